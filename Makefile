@@ -1,0 +1,52 @@
+# Run `make help` for the list of targets.
+
+GO       ?= go
+FUZZTIME ?= 10m
+BENCH    ?=
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## compile every package of every module
+	$(GO) build ./...
+	$(GO) -C bench build ./...
+
+.PHONY: test
+test: ## run every test of the engine, architecture and lint checks included
+	$(GO) test ./...
+
+.PHONY: test-bench
+test-bench: ## run the benchmark module's tests: fixtures, peer, same results
+	$(GO) -C bench test ./...
+
+.PHONY: lint
+lint: ## run only the architecture and lint checks
+	$(GO) test -count=1 ./internal/repocheck
+
+.PHONY: fmt
+fmt: ## format every Go file
+	gofmt -w .
+
+.PHONY: fuzz-short
+fuzz-short: ## fuzz each target for ten seconds
+	GO="$(GO)" FUZZTIME=10s tools/fuzz
+
+.PHONY: fuzz
+fuzz: ## fuzz each target for FUZZTIME (10m)
+	GO="$(GO)" FUZZTIME=$(FUZZTIME) tools/fuzz
+
+.PHONY: bench-engine
+bench-engine: ## compare the engine with structured-merge-diff and the floor; BENCH='-run Pod' passes flags
+	$(GO) -C bench run ./cmd/engine $(BENCH)
+
+.PHONY: bench-floor
+bench-floor: ## compare the JSON libraries that could be the floor
+	$(GO) -C bench run ./cmd/floor $(BENCH)
+
+.PHONY: ci
+ci: ## everything that must pass before a change lands
+	.ci/run

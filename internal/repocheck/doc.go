@@ -1,0 +1,13 @@
+// Package repocheck holds no code: its tests keep the repository the way its design says.
+//
+// Each test walks the source and reports every violation as file:line, what is wrong and what to do
+// about it. The rules:
+//
+//   - imports_test.go: folders import only those before them in the pipeline; oracles stay in tests
+//   - docs_test.go: every package says what it is for
+//   - lint_test.go: gofmt, go vet and staticcheck have nothing to say
+//   - size_test.go: files and functions stay short enough to read
+//   - words_test.go: no notes to self, no paths of somebody's machine
+//
+// A rule that must give way does so in that rule's table, with the reason beside it.
+package repocheck

@@ -1,0 +1,108 @@
+package repocheck
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/cadastre/cadastre"
+
+// root is the repository's root, seen from this package's folder, where go test runs.
+var root = filepath.Join("..", "..")
+
+// A goFile is a parsed Go file of the repository, in any of its modules.
+type goFile struct {
+	name   string // slash-separated, from the root
+	source []byte
+	fset   *token.FileSet
+	syntax *ast.File
+}
+
+func (f *goFile) folder() string    { return path.Dir(f.name) }
+func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go") }
+func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
+
+// inRootModule tells the engine's module from those nested in it.
+func (f *goFile) inRootModule() bool {
+	return !strings.HasPrefix(f.name, "bench/") && !strings.HasPrefix(f.name, "tools/")
+}
+
+func (f *goFile) line(pos token.Pos) int { return f.fset.Position(pos).Line }
+
+func (f *goFile) lines() int { return bytes.Count(f.source, []byte("\n")) }
+
+// goFiles parses every Go file of the repository.
+func goFiles(t *testing.T) []*goFile {
+	t.Helper()
+	var files []*goFile
+	for _, name := range trackedFiles(t) {
+		if path.Ext(name) != ".go" || strings.Contains(name, "testdata/") {
+			continue
+		}
+		source := readFile(t, name)
+		fset := token.NewFileSet()
+		syntax, err := parser.ParseFile(fset, name, source, parser.ParseComments)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		files = append(files, &goFile{name: name, source: source, fset: fset, syntax: syntax})
+	}
+	if len(files) == 0 {
+		t.Fatal("found no Go file: the walk is broken")
+	}
+	return files
+}
+
+// trackedFiles names the files that git tracks or would track. Without git (a source archive) it is
+// every file.
+func trackedFiles(t *testing.T) []string {
+	t.Helper()
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		return allFiles(t)
+	}
+	var names []string
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		// A tracked file may be deleted in the work tree.
+		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.Mode().IsRegular() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func allFiles(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
