@@ -1,0 +1,143 @@
+package document
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Field is a name with its value, for building maps.
+type Field struct {
+	Name  string
+	Value Value
+}
+
+var (
+	nullDoc   = doc{kind: Null}
+	trueDoc   = doc{kind: Bool, text: "true"}
+	falseDoc  = doc{kind: Bool, text: "false"}
+	emptyMap  = doc{kind: Map, text: "{}", form: canonical}
+	emptyList = doc{kind: List, text: "[]", form: canonical}
+)
+
+// NewNull returns null.
+func NewNull() Value { return Value{d: &nullDoc} }
+
+// NewBool returns a boolean.
+func NewBool(b bool) Value {
+	if b {
+		return Value{d: &trueDoc}
+	}
+	return Value{d: &falseDoc}
+}
+
+// NewString returns a string.
+func NewString(s string) Value {
+	d := &doc{kind: String, text: s}
+	if isPlain(s) {
+		d.form = plain
+	}
+	return Value{d: d}
+}
+
+// NewInt returns an integer.
+func NewInt(i int64) Value { return newLiteral(strconv.FormatInt(i, 10)) }
+
+// NewNumber returns a number that keeps the given JSON literal.
+func NewNumber(literal string) (Value, error) {
+	if end := scanNumber(literal, 0); end != len(literal) || end == 0 {
+		return Value{}, fmt.Errorf("expected a JSON number, received %q", literal)
+	}
+	return newLiteral(literal), nil
+}
+
+func newLiteral(number string) Value { return Value{d: &doc{kind: Number, text: number}} }
+
+// NewList returns a list of the given items, none of which may be absent.
+func NewList(items ...Value) Value {
+	if len(items) == 0 {
+		return Value{d: &emptyList}
+	}
+	members := make([]member, len(items))
+	for i, item := range items {
+		if item.IsAbsent() {
+			panic("document: a list can not hold an absent value")
+		}
+		members[i].value = item
+	}
+	return Value{d: &doc{kind: List, members: members}}
+}
+
+// NewMap returns a map of the given fields, in whatever order they come. A field
+// with an absent value is left out; of fields with the same name the last stays.
+func NewMap(fields ...Field) Value {
+	members := make([]member, 0, len(fields))
+	for _, f := range fields {
+		if !f.Value.IsAbsent() {
+			members = append(members, member{f.Name, f.Value})
+		}
+	}
+	if len(members) == 0 {
+		return Value{d: &emptyMap}
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	last := 0
+	for i := 1; i < len(members); i++ {
+		if members[i].name != members[last].name {
+			last++
+		}
+		members[last] = members[i]
+	}
+	return Value{d: &doc{kind: Map, members: members[:last+1]}}
+}
+
+// With returns a copy of a map in which the named field has the given value; an
+// absent value removes the field. Of anything but a map it makes a new map. A
+// sealed map can not be changed.
+func (v Value) With(name string, value Value) Value {
+	if v.IsSealed() {
+		panic("document: a sealed value can not be changed")
+	}
+	place, found := v.Find(name)
+	if value.IsAbsent() && !found {
+		return v
+	}
+	size := 0
+	if v.Kind() == Map {
+		size = v.Len()
+	}
+	members := make([]member, 0, size+1)
+	members = v.appendMembers(members, 0, place)
+	if !value.IsAbsent() {
+		members = append(members, member{name, value})
+	}
+	if found {
+		place++
+	}
+	members = v.appendMembers(members, place, size)
+	if len(members) == 0 {
+		return Value{d: &emptyMap}
+	}
+	return Value{d: &doc{kind: Map, members: members}}
+}
+
+// appendMembers appends the fields from one number up to another.
+func (v Value) appendMembers(to []member, from, end int) []member {
+	for i := from; i < end; i++ {
+		to = append(to, member{v.Name(i), v.At(i)})
+	}
+	return to
+}
+
+// Without returns a copy of a map that lacks the named field.
+func (v Value) Without(name string) Value { return v.With(name, Value{}) }
+
+func isPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if byteClass[s[i]] != ordinary {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,236 @@
+package document
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestNewMap(t *testing.T) {
+	v := NewMap(Field{"b", NewInt(1)}, Field{"a", NewInt(2)}, Field{"c", Value{}}, Field{"b", NewInt(3)}, Field{"b", NewInt(4)})
+	if got, want := v.JSON(), `{"a":2,"b":4}`; got != want {
+		t.Errorf("received %s, want %s", got, want)
+	}
+	if got := NewMap(Field{"a", Value{}}).JSON(); got != "{}" {
+		t.Errorf("received %s, want {}", got)
+	}
+}
+
+func TestWithAndWithout(t *testing.T) {
+	v := mustParse(t, `{"b":1,"d":{"x":null}}`)
+	for _, test := range []struct {
+		got  Value
+		want string
+	}{
+		{v.With("a", NewInt(0)), `{"a":0,"b":1,"d":{"x":null}}`},
+		{v.With("b", NewInt(0)), `{"b":0,"d":{"x":null}}`},
+		{v.With("c", NewInt(0)), `{"b":1,"c":0,"d":{"x":null}}`},
+		{v.With("e", NewInt(0)), `{"b":1,"d":{"x":null},"e":0}`},
+		{v.With("d", Value{}), `{"b":1}`},
+		{v.Without("b"), `{"d":{"x":null}}`},
+		{v.Without("x"), `{"b":1,"d":{"x":null}}`},
+		{v.Without("b").Without("d"), `{}`},
+		{Value{}.With("a", NewNull()), `{"a":null}`},
+		{NewString("s").With("a", NewNull()), `{"a":null}`},
+		{NewList(NewInt(1)).With("a", NewNull()), `{"a":null}`},
+	} {
+		if got := test.got.JSON(); got != test.want {
+			t.Errorf("received %s, want %s", got, test.want)
+		}
+	}
+	if got, want := v.JSON(), `{"b":1,"d":{"x":null}}`; got != want {
+		t.Errorf("the original became %s", got)
+	}
+	if !Same(v.Get("d"), v.Without("b").Get("d")) {
+		t.Error("what did not change must be shared")
+	}
+}
+
+func TestBuilder(t *testing.T) {
+	var b Builder
+	old := mustParse(t, `{"keep":[1,2]}`)
+	outer := b.Mark()
+	inner := b.Mark()
+	b.Push("x", NewInt(1))
+	b.Push("y", Value{})
+	if got := b.Pushed(inner); got != 1 {
+		t.Errorf("%d fields were pushed, want 1", got)
+	}
+	m := b.Map(inner)
+	b.Push("a", m)
+	list := b.Mark()
+	for i := range 100 {
+		b.Push("", NewInt(int64(i)))
+	}
+	b.Push("b", b.List(list))
+	gone := b.Mark()
+	b.Push("z", NewNull())
+	b.Drop(gone)
+	b.Push("c", old.Get("keep"))
+	b.Push("d", b.Map(b.Mark()))
+	b.Push("e", b.List(b.Mark()))
+	v := b.Map(outer)
+
+	var numbers strings.Builder
+	for i := range 100 {
+		if i > 0 {
+			numbers.WriteByte(',')
+		}
+		numbers.WriteString(NewInt(int64(i)).JSON())
+	}
+	want := `{"a":{"x":1},"b":[` + numbers.String() + `],"c":[1,2],"d":{},"e":[]}`
+	if got := v.JSON(); got != want {
+		t.Errorf("received %s, want %s", got, want)
+	}
+	if again := mustParse(t, want); !Equal(v, again) {
+		t.Error("what was built does not equal what was read")
+	}
+}
+
+func TestNewNumber(t *testing.T) {
+	for _, bad := range []string{"", "-", "01", "1.", ".5", "+1", "1e", "1 ", " 1", "0x1", "NaN", "1_0", "--1"} {
+		if v, err := NewNumber(bad); err == nil {
+			t.Errorf("%q was taken for the number %s", bad, v)
+		}
+	}
+	for _, good := range trickyNumbers {
+		v, err := NewNumber(good)
+		if err != nil || v.JSON() != good {
+			t.Errorf("%s: received %s, %v", good, v, err)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct {
+		text    string
+		integer int64
+		isInt   bool
+		float   float64
+		isFloat bool
+	}{
+		{"0", 0, true, 0, true},
+		{"-7", -7, true, -7, true},
+		{"9223372036854775807", math.MaxInt64, true, 9223372036854775807, true},
+		{"9223372036854775808", 0, false, 9223372036854775808, true},
+		{"1.0", 0, false, 1, true},
+		{"1e2", 0, false, 100, true},
+		{"1e999", 0, false, 0, false},
+		{`"1"`, 0, false, 0, false},
+	} {
+		v := mustParse(t, test.text)
+		if i, ok := v.Int64(); ok != test.isInt || ok && i != test.integer {
+			t.Errorf("%s as an integer: %d, %v", v, i, ok)
+		}
+		if f, ok := v.Float64(); ok != test.isFloat || ok && f != test.float {
+			t.Errorf("%s as a float: %v, %v", v, f, ok)
+		}
+	}
+}
+
+func TestAccess(t *testing.T) {
+	v := mustParse(t, `{"b":[1,"x",true,null],"a":{"c":{"d":2}}}`)
+	if got := v.Lookup("a", "c", "d"); got.String() != "2" {
+		t.Errorf("found %s", got)
+	}
+	for _, missing := range []Value{v.Get("x"), v.Lookup("a", "x", "d"), v.Lookup("b", "c"), v.Get("b").Get("1"), {}} {
+		if !missing.IsAbsent() || missing.IsNull() || missing.Kind() != Absent || missing.Len() != 0 || missing.String() != "<absent>" || missing.JSON() != "" || missing.YAML() != "" {
+			t.Errorf("found %s", missing)
+		}
+	}
+	if names := v.Name(0) + v.Name(1); names != "ab" {
+		t.Errorf("the names are %s", names)
+	}
+	var kinds []string
+	for _, item := range v.Get("b").Items() {
+		kinds = append(kinds, item.Kind().String())
+	}
+	if got, want := strings.Join(kinds, " "), "number string boolean null"; got != want {
+		t.Errorf("the kinds are %s, want %s", got, want)
+	}
+	for range v.Fields() {
+		break
+	}
+	for name := range v.Get("b").Fields() {
+		t.Errorf("a list has the field %s", name)
+	}
+	for range v.Items() {
+		t.Error("a map has items")
+	}
+}
+
+func TestGoTypes(t *testing.T) {
+	type object struct {
+		B int    `json:"b"`
+		A string `json:"a,omitempty"`
+	}
+	for _, test := range []struct {
+		in   any
+		want string
+	}{
+		{nil, `null`},
+		{true, `true`},
+		{"<", `"\u003c"`},
+		{1, `1`}, {int32(2), `2`}, {int64(math.MinInt64), `-9223372036854775808`}, {uint8(3), `3`}, {uint64(math.MaxUint64), `18446744073709551615`},
+		{1.0, `1`}, {2.5, `2.5`}, {float32(0.5), `0.5`}, {1e21, `1e+21`},
+		{json.Number("1.0"), `1.0`},
+		{[]any{}, `[]`}, {[]any{nil, 1}, `[null,1]`},
+		{map[string]any{}, `{}`}, {map[string]any{"b": []any{}, "a": map[string]any{"c": nil}}, `{"a":{"c":null},"b":[]}`},
+		{NewInt(1), `1`},
+		{object{B: 1}, `{"b":1}`},
+		{map[string]string{"b": "x", "a": "y"}, `{"a":"y","b":"x"}`},
+	} {
+		v, err := FromGo(test.in)
+		if err != nil || v.JSON() != test.want {
+			t.Errorf("%#v: received %s, %v, want %s", test.in, v, err, test.want)
+		}
+	}
+}
+
+func TestGoErrors(t *testing.T) {
+	for _, test := range []struct {
+		in   any
+		want string
+	}{
+		{map[string]any{"a": []any{1, math.NaN()}}, ".a[1]: expected a number that JSON can express, received NaN"},
+		{math.Inf(-1), "expected a number that JSON can express, received -Inf"},
+		{make(chan int), "expected a Go value that can be written as JSON, received chan int: json: unsupported type: chan int"},
+		{[]any{json.Number("x")}, `[0]: expected a JSON number, received "x"`},
+	} {
+		if _, err := FromGo(test.in); err == nil || err.Error() != test.want {
+			t.Errorf("received %v, want %s", err, test.want)
+		}
+	}
+}
+
+func TestToGo(t *testing.T) {
+	v := mustParse(t, `{"a":[1,1.5,9223372036854775808,"s",true,null],"b":{}}`)
+	m := v.ToGo().(map[string]any)
+	list := m["a"].([]any)
+	if list[0] != int64(1) || list[1] != 1.5 || list[2] != float64(1<<63) || list[3] != "s" || list[4] != true || list[5] != nil {
+		t.Errorf("received %#v", list)
+	}
+	if b, ok := m["b"].(map[string]any); !ok || b == nil {
+		t.Errorf("received %#v for an empty map", m["b"])
+	}
+	list[0] = "changed"
+	if v.JSON() != `{"a":[1,1.5,9223372036854775808,"s",true,null],"b":{}}` {
+		t.Error("changing the Go value changed the document")
+	}
+	r := seeded()
+	for range 1000 {
+		v := random(r, 4)
+		back, err := FromGo(v.ToGo())
+		if err != nil || !Equal(v, back) {
+			t.Fatalf("%s came back as %s, %v", v, back, err)
+		}
+	}
+}
+
+func TestMarshalJSON(t *testing.T) {
+	text, err := json.Marshal(map[string]Value{"a": mustParse(t, `{ "x": 1.0 }`), "b": {}})
+	if err != nil || string(text) != `{"a":{"x":1.0},"b":null}` {
+		t.Errorf("received %s, %v", text, err)
+	}
+}

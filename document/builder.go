@@ -1,0 +1,73 @@
+package document
+
+// Builder makes containers out of existing values with few allocations: fields and
+// items are collected on one stack, then moved to memory that many containers
+// share. It trusts its user: fields must come in the order of names, each once.
+//
+//	mark := b.Mark()
+//	b.Push("image", image)
+//	b.Push("name", name)
+//	container := b.Map(mark)
+//
+// Containers may be built inside each other. The zero Builder is ready to use.
+type Builder struct {
+	stack   []member
+	members []member // free memory for finished containers
+	docs    []doc    // free memory for the containers themselves
+}
+
+// Mark starts a container.
+func (b *Builder) Mark() int { return len(b.stack) }
+
+// Push adds a field to the innermost container; the name is ignored in a list.
+// Absent values are left out.
+func (b *Builder) Push(name string, v Value) {
+	if v.d != nil {
+		b.stack = append(b.stack, member{name, v})
+	}
+}
+
+// Pushed returns how many fields or items the container at mark has so far.
+func (b *Builder) Pushed(mark int) int { return len(b.stack) - mark }
+
+// Drop gives the container at mark up.
+func (b *Builder) Drop(mark int) { b.stack = b.stack[:mark] }
+
+// Map finishes the container at mark as a map.
+func (b *Builder) Map(mark int) Value {
+	if len(b.stack) == mark {
+		return Value{d: &emptyMap}
+	}
+	return b.finish(Map, mark)
+}
+
+// List finishes the container at mark as a list.
+func (b *Builder) List(mark int) Value {
+	if len(b.stack) == mark {
+		return Value{d: &emptyList}
+	}
+	return b.finish(List, mark)
+}
+
+func (b *Builder) finish(kind Kind, mark int) Value {
+	if len(b.docs) == 0 {
+		b.docs = make([]doc, 8)
+	}
+	d := &b.docs[0]
+	b.docs = b.docs[1:]
+	d.kind, d.members = kind, b.settle(mark)
+	return Value{d: d}
+}
+
+// settle moves what is on the stack from mark on to its final place.
+func (b *Builder) settle(mark int) []member {
+	count := len(b.stack) - mark
+	if len(b.members) < count {
+		b.members = make([]member, max(count, 32))
+	}
+	members := b.members[:count:count]
+	b.members = b.members[count:]
+	copy(members, b.stack[mark:])
+	b.stack = b.stack[:mark]
+	return members
+}

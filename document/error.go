@@ -1,0 +1,95 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// SyntaxError says where and why a text could not be read.
+type SyntaxError struct {
+	// Line and Column count from 1; Column counts characters.
+	Line, Column int
+	// Path is the place in the document, such as .spec.containers[2].image; it
+	// is empty at the root.
+	Path string
+	// Problem says what was expected and what was received.
+	Problem string
+
+	first place // where the first of two fields stands, if that is the problem
+}
+
+// place is a line and a column, both from 1.
+type place struct{ line, column int }
+
+// twice makes the error about a field that occurs twice.
+func twice(first, second place, name string) *SyntaxError {
+	e := &SyntaxError{Line: second.line, Column: second.column, first: first}
+	e.shift(0)
+	return e.in("." + name)
+}
+
+// shift moves an error down, into the text that the document is a part of.
+func (e *SyntaxError) shift(lines int) {
+	e.Line += lines
+	if e.first.line > 0 {
+		e.first.line += lines
+		e.Problem = fmt.Sprintf("the field occurs twice in one map, first on line %d, column %d; remove one of them",
+			e.first.line, e.first.column)
+	}
+}
+
+func (e *SyntaxError) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Problem)
+	}
+	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.Path, e.Problem)
+}
+
+// Limits bounds what a reader accepts. The zero value means the defaults.
+type Limits struct {
+	// MaxBytes is the largest size of one document; 0 means DefaultMaxBytes,
+	// a negative number means no limit.
+	MaxBytes int
+	// MaxDepth is how deep lists and maps may nest; 0 means DefaultMaxDepth,
+	// which is also the largest.
+	MaxDepth int
+}
+
+const (
+	// DefaultMaxBytes is what a Kubernetes API server accepts in one request.
+	DefaultMaxBytes = 3 << 20
+	// DefaultMaxDepth is far beyond any real object and safe to recurse over.
+	DefaultMaxDepth = 10_000
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.MaxBytes == 0 {
+		l.MaxBytes = DefaultMaxBytes
+	}
+	if l.MaxDepth <= 0 || l.MaxDepth > DefaultMaxDepth {
+		l.MaxDepth = DefaultMaxDepth
+	}
+	return l
+}
+
+// checkSize refuses a text that is larger than the limit.
+func (l Limits) checkSize(size int) error {
+	if l.MaxBytes >= 0 && size > l.MaxBytes {
+		return &SyntaxError{Line: 1, Column: 1, Problem: fmt.Sprintf(
+			"the document has %d bytes, more than the limit of %d; split it or raise the limit", size, l.MaxBytes)}
+	}
+	if uint64(size) > 1<<32-1 {
+		return &SyntaxError{Line: 1, Column: 1, Problem: "the document has 4 GiB or more; split it"}
+	}
+	return nil
+}
+
+// position turns an offset into a line and a column.
+func position(text string, offset int) place {
+	before := text[:min(offset, len(text))]
+	return place{
+		line:   1 + strings.Count(before, "\n"),
+		column: 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]),
+	}
+}

@@ -1,0 +1,130 @@
+package document
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+)
+
+// FromGo makes a value of the Go types that hold JSON in Kubernetes: nil, bool,
+// all integers and floats, json.Number, string, []any, map[string]any and what is
+// built of them. Anything else is passed through encoding/json first.
+func FromGo(v any) (Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return NewNull(), nil
+	case Value:
+		return v, nil
+	case bool:
+		return NewBool(v), nil
+	case string:
+		return NewString(v), nil
+	case int64:
+		return NewInt(v), nil
+	case int:
+		return NewInt(int64(v)), nil
+	case int32:
+		return NewInt(int64(v)), nil
+	case float64:
+		return newFloat(v)
+	case json.Number:
+		return NewNumber(v.String())
+	case []any:
+		return fromGoList(v)
+	case map[string]any:
+		return fromGoMap(v)
+	}
+	if r := reflect.ValueOf(v); r.CanFloat() {
+		return newFloat(r.Float())
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return Value{}, fmt.Errorf("expected a Go value that can be written as JSON, received %T: %w", v, err)
+	}
+	return ParseJSONLimited(text, Limits{MaxBytes: -1})
+}
+
+func newFloat(f float64) (Value, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return Value{}, fmt.Errorf("expected a number that JSON can express, received %v", f)
+	}
+	return NewNumber(string(appendFloat(nil, f)))
+}
+
+func fromGoList(list []any) (Value, error) {
+	items := make([]Value, len(list))
+	for i, item := range list {
+		var err error
+		if items[i], err = FromGo(item); err != nil {
+			return Value{}, inGo("["+strconv.Itoa(i)+"]", err)
+		}
+	}
+	return NewList(items...), nil
+}
+
+func fromGoMap(m map[string]any) (Value, error) {
+	fields := make([]Field, 0, len(m))
+	for name, item := range m {
+		value, err := FromGo(item)
+		if err != nil {
+			return Value{}, inGo("."+name, err)
+		}
+		fields = append(fields, Field{name, value})
+	}
+	return NewMap(fields...), nil
+}
+
+// GoError says which part of a Go value could not be made a document.
+type GoError struct {
+	// Path is the place of the part, such as .spec.weights[2].
+	Path string
+	Err  error
+}
+
+func (e *GoError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the error without the path.
+func (e *GoError) Unwrap() error { return e.Err }
+
+// inGo puts a path element before an error's path.
+func inGo(element string, err error) error {
+	var inner *GoError
+	if errors.As(err, &inner) {
+		return &GoError{element + inner.Path, inner.Err}
+	}
+	return &GoError{element, err}
+}
+
+// ToGo returns the value as the Go types that Kubernetes uses for unstructured
+// objects: integers that fit are int64, all other numbers float64. An absent
+// value is nil, like null. The result shares nothing with the document.
+func (v Value) ToGo() any {
+	switch v.Kind() {
+	case Bool:
+		return v.Bool()
+	case String:
+		return v.Text()
+	case Number:
+		if i, ok := v.Int64(); ok {
+			return i
+		}
+		f, _ := v.Float64()
+		return f
+	case List:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = v.At(i).ToGo()
+		}
+		return list
+	case Map:
+		m := make(map[string]any, v.Len())
+		for name, field := range v.Fields() {
+			m[name] = field.ToGo()
+		}
+		return m
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package document
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func mustParse(t testing.TB, text string) Value {
+	t.Helper()
+	v, err := ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// roughly compares as Equal does, but numbers as the floats that other readers make
+// of them.
+func roughly(a, b Value) bool {
+	if a.Kind() != b.Kind() || a.Len() != b.Len() {
+		return false
+	}
+	if a.Kind() == Number {
+		x, _ := strconv.ParseFloat(a.Text(), 64)
+		y, _ := strconv.ParseFloat(b.Text(), 64)
+		return x == y
+	}
+	if a.Len() == 0 {
+		return Equal(a, b)
+	}
+	for i := range a.Len() {
+		if a.Kind() == Map && a.Name(i) != b.Name(i) || !roughly(a.At(i), b.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// within reports whether a value holds something for which f is true.
+func within(v Value, f func(Value) bool) bool {
+	if f(v) {
+		return true
+	}
+	for i := range v.Len() {
+		if within(v.At(i), f) {
+			return true
+		}
+	}
+	return false
+}
+
+// tricky are strings that some reader or writer could trip over.
+var tricky = []string{
+	"", "a", "name", "é", "日本", "😀", "\u2028", "\u2029", "\u0085", "\u007f", "\ufeff", "\ufffd", "\x00", "\x1b", "\t", "\r", "\r\n",
+	"<a&b>", `"`, `\`, `'`, "a'b", "it's: \"x\"", " a", "a ", " ", "\n", "a\nb", "a\nb\n", "a\n\nb\n\n", "\na", " a\nb", "a \nb", "a\n b", "a\nb ", "\n ",
+	"yes", "No", "on", "y", "n", "true", "null", "~", "Null", ".inf", "-.INF", ".nan", "0", "-0", "1", "1.0", "1e3", "0x1F", "0o17", "017", "089", "0b11",
+	"1_000", "+1", ".5", "5.", "1e999", "12345678901234567890123", "2001-01-01", "2001-12-14T21:59:43.1Z", "1:30", "190:20:30.15", "<<", "=",
+	"- a", "-", "--", "---", "---a", "...", "a: b", "a:", ":a", ":", "a #b", "a#b", "#a", "? a", "?", "[a", "{a", "]", "}", ",", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "a, b",
+	strings.Repeat("long ", 40), strings.Repeat("x", 2000),
+}
+
+var trickyNumbers = []string{"0", "-0", "1", "-1", "1.0", "1.50", "1e0", "1E+2", "0.1", "-2.5e-3", "9007199254740991", "1e21", "1e-7"}
+
+// random makes values for comparing implementations; depth bounds the nesting.
+func random(r *rand.Rand, depth int) Value {
+	switch kind := r.IntN(9); {
+	case kind < 2 && depth > 0:
+		items := make([]Value, r.IntN(4))
+		for i := range items {
+			items[i] = random(r, depth-1)
+		}
+		return NewList(items...)
+	case kind < 5 && depth > 0:
+		var fields []Field
+		for range r.IntN(4) {
+			fields = append(fields, Field{tricky[r.IntN(len(tricky))], random(r, depth-1)})
+		}
+		return NewMap(fields...)
+	case kind == 5:
+		return NewNull()
+	case kind == 6:
+		return NewBool(r.IntN(2) == 0)
+	case kind == 7:
+		v, _ := NewNumber(trickyNumbers[r.IntN(len(trickyNumbers))])
+		return v
+	}
+	return NewString(tricky[r.IntN(len(tricky))])
+}
+
+func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }

@@ -1,0 +1,345 @@
+package document
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// canonicalTexts are written as they are read.
+var canonicalTexts = []string{
+	`null`, `true`, `false`, `0`, `-0`, `-1.50e+3`, `1E5`, `"a"`, `""`, `{}`, `[]`, `[[],{}]`, `[null]`, `{"":""}`,
+	`{"a":1,"b":[1,2,{"c":null}]}`, `{"a":"\n\"","b":"é"}`, `12345678901234567890123`, `1e999`, `-9223372036854775809`,
+	`0.10`, `"\u003c\u003e\u0026\u2028\u2029"`, `"\b\f\n\r\t\\\""`, `"\u0000\u001f"`, `"😀"`, `{"A":1,"a":2,"é":3}`,
+}
+
+func TestCanonicalTextIsKept(t *testing.T) {
+	for _, text := range canonicalTexts {
+		v := mustParse(t, text)
+		if got := v.JSON(); got != text {
+			t.Errorf("read %s, wrote %s", text, got)
+		}
+		if got := string(v.AppendJSON([]byte("x"))); got != "x"+text {
+			t.Errorf("read %s, appended %s", text, got)
+		}
+		if v.Kind() >= List && v.form()&canonical == 0 {
+			t.Errorf("%s is canonical, but was not found to be", text)
+		}
+	}
+}
+
+// untidyTexts are rewritten.
+var untidyTexts = []struct{ text, want string }{
+	{" 1\n", `1`},
+	{"\t{ }\r\n", `{}`},
+	{`[ ]`, `[]`},
+	{`[1 ,2]`, `[1,2]`},
+	{`[1, 2]`, `[1,2]`},
+	{`[ 1,2 ]`, `[1,2]`},
+	{`{"a" :1}`, `{"a":1}`},
+	{`{"a": 1}`, `{"a":1}`},
+	{`{ "a":1 }`, `{"a":1}`},
+	{`{"b":1,"a":2}`, `{"a":2,"b":1}`},
+	{`{"b":{"d":1,"c":2},"a":2}`, `{"a":2,"b":{"c":2,"d":1}}`},
+	{`{"x":[{"b":1,"a":2}]}`, `{"x":[{"a":2,"b":1}]}`},
+	{`{"\u0062":1,"a":2}`, `{"a":2,"b":1}`},
+	{`{"b":1,"\u0061":2}`, `{"a":2,"b":1}`},
+	{`{"\u0062":1,"\u0061":2}`, `{"a":2,"b":1}`},
+	{`{"abcdefghz":1,"abcdefgha":2}`, `{"abcdefgha":2,"abcdefghz":1}`},
+	{`{"abcdefgh1":1,"abcdefgh":2}`, `{"abcdefgh":2,"abcdefgh1":1}`},
+	{`{"ab":1,"a":2,"":3}`, `{"":3,"a":2,"ab":1}`},
+	{`["<a>"]`, `["\u003ca\u003e"]`},
+	{`{"a&b":1}`, `{"a\u0026b":1}`},
+	{`["\u0061"]`, `["a"]`},
+	{`["\/"]`, `["/"]`},
+	{`["\u000a"]`, `["\n"]`},
+	{`["\u003C"]`, `["\u003c"]`},
+	{"[\"\u2028\"]", `["\u2028"]`},
+	{`["\ud83d\ude00"]`, `["😀"]`},
+	{`["\u00e9"]`, `["é"]`},
+	{"[\"\x7f\"]", "[\"\x7f\"]"},
+}
+
+func TestUntidyTextIsRewritten(t *testing.T) {
+	for _, test := range untidyTexts {
+		v := mustParse(t, test.text)
+		if got := v.JSON(); got != test.want {
+			t.Errorf("read %s, wrote %s, want %s", test.text, got, test.want)
+		}
+		if again := mustParse(t, test.want); !Equal(v, again) {
+			t.Errorf("%s is not equal to what it is written as", test.text)
+		}
+	}
+}
+
+// TestUntidinessStaysInside checks that only the containers around it pay for it.
+func TestUntidinessStaysInside(t *testing.T) {
+	v := mustParse(t, `{"a":{"b":[1,2]},"c":[ 1],"d":{"e":{}}}`)
+	for _, test := range []struct {
+		name string
+		want form
+	}{{"a", canonical}, {"c", 0}, {"d", canonical}} {
+		if got := v.Get(test.name).form(); got != test.want {
+			t.Errorf("%s has the form %b, want %b", test.name, got, test.want)
+		}
+	}
+	if v.form() != 0 {
+		t.Error("the root is not canonical, but was found to be")
+	}
+}
+
+// badTexts are refused, by encoding/json too.
+var badTexts = []struct{ text, want string }{
+	{``, `line 1, column 1: expected a value, received the end of the document`},
+	{` `, `line 1, column 2: expected a value, received the end of the document`},
+	{`x`, `line 1, column 1: expected a value, received 'x'`},
+	{`tru`, `line 1, column 1: expected true, received 't'`},
+	{`nulL`, `line 1, column 1: expected null, received 'n'`},
+	{`1 2`, `line 1, column 3: expected the end of the document, received '2'`},
+	{`{}}`, `line 1, column 3: expected the end of the document, received '}'`},
+	{`01`, `line 1, column 2: expected the end of the document, received '1'`},
+	{`-`, `line 1, column 1: expected a number, received '-'`},
+	{`1.`, `line 1, column 1: expected a number, received '1'`},
+	{`[.5]`, `line 1, column 2: [0]: expected a value, received '.'`},
+	{`[+1]`, `line 1, column 2: [0]: expected a value, received '+'`},
+	{`1e`, `line 1, column 1: expected a number, received '1'`},
+	{`1e+`, `line 1, column 1: expected a number, received '1'`},
+	{`0x10`, `line 1, column 2: expected the end of the document, received 'x'`},
+	{`NaN`, `line 1, column 1: expected a value, received 'N'`},
+	{`[1,]`, `line 1, column 4: [1]: expected a value, received ']'`},
+	{`[1 2]`, `line 1, column 4: [0]: expected , or ] after a list item, received '2'`},
+	{`[1`, `line 1, column 3: [0]: expected , or ] after a list item, received the end of the document`},
+	{`[`, `line 1, column 2: [0]: expected a value, received the end of the document`},
+	{`{`, `line 1, column 2: expected a field name in quotes, received the end of the document`},
+	{`{"a":1,}`, `line 1, column 8: expected a field name in quotes, received '}'`},
+	{`{a:1}`, `line 1, column 2: expected a field name in quotes, received 'a'`},
+	{`{"a" 1}`, `line 1, column 6: .a: expected : after a field name, received '1'`},
+	{`{"a"`, `line 1, column 5: .a: expected : after a field name, received the end of the document`},
+	{`{"a":}`, `line 1, column 6: .a: expected a value, received '}'`},
+	{`{"a":1 "b":2}`, `line 1, column 8: .a: expected , or } after a field, received '"'`},
+	{`{"a":1`, `line 1, column 7: .a: expected , or } after a field, received the end of the document`},
+	{`"a`, `line 1, column 3: expected a closing quote, received the end of the document`},
+	{`"\`, `line 1, column 3: expected a closing quote, received the end of the document`},
+	{`"\"`, `line 1, column 4: expected a closing quote, received the end of the document`},
+	{`"\x"`, `line 1, column 2: expected an escape such as \n or \u00e9, received "\\x"`},
+	{`"é\u12"`, `line 1, column 3: expected an escape such as \n or \u00e9, received "\\u12"`},
+	{"\"a\nb\"", `line 1, column 3: expected control characters in strings to be escaped, received '\n'`},
+	{"\"\x00\"", `line 1, column 2: expected control characters in strings to be escaped, received '\x00'`},
+	{"{\n  \"a\": {\n    \"é\": [1, {\"b\": ?}]\n  }\n}", `line 3, column 20: .a.é[1].b: expected a value, received '?'`},
+	{"\ufeff{}", `line 1, column 1: expected a value, received '\ufeff'`},
+	{"{\"a\":1}\x00", `line 1, column 8: expected the end of the document, received '\x00'`},
+}
+
+// strictTexts are refused by us alone: encoding/json takes the last of two fields,
+// and replaces what is not Unicode.
+var strictTexts = []struct{ text, want string }{
+	{`{"a":1,"a":2}`, `line 1, column 8: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
+	{"{\"a\":1,\n\"b\":2,\n\"a\":3}", `line 3, column 1: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
+	{`{"x":[{"b":1,"\u0061":1,"a":2}]}`, `line 1, column 25: .x[0].a: the field occurs twice in one map, first on line 1, column 14; remove one of them`},
+	{`["\ud800"]`, `line 1, column 3: [0]: expected an escape such as \n or \u00e9, received "\\ud800"`},
+	{`"\ude00\ud83d"`, `line 1, column 2: expected an escape such as \n or \u00e9, received "\\ude00"`},
+	{`"\ud83d\u0061"`, `line 1, column 2: expected an escape such as \n or \u00e9, received "\\ud83d"`},
+	{"{\"a\":\"\xff\"}", `line 1, column 7: .a: expected UTF-8, received the byte 0xff`},
+	{"{\"\xc3\":1}", `line 1, column 3: expected UTF-8, received the byte 0xc3`},
+	{"\"\xed\xa0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xed`}, // a surrogate
+	{"\"\xc0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xc0`},     // a zero in two bytes
+}
+
+func TestErrors(t *testing.T) {
+	for _, test := range badTexts {
+		checkError(t, test.text, test.want)
+		if json.Valid([]byte(test.text)) {
+			t.Errorf("%q: encoding/json accepts it", test.text)
+		}
+	}
+	for _, test := range strictTexts {
+		checkError(t, test.text, test.want)
+		if !json.Valid([]byte(test.text)) {
+			t.Errorf("%q: encoding/json refuses it too", test.text)
+		}
+	}
+}
+
+func checkError(t *testing.T, text, want string) {
+	t.Helper()
+	v, err := ParseJSON([]byte(text))
+	var syntax *SyntaxError
+	if !errors.As(err, &syntax) {
+		t.Errorf("%q: received the error %v, want a SyntaxError", text, err)
+		return
+	}
+	if err.Error() != want {
+		t.Errorf("%q:\nreceived %s\nwant     %s", text, err, want)
+	}
+	if !v.IsAbsent() {
+		t.Errorf("%q: received %s beside the error", text, v)
+	}
+}
+
+func TestErrorPathIsAField(t *testing.T) {
+	_, err := ParseJSON([]byte("{\"spec\":\n{\"items\":[1,{\"name\":tru}]}}"))
+	want := SyntaxError{Line: 2, Column: 21, Path: ".spec.items[1].name", Problem: "expected true, received 't'"}
+	if got := *err.(*SyntaxError); got != want {
+		t.Errorf("received %+v, want %+v", got, want)
+	}
+}
+
+func TestDepthLimit(t *testing.T) {
+	const levels = 100_000
+	for name, text := range map[string]string{
+		"lists":        strings.Repeat("[", levels) + strings.Repeat("]", levels),
+		"maps":         strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels),
+		"open lists":   strings.Repeat("[", levels),
+		"open maps":    strings.Repeat(`{"a":`, levels),
+		"mixed levels": strings.Repeat(`[{"a":`, levels/2),
+	} {
+		start := time.Now()
+		_, err := ParseJSON([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), "nested more than 10000 deep") {
+			t.Errorf("%s: received %.200v", name, err)
+		}
+		if len(err.Error()) > 5000 {
+			t.Errorf("%s: the error has %d bytes", name, len(err.Error()))
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%s: took %v", name, took)
+		}
+	}
+	deep := strings.Repeat("[", DefaultMaxDepth) + strings.Repeat("]", DefaultMaxDepth)
+	v := mustParse(t, deep)
+	if v.JSON() != deep || !Equal(v, mustParse(t, " "+deep)) || Compare(v, v) != 0 {
+		t.Error("the deepest document is not kept")
+	}
+	_, err := ParseJSONLimited([]byte(`{"a":[{}]}`), Limits{MaxDepth: 2})
+	if want := "line 1, column 7: .a[0]: lists and maps are nested more than 2 deep"; err == nil || err.Error() != want {
+		t.Errorf("received %v, want %s", err, want)
+	}
+}
+
+func TestSizeLimit(t *testing.T) {
+	limits := Limits{MaxBytes: 10}
+	if _, err := ParseJSONLimited([]byte(`"12345678"`), limits); err != nil {
+		t.Error(err)
+	}
+	want := "line 1, column 1: the document has 11 bytes, more than the limit of 10; split it or raise the limit"
+	for name, parse := range map[string]func([]byte, Limits) (Value, error){
+		"JSON":   ParseJSONLimited,
+		"YAML":   ParseYAMLLimited,
+		"sealed": func(text []byte, l Limits) (Value, error) { return ParseJSONSealed(text, l, "a") },
+	} {
+		if _, err := parse([]byte(`"123456789"`), limits); err == nil || err.Error() != want {
+			t.Errorf("%s: received %v, want %s", name, err, want)
+		}
+	}
+	large := []byte(`"` + strings.Repeat("x", DefaultMaxBytes) + `"`)
+	if _, err := ParseJSON(large); err == nil {
+		t.Error("a document beyond the default limit was read")
+	}
+	if _, err := ParseJSONLimited(large, Limits{MaxBytes: -1}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHostileErrorsAreSmall checks that an error does not quote the input back.
+func TestHostileErrorsAreSmall(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	for _, text := range []string{
+		`{"` + long + `":tru}`, `{"` + long + `":1,"` + long + `":2}`, `"` + long + `\x"`,
+		long + ": [", long + ": !!int x", "a: !!int " + long, "? " + long + "\n: *x", "a: *" + long,
+	} {
+		_, err := ParseYAML([]byte(text))
+		if err == nil || len(err.Error()) > 5000 {
+			t.Errorf("%.30s…: received an error of %d bytes", text, len(err.Error()))
+		}
+	}
+}
+
+func TestInputMayBeReused(t *testing.T) {
+	for _, text := range []string{`{"a":[1,"b",{"c":"d"}]}`, `{ "a" : "\u0061" }`, "a: [b, 'c']\nd: |\n  e\n"} {
+		buffer := []byte(text)
+		v, err := ParseYAML(buffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := v.JSON()
+		for i := range buffer {
+			buffer[i] = '#'
+		}
+		if after := string(v.AppendJSON(nil)); after != before {
+			t.Errorf("%s became %s when its input changed", before, after)
+		}
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	text := []byte(podText)
+	if got := testing.AllocsPerRun(100, func() { _, _ = ParseJSON(text) }); got > 4 {
+		t.Errorf("reading a canonical object takes %v allocations, want at most 4", got)
+	}
+	v := mustParse(t, podText)
+	buffer := make([]byte, 0, 2*len(text))
+	if got := testing.AllocsPerRun(100, func() { buffer = v.AppendJSON(buffer[:0]) }); got > 0 {
+		t.Errorf("writing into a large enough buffer takes %v allocations, want none", got)
+	}
+}
+
+// TestStringsAsEncodingJSON compares the escapes that we write with the standard
+// library's, for every string of one and two characters that matters.
+func TestStringsAsEncodingJSON(t *testing.T) {
+	runes := []rune{0x7f, 0x80, 0x9f, 0xa0, 'é', 0x2027, 0x2028, 0x2029, 0x202a, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xffff, 0x10000, 0x10ffff}
+	for r := range rune(0x80) {
+		runes = append(runes, r)
+	}
+	for _, a := range runes {
+		for _, b := range runes {
+			s := string(a) + string(b)
+			want, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := AppendString(nil, s); string(got) != string(want) {
+				t.Fatalf("%q: wrote %s, encoding/json writes %s", s, got, want)
+			}
+			if back := mustParse(t, string(want)); back.Text() != s {
+				t.Fatalf("%s: read %q", want, back.Text())
+			}
+		}
+	}
+	for _, s := range []string{"\xff", "a\xc3b", "\xed\xa0\x80"} {
+		want, _ := json.Marshal(s)
+		if got := NewString(s).JSON(); got != string(want) {
+			t.Errorf("%q: wrote %s, encoding/json writes %s", s, got, want)
+		}
+	}
+}
+
+// podText is an object of the usual shape, as an API server stores it.
+const podText = `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"app":"web","tier":"front"},"name":"web","namespace":"default"},` +
+	`"spec":{"containers":[{"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"image":"registry.example/web:1.2.3",` +
+	`"name":"web","ports":[{"containerPort":8080,"name":"http","protocol":"TCP"}],"resources":{"limits":{"cpu":"500m","memory":"128Mi"}}}],` +
+	`"restartPolicy":"Always"}}`
+
+func BenchmarkParse(b *testing.B) {
+	text := []byte(`[` + strings.Repeat(podText+",", 10) + `1]`)
+	b.Run("ours", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := ParseJSON(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("std", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			var v any
+			if err := json.Unmarshal(text, &v); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package document
+
+import (
+	"math/bits"
+	"unicode/utf8"
+)
+
+// The scanners find the end of what starts at a place in a text, eight bytes at a
+// time where that pays.
+
+// skipOrdinary returns the place of the first byte, from i on, that is not ordinary;
+// the end of the text if there is none.
+func skipOrdinary(s string, i int) int {
+	for ; i+8 <= len(s); i += 8 {
+		if hits := extraordinary(load8(s, i)); hits != 0 {
+			return i + bits.TrailingZeros64(hits)/8
+		}
+	}
+	for i < len(s) && byteClass[s[i]] == ordinary {
+		i++
+	}
+	return i
+}
+
+// load8 reads eight bytes; the compiler makes one instruction of it.
+func load8(s string, i int) uint64 {
+	_ = s[i+7]
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+// extraordinary sets the high bit of the bytes of x that are not ordinary. Above
+// the first of them it may set too many. A byte is zero, less than n, or equal to
+// c, if its high bit is set in (x-ones) &^ x, in (x-n*ones) &^ x, or is zero in
+// x^(c*ones). The bytes " and & differ in one bit, which is masked, as do < and >.
+func extraordinary(x uint64) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quotes := x&^(4*ones) ^ '"'*ones
+	angles := x&^(2*ones) ^ '<'*ones
+	slashes := x ^ '\\'*ones
+	return ((quotes-ones)&^quotes | (angles-ones)&^angles | (slashes-ones)&^slashes | (x-' '*ones)&^x | x) & highs
+}
+
+// scanNumber returns the end of the JSON number that starts at pos, or pos if
+// there is none.
+func scanNumber(s string, pos int) int {
+	i := pos
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	switch {
+	case i < len(s) && s[i] == '0':
+		i++
+	case i < len(s) && '1' <= s[i] && s[i] <= '9':
+		i = skipDigits(s, i)
+	default:
+		return pos
+	}
+	if i < len(s) && s[i] == '.' {
+		end := skipDigits(s, i+1)
+		if end == i+1 {
+			return pos
+		}
+		i = end
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		i++
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			i++
+		}
+		end := skipDigits(s, i)
+		if end == i {
+			return pos
+		}
+		i = end
+	}
+	return i
+}
+
+func skipDigits(s string, i int) int {
+	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }
+
+// class sorts the bytes of a string by what reading and writing must do with them.
+type class uint8
+
+const (
+	ordinary class = iota // stands for itself
+	quote                 // ends the string
+	escape                // starts an escape
+	control               // must be escaped
+	markup                // may stand for itself, but is escaped when written
+	beyond                // part of a character beyond ASCII
+)
+
+var byteClass = func() (t [256]class) {
+	for c := range t {
+		switch {
+		case c < ' ':
+			t[c] = control
+		case c == '"':
+			t[c] = quote
+		case c == '\\':
+			t[c] = escape
+		case c == '<' || c == '>' || c == '&':
+			t[c] = markup
+		case c >= utf8.RuneSelf:
+			t[c] = beyond
+		}
+	}
+	return t
+}()

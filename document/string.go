@@ -1,0 +1,241 @@
+package document
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// stringValue reads a quoted string as the value of the node at a place on the
+// stack.
+func (p *parser) stringValue(at int) *SyntaxError {
+	start := p.pos + 1
+	end := skipOrdinary(p.text, start)
+	if end < len(p.text) && p.text[end] == '"' {
+		p.span(at, String, start, end).form |= plain
+		p.pos = end + 1
+		return nil
+	}
+	s, err := p.hardString(start, end)
+	n := &p.stack[at]
+	n.kind, n.text, n.size = String, s.start, s.size
+	n.form |= s.form
+	return err
+}
+
+// content is where the content of a string is, and its form.
+type content struct {
+	start, size uint32
+	form        form
+}
+
+// hardString goes on at i, where a string that starts at start has a byte that is
+// not ordinary.
+func (p *parser) hardString(start, i int) (content, *SyntaxError) {
+	s := p.text
+	f := plain
+	for i < len(s) {
+		switch byteClass[s[i]] {
+		case ordinary:
+			i = skipOrdinary(s, i)
+		case markup:
+			f = 0
+			i++
+		case escape:
+			return p.escapedString(start, i, f)
+		case beyond:
+			size, err := p.character(i)
+			if err != nil {
+				return content{}, err
+			}
+			if isSeparator(s[i : i+size]) {
+				f = 0
+			}
+			i += size
+		case control:
+			return content{}, p.controlError(i)
+		case quote:
+			p.pos = i + 1
+			if f&plain == 0 {
+				p.untidy++
+			}
+			return content{uint32(start), uint32(i - start), f}, nil
+		}
+	}
+	return content{}, p.openError()
+}
+
+// escapedString goes on at i, where the string has its first escape. The content is
+// put together among the extra.
+func (p *parser) escapedString(start, i int, f form) (content, *SyntaxError) {
+	s := p.text
+	mark := len(p.extra)
+	tidy := f&plain != 0
+	f |= extraText
+	p.extra = append(p.extra, s[start:i]...)
+	for i < len(s) {
+		size := 1
+		switch byteClass[s[i]] {
+		case ordinary:
+			size = skipOrdinary(s, i) - i
+			p.extra = append(p.extra, s[i:i+size]...)
+		case markup:
+			tidy = false
+			f &^= plain
+			p.extra = append(p.extra, s[i])
+		case escape:
+			var r rune
+			if r, size = unescapeOne(s[i:]); size == 0 {
+				return content{}, p.escapeError(i)
+			}
+			usual := usualEscape(r)
+			if usual != "" {
+				f &^= plain
+			}
+			tidy = tidy && usual == s[i:i+size]
+			p.extra = utf8.AppendRune(p.extra, r)
+		case beyond:
+			var err *SyntaxError
+			if size, err = p.character(i); err != nil {
+				return content{}, err
+			}
+			if isSeparator(s[i : i+size]) {
+				tidy = false
+				f &^= plain
+			}
+			p.extra = append(p.extra, s[i:i+size]...)
+		case control:
+			return content{}, p.controlError(i)
+		case quote:
+			p.pos = i + 1
+			if !tidy {
+				p.untidy++
+			}
+			return content{uint32(mark), uint32(len(p.extra) - mark), f}, nil
+		}
+		i += size
+	}
+	return content{}, p.openError()
+}
+
+// usualEscape returns how a character is escaped when it is written, "" if it is
+// not.
+func usualEscape(r rune) string {
+	if r < utf8.RuneSelf {
+		return asciiEscapes[r]
+	}
+	return unicodeEscape(r, utf8.RuneLen(r))
+}
+
+var asciiEscapes = func() (t [utf8.RuneSelf]string) {
+	for c := range t {
+		if byteClass[c] != ordinary {
+			t[c] = string(appendEscape(nil, byte(c)))
+		}
+	}
+	return t
+}()
+
+// isSeparator tells whether a character is one of the line separators that are
+// escaped for the sake of JavaScript.
+func isSeparator(character string) bool { return character == "\u2028" || character == "\u2029" }
+
+// character returns the size of the character at i.
+func (p *parser) character(i int) (size int, err *SyntaxError) {
+	r, size := utf8.DecodeRuneInString(p.text[i:])
+	if r == utf8.RuneError && size == 1 {
+		p.pos = i
+		return 0, p.errorf("expected UTF-8, received %s", p.received())
+	}
+	return size, nil
+}
+
+func (p *parser) controlError(i int) *SyntaxError {
+	p.pos = i
+	return p.errorf("expected control characters in strings to be escaped, received %s", p.received())
+}
+
+func (p *parser) openError() *SyntaxError {
+	p.pos = len(p.text)
+	return p.errorf("expected a closing quote, received the end of the document")
+}
+
+// escapeError is about the escape at i. If the text ends in it, what is wrong is
+// that the string does not end.
+func (p *parser) escapeError(i int) *SyntaxError {
+	p.pos = i
+	raw := p.text[i:min(len(p.text), i+6)]
+	if len(raw) == 1 {
+		return p.openError()
+	}
+	if end := strings.IndexByte(raw[2:], '"'); end >= 0 {
+		raw = raw[:2+end]
+	}
+	return p.errorf("expected an escape such as \\n or \\u00e9, received %q", raw)
+}
+
+// unescapeOne reads the escape that s starts with; its size is 0 if it is wrong.
+func unescapeOne(s string) (r rune, size int) {
+	if len(s) < 2 {
+		return 0, 0
+	}
+	switch s[1] {
+	case '"', '\\', '/':
+		return rune(s[1]), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		return unescapeUnicode(s)
+	}
+	return 0, 0
+}
+
+// unescapeUnicode reads \uXXXX, or a pair of them for a character beyond 16 bits.
+// Half a pair stands for nothing and is refused.
+func unescapeUnicode(s string) (r rune, size int) {
+	first, ok := hex4(s)
+	if !ok {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(first) {
+		return first, 6
+	}
+	second, ok := hex4(s[6:])
+	if !ok {
+		return 0, 0
+	}
+	if r = utf16.DecodeRune(first, second); r == utf8.RuneError {
+		return 0, 0
+	}
+	return r, 12
+}
+
+// hex4 reads \uXXXX.
+func hex4(s string) (r rune, ok bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	for i := 2; i < 6; i++ {
+		c := s[i]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

@@ -1,0 +1,303 @@
+package document
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// Kind is the shape of a Value.
+type Kind uint8
+
+// The kinds. Absent is the kind of the zero Value.
+const (
+	Absent Kind = iota
+	Null
+	Bool
+	Number
+	String
+	List
+	Map
+)
+
+// String returns the kind's name as error messages show it.
+func (k Kind) String() string {
+	switch k {
+	case Absent:
+		return "nothing"
+	case Null:
+		return "null"
+	case Bool:
+		return "boolean"
+	case Number:
+		return "number"
+	case String:
+		return "string"
+	case List:
+		return "list"
+	case Map:
+		return "map"
+	}
+	return "Kind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// Value is an immutable JSON value, or the absence of one. It is a small handle:
+// pass it by value, share it freely. Values may share parts with each other.
+type Value struct {
+	d *doc
+	i uint32 // which of the document's nodes, if it has nodes
+}
+
+// doc is where values are kept. There are two sorts. Text that was read becomes one
+// doc, whose nodes are numbers that point into the text: there is nothing in them
+// that the garbage collector must look at, however many fields there are. A value
+// that was made by hand is a doc of its own, without nodes, and its fields or items
+// are values of whatever doc. Invariants:
+//
+//	nodes != nil    kind, form and members are not used
+//	nodes == nil    kind and form are the value's; text is as in node
+type doc struct {
+	text    string // what was read
+	extra   string // the contents of strings that had escapes, one after the other
+	nodes   []node
+	members []member
+	kind    Kind
+	form    form
+}
+
+// node is a value in a text that was read. Invariants:
+//
+//	kind == Number            its text is the literal as it was read
+//	kind == String            its text is the content, unescaped; plain means that
+//	                          it needs no escape when written
+//	kind == List || Map       nodes[first:first+count] are the items or fields;
+//	                          canonical means that its text is the canonical JSON of
+//	                          the whole container
+//	kind == Map               the names are in order, each once
+//	kind == Bool              its text is "true" or "false"
+//	kind != List, != Map      count == 0
+type node struct {
+	name, nameSize uint32 // where a field's name is
+	text, size     uint32 // where the text is
+	first, count   uint32
+	pos            uint32 // where the value, or its name, starts in the text
+	kind           Kind
+	form           form
+}
+
+type form uint8
+
+const (
+	plain     form = 1 << iota // a string whose content is written as it is
+	canonical                  // a container whose text is its canonical JSON
+	sealed                     // a container of which only the text is known
+	extraText                  // a string whose content is among the extra
+	extraName                  // a field whose name is among the extra
+)
+
+// member is a field of a map, or an item of a list (then without a name).
+type member struct {
+	name  string
+	value Value
+}
+
+// nameOf returns the name of a node.
+func (d *doc) nameOf(n *node) string {
+	if n.form&extraName != 0 {
+		return d.extra[n.name : n.name+n.nameSize]
+	}
+	return d.text[n.name : n.name+n.nameSize]
+}
+
+// textOf returns the text of a node.
+func (d *doc) textOf(n *node) string {
+	if n.form&extraText != 0 {
+		return d.extra[n.text : n.text+n.size]
+	}
+	return d.text[n.text : n.text+n.size]
+}
+
+// text returns the value's text, as it is described in node.
+func (v Value) text() string {
+	if v.d.nodes != nil {
+		return v.d.textOf(&v.d.nodes[v.i])
+	}
+	return v.d.text
+}
+
+func (v Value) form() form {
+	switch {
+	case v.d == nil:
+		return 0
+	case v.d.nodes != nil:
+		return v.d.nodes[v.i].form
+	}
+	return v.d.form
+}
+
+// Kind returns the value's kind.
+func (v Value) Kind() Kind {
+	switch {
+	case v.d == nil:
+		return Absent
+	case v.d.nodes != nil:
+		return v.d.nodes[v.i].kind
+	}
+	return v.d.kind
+}
+
+// IsAbsent reports whether there is no value at all.
+func (v Value) IsAbsent() bool { return v.d == nil }
+
+// IsNull reports whether the value is null; an absent value is not.
+func (v Value) IsNull() bool { return v.Kind() == Null }
+
+// IsScalar reports whether the value is a boolean, a number or a string.
+func (v Value) IsScalar() bool {
+	k := v.Kind()
+	return k == Bool || k == Number || k == String
+}
+
+// Len returns the number of items of a list or fields of a map, 0 for all else.
+func (v Value) Len() int {
+	switch {
+	case v.d == nil:
+		return 0
+	case v.d.nodes != nil:
+		return int(v.d.nodes[v.i].count)
+	}
+	return len(v.d.members)
+}
+
+// At returns the i-th item of a list, or the value of the i-th field of a map in
+// the order of names.
+func (v Value) At(i int) Value {
+	if v.d.nodes == nil {
+		return v.d.members[i].value
+	}
+	return Value{v.d, v.kid(i)}
+}
+
+// Name returns the name of the i-th field of a map.
+func (v Value) Name(i int) string {
+	if v.d.nodes == nil {
+		return v.d.members[i].name
+	}
+	return v.d.nameOf(&v.d.nodes[v.kid(i)])
+}
+
+// kid returns which node the i-th item or field of a node is.
+func (v Value) kid(i int) uint32 {
+	n := &v.d.nodes[v.i]
+	if uint(i) >= uint(n.count) {
+		panic("document: there is no item or field of that number")
+	}
+	return n.first + uint32(i)
+}
+
+// Get returns the field of that name, absent if there is none.
+func (v Value) Get(name string) Value {
+	if i, ok := v.Find(name); ok {
+		return v.At(i)
+	}
+	return Value{}
+}
+
+// Find returns the place of the field of that name among the fields of a map.
+func (v Value) Find(name string) (i int, ok bool) {
+	if v.Kind() != Map {
+		return 0, false
+	}
+	low, high := 0, v.Len()
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		if v.Name(middle) < name {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low, low < v.Len() && v.Name(low) == name
+}
+
+// Lookup follows a path of field names; absent if any of them is missing.
+func (v Value) Lookup(path ...string) Value {
+	for _, name := range path {
+		v = v.Get(name)
+	}
+	return v
+}
+
+// Fields iterates over the fields of a map in the order of names.
+func (v Value) Fields() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		if v.Kind() != Map {
+			return
+		}
+		for i := range v.Len() {
+			if !yield(v.Name(i), v.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Items iterates over the items of a list.
+func (v Value) Items() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		if v.Kind() != List {
+			return
+		}
+		for i := range v.Len() {
+			if !yield(i, v.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Bool returns a boolean's value, false for all other kinds.
+func (v Value) Bool() bool { return v.Kind() == Bool && v.text() == "true" }
+
+// Text returns a string's content or a number's literal, "" for all other kinds.
+func (v Value) Text() string {
+	if k := v.Kind(); k != String && k != Number {
+		return ""
+	}
+	return v.text()
+}
+
+// Int64 returns a number as an integer; ok is false for all other kinds, for
+// literals with a fraction or an exponent, and for integers that do not fit.
+func (v Value) Int64() (i int64, ok bool) {
+	if v.Kind() != Number || !isInteger(v.text()) {
+		return 0, false
+	}
+	i, err := strconv.ParseInt(v.text(), 10, 64)
+	return i, err == nil
+}
+
+// Float64 returns a number as a float, rounded if need be; ok is false for all
+// other kinds and for literals beyond the range of float64.
+func (v Value) Float64() (f float64, ok bool) {
+	if v.Kind() != Number {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(v.text(), 64)
+	return f, err == nil
+}
+
+// Same reports whether two values are one and the same part of a document. Values
+// that are the same are equal; equal values need not be the same.
+func Same(a, b Value) bool { return a == b }
+
+// String returns the value as canonical JSON, or "<absent>".
+func (v Value) String() string {
+	if v.d == nil {
+		return "<absent>"
+	}
+	return v.JSON()
+}
+
+// isInteger reports whether a number literal has neither fraction nor exponent.
+func isInteger(literal string) bool { return !strings.ContainsAny(literal, ".eE") }

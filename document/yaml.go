@@ -1,0 +1,155 @@
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The YAML reader works in three steps:
+//
+//	syntax     the YAML library turns text into a tree of its own nodes, with lines
+//	           and columns; yamlerror.go says where it failed, if it did
+//	meaning    yamlscalar.go decides what a scalar is, by the rules of YAML 1.1 as
+//	           kubectl reads it; the library's own opinion is not asked
+//	document   yamltree.go makes our nodes, follows aliases and merges, and refuses
+//	           what a document can not hold
+//
+// The library bounds its own recursion at 10,000 levels of flow and of block
+// containers, so that text of any shape is safe to hand to it.
+
+// ParseYAML reads one YAML document with the default limits, as kubectl reads it.
+// A document that starts with { is read as JSON if it is JSON. An empty document
+// is null.
+func ParseYAML(text []byte) (Value, error) { return ParseYAMLLimited(text, Limits{}) }
+
+// ParseYAMLLimited reads one YAML document. The size limit also holds for what
+// aliases and merge keys add to the document.
+func ParseYAMLLimited(text []byte, limits Limits) (Value, error) {
+	limits = limits.withDefaults()
+	if err := limits.checkSize(len(text)); err != nil {
+		return Value{}, err
+	}
+	if !startsLikeJSON(text) {
+		v, err := readYAML(text, limits)
+		if err == nil {
+			return v, nil
+		}
+		// YAML 1.1 does not know all the escapes of JSON.
+		if v, err := ParseJSONLimited(text, limits); err == nil {
+			return v, nil
+		}
+		return Value{}, err
+	}
+	v, jsonErr := ParseJSONLimited(text, limits)
+	if jsonErr == nil {
+		return v, nil
+	}
+	v, yamlErr := readYAML(text, limits)
+	if yamlErr == nil {
+		return v, nil
+	}
+	return Value{}, further(jsonErr.(*SyntaxError), yamlErr)
+}
+
+// startsLikeJSON tells whether kubectl would try to read a text as JSON.
+func startsLikeJSON(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
+}
+
+// further picks the error of the reader that understood more of the text.
+func further(a, b *SyntaxError) *SyntaxError {
+	if b.Line > a.Line || b.Line == a.Line && b.Column > a.Column {
+		return b
+	}
+	return a
+}
+
+// readYAML reads a text that holds exactly one document.
+func readYAML(text []byte, limits Limits) (Value, *SyntaxError) {
+	if err := checkUTF8(text); err != nil {
+		return Value{}, err
+	}
+	root, second, err := yamlNodes(bytes.NewReader(text))
+	if err != nil {
+		return Value{}, locate(text, err)
+	}
+	if second != nil && !isEmptyYAML(second) {
+		return Value{}, &SyntaxError{Line: second.Line, Column: second.Column,
+			Problem: "expected one document, received a second one; read them as a stream"}
+	}
+	if root == nil {
+		return NewNull(), nil
+	}
+	t := &yamlTree{
+		limits:   limits,
+		anchored: map[*yaml.Node]*anchor{},
+		budget:   limits.aliasBudget(len(text)),
+		bare:     bareTags(text),
+	}
+	n, failure := t.node(root, 0)
+	if failure != nil {
+		return Value{}, failure
+	}
+	return n.value, nil
+}
+
+// yamlNodes reads the first two documents of a text, nil for each that is missing.
+func yamlNodes(text io.Reader) (first, second *yaml.Node, err error) {
+	defer func() {
+		// The library reports some of its own failures this way.
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: the text can not be read: %v", r)
+		}
+	}()
+	decoder := yaml.NewDecoder(text)
+	if first, err = nextYAMLNode(decoder); first == nil {
+		return nil, nil, err
+	}
+	second, err = nextYAMLNode(decoder)
+	return first, second, err
+}
+
+func nextYAMLNode(decoder *yaml.Decoder) (*yaml.Node, error) {
+	var document yaml.Node
+	switch err := decoder.Decode(&document); {
+	case err == io.EOF:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return document.Content[0], nil
+}
+
+func isEmptyYAML(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
+}
+
+func checkUTF8(text []byte) *SyntaxError {
+	if utf8.Valid(text) {
+		return nil
+	}
+	bad := 0
+	for {
+		r, size := utf8.DecodeRune(text[bad:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		bad += size
+	}
+	at := position(string(text), bad)
+	return &SyntaxError{Line: at.line, Column: at.column, Path: yamlPath(text, at),
+		Problem: fmt.Sprintf("expected UTF-8, received the byte 0x%02x", text[bad])}
+}
+
+// aliasBudget is how many bytes aliases and merge keys may add to a document that
+// was written in size bytes.
+func (l Limits) aliasBudget(size int) int {
+	if l.MaxBytes >= 0 {
+		return l.MaxBytes
+	}
+	return max(DefaultMaxBytes, 10*size)
+}

@@ -1,0 +1,129 @@
+package document
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+)
+
+// ParseYAMLStream reads the documents of a text as kubectl does: YAML documents
+// with lines of --- between them, or JSON objects one after the other. Documents
+// that are empty or null are left out. The limits hold for each document; lines in
+// errors count from the start of the text. The first error ends the stream.
+func ParseYAMLStream(text []byte, limits Limits) iter.Seq2[Value, error] {
+	limits = limits.withDefaults()
+	return func(yield func(Value, error) bool) {
+		rest, line, done := readJSONStream(text, limits, yield)
+		if !done {
+			readYAMLStream(rest, line, limits, yield)
+		}
+	}
+}
+
+// readJSONStream reads JSON objects as long as there are some, and returns what
+// follows them, and on which line. A text that stops being JSON after at most one
+// object may still be YAML; after two it can not be meant as such.
+func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (rest []byte, line int, done bool) {
+	line = 1
+	for count := 0; startsLikeJSON(text); count++ {
+		v, size, err := firstJSON(text, limits)
+		if err != nil && count < 2 {
+			return text, line, false
+		}
+		if err != nil {
+			err.shift(line - 1)
+			yield(Value{}, err)
+			return nil, 0, true
+		}
+		if !yield(v, nil) {
+			return nil, 0, true
+		}
+		line += bytes.Count(text[:size], []byte("\n"))
+		text = text[size:]
+		// What stands on the same line after an object would confuse YAML.
+		if blank := len(text) - len(bytes.TrimLeft(text, " \t\r")); blank < len(text) && text[blank] == '\n' {
+			text = text[blank+1:]
+			line++
+		}
+	}
+	return text, line, false
+}
+
+// firstJSON reads the JSON value that a text starts with, and tells where it ends.
+func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxError) {
+	text = text[:jsonSize(text)]
+	if err := limits.checkSize(len(text)); err != nil {
+		return Value{}, 0, err.(*SyntaxError)
+	}
+	p := newParser(string(text), limits)
+	defer p.release()
+	v, failure = p.first()
+	return v, p.pos, failure
+}
+
+// jsonSize returns where the object ends that a text starts with, by its braces
+// alone; it is the size of the text if the object does not end.
+func jsonSize(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return len(text)
+}
+
+// readYAMLStream reads the YAML documents of a text that starts on the given line.
+func readYAMLStream(text []byte, line int, limits Limits, yield func(Value, error) bool) {
+	for len(text) > 0 {
+		chunk, after, err := cutYAML(text)
+		var v Value
+		if err == nil {
+			var problem error
+			if v, problem = ParseYAMLLimited(chunk, limits); problem != nil {
+				err = problem.(*SyntaxError)
+			}
+		}
+		if err != nil {
+			err.shift(line - 1)
+			yield(Value{}, err)
+			return
+		}
+		if !v.IsNull() && !yield(v, nil) {
+			return
+		}
+		line += bytes.Count(text[:len(text)-len(after)], []byte("\n"))
+		text = after
+	}
+}
+
+// cutYAML returns the first document of a text and what comes after the separator
+// that ends it. A separator before the document stays with it.
+func cutYAML(text []byte) (chunk, after []byte, failure *SyntaxError) {
+	size, line := 0, 0
+	for content := range bytes.Lines(text) {
+		line++
+		if note, found := bytes.CutPrefix(content, []byte("---")); found {
+			if note := strings.TrimSpace(string(note)); note != "" && note[0] != '#' {
+				return nil, nil, &SyntaxError{Line: line, Column: 4,
+					Problem: "expected --- to stand alone on its line; start the document on the next one"}
+			}
+			if size > 0 {
+				return text[:size], text[size+len(content):], nil
+			}
+		}
+		size += len(content)
+	}
+	return text, nil, nil
+}
