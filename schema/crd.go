@@ -1,0 +1,111 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// LoadCRD loads the topology of each version of a CustomResourceDefinition
+// (apiextensions.k8s.io/v1), by the version's name.
+//
+// The schemas must be structural. Every kind, and every part marked with
+// x-kubernetes-embedded-resource, has the fields apiVersion, kind and metadata,
+// whatever its schema says about them; metadata has the topology that it has in
+// the built-in kinds. A version without a schema is untyped.
+func LoadCRD(doc document.Value) (map[string]*Type, error) {
+	if err := checkCRD(doc); err != nil {
+		return nil, err
+	}
+	r := newReader()
+	spec, at := doc.Get("spec"), rootPlace("spec")
+	r.preserve = r.flag(spec, at, "preserveUnknownFields")
+	r.declareObjectMeta()
+	r.custom = true
+
+	l := newLinker(&r.problems)
+	types := map[string]*Type{}
+	for i, version := range spec.Get("versions").Items() {
+		at := at.field("versions").index(i)
+		name := version.Get("name").Text()
+		if name == "" {
+			r.add(at.field("name"), "the name of the version", describe(version.Get("name")), "")
+		}
+		if types[name] != nil {
+			r.add(at.field("name"), "each version once", quote(name)+" again", "")
+		}
+		root := r.version(version, at)
+		root.name = modelName(spec, name)
+		types[name] = l.mention(ref{to: root})
+	}
+	l.run()
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return types, nil
+}
+
+// checkCRD reports what keeps a document from being read as a CRD at all.
+func checkCRD(doc document.Value) error {
+	const kind, apiVersion = "CustomResourceDefinition", "apiextensions.k8s.io/v1"
+	switch {
+	case doc.Kind() != document.Map:
+		return &Error{Expected: "a " + kind + ", which is a map", Received: describe(doc)}
+	case doc.Get("kind").Text() != kind:
+		return &Error{Place: "kind", Expected: kind, Received: describe(doc.Get("kind"))}
+	case doc.Get("apiVersion").Text() != apiVersion:
+		return &Error{Place: "apiVersion", Expected: apiVersion, Received: describe(doc.Get("apiVersion")),
+			Advice: "convert the definition to this version"}
+	case doc.Lookup("spec", "versions").Kind() != document.List:
+		return &Error{Place: "spec.versions", Expected: "a list of versions", Received: describe(doc.Lookup("spec", "versions"))}
+	}
+	return nil
+}
+
+// modelName is what kube-apiserver calls the type of a custom kind.
+func modelName(spec document.Value, version string) string {
+	group := strings.Split(spec.Get("group").Text(), ".")
+	slices.Reverse(group)
+	return strings.Join(append(group, version, spec.Lookup("names", "kind").Text()), ".")
+}
+
+// version reads the root type of one version.
+func (r *reader) version(v document.Value, at *place) *draft {
+	at = at.field("schema").field("openAPIV3Schema")
+	root := given(given(v, "schema"), "openAPIV3Schema")
+	if root.IsAbsent() {
+		// Not even metadata is typed then; kube-apiserver does the same.
+		return &draft{fields: &mapDraft{element: ref{to: untypedDraft}}}
+	}
+	if word := given(root, "type"); word.Kind() == document.String && word.Text() != "object" && word.Text() != "" {
+		r.add(at.field("type"), "object, because a kind is a map", describe(word), "")
+	}
+	d := *r.read(root, at, nesting{preserve: r.preserve, root: true})
+	return &d
+}
+
+// checkStructural reports a schema object of a CRD that accepts anything without
+// saying that it wants to.
+func (r *reader) checkStructural(v document.Value, at *place) {
+	if !r.custom || given(v, "x-kubernetes-int-or-string").Bool() ||
+		given(v, "x-kubernetes-preserve-unknown-fields").Bool() {
+		return
+	}
+	r.add(at, "a structural schema, which has a type", "no type",
+		"write the type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields")
+}
+
+// asResource gives a struct the fields that every resource has, instead of what it
+// says about them itself.
+func (r *reader) asResource(fields []fieldDraft) []fieldDraft {
+	fields = slices.DeleteFunc(fields, func(f fieldDraft) bool {
+		return f.name == "apiVersion" || f.name == "kind" || f.name == "metadata"
+	})
+	text := &draft{scalar: String}
+	return append(fields,
+		fieldDraft{name: "apiVersion", value: ref{to: text}},
+		fieldDraft{name: "kind", value: ref{to: text}},
+		fieldDraft{name: "metadata", value: ref{to: r.definitions[objectMetaName]}},
+	)
+}

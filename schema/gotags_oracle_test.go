@@ -1,0 +1,82 @@
+package schema_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/kubernetes/scheme"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/cadastre/cadastre/schema"
+)
+
+// contradictions are the lists of Kubernetes whose tags say something else than
+// the markers that its schemas are made of. KEP-555 lets the markers win; a schema
+// loader sees them, a reader of Go types can not.
+var contradictions = map[string]string{
+	"v1.Container.ports":                   "list keyed(containerPort), oracle keyed(containerPort,protocol)",
+	"v1.EphemeralContainer.ports":          "list keyed(containerPort), oracle keyed(containerPort,protocol)",
+	"v1.ServiceSpec.ports":                 "list keyed(port), oracle keyed(port,protocol)",
+	"v1.PodSpec.topologySpreadConstraints": "list keyed(topologyKey), oracle keyed(topologyKey,whenUnsatisfiable)",
+	"v1.PodStatus.hostIPs":                 "list keyed(ip), oracle atomic",
+	"v1.JobStatus.conditions":              "list keyed(type), oracle atomic",
+}
+
+// unsaid reports whether a difference is something that only markers can say.
+func unsaid(place, difference string) bool {
+	switch {
+	case place == "opaque":
+		return true // FieldsV1 and RawExtension are empty structs to the generator
+	case difference == "atomic map false, oracle true":
+		return true
+	case strings.HasPrefix(difference, "list atomic, oracle "):
+		return true
+	case strings.HasPrefix(difference, "default <absent>, oracle "):
+		return !strings.HasSuffix(difference, "{}")
+	}
+	return false
+}
+
+// TestGoTypesOfKubernetes compares what the tags of all built-in kinds say with
+// client-go's schema.
+func TestGoTypesOfKubernetes(t *testing.T) {
+	oracle, err := typed.NewParser(typed.YAMLObject(clientGoTypes(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, found := 0, map[string]bool{}
+	for _, typ := range scheme.Scheme.AllKnownTypes() {
+		named, ok := reflect.New(typ).Interface().(interface{ OpenAPIModelName() string })
+		if !ok {
+			continue
+		}
+		name := named.OpenAPIModelName()
+		if _, ok := oracle.Schema.FindNamedType(name); !ok {
+			continue // lists and options can not be applied
+		}
+		ours, err := schema.FromGoType(typ)
+		if err != nil {
+			t.Errorf("%s: %v", typ, err)
+			continue
+		}
+		compared++
+		checkInvariants(t, ours)
+		compare(&oracle.Schema, func(place, difference string) {
+			if contradictions[place] == difference {
+				found[place] = true
+			} else if !unsaid(place, difference) {
+				t.Errorf("%s: %s", place, difference)
+			}
+		}).types(name, ours, smd.TypeRef{NamedType: &name})
+	}
+	if compared < 150 {
+		t.Errorf("only %d kinds were compared", compared)
+	}
+	for place := range contradictions {
+		if !found[place] {
+			t.Errorf("%s is no contradiction any more", place)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package schema
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// LoadOpenAPI loads the types of an OpenAPI document: the definitions of version 2
+// or the component schemas of version 3.
+//
+// A type is found by its name, and also as a kind if it has the extension
+// x-kubernetes-group-version-kind. If two types claim the same kind, as some
+// aggregated documents do, the one whose name sorts first is the kind's.
+func LoadOpenAPI(doc document.Value) (*Schema, error) {
+	if doc.Kind() != document.Map {
+		return nil, &Error{Expected: "an OpenAPI document, which is a map", Received: describe(doc)}
+	}
+	at, definitions := findDefinitions(doc)
+	switch {
+	case definitions.Kind() == document.Map:
+	case definitions.IsAbsent() && (!doc.Get("openapi").IsAbsent() || !doc.Get("swagger").IsAbsent()):
+		return &Schema{}, nil // a group without types of its own
+	default:
+		return nil, &Error{at.String(), "a map of schemas by name", describe(definitions),
+			"pass a whole OpenAPI document, version 2 (definitions) or 3 (components.schemas)"}
+	}
+	r := newReader()
+	r.declareAll(definitions, at)
+	s := r.link(r.kinds(definitions, at))
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func findDefinitions(doc document.Value) (*place, document.Value) {
+	if v := doc.Get("definitions"); !v.IsAbsent() {
+		return rootPlace("definitions"), v
+	}
+	return rootPlace("components").field("schemas"), doc.Lookup("components", "schemas")
+}
+
+// Types whose OpenAPI schema says less than their JSON does: kube-apiserver knows
+// them by name.
+const (
+	quantityName     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+	rawExtensionName = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+)
+
+// declareAll reads definitions that may refer to each other in any order.
+func (r *reader) declareAll(definitions document.Value, at *place) {
+	for name := range definitions.Fields() {
+		r.definitions[name] = &draft{name: name}
+	}
+	for name, v := range definitions.Fields() {
+		r.declare(r.definitions[name], v, at.field(name))
+	}
+}
+
+func (r *reader) declare(d *draft, v document.Value, at *place) {
+	switch {
+	case d.name == quantityName:
+		d.scalar = AnyScalar
+	case d.name == rawExtensionName:
+		d.alias = &ref{to: opaqueDraft}
+	case given(v, "$ref").Text() != "":
+		target := r.mention(v, at, nesting{})
+		d.alias = &target
+	default:
+		name := d.name
+		*d = *r.read(v, at, nesting{preserve: r.preserve})
+		d.name = name
+	}
+}
+
+// link turns all definitions into Types.
+func (r *reader) link(kinds map[groupVersionKind]*draft) *Schema {
+	l := newLinker(&r.problems)
+	s := &Schema{
+		types: make(map[string]*Type, len(r.definitions)),
+		kinds: make(map[groupVersionKind]*Type, len(kinds)),
+	}
+	for name, d := range r.definitions {
+		s.types[l.intern(name)] = l.mention(ref{to: d})
+	}
+	for k, d := range kinds {
+		s.kinds[groupVersionKind{l.intern(k.group), l.intern(k.version), l.intern(k.kind)}] = l.mention(ref{to: d})
+	}
+	l.run()
+	return s
+}
+
+// kinds reads which definitions are kinds.
+func (r *reader) kinds(definitions document.Value, at *place) map[groupVersionKind]*draft {
+	const extension = "x-kubernetes-group-version-kind"
+	kinds := map[groupVersionKind]*draft{}
+	for name, v := range definitions.Fields() {
+		list := given(v, extension)
+		if list.IsAbsent() {
+			continue
+		}
+		at := at.field(name).field(extension)
+		if list.Kind() != document.List {
+			r.add(at, "a list of group, version and kind", describe(list), "")
+			continue
+		}
+		for i, item := range list.Items() {
+			k, ok := r.groupVersionKind(item, at.index(i))
+			if _, taken := kinds[k]; ok && !taken {
+				kinds[k] = r.definitions[name]
+			}
+		}
+	}
+	return kinds
+}
+
+func (r *reader) groupVersionKind(v document.Value, at *place) (groupVersionKind, bool) {
+	group, version, kind := v.Get("group"), v.Get("version"), v.Get("kind")
+	for _, part := range []document.Value{group, version, kind} {
+		if part.Kind() != document.String {
+			r.add(at, "a map with the strings group, version and kind", describe(v), "write all three; group may be empty")
+			return groupVersionKind{}, false
+		}
+	}
+	k := groupVersionKind{group.Text(), version.Text(), kind.Text()}
+	return k, k.kind != ""
+}
+
+// lookup returns the definition that a reference names. Only the last step counts,
+// so that a schema may be moved between versions of OpenAPI unchanged.
+func (r *reader) lookup(reference string) (*draft, bool) {
+	if !strings.HasPrefix(reference, "#/") {
+		return nil, false
+	}
+	name := reference[strings.LastIndexByte(reference, '/')+1:]
+	if d, ok := r.definitions[name]; ok {
+		return d, true
+	}
+	d, ok := r.definitions[unescape(name)]
+	return d, ok
+}
+
+// unescape undoes the escapes of a JSON pointer in a URI fragment.
+func unescape(name string) string {
+	if decoded, err := url.PathUnescape(name); err == nil {
+		name = decoded
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+}

@@ -1,0 +1,39 @@
+package schema
+
+import (
+	"iter"
+	"maps"
+	"slices"
+)
+
+// Schema is a set of named types, some of which are kinds.
+type Schema struct {
+	types map[string]*Type
+	kinds map[groupVersionKind]*Type
+}
+
+type groupVersionKind struct{ group, version, kind string }
+
+// Type returns the type of that name. A name that is an alias in the schema gives
+// the type that it stands for.
+func (s *Schema) Type(name string) (*Type, bool) {
+	t, ok := s.types[name]
+	return t, ok
+}
+
+// Kind returns the root type of a kind. The group of the core kinds is empty.
+func (s *Schema) Kind(group, version, kind string) (*Type, bool) {
+	t, ok := s.kinds[groupVersionKind{group, version, kind}]
+	return t, ok
+}
+
+// Types iterates over all named types in the order of their names.
+func (s *Schema) Types() iter.Seq2[string, *Type] {
+	return func(yield func(string, *Type) bool) {
+		for _, name := range slices.Sorted(maps.Keys(s.types)) {
+			if !yield(name, s.types[name]) {
+				return
+			}
+		}
+	}
+}

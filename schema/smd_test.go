@@ -1,0 +1,229 @@
+package schema_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+func loadTypes(t *testing.T, field string) (*schema.Type, error) {
+	t.Helper()
+	s, err := schema.LoadTypes(parse(t, typesDocument(field)))
+	if err != nil {
+		return nil, err
+	}
+	root, ok := s.Type("Root")
+	if !ok {
+		t.Fatal("there is no type Root")
+	}
+	checkInvariants(t, root)
+	f, ok := root.Map.Find("f")
+	if !ok {
+		t.Fatal("there is no field f")
+	}
+	return f.Type, nil
+}
+
+func typesDocument(field string) string {
+	return `
+types:
+- name: Root
+  map: {fields: [{name: f, type: ` + field + `}]}
+- name: Text
+  scalar: string
+- name: Texts
+  list: {elementType: {scalar: string}, elementRelationship: atomic}
+- name: Pairs
+  list: {elementType: {namedType: Pair}, elementRelationship: atomic, keys: [a, b]}
+- name: Pair
+  map: {fields: [{name: a, type: {scalar: string}}, {name: b, type: {scalar: numeric}, default: 1}]}
+- name: Tree
+  map: {fields: [{name: left, type: {namedType: Tree}}, {name: right, type: {namedType: Tree, elementRelationship: atomic}}]}
+- name: Loose
+  scalar: untyped
+  list: {elementType: {namedType: Loose}, elementRelationship: atomic}
+  map: {elementType: {namedType: Loose}}
+- name: __untyped_atomic_
+  scalar: untyped
+  list: {elementType: {namedType: __untyped_atomic_}, elementRelationship: atomic}
+  map: {elementType: {namedType: __untyped_atomic_}, elementRelationship: atomic}
+- name: __untyped_deduced_
+  scalar: untyped
+  list: {elementType: {namedType: __untyped_atomic_}, elementRelationship: atomic}
+  map: {elementType: {namedType: __untyped_deduced_}, elementRelationship: separable}
+`
+}
+
+var typesFields = []struct{ name, field, want string }{
+	{"string", `{scalar: string}`, "string"},
+	{"numeric", `{scalar: numeric}`, "numeric"},
+	{"boolean", `{scalar: boolean}`, "boolean"},
+	{"any scalar", `{scalar: untyped}`, "scalar"},
+	{"all at once", `{scalar: string, list: {elementType: {scalar: string}, elementRelationship: associative}, map: {elementType: {scalar: string}}}`, "string|set[string]|{*: string}"},
+	{"named", `{namedType: Pair}`, pair},
+	{"nullable", `{namedType: Pair, nullable: true}`, pair},
+	{"empty map", `{map: {}}`, "{}"},
+	{"empty element type", `{map: {elementType: {}}}`, "{}"},
+	{"separable map", `{map: {elementType: {scalar: string}, elementRelationship: separable}}`, "{*: string}"},
+	{"atomic map", `{map: {elementType: {scalar: string}, elementRelationship: atomic}}`, "atomic{*: string}"},
+	{"unions are ignored", `{map: {fields: [{name: a, type: {scalar: string}}], unions: [{fields: [{fieldName: a, discriminatorValue: A}]}]}}`, "{a: string}"},
+	{"keyed list", `{list: {elementType: {namedType: Pair}, elementRelationship: associative, keys: [b, a]}}`, "keyed(" + pairDefault + ", a)[" + pair + "]"},
+	{"override to atomic", `{namedType: Pair, elementRelationship: atomic}`, "atomic" + pair},
+	{"override to separable", `{namedType: Pair, elementRelationship: separable}`, pair},
+	{"override to a set", `{namedType: Texts, elementRelationship: associative}`, "set[string]"},
+	{"override to a keyed list", `{namedType: Pairs, elementRelationship: associative}`, "keyed(a, " + pairDefault + ")[" + pair + "]"},
+	{"override in place", `{map: {elementType: {scalar: string}}, elementRelationship: atomic}`, "atomic{*: string}"},
+	{"override of the map only", `{namedType: __untyped_deduced_, elementRelationship: atomic}`, "scalar|atomic[opaque]|atomic{*: untyped}"},
+	{"untyped", `{namedType: __untyped_deduced_}`, "untyped"},
+	{"opaque", `{namedType: __untyped_atomic_}`, "opaque"},
+	{
+		"untyped in place",
+		`{scalar: untyped, list: {elementType: {namedType: __untyped_atomic_}, elementRelationship: atomic}, map: {elementType: {namedType: __untyped_deduced_}}}`,
+		"untyped",
+	},
+	{
+		"almost untyped",
+		`{scalar: untyped, list: {elementType: {namedType: __untyped_deduced_}, elementRelationship: atomic}, map: {elementType: {namedType: __untyped_deduced_}}}`,
+		"scalar|atomic[untyped]|{*: untyped}",
+	},
+	{"granular all the way down", `{namedType: Loose}`, "scalar|atomic[^Loose]|{*: ^Loose}"},
+	{"recursion", `{namedType: Tree}`, "{left: ^Tree, right: atomic{left: ^Tree, right: ^Tree}}"},
+}
+
+func TestTypesFields(t *testing.T) {
+	for _, test := range typesFields {
+		t.Run(test.name, func(t *testing.T) {
+			f, err := loadTypes(t, test.field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := topology(f); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			compareTypes(t, typesDocument(test.field))
+		})
+	}
+}
+
+func TestTypesMistakes(t *testing.T) {
+	for _, test := range []struct{ name, field, place, says string }{
+		{"unknown name", `{namedType: Gone}`, ".namedType", `expected a type of this schema, received "Gone"; declare`},
+		{"name that is no string", `{namedType: [a]}`, ".namedType", "received a list"},
+		{"name and type", `{namedType: Pair, scalar: string}`, "", "namedType and scalar"},
+		{"nothing", `{}`, "", "expected scalar, list or map, received none of them"},
+		{"no map", `string`, "", `received the string "string"`},
+		{"unknown scalar", `{scalar: text}`, ".scalar", `the string "text"`},
+		{"list without relationship", `{list: {elementType: {scalar: string}}}`, ".list", "every list states"},
+		{"separable list", `{list: {elementType: {scalar: string}, elementRelationship: separable}}`, ".list.elementRelationship", "expected atomic or associative"},
+		{"list without items", `{list: {elementRelationship: atomic}}`, ".list.elementType", "received nothing"},
+		{"keys that are no list", `{list: {elementType: {namedType: Pair}, elementRelationship: associative, keys: a}}`, ".list.keys", "a list of field names"},
+		{"keyed scalars", `{list: {elementType: {scalar: string}, elementRelationship: associative, keys: [a]}}`, ".list", "items that are maps"},
+		{"associative map", `{map: {elementRelationship: associative}}`, ".map.elementRelationship", "expected separable or atomic"},
+		{"unknown override", `{namedType: Pair, elementRelationship: x}`, ".elementRelationship", `"x"`},
+		{"override of a scalar", `{namedType: Text, elementRelationship: atomic}`, "", "a scalar type"},
+		{"associative override of a map", `{namedType: Pair, elementRelationship: associative}`, "", "expected a reference to a list"},
+		{"fields that are no list", `{map: {fields: {}}}`, ".map.fields", "a list of fields"},
+		{"field without name", `{map: {fields: [{type: {scalar: string}}]}}`, ".map.fields[0].name", "the name of the field"},
+		{"field twice", `{map: {fields: [{name: a, type: {scalar: string}}, {name: a, type: {scalar: string}}]}}`, ".map.fields[1].name", `"a" again`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := loadTypes(t, test.field)
+			wantError(t, err, "types.Root.map.fields.f.type"+test.place+": ", test.says)
+		})
+	}
+}
+
+func TestTypesDocuments(t *testing.T) {
+	for text, says := range map[string]string{
+		`[]`:                          "expected a map with a list of types, received a list",
+		`{}`:                          "types: expected a list of types, received nothing",
+		`{types: {}}`:                 "received a map",
+		`{types: [{scalar: string}]}`: "types[0].name: expected the name of the type, received nothing",
+		`{types: [1]}`:                "types[0].name",
+		`{types: [{name: a, scalar: string}, {name: a, scalar: string}]}`: `types[1].name: expected each type once, received "a" again`,
+	} {
+		_, err := schema.LoadTypes(parse(t, text))
+		wantError(t, err, says)
+	}
+	s, err := schema.LoadTypes(parse(t, `{types: [{name: a, map: {elementType: {namedType: __untyped_deduced_}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := s.Type("a"); topology(a) != "{*: untyped}" {
+		t.Errorf("got %s", topology(a))
+	}
+}
+
+// compareTypes reads a text with both, and reports every difference.
+func compareTypes(t *testing.T, text string) *schema.Schema {
+	t.Helper()
+	oracle, err := typed.NewParser(typed.YAMLObject(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := schema.LoadTypes(parse(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, difference := range differences(ours, &oracle.Schema) {
+		if i == 20 {
+			t.Fatal("and more")
+		}
+		t.Error(difference)
+	}
+	return ours
+}
+
+// clientGoTypes returns the text that client-go's apply configurations carry. It is
+// in an internal package, so it is read from the source.
+func clientGoTypes(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(moduleDir(t, "k8s.io/client-go"), "applyconfigurations/internal/internal.go")
+	source, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	ast.Inspect(source, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING && len(literal.Value) > len(text) {
+			text = literal.Value
+		}
+		return true
+	})
+	text, err = strconv.Unquote(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestTypesOfClientGo(t *testing.T) {
+	s := compareTypes(t, clientGoTypes(t))
+	names := 0
+	for _, typ := range s.Types() {
+		names++
+		checkInvariants(t, typ)
+	}
+	if names < 500 {
+		t.Errorf("only %d types", names)
+	}
+	port, _ := s.Type("io.k8s.api.core.v1.ServiceSpec")
+	ports, ok := port.Map.Find("ports")
+	if !ok || listName(ports.Type.List) != "keyed(port,protocol)" {
+		t.Errorf("got the ports %v", ports)
+	}
+	if protocol := ports.Type.List.Keys[1]; !document.Equal(protocol.Default, document.NewString("TCP")) {
+		t.Errorf("got the default %v", protocol.Default)
+	}
+	if untyped, _ := s.Type("__untyped_deduced_"); untyped != schema.Untyped {
+		t.Error("the deduced type is not Untyped")
+	}
+}

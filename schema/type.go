@@ -1,0 +1,154 @@
+package schema
+
+import "github.com/cadastre/cadastre/document"
+
+// Type is the compiled topology of one place in a kind. It names up to three
+// alternatives, because a place may accept values of several shapes: a string has
+// one alternative, an untyped field is a scalar, a list or a map, decided by the
+// value that is found there. A Type without any alternative accepts nothing; the
+// loaders never make one.
+//
+// Types are immutable once a loader has returned them, are compared by pointer,
+// and may refer to themselves.
+type Type struct {
+	// Name is what the schema calls this type, for error messages; it may be empty.
+	Name string
+
+	Scalar Scalar
+	List   *List
+	Map    *Map
+}
+
+// Scalar says which scalars a Type accepts. Null is always accepted.
+type Scalar uint8
+
+// The scalar alternatives of a Type.
+const (
+	NoScalar Scalar = iota
+	Numeric
+	String
+	Boolean
+	AnyScalar
+)
+
+// Relationship says how the items of a list belong together.
+type Relationship uint8
+
+// The relationships between the items of a list.
+const (
+	// Atomic lists are replaced as a whole; they have one owner set.
+	Atomic Relationship = iota
+	// Set lists hold scalars; each scalar is owned by itself.
+	Set
+	// Keyed lists hold maps that are told apart by the values of some of their
+	// fields; each item, and each field in it, is owned by itself.
+	Keyed
+)
+
+// List is the list alternative of a Type.
+type List struct {
+	Relationship Relationship
+	// Keys names the fields that identify an item of a Keyed list, in the order
+	// of the schema. It is empty for other lists.
+	Keys []Key
+	// Item is the topology of every item.
+	Item *Type
+}
+
+// Key is one of the fields that identify an item of a keyed list.
+type Key struct {
+	Name string
+	// Default stands in for a missing key field; it is absent when there is none.
+	Default document.Value
+}
+
+// Map is the map alternative of a Type: a struct when it has fields, a plain map
+// when it has an element type, or both.
+type Map struct {
+	// Atomic maps and structs are replaced as a whole.
+	Atomic bool
+	// Fields are the declared fields, sorted by name.
+	Fields []Field
+	// Element is the topology of every field that is not declared; nil if
+	// undeclared fields are refused.
+	Element *Type
+}
+
+// Field is a declared field of a struct.
+type Field struct {
+	Name string
+	Type *Type
+	// Default is the value that the schema declares for a missing field; it is
+	// absent when there is none.
+	Default document.Value
+}
+
+// Find returns the declared field of that name.
+func (m *Map) Find(name string) (*Field, bool) {
+	low, high := 0, len(m.Fields)
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		if m.Fields[middle].Name < name {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < len(m.Fields) && m.Fields[low].Name == name {
+		return &m.Fields[low], true
+	}
+	return nil, false
+}
+
+// TypeOf returns the topology of the field of that name, declared or not, and
+// whether it is declared. The topology is nil when the field is refused.
+func (m *Map) TypeOf(name string) (t *Type, declared bool) {
+	if f, ok := m.Find(name); ok {
+		return f.Type, true
+	}
+	return m.Element, false
+}
+
+// Resolve returns the alternative that a value of the given kind takes. Null, and a
+// value of a shape that the Type does not accept, take the first that the Type
+// has: the value is then refused, or is null in that shape.
+func (t *Type) Resolve(kind document.Kind) Alternative {
+	switch kind {
+	case document.Bool, document.Number, document.String:
+		if t.Scalar != NoScalar {
+			return ScalarAlternative
+		}
+	case document.List:
+		if t.List != nil {
+			return ListAlternative
+		}
+	case document.Map:
+		if t.Map != nil {
+			return MapAlternative
+		}
+	}
+	return t.first()
+}
+
+// Alternative is one of the three shapes of a Type.
+type Alternative uint8
+
+// The alternatives, in the order in which null prefers them.
+const (
+	NoAlternative Alternative = iota
+	MapAlternative
+	ScalarAlternative
+	ListAlternative
+)
+
+func (t *Type) first() Alternative {
+	switch {
+	case t.Map != nil:
+		return MapAlternative
+	case t.Scalar != NoScalar:
+		return ScalarAlternative
+	case t.List != nil:
+		return ListAlternative
+	}
+	return NoAlternative
+}
