@@ -1,0 +1,146 @@
+package fieldset
+
+// The algebra is one walk, join, over two sorted trees; each operation says only
+// what becomes of an element that is in the left, the right, or both.
+
+// Union returns the paths that are in either set.
+func (s Set) Union(other Set) Set {
+	switch {
+	case other.IsEmpty():
+		return s
+	case s.IsEmpty():
+		return other
+	}
+	out := make([]node, 0, max(len(s.kids), len(other.kids)))
+	join(s, other, func(a, b *node) {
+		switch {
+		case b == nil:
+			out = append(out, *a)
+		case a == nil:
+			out = append(out, *b)
+		default:
+			out = append(out, node{a.element, a.member || b.member, a.below().Union(b.below()).kids})
+		}
+	})
+	return Set{out}
+}
+
+// Intersection returns the paths that are in both sets.
+func (s Set) Intersection(other Set) Set {
+	var out []node
+	join(s, other, func(a, b *node) {
+		if a != nil && b != nil {
+			out = appendNode(out, node{a.element, a.member && b.member, a.below().Intersection(b.below()).kids})
+		}
+	})
+	return Set{out}
+}
+
+// Difference returns the paths of s that are not in the other set. A path in the
+// other set does not take away those below it; see RecursiveDifference.
+func (s Set) Difference(other Set) Set {
+	if other.IsEmpty() || s.IsEmpty() {
+		return s
+	}
+	var out []node
+	join(s, other, func(a, b *node) {
+		switch {
+		case a == nil:
+		case b == nil:
+			out = append(out, *a)
+		default:
+			out = appendNode(out, node{a.element, a.member && !b.member, a.below().Difference(b.below()).kids})
+		}
+	})
+	return Set{out}
+}
+
+// RecursiveDifference returns the paths of s that are neither in the other set nor
+// below a path that is.
+func (s Set) RecursiveDifference(other Set) Set {
+	if other.IsEmpty() || s.IsEmpty() {
+		return s
+	}
+	var out []node
+	join(s, other, func(a, b *node) {
+		switch {
+		case a == nil || b != nil && b.member:
+		case b == nil:
+			out = append(out, *a)
+		default:
+			out = appendNode(out, node{a.element, a.member, a.below().RecursiveDifference(b.below()).kids})
+		}
+	})
+	return Set{out}
+}
+
+// Leaves returns the paths that have no other path of the set below them.
+func (s Set) Leaves() Set {
+	var out []node
+	for i := range s.kids {
+		n := s.kids[i]
+		if len(n.kids) > 0 {
+			n.member, n.kids = false, n.below().Leaves().kids
+		}
+		out = appendNode(out, n)
+	}
+	return Set{out}
+}
+
+// Covered returns the paths of s that are in the other set or below a path that is.
+func (s Set) Covered(other Set) Set {
+	var out []node
+	join(s, other, func(a, b *node) {
+		switch {
+		case a == nil || b == nil:
+		case b.member:
+			out = append(out, *a)
+		default:
+			out = appendNode(out, node{a.element, false, a.below().Covered(b.below()).kids})
+		}
+	})
+	return Set{out}
+}
+
+// Insert returns the set with one more path.
+func (s Set) Insert(p Path) Set { return s.Union(New(p)) }
+
+// join visits the elements of both sets in order; a or b is nil where that set
+// does not have the element.
+func join(s, other Set, visit func(a, b *node)) {
+	i, j := 0, 0
+	for i < len(s.kids) || j < len(other.kids) {
+		switch c := compareAt(s, i, other, j); {
+		case c < 0:
+			visit(&s.kids[i], nil)
+			i++
+		case c > 0:
+			visit(nil, &other.kids[j])
+			j++
+		default:
+			visit(&s.kids[i], &other.kids[j])
+			i++
+			j++
+		}
+	}
+}
+
+// compareAt compares the next elements of two sets; a set that is at its end comes
+// last.
+func compareAt(s Set, i int, other Set, j int) int {
+	switch {
+	case i == len(s.kids):
+		return 1
+	case j == len(other.kids):
+		return -1
+	}
+	return s.kids[i].element.Compare(other.kids[j].element)
+}
+
+// appendNode appends a node unless it says nothing.
+func appendNode(out []node, n node) []node {
+	if !n.member && len(n.kids) == 0 {
+		return out
+	}
+	return append(out, n)
+}

@@ -1,0 +1,138 @@
+package fieldset
+
+import (
+	"fmt"
+	"testing"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// operations are those of the algebra that the oracle has as well.
+var operations = []struct {
+	name   string
+	ours   func(s, other Set) Set
+	theirs func(s, other *fieldpath.Set) *fieldpath.Set
+}{
+	{"union", Set.Union, (*fieldpath.Set).Union},
+	{"intersection", Set.Intersection, (*fieldpath.Set).Intersection},
+	{"difference", Set.Difference, (*fieldpath.Set).Difference},
+	{"recursive difference", Set.RecursiveDifference, (*fieldpath.Set).RecursiveDifference},
+	{"leaves", func(s, _ Set) Set { return s.Leaves() }, func(s, _ *fieldpath.Set) *fieldpath.Set { return s.Leaves() }},
+}
+
+func TestAlgebraIsUpstreams(t *testing.T) {
+	for seed := range uint64(1500) {
+		r := seeded(seed)
+		stock := randomStock(r)
+		a, b := randomPair(r, stock), randomPair(r, stock)
+		checkSame(t, fmt.Sprintf("seed %d: set", seed), a.ours, a.theirs)
+		for _, op := range operations {
+			what := fmt.Sprintf("seed %d: %s of\n%s\n%s", seed, op.name, a.ours.FieldsV1(), b.ours.FieldsV1())
+			checkSame(t, what, op.ours(a.ours, b.ours), op.theirs(a.theirs, b.theirs))
+		}
+		if got, want := a.ours.Equal(b.ours), a.theirs.Equals(b.theirs); got != want {
+			t.Fatalf("seed %d: equal %v, want %v:\n%s\n%s", seed, got, want, a.ours.FieldsV1(), b.ours.FieldsV1())
+		}
+		for i, p := range b.paths {
+			if got, want := a.ours.Has(p), a.theirs.Has(b.upPath[i]); got != want {
+				t.Fatalf("seed %d: has %s: %v, want %v", seed, p, got, want)
+			}
+		}
+		for _, e := range stock {
+			checkSame(t, fmt.Sprintf("seed %d: below %s", seed, e.ours), a.ours.At(Path{e.ours}), a.theirs.WithPrefix(e.theirs))
+		}
+	}
+}
+
+// Laws that need no oracle, for the operations that it lacks.
+func TestLaws(t *testing.T) {
+	for seed := range uint64(1000) {
+		r := seeded(seed)
+		stock := randomStock(r)
+		a, b := randomPair(r, stock).ours, randomPair(r, stock).ours
+		laws := map[string]bool{
+			"a - b and a & b make up a":       a.Difference(b).Union(a.Intersection(b)).Equal(a),
+			"union commutes":                  a.Union(b).Equal(b.Union(a)),
+			"intersection commutes":           a.Intersection(b).Equal(b.Intersection(a)),
+			"covered is what recursion takes": a.Covered(b).Equal(a.Difference(a.RecursiveDifference(b))),
+			"a set covers itself":             a.Covered(a).Equal(a),
+			"nothing covers nothing":          a.Covered(Set{}).IsEmpty() && (Set{}).Covered(a).IsEmpty(),
+			"a set less itself is empty":      a.Difference(a).IsEmpty() && a.RecursiveDifference(a).IsEmpty(),
+			"leaves have no leaves to lose":   a.Leaves().Leaves().Equal(a.Leaves()),
+			"paths make the set":              New(a.Paths()...).Equal(a),
+		}
+		for law, holds := range laws {
+			if !holds {
+				t.Errorf("seed %d: %s:\na %s\nb %s", seed, law, a.FieldsV1(), b.FieldsV1())
+			}
+		}
+		checkInvariants(t, a.Covered(b))
+	}
+}
+
+func TestCovered(t *testing.T) {
+	s := setOf(t, "spec", "spec.image", `spec.ports[port=80].name`, "status.phase")
+	for _, test := range []struct {
+		other Set
+		want  Set
+	}{
+		{setOf(t, "spec"), setOf(t, "spec", "spec.image", "spec.ports[port=80].name")},
+		{setOf(t, "spec.image"), setOf(t, "spec.image")},
+		{setOf(t, "spec.ports"), setOf(t, "spec.ports[port=80].name")},
+		{setOf(t, "spec.ports[port=81]"), Set{}},
+		{setOf(t, "status.phase.more"), Set{}},
+	} {
+		if got := s.Covered(test.other); !got.Equal(test.want) {
+			t.Errorf("covered by\n%sis\n%swant\n%s", test.other, got, test.want)
+		}
+	}
+}
+
+// Results share parts with what they were made of. Whatever is done to them later,
+// no set may change.
+func TestOperationsChangeNothing(t *testing.T) {
+	for seed := range uint64(300) {
+		r := seeded(seed)
+		stock := randomStock(r)
+		sets := []Set{randomPair(r, stock).ours, randomPair(r, stock).ours, mustParse(t, randomPair(r, stock).ours.FieldsV1())}
+		texts := make([]string, 0, 64)
+		for _, s := range sets {
+			texts = append(texts, s.FieldsV1())
+		}
+		for range 30 {
+			a, b := sets[r.IntN(len(sets))], sets[r.IntN(len(sets))]
+			var made Set
+			switch op := r.IntN(len(operations) + 3); op {
+			default:
+				made = operations[op].ours(a, b)
+			case len(operations):
+				made = a.Covered(b)
+			case len(operations) + 1:
+				made = a.Insert(Path{stock[r.IntN(len(stock))].ours, stock[r.IntN(len(stock))].ours})
+			case len(operations) + 2:
+				made = rebuilt(a, b)
+			}
+			sets, texts = append(sets, made), append(texts, made.FieldsV1())
+			for i, s := range sets {
+				if got := s.FieldsV1(); got != texts[i] {
+					t.Fatalf("seed %d: set %d was %s, is %s", seed, i, texts[i], got)
+				}
+			}
+		}
+	}
+}
+
+// rebuilt makes a with a Builder that goes on to make b.
+func rebuilt(a, b Set) Set {
+	var builder Builder
+	build := func(s Set) Set {
+		mark := builder.Mark()
+		for i := range s.Len() {
+			builder.Push(s.Element(i), s.Member(i), s.Child(i))
+		}
+		return builder.Set(mark)
+	}
+	made := build(a)
+	build(b)
+	return made
+}

@@ -1,0 +1,51 @@
+package fieldset
+
+import (
+	"slices"
+)
+
+// Builder makes a set bottom up with few allocations: the elements of one level
+// are collected on a stack, then moved to memory that many levels share.
+//
+//	mark := b.Mark()
+//	b.Push(element, true, below)
+//	set := b.Set(mark)
+//
+// Elements may come in any order, but each only once; in order is faster. The zero
+// Builder is ready to use.
+type Builder struct {
+	stack []node
+	free  []node
+}
+
+// Mark starts a level.
+func (b *Builder) Mark() int { return len(b.stack) }
+
+// Push adds an element to the innermost level. An element that is no member and
+// has nothing below it is left out.
+func (b *Builder) Push(e Element, member bool, below Set) {
+	if member || !below.IsEmpty() {
+		b.stack = append(b.stack, node{e, member, below.kids})
+	}
+}
+
+// Set finishes the level that was started at mark.
+func (b *Builder) Set(mark int) Set {
+	level := b.stack[mark:]
+	if len(level) == 0 {
+		return Set{}
+	}
+	if !slices.IsSortedFunc(level, compareNodes) {
+		slices.SortFunc(level, compareNodes)
+	}
+	if len(b.free) < len(level) {
+		b.free = make([]node, max(len(level), 64))
+	}
+	kids := b.free[:len(level):len(level)]
+	b.free = b.free[len(level):]
+	copy(kids, level)
+	b.stack = b.stack[:mark]
+	return Set{kids}
+}
+
+func compareNodes(a, b node) int { return a.element.Compare(b.element) }

@@ -1,0 +1,26 @@
+// Package fieldset knows which fields: paths, sets of paths, and the form in which
+// Kubernetes writes them, FieldsV1.
+//
+// # Vocabulary
+//
+//   - A path element selects one child of a container: a field by its name, an
+//     item of a keyed list by the values of its keys, an item of a set by its
+//     value, or an item of a list by its index.
+//   - A path is a sequence of path elements. It says where a field is.
+//   - A field set, here a [Set], is a set of paths. A path in a set says nothing
+//     about the paths above or below it: .spec may be a member while .spec.image
+//     is not, and the other way round.
+//   - FieldsV1 is a set as JSON, a tree of path elements.
+//
+// # How a set is arranged
+//
+// A [Set] is a tree that follows the paths. The children of a node are sorted by
+// their element, in the order of [Element.Compare], so that every operation of the
+// algebra is a join of two sorted lists, and so that FieldsV1 is read and written
+// in one pass. Sets are immutable: operations share what they do not change.
+//
+// Invariants, for every node below the root:
+//
+//	node.member || len(node.kids) > 0       no node is there for nothing
+//	kids[i].element < kids[i+1].element     sorted, each element once
+package fieldset

@@ -1,0 +1,198 @@
+package fieldset
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// ElementKind says how an Element selects a child.
+type ElementKind uint8
+
+// The kinds of elements, in the order in which they sort.
+const (
+	// FieldName selects a field of a map by its name.
+	FieldName ElementKind = iota + 1
+	// Key selects an item of a keyed list by the values of its key fields.
+	Key
+	// SetValue selects an item of a set by its value.
+	SetValue
+	// Index selects an item of a list by its place.
+	Index
+)
+
+// Element is one step of a path. Elements are comparable with ==: equal elements
+// have equal fields. The zero Element selects nothing.
+type Element struct {
+	kind ElementKind
+	// text is the field's name; or the key, value or index as FieldsV1 spells it
+	// behind its prefix, inside of the quotes: {\"name\":\"app\"}. So elements
+	// are read and written without being taken apart. The spelling is always the
+	// one that Kubernetes writes.
+	text string
+}
+
+// KeyField is one key of a keyed list's item with its value.
+type KeyField struct {
+	Name  string
+	Value document.Value
+}
+
+// NameElement selects a field by its name.
+func NameElement(name string) Element { return Element{FieldName, name} }
+
+// IndexElement selects a list item by its place.
+func IndexElement(i int) Element { return Element{Index, strconv.Itoa(i)} }
+
+// ValueElement selects an item of a set. No item is absent, so that an absent value
+// gives the zero Element.
+func ValueElement(v document.Value) Element {
+	if v.IsAbsent() {
+		return Element{}
+	}
+	return Element{SetValue, string(AppendValue(nil, v))}
+}
+
+// KeyElement selects an item of a keyed list; the fields may come in any order. A
+// field with an absent value is left out; of fields with the same name the last
+// stays.
+func KeyElement(fields ...KeyField) Element {
+	all := make([]document.Field, len(fields))
+	for i, f := range fields {
+		all[i] = document.Field(f)
+	}
+	return keyElement(document.NewMap(all...))
+}
+
+func keyElement(keys document.Value) Element {
+	text := []byte{'{'}
+	for i := range keys.Len() {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = AppendKeyField(text, keys.Name(i), keys.At(i))
+	}
+	return Element{Key, string(append(text, '}'))}
+}
+
+// SpelledElement makes an element out of a spelling that AppendKeyField or
+// AppendValue made, for callers that spell many elements into one buffer.
+func SpelledElement(kind ElementKind, text string) Element { return Element{kind, text} }
+
+// Kind returns how the element selects.
+func (e Element) Kind() ElementKind { return e.kind }
+
+// Name returns the name of a FieldName element, "" for all others.
+func (e Element) Name() string {
+	if e.kind != FieldName {
+		return ""
+	}
+	return e.text
+}
+
+// Index returns the place that an Index element selects, -1 for all others.
+func (e Element) Index() int {
+	i, err := strconv.Atoi(e.text)
+	if e.kind != Index || err != nil {
+		return -1
+	}
+	return i
+}
+
+// Value returns the value that a SetValue element selects, absent for all others.
+func (e Element) Value() document.Value {
+	if e.kind != SetValue {
+		return document.Value{}
+	}
+	return spelledValue(e.text)
+}
+
+// KeyFields returns the keys of a Key element, nil for all others.
+func (e Element) KeyFields() []KeyField {
+	if e.kind != Key {
+		return nil
+	}
+	var fields []KeyField
+	for name, value := range spelledValue(e.text).Fields() {
+		fields = append(fields, KeyField{name, value})
+	}
+	return fields
+}
+
+// spelledValue reads a spelling back. Elements hold only spellings that can be
+// read, so that a failure is a programming error.
+func spelledValue(text string) document.Value {
+	quoted, err := document.ParseJSON([]byte(`"` + text + `"`))
+	if err == nil {
+		var v document.Value
+		if v, err = document.ParseJSON([]byte(quoted.Text())); err == nil {
+			return v
+		}
+	}
+	panic(fmt.Sprintf("fieldset: element with a spelling that can't be read: %s: %v", text, err))
+}
+
+// Compare orders elements as Kubernetes does: field names, keys, values, indices;
+// strings by bytes, numbers by value.
+func (e Element) Compare(other Element) int {
+	if e.kind != other.kind {
+		return cmp.Compare(e.kind, other.kind)
+	}
+	if e.text == other.text {
+		return 0
+	}
+	switch e.kind {
+	case FieldName:
+		return strings.Compare(e.text, other.text)
+	case Index:
+		return cmp.Compare(e.Index(), other.Index())
+	case Key:
+		return compareKeys(e.text, other.text)
+	}
+	return compareValues(e.text, other.text)
+}
+
+// String returns the element as Kubernetes shows it: .name, [key="value"],
+// [="value"] or [0].
+func (e Element) String() string {
+	switch e.kind {
+	case FieldName:
+		return "." + e.text
+	case Key:
+		fields := e.KeyFields()
+		shown := make([]string, len(fields))
+		for i, f := range fields {
+			shown[i] = f.Name + "=" + showValue(f.Value)
+		}
+		return "[" + strings.Join(shown, ",") + "]"
+	case SetValue:
+		return "[=" + showValue(e.Value()) + "]"
+	case Index:
+		return "[" + e.text + "]"
+	}
+	return "{{invalid path element}}"
+}
+
+// showValue shows a value in a path.
+func showValue(v document.Value) string {
+	switch v.Kind() {
+	case document.String:
+		return strconv.Quote(v.Text())
+	case document.List:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = showValue(v.At(i))
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	case document.Map:
+		var b strings.Builder
+		for name, field := range v.Fields() {
+			b.WriteString(name + "=" + showValue(field))
+		}
+		return b.String()
+	}
+	return v.JSON()
+}

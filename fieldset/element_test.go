@@ -1,0 +1,178 @@
+package fieldset
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+func TestElementOrderIsUpstreams(t *testing.T) {
+	r := seeded(1)
+	var stock []twin
+	for range 400 {
+		stock = append(stock, randomTwin(r))
+	}
+	for _, a := range stock {
+		for _, b := range stock {
+			if got, want := a.ours.Compare(b.ours), a.theirs.Compare(b.theirs); sign(got) != want {
+				t.Fatalf("%s to %s: %d, want %d", a.ours, b.ours, got, want)
+			}
+			// What == says must agree with the order, or sets would hold doubles.
+			if equal := a.ours == b.ours; equal != a.theirs.Equals(b.theirs) || equal != (a.ours.Compare(b.ours) == 0) {
+				t.Fatalf("%s == %s: %v, but Compare is %d", a.ours, b.ours, equal, a.ours.Compare(b.ours))
+			}
+		}
+	}
+}
+
+func sign(i int) int { return min(max(i, -1), 1) }
+
+func TestElementTextIsUpstreams(t *testing.T) {
+	r := seeded(2)
+	compared := 0
+	for range 5000 {
+		e := randomTwin(r)
+		want, err := fieldpath.SerializePathElement(e.theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ParseElement(want)
+		if err != nil || back != e.ours {
+			t.Fatalf("%s is read as %s, %v", want, back, err)
+		}
+		if shownAlike(e.theirs) {
+			compared++
+			if got, want := e.ours.String(), e.theirs.String(); got != want {
+				t.Fatalf("shown as %s, want %s", got, want)
+			}
+		}
+	}
+	if compared < 4000 {
+		t.Errorf("only %d elements were comparable", compared)
+	}
+	if got, want := (Element{}).String(), (fieldpath.PathElement{}).String(); got != want {
+		t.Errorf("the zero Element is shown as %s, want %s", got, want)
+	}
+}
+
+// shownAlike reports whether upstream shows an element always in one way: it shows
+// maps in random order, and a number with or without an exponent, depending on
+// where it came from.
+func shownAlike(e fieldpath.PathElement) bool {
+	switch {
+	case e.Value != nil:
+		return valueShownAlike((*e.Value).Unstructured())
+	case e.Key != nil:
+		for _, f := range *e.Key {
+			if !valueShownAlike(f.Value.Unstructured()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func valueShownAlike(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return v == 0 || math.Abs(v) >= 1e-4 && math.Abs(v) < 1e6
+	case []any:
+		for _, item := range v {
+			if !valueShownAlike(item) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, field := range v {
+			if len(v) > 1 || !valueShownAlike(field) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func TestPathsAreUpstreams(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := seeded(seed)
+		p := randomPair(r, randomStock(r))
+		for i, a := range p.paths {
+			alike := true
+			for _, e := range p.upPath[i] {
+				alike = alike && shownAlike(e)
+			}
+			if got, want := a.String(), p.upPath[i].String(); alike && got != want {
+				t.Fatalf("shown as %s, want %s", got, want)
+			}
+			for j, b := range p.paths {
+				if got, want := a.Compare(b), p.upPath[i].Compare(p.upPath[j]); sign(got) != want {
+					t.Fatalf("%s to %s: %d, want %d", a, b, got, want)
+				}
+				if a.Equal(b) != p.upPath[i].Equals(p.upPath[j]) {
+					t.Fatalf("%s equals %s: %v", a, b, a.Equal(b))
+				}
+			}
+		}
+	}
+}
+
+// Numbers of one value must have one spelling; those in path elements are not kept
+// as they were read.
+func TestNumberSpelling(t *testing.T) {
+	for literal, want := range map[string]string{
+		"0": "0", "-0": "0", "0.0": "0", "-0.0": "0", "0e5": "0", "-0e-5": "0", "1e-999": "0",
+		"1": "1", "1.0": "1", "1e0": "1", "10e-1": "1", "-1.0": "-1", "1.50": "1.5", "1E+2": "100",
+		"0.000001": "0.000001", "0.0000001": "1e-07", "1e-7": "1e-07", "1e-10": "1e-10", "-1.5e-9": "-1.5e-09",
+		"100000000000000000000": "100000000000000000000", "1e20": "100000000000000000000",
+		"1000000000000000000000": "1e+21", "-1000000000000000000000": "-1e+21", "1e21": "1e+21", "12e20": "1.2e+21",
+		"9007199254740993": "9007199254740993", "18446744073709551615": "18446744073709551615",
+		"147573952589676412928": "147573952589676412928", "1000000000000000000001": "1000000000000000000001",
+		"1e400": "1e400",
+	} {
+		e, err := ParseElement("v:" + literal)
+		if err != nil || e.text != want {
+			t.Errorf("%s is spelled %s, %v, want %s", literal, e.text, err, want)
+		}
+		if again, err := ParseElement("v:" + e.text); err != nil || again != e {
+			t.Errorf("%s is read back as %s, %v", e.text, again.text, err)
+		}
+	}
+}
+
+// The usual spellings are compared without decoding them; the order must be that of
+// the decoded values.
+func TestUsualSpellingsSortAsDecoded(t *testing.T) {
+	var elements []Element
+	for _, v := range []any{"a", "ab", "a!", "a~", "B", "", "z", "10", 0, 2, 9, 10, 99, 100, -1, 1.5, true, false, nil, "é", "<"} {
+		elements = append(elements, ValueElement(fromGo(v)))
+		for _, name := range []string{"k", "k!", "ka", "K", "<"} {
+			elements = append(elements, KeyElement(KeyField{name, fromGo(v)}), KeyElement(KeyField{name, fromGo(v)}, KeyField{"l", fromGo(2)}))
+		}
+	}
+	for _, a := range elements {
+		for _, b := range elements {
+			theirA, errA := fieldpath.DeserializePathElement(unescaped(t, a))
+			theirB, errB := fieldpath.DeserializePathElement(unescaped(t, b))
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			if got, want := sign(a.Compare(b)), theirA.Compare(theirB); got != want {
+				t.Fatalf("%s to %s: %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}
+
+func unescaped(t *testing.T, e Element) string {
+	t.Helper()
+	if e.kind == SetValue {
+		return "v:" + e.Value().JSON()
+	}
+	text := "k:{"
+	for i, f := range e.KeyFields() {
+		text += fmt.Sprintf("%s%q:%s", ","[:min(i, 1)], f.Name, f.Value.JSON())
+	}
+	return text + "}"
+}

@@ -1,0 +1,97 @@
+package fieldset_test
+
+import (
+	"fmt"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+func ExampleNew() {
+	s := fieldset.New(
+		fieldset.Names("spec", "replicas"),
+		fieldset.Names("metadata", "labels", "app"),
+	)
+	fmt.Print(s)
+	fmt.Println(s.FieldsV1())
+	// Output:
+	// .metadata.labels.app
+	// .spec.replicas
+	// {"f:metadata":{"f:labels":{"f:app":{}}},"f:spec":{"f:replicas":{}}}
+}
+
+func ExampleParseFieldsV1() {
+	s, err := fieldset.ParseFieldsV1(`{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:image":{}}}}}`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(s)
+
+	_, err = fieldset.ParseFieldsV1(`{"f:spec":{"i:first":{}}}`)
+	fmt.Println(err)
+	// Output:
+	// .spec.containers[name="app"]
+	// .spec.containers[name="app"].image
+	// field set: at byte 12: expected an index after i:, received "first"
+}
+
+func ExampleParsePath() {
+	p, err := fieldset.ParsePath(`.metadata.labels."example.com/tier"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(p), p[2].Name())
+
+	_, err = fieldset.ParsePath(".spec.ports[port=http]")
+	fmt.Println(err)
+	// Output:
+	// 3 example.com/tier
+	// path ".spec.ports[port=http]": at byte 17: expected a string in quotes, or JSON such as 1, true or null, received "http]"
+}
+
+func ExampleKeyElement() {
+	port := fieldset.KeyElement(
+		fieldset.KeyField{Name: "protocol", Value: document.NewString("TCP")},
+		fieldset.KeyField{Name: "containerPort", Value: document.NewInt(8080)},
+	)
+	fmt.Println(append(fieldset.Names("ports"), port))
+	// Output: .ports[containerPort=8080,protocol="TCP"]
+}
+
+// What a manager owned, and what it sent this time, tell what it gives up.
+func ExampleSet_Difference() {
+	owned := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "replicas"))
+	sent := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "paused"))
+	fmt.Print("gives up:\n", owned.Difference(sent))
+	fmt.Print("keeps:\n", owned.Intersection(sent))
+	fmt.Print("owned or sent:\n", owned.Union(sent))
+	// Output:
+	// gives up:
+	// .spec.replicas
+	// keeps:
+	// .spec.image
+	// owned or sent:
+	// .spec.image
+	// .spec.paused
+	// .spec.replicas
+}
+
+// A path takes those below it away only where that is asked for.
+func ExampleSet_RecursiveDifference() {
+	owned := fieldset.New(fieldset.Names("status"), fieldset.Names("status", "phase"), fieldset.Names("spec"))
+	reset := fieldset.New(fieldset.Names("status"))
+	fmt.Print("difference:\n", owned.Difference(reset))
+	fmt.Print("recursive:\n", owned.RecursiveDifference(reset))
+	fmt.Print("covered:\n", owned.Covered(reset))
+	// Output:
+	// difference:
+	// .spec
+	// .status.phase
+	// recursive:
+	// .spec
+	// covered:
+	// .status
+	// .status.phase
+}

@@ -1,0 +1,108 @@
+package fieldset
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// FieldsV1 is a tree of JSON objects. A name is a path element with a prefix that
+// tells its kind, f: k: v: or i:, and stands for the part of the set below it; an
+// object without elements, and an object with the name ".", say that the element
+// above is a member itself. This file writes it; reader.go reads it.
+
+// AppendFieldsV1 appends the set as FieldsV1, byte for byte as Kubernetes does.
+func (s Set) AppendFieldsV1(dst []byte) []byte {
+	dst = append(dst, '{')
+	dst = appendLevel(dst, s)
+	return append(dst, '}')
+}
+
+// FieldsV1 returns the set as FieldsV1.
+func (s Set) FieldsV1() string { return string(s.AppendFieldsV1(nil)) }
+
+func appendLevel(dst []byte, s Set) []byte {
+	for i := range s.kids {
+		n := &s.kids[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '"')
+		dst = n.element.appendSpelled(dst)
+		dst = append(dst, `":{`...)
+		if len(n.kids) > 0 {
+			if n.member {
+				dst = append(dst, `".":{},`...)
+			}
+			dst = appendLevel(dst, n.below())
+		}
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+// appendSpelled appends the element with its prefix, inside of quotes.
+func (e Element) appendSpelled(dst []byte) []byte {
+	switch e.kind {
+	case FieldName:
+		return appendName(append(dst, "f:"...), e.text)
+	case Key:
+		dst = append(dst, "k:"...)
+	case SetValue:
+		dst = append(dst, "v:"...)
+	case Index:
+		dst = append(dst, "i:"...)
+	}
+	return append(dst, e.text...)
+}
+
+// ParseElement reads a path element as it is spelled in FieldsV1, with its prefix
+// and not escaped: f:spec, k:{"name":"app"}, v:"x", i:0. An unknown prefix gives
+// the zero Element and no error, as Kubernetes skips what a later version of it
+// may know.
+func ParseElement(s string) (Element, error) {
+	if len(s) < 2 || s[1] != ':' {
+		return Element{}, fmt.Errorf("expected a path element such as f:name, received %s", shorten(s))
+	}
+	body := s[2:]
+	switch s[0] {
+	case 'f':
+		return NameElement(body), nil
+	case 'i':
+		i, err := strconv.Atoi(body)
+		if err != nil {
+			return Element{}, fmt.Errorf("expected an index after i:, received %s", shorten(body))
+		}
+		return IndexElement(i), nil
+	case 'v':
+		v, err := document.ParseJSON([]byte(body))
+		if err != nil {
+			return Element{}, fmt.Errorf("expected a JSON value after v:, received %s: %w", shorten(body), err)
+		}
+		return ValueElement(v), nil
+	case 'k':
+		v, err := document.ParseJSON([]byte(body))
+		if err != nil {
+			return Element{}, fmt.Errorf("expected a JSON object with keys after k:, received %s: %w", shorten(body), err)
+		}
+		if v.IsNull() {
+			v = document.NewMap()
+		}
+		if v.Kind() != document.Map {
+			return Element{}, fmt.Errorf("expected a JSON object with keys after k:, received %s", shorten(body))
+		}
+		return keyElement(v), nil
+	}
+	return Element{}, nil
+}
+
+// shorten quotes what was received, so that hostile input makes no huge errors.
+func shorten(s string) string {
+	const most = 100
+	if len(s) <= most {
+		return strconv.Quote(s)
+	}
+	return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "…"
+}

@@ -1,0 +1,120 @@
+package fieldset
+
+import (
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+)
+
+func FuzzParseFieldsV1(f *testing.F) {
+	for _, test := range valid {
+		f.Add(test.text)
+	}
+	for _, test := range invalid {
+		f.Add(test.text[:min(len(test.text), 100)])
+	}
+	f.Add(deployment("app"))
+	f.Fuzz(func(t *testing.T, text string) {
+		before := allocated()
+		_, _ = ParseFieldsV1(text)
+		if cost := allocated() - before; cost > mostMemory(text) {
+			t.Errorf("%d bytes of text take %d bytes of memory", len(text), cost)
+		}
+		checkLikeUpstream(t, text)
+	})
+}
+
+func FuzzParsePath(f *testing.F) {
+	for _, text := range []string{
+		"", ".spec.containers[name=\"app\"].image", `.metadata.labels."example.com/app"`, "a[0]", "[=1.0]", `[="x"]`, "[=null]", "[]",
+		`[port=80,protocol="TCP"]`, `["a=b"=[1,{"c":"]"}]]`, `.""`, "a..b", "a[", "[=", `."\xff"`, ".a]b", "[-1]", "[a=1,a=2]",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParsePath(text)
+		if err != nil {
+			if !strings.Contains(err.Error(), ": at byte ") || !strings.Contains(err.Error(), ": expected ") {
+				t.Fatalf("an error that does not say where and what: %v", err)
+			}
+			return
+		}
+		back, err := ParsePath(p.Quoted())
+		if err != nil || !back.Equal(p) {
+			t.Fatalf("%q is written as %q, and read back as %q, %v", text, p.Quoted(), back.Quoted(), err)
+		}
+		s := New(p)
+		checkInvariants(t, s)
+		if s.Has(p) != (len(p) > 0) {
+			t.Fatalf("the set of %q does not have it", text)
+		}
+		// Names may hold bytes that are no UTF-8, which FieldsV1 can't.
+		again := mustParse(t, s.FieldsV1())
+		if again.FieldsV1() != mustParse(t, again.FieldsV1()).FieldsV1() {
+			t.Fatalf("%q does not settle", text)
+		}
+	})
+}
+
+// allocated returns how many bytes the program has asked for so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// mostMemory bounds what reading a text may take: a fixed amount, for what the
+// runtime does at the same time, and a multiple of the size.
+func mostMemory(text string) uint64 { return 1<<20 + 100*uint64(len(text)) }
+
+// Texts whose cost would be quadratic if the reader were careless.
+func TestHostileTextsCostLittle(t *testing.T) {
+	const size = 1 << 20
+	reversed := make([]string, 0, size/12)
+	for i := range size / 12 {
+		reversed = append(reversed, `"f:`+string([]byte{byte('z' - i/20000), byte('z' - i/1000%20), byte('z' - i/50%20), byte('z' - i%50)})+`":{}`)
+	}
+	repeated := func(entry string) string {
+		return "{" + strings.Repeat(entry+",", size/(len(entry)+1)) + entry + "}"
+	}
+	for name, text := range map[string]string{
+		"names in reverse":     "{" + strings.Join(reversed, ",") + "}",
+		"one name":             repeated(`"f:a":{}`),
+		"dots":                 repeated(`".":{}`),
+		"dots with values":     repeated(`".":[{}]`),
+		"dots below":           repeated(`"f:a":{".":[]}`),
+		"unknown prefixes":     repeated(`"x:y":{"a":1}`),
+		"nulls":                repeated(`"f:a":null`),
+		"levels":               repeated(`"f:a":{"f:b":{"f:c":null}}`),
+		"keys":                 repeated(`"k:{\"a\":1}":{}`),
+		"escaped keys":         repeated(`"k:{\"a\":\"\\n\"}":{}`),
+		"escaped names":        repeated(`"f:\n":{}`),
+		"one level in another": strings.Repeat(`{"f:a":`, 9_999) + "{}" + strings.Repeat("}", 9_999),
+		"braces in a name":     `{"f:` + strings.Repeat("{", size) + `":{}}`,
+		"braces in a bad name": `{"` + strings.Repeat("{", size) + `":{}}`,
+		"braces in a value":    `{"x:y":` + strings.Repeat("[", size),
+		"digits":               `{"v:` + strings.Repeat("9", size) + `":{}}`,
+		"an open name":         `{"f:` + strings.Repeat(`\"`, size/2),
+	} {
+		start, before := time.Now(), allocated()
+		_, err := ParseFieldsV1(text)
+		if cost := allocated() - before; cost > mostMemory(text) {
+			t.Errorf("%s: %d bytes of text take %d bytes of memory", name, len(text), cost)
+		}
+		if took := time.Since(start); took > 10*time.Second { // a quadratic reader takes minutes
+			t.Errorf("%s: took %v", name, took)
+		}
+		if err != nil && len(err.Error()) > 1000 {
+			t.Errorf("%s: an error of %d bytes", name, len(err.Error()))
+		}
+	}
+}
+
+// Reading takes one allocation, whatever the size.
+func TestParseFieldsV1Allocations(t *testing.T) {
+	text := deployment("app")
+	if got := testing.AllocsPerRun(100, func() { _, _ = ParseFieldsV1(text) }); got > 2 {
+		t.Errorf("%v allocations", got)
+	}
+}

@@ -1,0 +1,290 @@
+package fieldset
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// The oracle is structured-merge-diff, which Kubernetes uses. Random elements,
+// paths and sets are built on both sides.
+
+func mustParse(t testing.TB, text string) Set {
+	t.Helper()
+	s, err := ParseFieldsV1(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mustParseUpstream(t testing.TB, text string) *fieldpath.Set {
+	t.Helper()
+	s, err := parseUpstream(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func parseUpstream(text string) (*fieldpath.Set, error) {
+	s := &fieldpath.Set{}
+	err := s.FromJSON(strings.NewReader(text))
+	return s, err
+}
+
+func mustPath(t testing.TB, text string) Path {
+	t.Helper()
+	p, err := ParsePath(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// setOf makes a set of paths that are spelled as ParsePath reads them.
+func setOf(t testing.TB, paths ...string) Set {
+	t.Helper()
+	var all []Path
+	for _, p := range paths {
+		all = append(all, mustPath(t, p))
+	}
+	return New(all...)
+}
+
+// toJSON returns the oracle's FieldsV1 as a Kubernetes API server sends it: when it
+// encodes the object around, encoding/json escapes markup.
+func toJSON(t testing.TB, s *fieldpath.Set) string {
+	t.Helper()
+	text, err := s.ToJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	json.HTMLEscape(&b, text)
+	return b.String()
+}
+
+// twin is an element on both sides.
+type twin struct {
+	ours   Element
+	theirs fieldpath.PathElement
+}
+
+// tricky are strings that some reader or writer could trip over.
+var tricky = []string{
+	"", "a", "b", "ab", "name", "A", "Z", "_", "a.b", "example.com/app", ".", "..", "a b", " ", "é", "日本", "😀", "\u007f", "\u0085", "\ufeff", "\ufffd",
+	`"`, `\`, `\"`, `a"b`, `a\b`, `\u0041`, `\\`, "'", "<", ">", "&", "<a&b>", "\u2028", "\u2029", "a\u2028b",
+	"\x00", "\x01", "\b", "\f", "\n", "\r", "\t", "\x1b", "\x1f", "{", "}", "[", "]", "=", ",", ":", "[a=1]", "a,b=c", "k:{}", "f:a", "0", "-1", "null", "true",
+	"{}", `{"a":1}`, strings.Repeat("long", 30),
+}
+
+var numbers = []any{
+	0, 1, 2, 10, 80, 443, 8080, -1, -2, -10, 1 << 31, 1<<53 - 1, -(1<<53 - 1),
+	0.5, -0.5, 1.5, 2.25, 10.125, 100000.5, 1e-5, 1e-7, -1e-7, 1.5e-9, 1e20, 1e21, 1e22, -1e21, 1.5e300, 1e-300,
+}
+
+func randomScalar(r *rand.Rand) any {
+	switch r.IntN(8) {
+	case 0:
+		return nil
+	case 1:
+		return r.IntN(2) == 0
+	case 2, 3, 4:
+		return numbers[r.IntN(len(numbers))]
+	}
+	return tricky[r.IntN(len(tricky))]
+}
+
+func randomValue(r *rand.Rand, depth int) any {
+	switch r.IntN(5 + 10*max(0, 2-depth)) {
+	case 0:
+		list := []any{}
+		for range r.IntN(3) {
+			list = append(list, randomValue(r, depth-1))
+		}
+		return list
+	case 1:
+		m := map[string]any{}
+		for range r.IntN(3) {
+			m[tricky[r.IntN(len(tricky))]] = randomValue(r, depth-1)
+		}
+		return m
+	}
+	return randomScalar(r)
+}
+
+func randomTwin(r *rand.Rand) twin {
+	switch r.IntN(8) {
+	case 0, 1:
+		return keyTwin(r)
+	case 2:
+		return valueTwin(randomScalar(r))
+	case 3:
+		return valueTwin(randomValue(r, 2))
+	case 4:
+		i := r.IntN(12) - 1
+		return twin{IndexElement(i), fieldpath.IndexElement(i)}
+	}
+	name := tricky[r.IntN(len(tricky))]
+	return twin{NameElement(name), fieldpath.FieldNameElement(name)}
+}
+
+func valueTwin(v any) twin {
+	return twin{ValueElement(fromGo(v)), fieldpath.ValueElement(value.NewValueInterface(upstreamGo(v)))}
+}
+
+func keyTwin(r *rand.Rand) twin {
+	fields := map[string]any{}
+	for range r.IntN(4) {
+		name := []string{"name", "containerPort", "protocol", "a"}[r.IntN(4)]
+		if r.IntN(4) == 0 {
+			name = tricky[r.IntN(len(tricky))]
+		}
+		fields[name] = randomScalar(r)
+		if r.IntN(6) == 0 {
+			fields[name] = randomValue(r, 2)
+		}
+	}
+	var ours []KeyField
+	var theirs []any
+	for name, v := range fields { // in any order: both sides sort
+		ours = append(ours, KeyField{name, fromGo(v)})
+		theirs = append(theirs, name, upstreamGo(v))
+	}
+	return twin{KeyElement(ours...), fieldpath.KeyElementByFields(theirs...)}
+}
+
+func fromGo(v any) document.Value {
+	d, err := document.FromGo(v)
+	if err != nil {
+		panic(fmt.Sprintf("%#v: %v", v, err))
+	}
+	return d
+}
+
+// upstreamGo makes integers int64, which is what Kubernetes reads them as.
+func upstreamGo(v any) any {
+	switch v := v.(type) {
+	case int:
+		return int64(v)
+	case []any:
+		out := []any{}
+		for _, item := range v {
+			out = append(out, upstreamGo(item))
+		}
+		return out
+	case map[string]any:
+		out := map[string]any{}
+		for name, field := range v {
+			out[name] = upstreamGo(field)
+		}
+		return out
+	}
+	return v
+}
+
+// pair is a set on both sides.
+type pair struct {
+	ours   Set
+	theirs *fieldpath.Set
+	paths  []Path
+	upPath []fieldpath.Path
+}
+
+// randomPair makes a set of elements from a small stock, so that sets that are made
+// of one stock have much in common.
+func randomPair(r *rand.Rand, stock []twin) pair {
+	p := pair{theirs: fieldpath.NewSet()}
+	for range r.IntN(12) {
+		var ours Path
+		var theirs fieldpath.Path
+		for range r.IntN(5) {
+			e := stock[r.IntN(len(stock))]
+			ours, theirs = append(ours, e.ours), append(theirs, e.theirs)
+		}
+		p.paths, p.upPath = append(p.paths, ours), append(p.upPath, theirs)
+		p.theirs.Insert(theirs)
+	}
+	p.ours = New(p.paths...)
+	return p
+}
+
+func randomStock(r *rand.Rand) []twin {
+	stock := make([]twin, 2+r.IntN(8))
+	for i := range stock {
+		stock[i] = randomTwin(r)
+	}
+	return stock
+}
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+
+// checkSame fails unless both sides hold the same set, in the same order.
+func checkSame(t *testing.T, what string, ours Set, theirs *fieldpath.Set) {
+	t.Helper()
+	checkInvariants(t, ours)
+	if got, want := ours.FieldsV1(), toJSON(t, theirs); got != want {
+		t.Fatalf("%s:\n got %s\nwant %s", what, got, want)
+	}
+	if ours.Size() != theirs.Size() || ours.IsEmpty() != theirs.Empty() {
+		t.Fatalf("%s: size %d, empty %v, want %d, %v", what, ours.Size(), ours.IsEmpty(), theirs.Size(), theirs.Empty())
+	}
+	var order []string
+	theirs.Iterate(func(p fieldpath.Path) { order = append(order, spellUpstream(t, p)) })
+	at := 0
+	for p := range ours.All() {
+		if got := spell(p); at >= len(order) || got != order[at] {
+			t.Fatalf("%s: member %d is %s, want %s", what, at, got, order[min(at, len(order)-1)])
+		}
+		at++
+	}
+	if at != len(order) {
+		t.Fatalf("%s: %d members, want %d", what, at, len(order))
+	}
+}
+
+// spell joins the spellings of a path's elements.
+func spell(p Path) string {
+	var b strings.Builder
+	for _, e := range p {
+		b.WriteString(string(e.appendSpelled(nil)) + "\n")
+	}
+	return b.String()
+}
+
+func spellUpstream(t testing.TB, p fieldpath.Path) string {
+	t.Helper()
+	var b strings.Builder
+	for _, e := range p {
+		// A set of one element is the way to its spelling inside of quotes.
+		text := toJSON(t, fieldpath.NewSet(fieldpath.Path{e}))
+		b.WriteString(strings.TrimSuffix(strings.TrimPrefix(text, `{"`), `":{}}`) + "\n")
+	}
+	return b.String()
+}
+
+// checkInvariants fails unless what doc.go promises about nodes holds.
+func checkInvariants(t *testing.T, s Set) {
+	t.Helper()
+	for i, n := range s.kids {
+		if !n.member && len(n.kids) == 0 {
+			t.Fatalf("%s is there for nothing", n.element)
+		}
+		if n.element.kind == 0 {
+			t.Fatal("an element without a kind is in a set")
+		}
+		if i > 0 && s.kids[i-1].element.Compare(n.element) >= 0 {
+			t.Fatalf("%s is not before %s", s.kids[i-1].element, n.element)
+		}
+		checkInvariants(t, n.below())
+	}
+}

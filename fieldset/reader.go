@@ -1,0 +1,244 @@
+package fieldset
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// The reader of FieldsV1 is a recursive descent over the text. Nodes of levels that
+// are still open wait on the stack; they move to the arena, next to each other,
+// when their level closes. Names that are spelled as Kubernetes spells nearly all
+// of them become elements in one pass and without a copy (spelled.go); all others
+// are decoded.
+//
+//	len(stack) <= high <= cap(stack)    what was used, to be cleared
+type reader struct {
+	text   string
+	pos    int
+	depth  int
+	stack  []node
+	high   int
+	arena  []node
+	pooled *[]node // where the stack came from
+}
+
+// ParseFieldsV1 reads a set. Elements with unknown prefixes are ignored; elements
+// whose value can't be read are refused, as are texts that are not JSON objects
+// all the way down. The set keeps the text alive.
+func ParseFieldsV1(text string) (Set, error) {
+	pooled := stacks.Get().(*[]node)
+	r := reader{text: text, stack: *pooled, arena: make([]node, estimate(text)), pooled: pooled}
+	defer r.release()
+	r.space()
+	kids, _, err := r.level()
+	if r.space(); err == nil && r.pos < len(text) {
+		err = r.errorf("expected the end, received %q", text[r.pos])
+	}
+	if err != nil {
+		return Set{}, fmt.Errorf("field set: %w", err)
+	}
+	return Set{kids}, nil
+}
+
+var stacks = sync.Pool{New: func() any { s := make([]node, 0, 64); return &s }}
+
+// release gives the stack back, emptied so that it keeps no set alive.
+func (r *reader) release() {
+	if cap(r.stack) > 1<<14 {
+		return
+	}
+	clear(r.stack[:min(max(r.high, len(r.stack)), cap(r.stack))])
+	*r.pooled = r.stack[:0]
+	stacks.Put(r.pooled)
+}
+
+// estimate guesses how many nodes a text has. There is a brace for each, but also
+// for each "." and in each key. Braces in names make the guess too large, so that
+// it is bounded by what is usual.
+func estimate(text string) int {
+	return min(strings.Count(text, "{")*3/4, len(text)/16+4)
+}
+
+// level reads one JSON object, or null in place of an empty one. It returns the
+// nodes and whether the element above is a member.
+func (r *reader) level() (kids []node, member bool, err error) {
+	if r.depth == document.DefaultMaxDepth {
+		return nil, false, r.errorf("nested more than %d deep", document.DefaultMaxDepth)
+	}
+	if strings.HasPrefix(r.text[r.pos:], "null") {
+		r.pos += len("null")
+		return nil, true, nil
+	}
+	if err := r.expect('{'); err != nil {
+		return nil, false, err
+	}
+	r.depth++
+	mark := len(r.stack)
+	for more := !r.at('}'); more; {
+		isDot, err := r.entry()
+		if err != nil {
+			return nil, false, err
+		}
+		member = member || isDot
+		if more = r.at(','); !more {
+			if err := r.expect('}'); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	r.depth--
+	kids = r.settle(mark)
+	return kids, member || len(kids) == 0, nil
+}
+
+// entry reads a name and what it stands for. It tells whether that is ".".
+func (r *reader) entry() (isDot bool, err error) {
+	e, err := r.element()
+	if err != nil {
+		return false, err
+	}
+	if err := r.expect(':'); err != nil {
+		return false, err
+	}
+	r.space()
+	if e.kind == 0 {
+		return e == dot, r.skip()
+	}
+	n := node{element: e}
+	if r.depth < document.DefaultMaxDepth && strings.HasPrefix(r.text[r.pos:], "{}") {
+		r.pos += 2
+		n.member = true
+	} else if n.kids, n.member, err = r.level(); err != nil {
+		return false, err
+	}
+	r.stack = append(r.stack, n)
+	return false, nil
+}
+
+// settle moves the level that starts at mark from the stack to the arena.
+func (r *reader) settle(mark int) []node {
+	r.high = max(r.high, len(r.stack))
+	level := r.stack[mark:]
+	r.stack = r.stack[:mark]
+	if len(level) == 0 {
+		return nil
+	}
+	if !ascending(level) {
+		level = tidy(level)
+	}
+	if len(r.arena) < len(level) {
+		r.arena = make([]node, max(len(level), estimate(r.text[r.pos:]), 8))
+	}
+	kids := r.arena[:len(level):len(level)]
+	r.arena = r.arena[len(level):]
+	copy(kids, level)
+	return kids
+}
+
+func ascending(level []node) bool {
+	for i := 1; i < len(level); i++ {
+		if level[i-1].element.Compare(level[i].element) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// tidy puts a level in order. An element that comes twice is a member if either
+// is; what is below the later one counts.
+func tidy(level []node) []node {
+	slices.SortStableFunc(level, compareNodes)
+	last := 0
+	for _, n := range level[1:] {
+		if n.element != level[last].element {
+			last++
+			level[last] = n
+			continue
+		}
+		level[last].member = level[last].member || n.member
+		if len(n.kids) > 0 {
+			level[last].kids = n.kids
+		}
+	}
+	return level[:last+1]
+}
+
+// skip steps over a value that does not matter, but must be JSON.
+func (r *reader) skip() error {
+	rest := r.text[r.pos:]
+	if strings.HasPrefix(rest, "{}") {
+		r.pos += 2
+		return nil
+	}
+	value := rest[:extent(rest)]
+	if !json.Valid([]byte(value)) {
+		return r.errorf("expected a JSON value, received %s", shorten(value))
+	}
+	r.pos += len(value)
+	return nil
+}
+
+// extent returns how far the value goes that s starts with, if it is JSON.
+func extent(s string) int {
+	depth, inString := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			depth++
+		case depth == 0 && (c == '}' || c == ']' || c == ','):
+			return i
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return len(s)
+}
+
+// at steps over c, and the space around it, if it is next.
+func (r *reader) at(c byte) bool {
+	r.space()
+	if r.pos < len(r.text) && r.text[r.pos] == c {
+		r.pos++
+		r.space()
+		return true
+	}
+	return false
+}
+
+func (r *reader) expect(c byte) error {
+	if r.space(); r.pos < len(r.text) && r.text[r.pos] == c {
+		r.pos++
+		return nil
+	}
+	if r.pos >= len(r.text) {
+		return r.errorf("expected %q, received the end", c)
+	}
+	return r.errorf("expected %q, received %q", c, r.text[r.pos])
+}
+
+// space skips white space, of which there is hardly ever any.
+func (r *reader) space() {
+	if r.pos < len(r.text) && r.text[r.pos] <= ' ' {
+		r.skipSpace()
+	}
+}
+
+func (r *reader) skipSpace() {
+	for r.pos < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.pos]) >= 0 {
+		r.pos++
+	}
+}
+
+func (r *reader) errorf(format string, args ...any) error {
+	return fmt.Errorf("at byte %d: %w", r.pos, fmt.Errorf(format, args...))
+}

@@ -1,0 +1,170 @@
+package fieldset
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Set is an immutable set of paths. The zero Set is empty. The whole document,
+// the empty path, is never a member.
+type Set struct{ kids []node }
+
+// node is an element with what the set says about it and about what is below it.
+type node struct {
+	element Element
+	member  bool
+	kids    []node
+}
+
+// New returns the set of the given paths.
+func New(paths ...Path) Set {
+	sorted := slices.SortedFunc(slices.Values(paths), Path.Compare)
+	return Set{grow(sorted, 0)}
+}
+
+// grow makes the nodes for sorted paths that share their first elements up to depth.
+func grow(paths []Path, depth int) []node {
+	var kids []node
+	for len(paths) > 0 {
+		if len(paths[0]) <= depth {
+			paths = paths[1:]
+			continue
+		}
+		n := node{element: paths[0][depth]}
+		same := 0
+		for same < len(paths) && paths[same][depth] == n.element {
+			n.member = n.member || len(paths[same]) == depth+1
+			same++
+		}
+		n.kids = grow(paths[:same], depth+1)
+		kids = append(kids, n)
+		paths = paths[same:]
+	}
+	return kids
+}
+
+// IsEmpty reports whether the set has no member.
+func (s Set) IsEmpty() bool { return len(s.kids) == 0 }
+
+// Size returns the number of members.
+func (s Set) Size() int {
+	size := 0
+	for i := range s.kids {
+		if s.kids[i].member {
+			size++
+		}
+		size += s.kids[i].below().Size()
+	}
+	return size
+}
+
+// Has reports whether the path is a member.
+func (s Set) Has(p Path) bool {
+	if len(p) == 0 {
+		return false
+	}
+	for _, e := range p[:len(p)-1] {
+		s, _ = s.Below(e)
+	}
+	_, member := s.Below(p[len(p)-1])
+	return member
+}
+
+// Below returns the part of the set below an element, without it, and whether the
+// element itself is a member.
+func (s Set) Below(e Element) (below Set, member bool) {
+	if i, ok := s.find(e); ok {
+		return s.kids[i].below(), s.kids[i].member
+	}
+	return Set{}, false
+}
+
+// At returns the part of the set below a path, without it.
+func (s Set) At(p Path) Set {
+	for _, e := range p {
+		s, _ = s.Below(e)
+	}
+	return s
+}
+
+func (s Set) find(e Element) (int, bool) {
+	return slices.BinarySearchFunc(s.kids, e, func(n node, e Element) int { return n.element.Compare(e) })
+}
+
+func (n *node) below() Set { return Set{n.kids} }
+
+// Len returns the number of different first elements; Element, Member and Child
+// tell about the i-th of them, in order.
+func (s Set) Len() int { return len(s.kids) }
+
+// Element returns the i-th first element.
+func (s Set) Element(i int) Element { return s.kids[i].element }
+
+// Member reports whether the i-th first element is a member by itself.
+func (s Set) Member(i int) bool { return s.kids[i].member }
+
+// Child returns what is below the i-th first element.
+func (s Set) Child(i int) Set { return s.kids[i].below() }
+
+// Equal reports whether two sets have the same members.
+func (s Set) Equal(other Set) bool {
+	if len(s.kids) != len(other.kids) {
+		return false
+	}
+	if len(s.kids) > 0 && &s.kids[0] == &other.kids[0] {
+		return true
+	}
+	for i := range s.kids {
+		a, b := &s.kids[i], &other.kids[i]
+		if a.member != b.member || a.element != b.element || !a.below().Equal(b.below()) {
+			return false
+		}
+	}
+	return true
+}
+
+// All iterates over the members: first those with one element, in order, then
+// those below each first element. The path is only valid until the next step.
+func (s Set) All() iter.Seq[Path] {
+	return func(yield func(Path) bool) {
+		path := make(Path, 0, 16)
+		s.walk(&path, yield)
+	}
+}
+
+func (s Set) walk(path *Path, yield func(Path) bool) bool {
+	at := len(*path)
+	for i := range s.kids {
+		if s.kids[i].member && !yield(append(*path, s.kids[i].element)) {
+			return false
+		}
+	}
+	for i := range s.kids {
+		*path = append((*path)[:at], s.kids[i].element)
+		if !s.kids[i].below().walk(path, yield) {
+			return false
+		}
+	}
+	*path = (*path)[:at]
+	return true
+}
+
+// Paths returns the members in the order of All.
+func (s Set) Paths() []Path {
+	var paths []Path
+	for p := range s.All() {
+		paths = append(paths, slices.Clone(p))
+	}
+	return paths
+}
+
+// String returns the members in the order of All, one on a line.
+func (s Set) String() string {
+	var b strings.Builder
+	for p := range s.All() {
+		b.WriteString(p.String())
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,147 @@
+package fieldset
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+func TestNew(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		paths []string
+		want  string
+	}{
+		{"nothing", nil, `{}`},
+		{"the whole document is never a member", []string{""}, `{}`},
+		{"a path says nothing about those above it", []string{"a.b"}, `{"f:a":{"f:b":{}}}`},
+		{"a path and one below it", []string{"a.b", "a"}, `{"f:a":{".":{},"f:b":{}}}`},
+		{"one path twice", []string{"a", "a", "", ""}, `{"f:a":{}}`},
+		{"any order", []string{"b", `a[=2]`, "a[=1]", "a[0]", "a[k=1].x", "a.z"}, `{"f:a":{"f:z":{},"k:{\"k\":1}":{"f:x":{}},"v:1":{},"v:2":{},"i:0":{}},"f:b":{}}`},
+		{"equal numbers are one element", []string{"a[=1]", "a[=1.0].b", "a[=1e0]"}, `{"f:a":{"v:1":{".":{},"f:b":{}}}}`},
+		{"large numbers too", []string{"[=1e22]", "[=10000000000000000000000].a", "[=1.0e+22].b"}, `{"v:1e+22":{".":{},"f:a":{},"f:b":{}}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := setOf(t, test.paths...)
+			checkInvariants(t, s)
+			if got := s.FieldsV1(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAtAndBelow(t *testing.T) {
+	s := setOf(t, "spec", "spec.image", `spec.ports[port=80].name`)
+	below, member := s.Below(NameElement("spec"))
+	if want := setOf(t, "image", "ports[port=80].name"); !member || !below.Equal(want) {
+		t.Errorf("below spec: member %v\n%s", member, below)
+	}
+	if below, member = s.Below(NameElement("none")); member || !below.IsEmpty() {
+		t.Errorf("below none: member %v\n%s", member, below)
+	}
+	if below, member = below.Below(IndexElement(0)); member || !below.IsEmpty() {
+		t.Errorf("below in the empty set: member %v\n%s", member, below)
+	}
+	for path, want := range map[string]Set{
+		"":                        s,
+		"spec.ports":              setOf(t, "[port=80].name"),
+		"spec.ports[port=80]":     setOf(t, "name"),
+		"spec.ports[port=80.0]":   setOf(t, "name"),
+		"spec.ports[port=80].nam": {},
+		"spec.image":              {},
+		"status.image":            {},
+	} {
+		if got := s.At(mustPath(t, path)); !got.Equal(want) {
+			t.Errorf("at %q:\n%swant\n%s", path, got, want)
+		}
+	}
+	if s.Has(nil) || s.Has(mustPath(t, "spec.ports")) || !s.Has(mustPath(t, "spec.ports[port=80].name")) {
+		t.Error("Has is wrong")
+	}
+}
+
+func TestIterationStops(t *testing.T) {
+	s := setOf(t, "a", "b.c", "b.d.e", "f.g")
+	all := s.Paths()
+	for stop := range all {
+		var got []Path
+		for p := range s.All() {
+			got = append(got, slices.Clone(p))
+			if len(got) == stop+1 {
+				break
+			}
+		}
+		if !slices.EqualFunc(got, all[:stop+1], Path.Equal) {
+			t.Errorf("stopped after %d: %v", stop+1, got)
+		}
+	}
+	if got, want := s.String(), ".a\n.b.c\n.b.d.e\n.f.g\n"; got != want {
+		t.Errorf("String: %q, want %q", got, want)
+	}
+}
+
+func TestBuilder(t *testing.T) {
+	var b Builder
+	outer := b.Mark()
+	inner := b.Mark()
+	b.Push(NameElement("y"), true, Set{})
+	b.Push(NameElement("empty"), false, Set{}) // says nothing: left out
+	b.Push(IndexElement(0), true, Set{})
+	b.Push(NameElement("x"), true, Set{})
+	below := b.Set(inner)
+	b.Push(NameElement("b"), false, below)
+	b.Push(NameElement("a"), true, below)
+	s := b.Set(outer)
+	if got, want := s.FieldsV1(), `{"f:a":{".":{},"f:x":{},"f:y":{},"i:0":{}},"f:b":{"f:x":{},"f:y":{},"i:0":{}}}`; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	checkInvariants(t, s)
+	if empty := b.Set(b.Mark()); !empty.IsEmpty() {
+		t.Errorf("a level without elements: %s", empty)
+	}
+}
+
+// A builder hands out memory that many levels share; each must keep to its own.
+func TestBuilderLevelsAreApart(t *testing.T) {
+	var b Builder
+	var sets []Set
+	for n := range 200 {
+		mark := b.Mark()
+		for i := range n % 7 {
+			b.Push(IndexElement(i), true, Set{})
+		}
+		sets = append(sets, b.Set(mark))
+	}
+	for n, s := range sets {
+		if s.Size() != n%7 {
+			t.Fatalf("set %d has %d members, want %d", n, s.Size(), n%7)
+		}
+		if n%7 > 0 && cap(s.kids) != len(s.kids) {
+			t.Fatalf("set %d can grow into the next", n)
+		}
+	}
+}
+
+func TestElementParts(t *testing.T) {
+	key := KeyElement(KeyField{"b", document.NewInt(1)}, KeyField{"a", document.NewString("x")}, KeyField{"gone", document.Value{}}, KeyField{"b", document.NewInt(2)})
+	if got, want := key.String(), `[a="x",b=2]`; got != want {
+		t.Errorf("keys are sorted, the last of a name stays, the absent are left out: %s, want %s", got, want)
+	}
+	if fields := key.KeyFields(); len(fields) != 2 || fields[0].Name != "a" || fields[0].Value.Text() != "x" || fields[1].Name != "b" {
+		t.Errorf("KeyFields: %v", fields)
+	}
+	if ValueElement(document.Value{}) != (Element{}) {
+		t.Error("an absent value selects something")
+	}
+	name, val, index := NameElement("n"), ValueElement(document.NewBool(true)), IndexElement(3)
+	for _, e := range []Element{key, name, val, index, {}} {
+		if e != name && e.Name() != "" || e != index && e.Index() != -1 || e != key && e.KeyFields() != nil || e != val && !e.Value().IsAbsent() {
+			t.Errorf("%s answers for another kind", e)
+		}
+	}
+	if name.Name() != "n" || name.Kind() != FieldName || !val.Value().Bool() || val.Kind() != SetValue || index.Index() != 3 || index.Kind() != Index {
+		t.Error("an element does not return what it was made of")
+	}
+}

@@ -1,0 +1,273 @@
+package fieldset
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// A key or a value inside of FieldsV1 is JSON inside of a JSON string, so that
+// everything in it is escaped twice: {\"name\":\"app\"}. This file writes that
+// spelling and orders elements by it, in the common cases without decoding.
+
+// AppendKeyField appends one key of a key element, as FieldsV1 spells it.
+func AppendKeyField(dst []byte, name string, v document.Value) []byte {
+	dst = appendKeyName(dst, name)
+	dst = append(dst, ':')
+	return AppendValue(dst, v)
+}
+
+// appendKeyName appends a key's name. Kubernetes escapes markup in it only once,
+// when it writes the object around the field set; that in values it escapes twice.
+func appendKeyName(dst []byte, name string) []byte {
+	if skipBytes(name, 0, inString) == len(name) {
+		return appendTwice(dst, name)
+	}
+	dst = append(dst, `\"`...)
+	for _, r := range name {
+		if isMarkup(r) {
+			dst = appendEscaped(dst, r)
+		} else {
+			dst = appendRuneTwice(dst, r)
+		}
+	}
+	return append(dst, `\"`...)
+}
+
+// AppendValue appends a value as FieldsV1 spells it inside of an element.
+func AppendValue(dst []byte, v document.Value) []byte {
+	switch v.Kind() {
+	case document.String:
+		return appendTwice(dst, v.Text())
+	case document.Number:
+		return appendNumber(dst, v.Text())
+	case document.List:
+		dst = append(dst, '[')
+		for i, item := range v.Items() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendValue(dst, item)
+		}
+		return append(dst, ']')
+	case document.Map:
+		dst = append(dst, '{')
+		for i := range v.Len() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendTwice(dst, v.Name(i))
+			dst = append(dst, ':')
+			dst = AppendValue(dst, v.At(i))
+		}
+		return append(dst, '}')
+	}
+	return v.AppendJSON(dst)
+}
+
+// appendTwice appends a string as JSON inside of a JSON string.
+func appendTwice(dst []byte, s string) []byte {
+	dst = append(dst, `\"`...)
+	start := skipBytes(s, 0, inString)
+	dst = append(dst, s[:start]...)
+	for _, r := range s[start:] {
+		dst = appendRuneTwice(dst, r)
+	}
+	return append(dst, `\"`...)
+}
+
+func appendRuneTwice(dst []byte, r rune) []byte {
+	switch {
+	case r == '"':
+		return append(dst, `\\\"`...)
+	case r == '\\':
+		return append(dst, `\\\\`...)
+	case needsEscape(r):
+		return appendEscaped(append(dst, '\\'), r)
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// appendName appends a field name inside of a JSON string.
+func appendName(dst []byte, name string) []byte {
+	start := skipBytes(name, 0, inString)
+	dst = append(dst, name[:start]...)
+	for start < len(name) {
+		r, size := utf8.DecodeRuneInString(name[start:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(dst, `\ufffd`...)
+		case r == '"' || r == '\\' || needsEscape(r):
+			dst = appendEscaped(dst, r)
+		default:
+			dst = append(dst, name[start:start+size]...)
+		}
+		start += size
+	}
+	return dst
+}
+
+// needsEscape tells which characters Kubernetes escapes, quotes and backslashes
+// aside.
+func needsEscape(r rune) bool { return r < ' ' || isMarkup(r) }
+
+func isMarkup(r rune) bool {
+	return r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029'
+}
+
+func appendEscaped(dst []byte, r rune) []byte {
+	switch r {
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', digits[r>>12&0xf], digits[r>>8&0xf], digits[r>>4&0xf], digits[r&0xf])
+}
+
+// appendNumber appends a number so that equal numbers are spelled the same: 1.0 and
+// 1e0 as 1. Integers keep their digits where Kubernetes would round them.
+func appendNumber(dst []byte, literal string) []byte {
+	isInteger := !strings.ContainsAny(literal, ".eE")
+	if isInteger && len(literal) <= len("-1000000000") && literal != "-0" {
+		return append(dst, literal...)
+	}
+	const large = 1e21 // from here on Kubernetes writes an exponent
+	f, err := strconv.ParseFloat(literal, 64)
+	size := math.Abs(f)
+	switch {
+	case f == 0:
+		return append(dst, '0') // a negative zero loses its sign, as it equals zero
+	case err != nil || isInteger && (size < large || !isFloat(literal, f)):
+		return append(dst, literal...)
+	case size < 1e-6 || size >= large:
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
+}
+
+// isFloat reports whether an integer literal stands for exactly the whole number f.
+func isFloat(literal string, f float64) bool {
+	whole, _ := big.NewFloat(f).Int(nil)
+	return whole.String() == literal
+}
+
+// compareKeys orders two spelled keys: field by field, first by name, then by
+// value; when one is the beginning of the other, the shorter comes first.
+func compareKeys(a, b string) int {
+	restA, restB := a, b
+	for {
+		fieldA, okA := cutKeyField(&restA)
+		fieldB, okB := cutKeyField(&restB)
+		if !okA || !okB {
+			return compareKeysSlowly(a, b)
+		}
+		if fieldA == fieldB {
+			if fieldA == (spelledField{}) {
+				return 0
+			}
+			continue
+		}
+		switch {
+		case fieldA == spelledField{}:
+			return -1
+		case fieldB == spelledField{}:
+			return 1
+		}
+		if c := strings.Compare(fieldA.name, fieldB.name); c != 0 {
+			return c
+		}
+		if c := compareValues(fieldA.value, fieldB.value); c != 0 {
+			return c
+		}
+	}
+}
+
+func compareKeysSlowly(a, b string) int {
+	fieldsA, fieldsB := Element{Key, a}.KeyFields(), Element{Key, b}.KeyFields()
+	for i := range min(len(fieldsA), len(fieldsB)) {
+		if c := strings.Compare(fieldsA[i].Name, fieldsB[i].Name); c != 0 {
+			return c
+		}
+		if c := document.Compare(fieldsA[i].Value, fieldsB[i].Value); c != 0 {
+			return c
+		}
+	}
+	return len(fieldsA) - len(fieldsB)
+}
+
+// compareValues orders two spelled values.
+func compareValues(a, b string) int {
+	if isUsualString(a) && isUsualString(b) {
+		return compareUsualStrings(a, b)
+	}
+	if isUsualInteger(a) && isUsualInteger(b) {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	}
+	return document.Compare(spelledValue(a), spelledValue(b))
+}
+
+// isUsualString reports whether a spelled value is a string without escapes.
+func isUsualString(text string) bool {
+	return len(text) >= 4 && text[0] == '\\' && strings.IndexByte(text[2:], '\\') == len(text)-4
+}
+
+// compareUsualStrings orders two spelled strings without escapes.
+func compareUsualStrings(a, b string) int { return strings.Compare(a[2:len(a)-2], b[2:len(b)-2]) }
+
+// isUsualInteger reports whether a spelled value is an integer that is not negative.
+func isUsualInteger(text string) bool { return skipBytes(text, 0, inNumber) == len(text) }
+
+type spelledField struct{ name, value string }
+
+// cutKeyField takes the next field off a spelled key whose names are simple
+// strings and whose values are simple strings or literals; ok is false for other
+// keys. At the end of the key it returns the zero field.
+func cutKeyField(rest *string) (f spelledField, ok bool) {
+	s := *rest
+	if s == "}" || s == "{}" {
+		return f, true
+	}
+	if len(s) < 4 || s[1] != '\\' || s[2] != '"' {
+		return f, false
+	}
+	end := strings.IndexByte(s[3:], '\\')
+	if end < 0 || !strings.HasPrefix(s[3+end:], `\":`) {
+		return f, false
+	}
+	f.name = s[3 : 3+end]
+	s = s[3+end+3:]
+	size := valueSize(s)
+	if size <= 0 || size >= len(s) {
+		return f, false
+	}
+	f.value = s[:size]
+	*rest = s[size:]
+	return f, true
+}
+
+// valueSize returns the length of the simple string or literal that s starts with,
+// 0 if it is neither.
+func valueSize(s string) int {
+	if strings.HasPrefix(s, `\"`) {
+		end := strings.IndexByte(s[2:], '\\')
+		if end < 0 || !strings.HasPrefix(s[2+end:], `\"`) {
+			return 0
+		}
+		return end + 4
+	}
+	if s == "" || s[0] == '{' || s[0] == '[' {
+		return 0
+	}
+	return strings.IndexAny(s, ",}")
+}
