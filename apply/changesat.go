@@ -1,0 +1,80 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// changesAt compares the object before and after an operation at every version
+// that an owner's set is of, each once.
+type changesAt struct {
+	engine    *Engine
+	was, will versioned
+	// beforeUnset is what the object would be without the unset markers.
+	beforeUnset versioned
+	// none says that there is no difference at any version.
+	none bool
+	seen map[string]changesThere
+	here *changesThere // the changes at the version of the operation
+}
+
+// changesThere are the changes at one version.
+type changesThere struct {
+	was, will versioned
+	// all are the changes; counting are those of fields that are not reset.
+	all, counting Changes
+	// unset are the fields that markers removed, and that counted.
+	unset fieldset.Set
+}
+
+func newChangesAt(e *Engine, was, will, beforeUnset versioned) *changesAt {
+	return &changesAt{engine: e, was: was, will: will, beforeUnset: beforeUnset, none: document.Equal(was.doc, will.doc)}
+}
+
+// at returns the changes at a version.
+func (c *changesAt) at(version string) (changesThere, error) {
+	if version == c.will.version {
+		if c.here == nil {
+			here := c.compare(c.was, c.will, c.beforeUnset)
+			c.here = &here
+		}
+		return *c.here, nil
+	}
+	if there, ok := c.seen[version]; ok {
+		return there, nil
+	}
+	was, err := c.engine.at(c.was, version)
+	if err != nil {
+		return changesThere{}, err
+	}
+	will, err := c.engine.at(c.will, version)
+	if err != nil {
+		return changesThere{}, err
+	}
+	beforeUnset := will
+	if c.beforeUnset.doc != c.will.doc {
+		if beforeUnset, err = c.engine.at(c.beforeUnset, version); err != nil {
+			return changesThere{}, err
+		}
+	}
+	there := c.compare(was, will, beforeUnset)
+	if c.seen == nil {
+		c.seen = map[string]changesThere{}
+	}
+	c.seen[version] = there
+	return there, nil
+}
+
+func (c *changesAt) compare(was, will, beforeUnset versioned) changesThere {
+	there := changesThere{was: was, will: will}
+	if c.none {
+		return there
+	}
+	there.all = compare(was.t, was.doc, will.doc)
+	there.counting = there.all.without(c.engine.options.Reset[was.version])
+	if beforeUnset.doc != will.doc {
+		byMarkers := compare(was.t, beforeUnset.doc, will.doc).Removed
+		there.unset = there.counting.Removed.Intersection(byMarkers)
+	}
+	return there
+}

@@ -1,0 +1,185 @@
+package apply
+
+import (
+	"testing"
+)
+
+// TestConflicts: "Get correct conflicts when applying." (KEP-555)
+func TestConflicts(t *testing.T) {
+	for _, c := range []struct {
+		name, one, two string
+		want           []string
+	}{
+		{"scalar", `number: 1`, `number: 2`, []string{".number m1"}},
+		{"null", `number: 1`, `number: null`, []string{".number m1"}},
+		{"over null", `number: null`, `number: 1`, []string{".number m1"}},
+		{"same value", `number: 1`, `number: 1`, nil},
+		{"another field", `number: 1`, `text: x`, nil},
+		{"several", `{number: 1, text: x, flag: true}`, `{number: 2, text: z, flag: true}`, []string{".number m1", ".text m1"}},
+		{"in a struct", `struct: {a: 1, inner: {a: 1}}`, `struct: {a: 2, inner: {a: 1, b: 2}}`, []string{".struct.a m1"}},
+		{"atomic struct", `atomicStruct: {a: 1}`, `atomicStruct: {a: 1, b: 2}`, []string{".atomicStruct m1"}},
+		{"in a map", `map: {a: 1}`, `map: {a: 2, b: 2}`, []string{".map.a m1"}},
+		{"atomic map", `atomicMap: {a: 1}`, `atomicMap: {b: 1}`, []string{".atomicMap m1"}},
+		{"atomic list", `list: [a]`, `list: [a, b]`, []string{".list m1"}},
+		{"order of an atomic list", `list: [a, b]`, `list: [b, a]`, []string{".list m1"}},
+		{"set", `set: [a]`, `set: [b]`, nil},
+		{"in an item", `items: [{name: a, value: 1}]`, `items: [{name: a, value: 2}]`, []string{`.items[name="a"].value m1`}},
+		{"atomic item", `atomicItems: [{name: a, value: 1}]`, `atomicItems: [{name: a, value: 2}]`, []string{`.atomicItems[name="a"] m1`}},
+		{"two keys", `ports: [{port: 1, alias: a}]`, `ports: [{port: 1, protocol: TCP, alias: b}]`, []string{`.ports[port=1,protocol="TCP"].alias m1`}},
+		{"untyped list", `free: {a: [1]}`, `free: {a: [2]}`, []string{".free.a m1"}},
+		{"untyped map to scalar", `free: {a: {b: 1}}`, `free: {a: 1}`, []string{".free.a m1"}},
+		{"untyped scalar to map", `free: {a: 1}`, `free: {a: {b: 1}}`, []string{".free.a m1"}},
+		{"recursive", `tree: {child: {value: 1}}`, `tree: {child: {value: 2}}`, []string{".tree.child.value m1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript(t)
+			s.apply("m1", c.one)
+			if c.want == nil {
+				s.apply("m2", c.two)
+				return
+			}
+			s.conflict("m2", c.two, c.want...)
+			s.want(c.one) // nothing happened
+			s.force("m2", c.two)
+			for _, e := range s.live.Entries {
+				fields, _ := e.Fields()
+				for _, want := range c.want {
+					path := mustPath(want[:len(want)-len(" m1")])
+					if e.Manager == "m1" && fields.Has(path) {
+						t.Errorf("m1 still owns %v", path)
+					}
+				}
+			}
+			s.noOp("m2", c.two)
+		})
+	}
+}
+
+// TestConflictDetails: a conflict carries path, every other owner's entry, the live
+// value and the wanted one.
+func TestConflictDetails(t *testing.T) {
+	s := newScript(t)
+	s.apply("ci", `{number: 1, items: [{name: a, value: 1}]}`)
+	s.apply("ops", `{number: 1, text: x}`)
+	s.update("kubectl", `{number: 1, items: [{name: a, value: 5}], text: x}`)
+	s.subresource = "status"
+	s.apply("status-writer", `number: 1`)
+	s.subresource = ""
+	c := s.conflict("new", `{number: 2, items: [{name: a, value: 6}], text: z}`,
+		`.items[name="a"].value kubectl/Update`, ".number status-writer:status,ci,ops", ".text ops")
+	for i, want := range []struct{ live, wanted string }{{"5", "6"}, {"1", "2"}, {`"x"`, `"z"`}} {
+		if got := c.Conflicts[i]; got.Live.String() != want.live || got.Wanted.String() != want.wanted {
+			t.Errorf("%v: live %v, wanted %v; want %s and %s", got.Path, got.Live, got.Wanted, want.live, want.wanted)
+		}
+	}
+	for _, conflict := range c.Conflicts {
+		for _, owner := range conflict.Owners {
+			if live := s.entry(entryName(owner)); owner != live {
+				t.Errorf("%v: the owner is %v, want its entry %v", conflict.Path, owner, live)
+			}
+		}
+	}
+}
+
+// TestConflictWithMyUpdate: what I wrote by Update I don't own as an applier.
+func TestConflictWithMyUpdate(t *testing.T) {
+	s := newScript(t)
+	s.update("me", `{number: 1, text: x}`)
+	s.apply("me", `number: 1`)
+	s.owners("me .number", "me/Update .number .text")
+	s.conflict("me", `number: 2`, ".number me/Update")
+	// Not applying it any more does not remove it either: my other self has it.
+	s.apply("me", ``)
+	s.want(`{number: 1, text: x}`)
+}
+
+// TestConflictMessage: "Conflicts will be returned as readable status errors."
+// (KEP-555) The text says where, what, who, how, when, and what can be done.
+func TestConflictMessage(t *testing.T) {
+	s := newScript(t)
+	s.apply("ci", `items: [{name: a, value: 1}]`)
+	one := s.conflict("ops", `items: [{name: a, value: 2}]`, `.items[name="a"].value ci`)
+	const wantOne = `apply conflicts with other managers on 1 field:
+- .items[name="a"].value: it is number 1, you want number 2; owned by "ci" (Apply with v1, at 2026-01-01T00:01:00Z)
+Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.`
+	if one.Error() != wantOne {
+		t.Errorf("the message is\n%s\nwant\n%s", one, wantOne)
+	}
+
+	s = newScript(t)
+	s.update("kubectl", `{number: 1, text: x}`)
+	s.subresource = "status"
+	s.apply("ci", `number: 1`)
+	s.subresource = ""
+	two := s.conflict("ops", `{number: {k8s_io__value: unset}, text: null}`, ".number ci:status,kubectl/Update", ".text kubectl/Update")
+	const wantTwo = `apply conflicts with other managers on 2 fields:
+- .number: it is number 1, you want <absent>; owned by "ci" (Apply with v1, subresource status) and "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
+- .text: it is string "x", you want null; owned by "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
+Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.`
+	if two.Error() != wantTwo {
+		t.Errorf("the message is\n%s\nwant\n%s", two, wantTwo)
+	}
+}
+
+// TestForcePaths: force takes over everything, or only what the caller names.
+func TestForcePaths(t *testing.T) {
+	const one = `{number: 1, text: x, map: {a: 1, b: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`
+	const two = `{number: 2, text: z, map: {a: 2, b: 2}, items: [{name: a, value: 2}, {name: b, value: 2}]}`
+	all := []string{`.items[name="a"].value m1`, `.items[name="b"].value m1`, ".map.a m1", ".map.b m1", ".number m1", ".text m1"}
+	for _, c := range []struct {
+		name  string
+		paths []string
+		left  []int // the conflicts that are left, as places in all
+	}{
+		{"none", nil, []int{0, 1, 2, 3, 4, 5}},
+		{"one field", []string{".number"}, []int{0, 1, 2, 3, 5}},
+		{"all of a map", []string{".map"}, []int{0, 1, 4, 5}},
+		{"one entry", []string{".map.b"}, []int{0, 1, 2, 4, 5}},
+		{"all of an item", []string{`.items[name="b"]`}, []int{0, 2, 3, 4, 5}},
+		{"inside of a field", []string{".number.x", ".map.a.x"}, []int{0, 1, 2, 3, 4, 5}},
+		{"a path that is no conflict", []string{".flag"}, []int{0, 1, 2, 3, 4, 5}},
+		{"everything by name", []string{".number", ".text", ".map", ".items"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript(t)
+			s.apply("m1", one)
+			result, err := s.tryApply("m2", two, false, c.paths...)
+			if c.left == nil {
+				s.took(result, err)
+				s.want(two)
+				return
+			}
+			var want []string
+			for _, i := range c.left {
+				want = append(want, all[i])
+			}
+			s.wantConflicts(err, want...)
+			s.want(one)
+		})
+	}
+	t.Run("everything", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", one)
+		s.force("m2", two)
+		s.want(two)
+		s.owners(`m1 .items[name="a"]{,.name} .items[name="b"]{,.name}`,
+			`m2 .number .text .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`)
+	})
+	t.Run("what is not in conflict is not taken", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `{number: 1, text: x}`)
+		s.force("m2", `{number: 2, text: x}`)
+		s.owners("m1 .text", "m2 .number .text")
+	})
+}
+
+// TestNoConflictWhenRemoving: not applying a field any more takes nothing from its
+// co-owners and never conflicts.
+func TestNoConflictWhenRemoving(t *testing.T) {
+	s := newScript(t)
+	s.apply("m1", `{number: 1, items: [{name: a, value: 1}]}`)
+	s.apply("m2", `{number: 1, items: [{name: a}]}`)
+	s.apply("m1", ``)
+	s.want(`{number: 1, items: [{name: a}]}`)
+	s.owners(`m2 .number .items[name="a"]{,.name}`)
+}

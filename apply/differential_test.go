@@ -1,0 +1,234 @@
+package apply
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+func bytesReader(text string) io.Reader { return strings.NewReader(text) }
+
+var (
+	histories = flag.Int("histories", 1500, "how many random histories to compare with structured-merge-diff")
+	firstSeed = flag.Uint64("seed", 1, "the seed of the first random history")
+)
+
+// world is a kind with some versions, on both sides.
+type world struct {
+	types   map[string]*schema.Type
+	oracle  *oracle
+	fast    *Engine
+	plain   *Engine
+	renames map[string]map[string]string
+}
+
+// Type implements Versions.
+func (w *world) Type(version string) (*schema.Type, bool) {
+	t, ok := w.types[version]
+	return t, ok
+}
+
+// Convert implements Versions: versions differ in the names of the root's fields.
+func (w *world) Convert(doc document.Value, from, to string) (document.Value, error) {
+	return w.rename(doc, from, to), nil
+}
+
+func (w *world) rename(doc document.Value, from, to string) document.Value {
+	var fields []document.Field
+	for name, v := range doc.Fields() {
+		name = strings.TrimSuffix(name, from)
+		if isLetter(name) && to != "v1" {
+			name += to
+		}
+		fields = append(fields, document.Field{Name: name, Value: v})
+	}
+	return document.NewMap(fields...)
+}
+
+func isLetter(name string) bool { return len(name) == 1 && name[0] >= 'a' && name[0] <= 'e' }
+
+// newWorld makes a kind with the versions v1 and v2, whose root fields have other
+// names.
+func newWorld(g generator) *world {
+	s := g.schema()
+	w := &world{types: map[string]*schema.Type{"v1": translate(s)}}
+	schemas := map[string]*smd.Schema{"v1": s, "v2": renamed(s, "v2")}
+	w.types["v2"] = translate(schemas["v2"])
+	w.oracle = newOracle(schemas, nil, w.rename)
+	w.fast, _ = New(Options{Versions: w, MaxUpdateEntries: 1000})
+	w.plain, _ = New(Options{Versions: w, MaxUpdateEntries: 1000, Plain: true})
+	return w
+}
+
+// renamed copies a schema with a new root whose fields have a suffix. References
+// to the old root stay as they are.
+func renamed(s *smd.Schema, suffix string) *smd.Schema {
+	root := smd.TypeDef{Name: "T0", Atom: smd.Atom{Map: &smd.Map{ElementType: s.Types[0].Map.ElementType}}}
+	for _, f := range s.Types[0].Map.Fields {
+		f.Name += suffix
+		root.Map.Fields = append(root.Map.Fields, f)
+	}
+	out := &smd.Schema{Types: append([]smd.TypeDef{root}, s.Types[1:]...)}
+	return out
+}
+
+// step is one request of a history.
+type step struct {
+	update bool
+	doc    document.Value
+	r      Request
+}
+
+func (s step) String() string {
+	op := "apply"
+	if s.update {
+		op = "update"
+	}
+	return fmt.Sprintf("%s by %s at %s force=%v: %v", op, s.r.Manager, s.r.Version, s.r.Force, s.doc)
+}
+
+// history runs random requests through both sides. After every step both go on
+// from our result, so that each step is compared on its own. Strict histories have
+// no empty granular lists; the others only compare our two engines.
+func history(g generator, steps int, versions []string, strict bool) (int, error) {
+	w := newWorld(g)
+	var live Object // at v1
+	configs := map[string]document.Value{}
+	var log []string
+	for n := range steps {
+		s := w.step(g, live, configs, versions, strict)
+		at := live
+		if !live.Document.IsAbsent() {
+			at.Document = w.rename(live.Document, "v1", s.r.Version)
+		}
+		log = append(log, fmt.Sprintf("%d live %v\n  entries %v\n  %v", n, at.Document, at.Entries, s))
+		var ours, plain Result
+		var theirs outcome
+		var err, errPlain error
+		if s.update {
+			ours, err = w.fast.Update(at, s.doc, s.r)
+			plain, errPlain = w.plain.Update(at, s.doc, s.r)
+			theirs = w.oracle.update(at, s.doc, s.r)
+		} else {
+			ours, err = w.fast.Apply(at, s.doc, s.r)
+			plain, errPlain = w.plain.Apply(at, s.doc, s.r)
+			theirs = w.oracle.apply(at, s.doc, s.r)
+		}
+		if d := differ(outcomeOf(plain, errPlain), theirs); d != "" && strict {
+			return n, fmt.Errorf("the plain engine differs from structured-merge-diff:\n%s\n%s", d, log[len(log)-1])
+		}
+		if d := differ(outcomeOf(ours, err), outcomeOf(plain, errPlain)); d != "" {
+			return n, fmt.Errorf("the fast engine differs from the plain one:\n%s\n%s", d, log[len(log)-1])
+		}
+		if err != nil {
+			continue
+		}
+		if !s.update {
+			configs[s.r.Manager] = w.rename(s.doc, s.r.Version, "v1")
+			again, err := w.fast.Apply(ours.Object, s.doc, s.r)
+			// An object that nobody owns anything in gets an owner the next time.
+			tracked := len(ours.Object.Entries) > 0
+			if err != nil || tracked && !again.NoOp {
+				return n, fmt.Errorf("applying twice is not applying once: %v\n%v\n%v\n%s", err, ours.Object, again.Object, log[len(log)-1])
+			}
+		}
+		live = Object{w.rename(ours.Object.Document, s.r.Version, "v1"), ours.Object.Entries}
+		if strict {
+			live.Document = withoutEmptyLists(w.types["v1"], live.Document)
+		}
+	}
+	return steps, nil
+}
+
+// step makes up a request: often close to what is there, or to what the manager
+// applied before.
+func (w *world) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
+	s := step{update: g.chance(35)}
+	s.r = Request{
+		Manager: one(g, "m1", "m2", "m3"),
+		Version: versions[g.IntN(len(versions))],
+		Time:    time.Unix(1_700_000_000, 0).UTC(),
+		Force:   g.chance(50),
+	}
+	t := w.types["v1"]
+	switch config, applied := configs[s.r.Manager]; {
+	case s.update && g.chance(70) && !live.Document.IsAbsent():
+		s.doc = g.mutate(t, live.Document, true)
+	case !s.update && applied && g.chance(60):
+		s.doc = g.mutate(t, config, false)
+	case !s.update && !live.Document.IsAbsent() && g.chance(30):
+		s.doc = g.mutate(t, live.Document, false)
+		if _, err := validate(t, s.doc, false); err != nil {
+			s.doc = g.value(t, 0, false)
+		}
+	default:
+		s.doc = g.value(t, 0, s.update)
+	}
+	if strict {
+		s.doc = withoutEmptyLists(t, s.doc)
+	}
+	s.doc = w.rename(s.doc, "v1", s.r.Version)
+	return s
+}
+
+// TestDifferential compares random histories with structured-merge-diff.
+func TestDifferential(t *testing.T) {
+	for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
+		t.Run(strings.Join(versions, "+"), func(t *testing.T) {
+			total := 0
+			for seed := *firstSeed; seed < *firstSeed+uint64(*histories); seed++ {
+				n, err := history(newGenerator(seed), 12, versions, seed%4 != 0)
+				total += n
+				if err != nil {
+					t.Fatalf("seed %d, step %d: %v", seed, n, err)
+				}
+			}
+			t.Logf("%d steps agree", total)
+		})
+	}
+}
+
+// TestTranslatedSchemaFits guards the test itself: random values are valid on both
+// sides.
+func TestTranslatedSchemaFits(t *testing.T) {
+	for seed := range uint64(300) {
+		g := newGenerator(seed)
+		w := newWorld(g)
+		v := g.value(w.types["v1"], 0, false)
+		if _, err := validate(w.types["v1"], v, false); err != nil {
+			t.Fatalf("seed %d: %v\n%v", seed, err, v)
+		}
+		if _, err := w.oracle.typed(v, "v1"); err != nil {
+			t.Fatalf("seed %d: %v\n%v", seed, err, v)
+		}
+		if ours, theirs := fieldsOf(w.types["v1"], v), smdFields(w, v); ours.FieldsV1() != theirs {
+			t.Fatalf("seed %d: %v\nours   %s\ntheirs %s", seed, v, ours.FieldsV1(), theirs)
+		}
+		back, err := fieldset.ParseFieldsV1(fieldsOf(w.types["v1"], v).FieldsV1())
+		if err != nil || !back.Equal(fieldsOf(w.types["v1"], v)) {
+			t.Fatalf("seed %d: FieldsV1 does not read back: %v", seed, err)
+		}
+	}
+}
+
+func smdFields(w *world, v document.Value) string {
+	tv, err := w.oracle.typed(v, "v1")
+	if err != nil {
+		return err.Error()
+	}
+	set, err := tv.ToFieldSet()
+	if err != nil {
+		return err.Error()
+	}
+	text, _ := set.ToJSON()
+	return string(text)
+}

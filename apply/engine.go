@@ -1,0 +1,244 @@
+package apply
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// Options describe one endpoint of one kind.
+type Options struct {
+	// Versions knows the kind's versions; see OneVersion. It is required.
+	Versions Versions
+	// Reset has, by version, the fields that this endpoint wipes, with all that
+	// is in them. Nobody gets to own them here, and changing them here takes
+	// nothing from their owners.
+	Reset map[string]fieldset.Set
+	// Unset makes the engine understand unset markers. Without it they are
+	// ordinary data.
+	Unset bool
+	// Default fills in the kind's defaults. It is only called for configurations
+	// with unset markers, to see what becomes of the fields that they unset; nil
+	// means that there are no defaults.
+	Default func(document.Value) document.Value
+	// MaxUpdateEntries is how many entries of operation Update an object keeps;
+	// the oldest are joined when there are more. 0 means 10, as in Kubernetes.
+	MaxUpdateEntries int
+	// Plain turns the shortcuts off that make common cases fast. Results are the
+	// same; tests run both ways.
+	Plain bool
+}
+
+// Engine applies configurations to, and tracks updates of, the objects of one kind
+// at one endpoint. It has no state of its own and may be used concurrently.
+type Engine struct{ options Options }
+
+// New checks the options and returns an Engine.
+func New(options Options) (*Engine, error) {
+	if options.Versions == nil {
+		return nil, fmt.Errorf("apply: Options.Versions is required; use OneVersion for a kind with one version")
+	}
+	if options.MaxUpdateEntries == 0 {
+		options.MaxUpdateEntries = defaultMaxUpdateEntries
+	}
+	return &Engine{options}, nil
+}
+
+// Request says who writes, and how.
+type Request struct {
+	// Manager names the writer. Appliers must have a name; all others without
+	// one are "unknown".
+	Manager string
+	// Subresource is the endpoint, "" for the main one.
+	Subresource string
+	// Version is the version that the documents are at.
+	Version string
+	// Time is the time of the request; entries keep it to the second.
+	Time time.Time
+	// Force takes conflicting fields over.
+	Force bool
+	// ForcePaths takes over only conflicting fields at or below these paths.
+	ForcePaths []fieldset.Path
+}
+
+// Result is the outcome of a write.
+type Result struct {
+	// Object is the new object. Where nothing changed it shares the live one's
+	// document and entries.
+	Object Object
+	// Changes are the fields whose values changed.
+	Changes Changes
+	// NoOp says that neither the document nor an entry changed.
+	NoOp bool
+}
+
+// typeAt returns the topology at the version of a request.
+func (e *Engine) typeAt(version string) (*schema.Type, error) {
+	t, ok := e.options.Versions.Type(version)
+	if !ok {
+		return nil, fmt.Errorf("apply: version %q: %w", version, ErrVersionGone)
+	}
+	return t, nil
+}
+
+// Apply merges a manager's configuration into the live object, which is the zero
+// Object if there is none yet. It fails with an *InvalidError if the configuration
+// does not fit the kind, and with a *ConflictError if it would change what others
+// own.
+func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, error) {
+	// 1. Check what was sent.
+	t, err := e.typeAt(r.Version)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := checkRequest(config, r); err != nil {
+		return Result{}, err
+	}
+	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
+	in, err := e.read(t, was.doc, config)
+	if err != nil {
+		return Result{}, err
+	}
+	fields := in.fields.RecursiveDifference(e.options.Reset[r.Version])
+
+	// 2. Who owns what now?
+	owners, err := e.readOwners(live, t, r)
+	if err != nil {
+		return Result{}, err
+	}
+	me, last, err := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, fields)
+	if err != nil {
+		return Result{}, err
+	}
+
+	// 3. What I no longer apply goes, and what I unset.
+	will := versioned{in.merged, t, r.Version}
+	if last != nil {
+		if will.doc, err = e.pruneFor(will, owners, me, *last); err != nil {
+			return Result{}, err
+		}
+		if will.doc != in.merged {
+			// Where I apply null to what pruning has emptied, null counts now.
+			var m merger
+			will.doc = m.merge(t, will.doc, in.config)
+		}
+	}
+	beforeUnset := will
+	if in.marks {
+		will.doc = e.unset(t, will.doc, in.unset)
+	}
+
+	// 4. What does that change, and who minds?
+	c := newChangesAt(e, was, will, beforeUnset)
+	if err := owners.take(c, me, r); err != nil {
+		return Result{}, err
+	}
+
+	// 5. Record it.
+	if !c.none {
+		owners.touch(me, r.Time)
+	}
+	return owners.result(live, will.doc, c)
+}
+
+// Update records what another kind of write did to the live object, which is the
+// zero Object if there is none yet. The manager becomes the owner of the fields
+// that it changed; everybody else loses what was changed or removed.
+func (e *Engine) Update(live Object, updated document.Value, r Request) (Result, error) {
+	t, err := e.typeAt(r.Version)
+	if err != nil {
+		return Result{}, err
+	}
+	if r.Manager == "" {
+		r.Manager = "unknown"
+	}
+	r.Force = true
+	owners := e.readEntries(live.Entries)
+	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
+	will := versioned{updated, t, r.Version}
+	c := newChangesAt(e, was, will, will)
+	if isUntracked(live) {
+		return owners.result(live, updated, c)
+	}
+	if err := owners.take(c, -1, r); err != nil {
+		return Result{}, err
+	}
+	changes, err := c.at(r.Version)
+	if err != nil {
+		return Result{}, err
+	}
+	mine := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
+	if err := owners.join(mine, changes.counting.set().Difference(neverOwned), r.Time); err != nil {
+		return Result{}, err
+	}
+	if err := owners.cap(e.options.MaxUpdateEntries); err != nil {
+		return Result{}, err
+	}
+	return owners.result(live, updated, c)
+}
+
+// unset removes the fields that markers are at, and lets defaults come back.
+func (e *Engine) unset(t *schema.Type, doc document.Value, fields fieldset.Set) document.Value {
+	var r remover
+	doc = r.remove(t, doc, fields)
+	if e.options.Default != nil {
+		doc = e.options.Default(doc)
+	}
+	return doc
+}
+
+// pruneFor removes what I owned and no longer apply. Most often there is nothing
+// of the kind: I apply all that I owned.
+func (e *Engine) pruneFor(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
+	sameVersion := last.entry.APIVersion == merged.version
+	if !e.options.Plain && sameVersion && last.set.Difference(owners.list[me].set).IsEmpty() {
+		return merged.doc, nil
+	}
+	byVersion, err := owners.byVersion()
+	if err != nil {
+		return document.Value{}, err
+	}
+	// What nobody may own is nobody's to remove.
+	byVersion[merged.version] = byVersion[merged.version].Union(neverOwned)
+	if !e.options.Plain && sameVersion && len(byVersion) == 1 {
+		p := pruner{owners: []fieldset.Set{byVersion[merged.version]}}
+		return p.prune(merged.t, merged.doc, last.set), nil
+	}
+	return e.prune(merged, last, byVersion)
+}
+
+func emptyIfAbsent(doc document.Value) document.Value {
+	if doc.IsAbsent() {
+		return document.NewMap()
+	}
+	return doc
+}
+
+// isUntracked reports whether an object exists without anybody owning anything in
+// it: its ownership was cleared, or it is older than ownership. Updates leave it
+// so; the first apply starts tracking.
+func isUntracked(live Object) bool {
+	return len(live.Entries) == 0 && live.Document.Lookup("metadata", "uid").Text() != ""
+}
+
+// checkRequest refuses what can't be applied whatever the kind is.
+func checkRequest(config document.Value, r Request) error {
+	if r.Manager == "" {
+		return &InvalidError{[]FieldError{{nil, "expected the name of a field manager, received none; appliers must have one"}}}
+	}
+	if config.Kind() != document.Map {
+		return &InvalidError{[]FieldError{{nil, "expected an object, received " + describe(config)}}}
+	}
+	if v := config.Get("apiVersion"); !v.IsAbsent() && v.Text() != r.Version {
+		return &InvalidError{[]FieldError{{fieldset.Names("apiVersion"),
+			fmt.Sprintf("expected %q, the version of the request, received %s", r.Version, describe(v))}}}
+	}
+	if v := config.Lookup("metadata", "managedFields"); !v.IsAbsent() && !v.IsNull() {
+		return &InvalidError{[]FieldError{{fieldset.Names("metadata", "managedFields"),
+			"expected nothing, as the server keeps it; remove it from the configuration"}}}
+	}
+	return nil
+}

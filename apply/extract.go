@@ -1,0 +1,151 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// ErrNoEntries says that an object does not tell who owns what: it was read without
+// its managedFields, or these were cleared.
+var ErrNoEntries = errors.New("the object has no managedFields, so that nobody's configuration can be told; read it with them")
+
+// Extract returns the configuration that an applier would have to send to own what
+// it owns and to change nothing: the part of the document that its entry has, with
+// the keys of list items, and with unset markers for fields that it owns and that
+// are absent. It is at the version of the entry. A manager without an entry gets a
+// configuration that only names the object.
+func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
+	if len(live.Entries) == 0 {
+		return document.Value{}, ErrNoEntries
+	}
+	t, err := e.typeAt(r.Version)
+	if err != nil {
+		return document.Value{}, err
+	}
+	doc := versioned{live.Document, t, r.Version}
+	owners := e.readEntries(live.Entries)
+	me := owners.find(Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource})
+	if me < 0 {
+		return named(document.NewMap(), doc.doc), nil
+	}
+	mine, err := owners.fields(me)
+	if err != nil {
+		return document.Value{}, err
+	}
+	if doc, err = e.at(doc, owners.list[me].entry.APIVersion); err != nil {
+		return document.Value{}, fmt.Errorf("extract what %q owns: %w", r.Manager, err)
+	}
+	x := extractor{markers: e.options.Unset}
+	return named(x.fields(doc.t.Map, doc.doc, mine), doc.doc), nil
+}
+
+// named gives a configuration the fields that say which object it is of.
+func named(config, doc document.Value) document.Value {
+	for _, name := range []string{"apiVersion", "kind"} {
+		config = config.With(name, doc.Get(name))
+	}
+	metadata := config.Get("metadata")
+	if metadata.IsAbsent() {
+		metadata = document.NewMap()
+	}
+	for _, name := range []string{"name", "namespace"} {
+		metadata = metadata.With(name, doc.Lookup("metadata", name))
+	}
+	if metadata.Len() == 0 {
+		return config
+	}
+	return config.With("metadata", metadata)
+}
+
+// extractor makes a configuration of a document and a set.
+type extractor struct {
+	docs    document.Builder
+	markers bool
+}
+
+var marker = document.NewMap(document.Field{Name: MarkerKey, Value: document.NewString(MarkerValue)})
+
+// value returns the part of a value that is in the set: as a leaf, or by what is
+// below it.
+func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) document.Value {
+	if t == nil {
+		t = schema.Untyped
+	}
+	if v.IsAbsent() && below.IsEmpty() {
+		if x.markers {
+			return marker
+		}
+		return v
+	}
+	switch {
+	case t.Map != nil && !t.Map.Atomic && (v.Kind() == document.Map || v.IsAbsent()):
+		return x.nonEmpty(v, below, x.fields(t.Map, v, below))
+	case t.List != nil && t.List.Relationship != schema.Atomic && (v.Kind() == document.List || v.IsAbsent()):
+		return x.nonEmpty(v, below, x.items(t.List, v, below))
+	}
+	return v
+}
+
+// nonEmpty leaves out a container of which nothing could be extracted, unless it is
+// owned for being there.
+func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted document.Value) document.Value {
+	if extracted.Len() == 0 && (v.IsAbsent() || !below.IsEmpty()) {
+		return document.Value{}
+	}
+	return extracted
+}
+
+func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) document.Value {
+	mark := x.docs.Mark()
+	for i := range set.Len() {
+		if name := set.Element(i); name.Kind() == fieldset.FieldName {
+			t, _ := m.TypeOf(name.Name())
+			x.docs.Push(name.Name(), x.value(t, v.Get(name.Name()), set.Child(i)))
+		}
+	}
+	return x.docs.Map(mark)
+}
+
+// items extracts the items that are there, in their order, then markers for those
+// that are owned and absent.
+func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) document.Value {
+	present, _ := elements(l, v)
+	mark := x.docs.Mark()
+	for i, e := range present {
+		below, member := set.Below(e)
+		if member || !below.IsEmpty() {
+			x.docs.Push("", x.item(l, v.At(i), e, below))
+		}
+	}
+	found := newIndex(present)
+	for i := range set.Len() {
+		e := set.Element(i)
+		if x.markers && set.Member(i) && e.Kind() == fieldset.Key && found.find(e) < 0 {
+			x.docs.Push("", withKeys(marker, e))
+		}
+	}
+	return x.docs.List(mark)
+}
+
+func (x *extractor) item(l *schema.List, v document.Value, e fieldset.Element, below fieldset.Set) document.Value {
+	if l.Relationship != schema.Keyed || l.Item.Map == nil || l.Item.Map.Atomic {
+		return v
+	}
+	extracted := x.fields(l.Item.Map, v, below)
+	for _, key := range l.Keys {
+		extracted = extracted.With(key.Name, v.Get(key.Name))
+	}
+	return extracted
+}
+
+// withKeys adds the keys of an element to an item.
+func withKeys(item document.Value, e fieldset.Element) document.Value {
+	for _, key := range e.KeyFields() {
+		item = item.With(key.Name, key.Value)
+	}
+	return item
+}

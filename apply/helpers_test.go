@@ -1,0 +1,481 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// This file has the kind that most tests use, and script, which plays requests
+// against one object:
+//
+//	s := newScript(t)
+//	s.apply("ci", `number: 1`)
+//	s.conflict("ops", `number: 2`, `.number ci`)
+//	s.force("ops", `number: 2`)
+//	s.want(`number: 2`)
+//	s.owners("ops .number")
+//
+// Every request runs through the fast engine, the plain engine and, if it is one
+// that structured-merge-diff knows, through that; they must agree. It leaves its
+// inputs as they were. See thingTypes for the fields.
+
+// thingTypes has one field for every topology that there is. To keep tests short
+// the fields are at the top and not in a spec.
+const thingTypes = `
+types:
+- name: thing
+  map:
+    fields:
+    - {name: apiVersion, type: {scalar: string}}
+    - {name: kind, type: {scalar: string}}
+    - {name: metadata, type: {namedType: metadata}}
+    - {name: number, type: {scalar: numeric}}
+    - {name: text, type: {scalar: string}}
+    - {name: flag, type: {scalar: boolean}}
+    - {name: any, type: {scalar: untyped}}
+    - {name: struct, type: {namedType: struct}}
+    - {name: atomicStruct, type: {namedType: struct, elementRelationship: atomic}}
+    - {name: map, type: {map: {elementType: {scalar: numeric}}}}
+    - {name: structs, type: {map: {elementType: {namedType: struct}}}}
+    - {name: atomicMap, type: {map: {elementType: {scalar: numeric}, elementRelationship: atomic}}}
+    - {name: list, type: {list: {elementType: {scalar: string}, elementRelationship: atomic}}}
+    - {name: structList, type: {list: {elementType: {namedType: struct}, elementRelationship: atomic}}}
+    - {name: set, type: {list: {elementType: {scalar: string}, elementRelationship: associative}}}
+    - {name: numbers, type: {list: {elementType: {scalar: numeric}, elementRelationship: associative}}}
+    - {name: items, type: {list: {elementType: {namedType: item}, elementRelationship: associative, keys: [name]}}}
+    - {name: ports, type: {list: {elementType: {namedType: port}, elementRelationship: associative, keys: [port, protocol]}}}
+    - {name: atomicItems, type: {list: {elementType: {namedType: item, elementRelationship: atomic}, elementRelationship: associative, keys: [name]}}}
+    - {name: free, type: {namedType: __untyped_deduced_}}
+    - {name: tree, type: {namedType: tree}}
+    - {name: status, type: {namedType: struct}}
+- name: metadata
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: namespace, type: {scalar: string}}
+    - {name: uid, type: {scalar: string}}
+    - {name: resourceVersion, type: {scalar: string}}
+    - {name: generation, type: {scalar: numeric}}
+    - {name: creationTimestamp, type: {scalar: string}}
+    - {name: selfLink, type: {scalar: string}}
+    - {name: clusterName, type: {scalar: string}}
+    - {name: labels, type: {map: {elementType: {scalar: string}}}}
+    - {name: finalizers, type: {list: {elementType: {scalar: string}, elementRelationship: associative}}}
+- name: struct
+  map:
+    fields:
+    - {name: a, type: {scalar: numeric}}
+    - {name: b, type: {scalar: numeric}}
+    - {name: inner, type: {namedType: struct}}
+- name: item
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: value, type: {scalar: numeric}}
+    - {name: tags, type: {list: {elementType: {scalar: string}, elementRelationship: associative}}}
+- name: port
+  map:
+    fields:
+    - {name: port, type: {scalar: numeric}}
+    - {name: protocol, type: {scalar: string}, default: TCP}
+    - {name: alias, type: {scalar: string}}
+- name: tree
+  map:
+    fields:
+    - {name: value, type: {scalar: numeric}}
+    - {name: child, type: {namedType: tree}}
+    - {name: forest, type: {list: {elementType: {namedType: branch}, elementRelationship: associative, keys: [name]}}}
+- name: branch
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: tree, type: {namedType: tree}}
+`
+
+var thing = func() *schema.Type {
+	s, err := schema.LoadTypes(parse(thingTypes))
+	if err != nil {
+		panic(err)
+	}
+	t, _ := s.Type("thing")
+	return t
+}()
+
+// thingOracle is structured-merge-diff for thing.
+var thingOracle = func() *oracle {
+	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(thingTypes, "name: thing", "name: T0", 1)))
+	if err != nil {
+		panic(err)
+	}
+	parser.Schema.Types = append(parser.Schema.Types, untypedDefs()...)
+	return newOracle(map[string]*smd.Schema{"v1": &parser.Schema}, nil, nil)
+}()
+
+func parse(yaml string) document.Value {
+	v, err := document.ParseYAML([]byte(yaml))
+	if err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, yaml))
+	}
+	if v.IsNull() {
+		return document.NewMap()
+	}
+	return v
+}
+
+func mustEngine(options Options) *Engine {
+	if options.Versions == nil {
+		options.Versions = OneVersion("v1", thing)
+	}
+	e, err := New(options)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
+// script plays requests against one object.
+type script struct {
+	*testing.T
+	fast, plain *Engine
+	oracle      *oracle // nil to do without
+	live        Object
+	now         time.Time
+	// version and subresource are those of the requests to come.
+	version, subresource string
+	last                 Request
+}
+
+// newScript starts with no object. Unset markers are on, unless options are given.
+func newScript(t *testing.T, options ...Options) *script {
+	t.Helper()
+	o := Options{Unset: true}
+	if len(options) > 0 {
+		o = options[0]
+	}
+	s := &script{T: t, version: "v1", now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	s.fast = mustEngine(o)
+	if o.Versions == nil && o.Reset == nil {
+		s.oracle = thingOracle
+	}
+	o.Plain = true
+	s.plain = mustEngine(o)
+	return s
+}
+
+func (s *script) request(manager string) Request {
+	s.now = s.now.Add(time.Minute)
+	return Request{Manager: manager, Version: s.version, Subresource: s.subresource, Time: s.now}
+}
+
+// run plays a request on both engines and checks what must hold whatever it is.
+func (s *script) run(name string, f func(e *Engine, live Object, doc document.Value) (Result, error), yaml string) (Result, error) {
+	s.Helper()
+	doc := parse(yaml)
+	docBefore, liveBefore := doc.String(), dump(s.live)
+	result, err := f(s.fast, s.live, doc)
+	plainResult, plainErr := f(s.plain, s.live, doc)
+	if doc.String() != docBefore || dump(s.live) != liveBefore {
+		s.Fatalf("%s changed its input:\n%s\n%s\nwas:\n%s\n%s", name, doc, dump(s.live), docBefore, liveBefore)
+	}
+	if fmt.Sprint(err) != fmt.Sprint(plainErr) {
+		s.Fatalf("%s: the fast engine says: %v\nthe plain one: %v", name, err, plainErr)
+	}
+	s.compareWithOracle(name, doc, result, err)
+	if err != nil {
+		return result, err
+	}
+	if dump(result.Object) != dump(plainResult.Object) || result.NoOp != plainResult.NoOp {
+		s.Fatalf("%s: the fast engine makes NoOp=%v\n%s\nthe plain one NoOp=%v\n%s", name,
+			result.NoOp, dump(result.Object), plainResult.NoOp, dump(plainResult.Object))
+	}
+	checkResult(s.T, s.live, result)
+	return result, nil
+}
+
+// compareWithOracle asks structured-merge-diff, unless the request has something
+// that it does not know.
+func (s *script) compareWithOracle(name string, doc document.Value, result Result, err error) {
+	s.Helper()
+	if s.oracle == nil || strings.Contains(doc.String(), MarkerKey) || isUntracked(s.live) || len(s.last.ForcePaths) > 0 {
+		return
+	}
+	ask := s.oracle.apply
+	if name == "update" {
+		ask = s.oracle.update
+	} else if checkRequest(doc, s.last) != nil {
+		return // what Kubernetes refuses before it asks
+	}
+	ours, theirs := outcomeOf(result, err), ask(s.live, doc, s.last)
+	for _, out := range []outcome{ours, theirs} {
+		for manager, set := range out.owners {
+			// The oracle knows nothing of fields that nobody may own.
+			version, text, _ := strings.Cut(set, " ")
+			fields, _ := fieldset.ParseFieldsV1(text)
+			if fields = fields.Difference(neverOwned); fields.IsEmpty() {
+				delete(out.owners, manager)
+				continue
+			}
+			out.owners[manager] = version + " " + fields.FieldsV1()
+		}
+	}
+	if d := differ(ours, theirs); d != "" {
+		s.Errorf("%s differs from structured-merge-diff:\n%s\nlive:\n%s", name, d, dump(s.live))
+	}
+}
+
+// checkResult checks what holds for every result.
+func checkResult(t *testing.T, live Object, result Result) {
+	t.Helper()
+	if result.NoOp != (dump(live) == dump(result.Object) && !live.Document.IsAbsent()) {
+		t.Errorf("NoOp=%v, but the object was:\n%s\nand is:\n%s", result.NoOp, dump(live), dump(result.Object))
+	}
+	if result.NoOp && (!result.Changes.IsEmpty() || !document.Same(live.Document, result.Object.Document) ||
+		!sameSlice(live.Entries, result.Object.Entries)) {
+		t.Errorf("a no-op must share the live object and change nothing; changes: %v", result.Changes)
+	}
+	for _, e := range result.Object.Entries {
+		fields, err := e.Fields()
+		if err != nil || fields.FieldsV1() != e.FieldsV1 {
+			t.Errorf("FieldsV1 of %s does not round trip: %v\n%s\n%s", e.Manager, err, e.FieldsV1, fields.FieldsV1())
+		}
+		if fields.IsEmpty() && !result.NoOp {
+			t.Errorf("entry of %s is empty", e.Manager)
+		}
+	}
+	if !slices.IsSortedFunc(result.Object.Entries, compareEntries) && !sameSlice(live.Entries, result.Object.Entries) {
+		t.Errorf("entries are not in order: %v", result.Object.Entries)
+	}
+	whole := result.Object
+	if whole.Document.Get("metadata").IsAbsent() {
+		whole.Document = whole.Document.With("metadata", document.NewMap()) // entries need a place
+	}
+	again, err := ReadObject(whole.AppendJSON(nil))
+	if err != nil || dump(again) != dump(whole) {
+		t.Errorf("the object does not read back: %v\n%s\n%s", err, dump(whole), dump(again))
+	}
+}
+
+func sameSlice(a, b []Entry) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// dump shows all of an object.
+func dump(o Object) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v\n", o.Document)
+	for _, e := range o.Entries {
+		fmt.Fprintf(&b, "%s %s\n", e.who(), e.FieldsV1)
+	}
+	return b.String()
+}
+
+func (s *script) tryApply(manager, config string, force bool, paths ...string) (Result, error) {
+	s.Helper()
+	r := s.request(manager)
+	r.Force = force
+	for _, path := range paths {
+		r.ForcePaths = append(r.ForcePaths, mustPath(path))
+	}
+	s.last = r
+	return s.run("apply", func(e *Engine, live Object, doc document.Value) (Result, error) { return e.Apply(live, doc, r) }, config)
+}
+
+func (s *script) tryUpdate(manager, updated string) (Result, error) {
+	s.Helper()
+	r := s.request(manager)
+	s.last = r
+	return s.run("update", func(e *Engine, live Object, doc document.Value) (Result, error) { return e.Update(live, doc, r) }, updated)
+}
+
+// took makes the result of a request that must succeed the live object.
+func (s *script) took(result Result, err error) Result {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("expected success, received: %v\nlive:\n%s", err, dump(s.live))
+	}
+	s.live = result.Object
+	return result
+}
+
+// apply applies a configuration without conflicts.
+func (s *script) apply(manager, config string) Result {
+	s.Helper()
+	return s.took(s.tryApply(manager, config, false))
+}
+
+// force applies a configuration and takes over whatever conflicts; with paths,
+// only these.
+func (s *script) force(manager, config string, paths ...string) Result {
+	s.Helper()
+	return s.took(s.tryApply(manager, config, len(paths) == 0, paths...))
+}
+
+// update replaces the document.
+func (s *script) update(manager, updated string) Result {
+	s.Helper()
+	return s.took(s.tryUpdate(manager, updated))
+}
+
+// noOp applies a configuration that changes nothing at all.
+func (s *script) noOp(manager, config string) {
+	s.Helper()
+	if result := s.apply(manager, config); !result.NoOp {
+		s.Errorf("expected a no-op, received changes:\n%s", dump(s.live))
+	}
+}
+
+// conflict applies a configuration that must conflict, each conflict given as its
+// path and the owners' names: ".number ci,ops/Update". The live object stays.
+func (s *script) conflict(manager, config string, want ...string) *ConflictError {
+	s.Helper()
+	_, err := s.tryApply(manager, config, false)
+	return s.wantConflicts(err, want...)
+}
+
+func (s *script) wantConflicts(err error, want ...string) *ConflictError {
+	s.Helper()
+	var conflict *ConflictError
+	if !errors.As(err, &conflict) {
+		s.Fatalf("expected conflicts on %q, received: %v\nlive:\n%s", want, err, dump(s.live))
+	}
+	var got []string
+	for _, c := range conflict.Conflicts {
+		names := make([]string, len(c.Owners))
+		for i, owner := range c.Owners {
+			names[i] = entryName(owner)
+		}
+		got = append(got, c.Path.String()+" "+strings.Join(names, ","))
+	}
+	if !slices.Equal(got, want) {
+		s.Errorf("conflicts:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	return conflict
+}
+
+// invalid applies a configuration that must be refused, and checks the paths of
+// the errors and that the text has all the given parts.
+func (s *script) invalid(manager, config string, paths []string, parts ...string) {
+	s.Helper()
+	_, err := s.tryApply(manager, config, true)
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		s.Fatalf("expected the configuration to be refused, received: %v", err)
+	}
+	var got []string
+	for _, f := range invalid.Fields {
+		got = append(got, f.Path.String())
+	}
+	if !slices.Equal(got, paths) {
+		s.Errorf("errors are at %q, want %q:\n%v", got, paths, err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			s.Errorf("the error does not say %q:\n%v", part, err)
+		}
+	}
+}
+
+// want checks the live document, to the letter: null, {} and [] count, and so does
+// the order of items.
+func (s *script) want(yaml string) {
+	s.Helper()
+	if want := parse(yaml); !document.Equal(s.live.Document, want) {
+		s.Errorf("the document is\n%v\nwant\n%v", s.live.Document, want)
+	}
+}
+
+// owners checks all entries, in any order, each given as its manager (see
+// entryName) and the paths that it owns: `ci .number .items[name="a"]{,.name}`.
+func (s *script) owners(want ...string) {
+	s.Helper()
+	got := map[string]string{}
+	for _, e := range s.live.Entries {
+		fields, err := e.Fields()
+		if err != nil {
+			s.Fatal(err)
+		}
+		got[entryName(e)] = fields.String()
+	}
+	for _, line := range want {
+		name, paths, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if fields := pathSet(paths).String(); got[name] != fields {
+			s.Errorf("%s owns\n%swant\n%s", name, got[name], fields)
+		}
+		delete(got, name)
+	}
+	for name, fields := range got {
+		s.Errorf("%s owns\n%sbut should have no entry", name, fields)
+	}
+}
+
+// entryName shortens an entry: its manager, "/Update" if it is not an applier,
+// "@" and the version if it is not v1, ":" and the subresource if there is one.
+func entryName(e Entry) string {
+	name := e.Manager
+	if e.Operation == Update {
+		name += "/Update"
+	}
+	if e.APIVersion != "v1" {
+		name += "@" + e.APIVersion
+	}
+	if e.Subresource != "" {
+		name += ":" + e.Subresource
+	}
+	return name
+}
+
+// pathSet reads paths between blanks; one that ends in {x,y} stands for one with x
+// and one with y.
+func pathSet(paths string) fieldset.Set {
+	var all []fieldset.Path
+	for _, field := range strings.Fields(paths) {
+		stem, ends, braces := strings.Cut(field, "{")
+		if !braces {
+			all = append(all, mustPath(field))
+			continue
+		}
+		for _, end := range strings.Split(strings.TrimSuffix(ends, "}"), ",") {
+			all = append(all, mustPath(stem+end))
+		}
+	}
+	return fieldset.New(all...)
+}
+
+func mustPath(text string) fieldset.Path {
+	p, err := fieldset.ParsePath(text)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// entry returns the entry of a manager, which must exist.
+func (s *script) entry(name string) Entry {
+	s.Helper()
+	i := slices.IndexFunc(s.live.Entries, func(e Entry) bool { return entryName(e) == name })
+	if i < 0 {
+		s.Fatalf("%s has no entry:\n%s", name, dump(s.live))
+	}
+	return s.live.Entries[i]
+}
+
+// extract returns the configuration of an applier.
+func (s *script) extract(manager string) document.Value {
+	s.Helper()
+	config, err := s.fast.Extract(s.live, Request{Manager: manager, Version: s.version, Subresource: s.subresource})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return config
+}

@@ -1,0 +1,176 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// elements returns the path element of every item of a granular list. Items that
+// have none get the zero element; the first problem is returned with its place.
+//
+// All elements of a list are spelled into one buffer, so that a list costs two
+// allocations however long it is.
+func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemError) {
+	count := list.Len()
+	if count == 0 {
+		return nil, nil
+	}
+	var first *itemError
+	kind := fieldset.SetValue
+	if l.Relationship == schema.Keyed {
+		kind = fieldset.Key
+	}
+	var spelledArray [512]byte
+	spelled := spelledArray[:0]
+	var endsArray [32]int
+	ends := endsArray[:0]
+	for i := range count {
+		start := len(spelled)
+		var problem string
+		if kind == fieldset.Key {
+			spelled, problem = appendKey(spelled, l, list.At(i))
+		} else {
+			spelled, problem = appendSetValue(spelled, list.At(i))
+		}
+		if problem != "" {
+			spelled = spelled[:start]
+			if first == nil {
+				first = &itemError{i, problem}
+			}
+		}
+		ends = append(ends, len(spelled))
+	}
+	text := string(spelled)
+	out := make([]fieldset.Element, count)
+	start := 0
+	for i, end := range ends {
+		if end > start {
+			out[i] = fieldset.SpelledElement(kind, text[start:end])
+		}
+		start = end
+	}
+	return out, first
+}
+
+// itemError says which item of a list has no path element, and why.
+type itemError struct {
+	index   int
+	problem string
+}
+
+func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
+	if !item.IsScalar() {
+		return dst, fmt.Sprintf("expected a string, number or boolean, as the list is a set; received %s", describe(item))
+	}
+	return fieldset.AppendValue(dst, item), ""
+}
+
+// appendKey spells the key of an item. A key field that is missing takes its
+// default; without one it is left out of the key.
+func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string) {
+	if item.Kind() != document.Map {
+		return dst, fmt.Sprintf("expected a map with the key %s, received %s", keyNames(l), describe(item))
+	}
+	start := len(dst)
+	dst = append(dst, '{')
+	for _, key := range sortedKeys(l) {
+		value := item.Get(key.Name)
+		if value.IsAbsent() {
+			value = key.Default
+		}
+		if value.IsAbsent() {
+			continue
+		}
+		if len(dst) > start+1 {
+			dst = append(dst, ',')
+		}
+		dst = fieldset.AppendKeyField(dst, key.Name, value)
+	}
+	if len(dst) == start+1 {
+		return dst, fmt.Sprintf("expected the key %s that tells the items of this list apart, received %s; add it", keyNames(l), describe(item))
+	}
+	return append(dst, '}'), ""
+}
+
+// sortedKeys returns the keys of a list in the order of their names, in which
+// path elements have them.
+func sortedKeys(l *schema.List) []schema.Key {
+	byName := func(a, b schema.Key) int { return strings.Compare(a.Name, b.Name) }
+	if len(l.Keys) < 2 || slices.IsSortedFunc(l.Keys, byName) {
+		return l.Keys
+	}
+	return slices.SortedFunc(slices.Values(l.Keys), byName)
+}
+
+func keyNames(l *schema.List) string {
+	names := make([]string, len(l.Keys))
+	for i, key := range l.Keys {
+		names[i] = key.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// describe shows a value in an error message, shortened.
+func describe(v document.Value) string {
+	const most = 60
+	text := v.String()
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if v.IsAbsent() || v.IsNull() {
+		return text
+	}
+	return v.Kind().String() + " " + text
+}
+
+// index finds items of a list by their element.
+type index struct {
+	elements []fieldset.Element
+	// places maps an element to the first item that has it; it is nil for lists
+	// that are short enough to look through.
+	places map[fieldset.Element]int
+}
+
+const shortList = 8
+
+func newIndex(elements []fieldset.Element) index {
+	x := index{elements: elements}
+	if len(elements) > shortList {
+		x.places = make(map[fieldset.Element]int, len(elements))
+		for i := len(elements) - 1; i >= 0; i-- {
+			x.places[elements[i]] = i
+		}
+	}
+	return x
+}
+
+// find returns the first item with the element, -1 if there is none.
+func (x index) find(e fieldset.Element) int {
+	if x.places == nil {
+		return slices.Index(x.elements, e)
+	}
+	if i, ok := x.places[e]; ok {
+		return i
+	}
+	return -1
+}
+
+// duplicates returns, for every item, whether another item has the same element;
+// nil if no two do.
+func (x index) duplicates() []bool {
+	var repeated []bool
+	for i, e := range x.elements {
+		if first := x.find(e); first != i {
+			if repeated == nil {
+				repeated = make([]bool, len(x.elements))
+			}
+			repeated[first], repeated[i] = true, true
+		}
+	}
+	return repeated
+}

@@ -1,0 +1,206 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// merger merges configurations into live documents. What a configuration does not
+// touch, or sets to the value that it has already, is shared with the live
+// document; document.Same recognises it.
+type merger struct{ docs document.Builder }
+
+// merge returns live with everything that config sets. Nothing is removed. Either
+// may be absent, but not both.
+func (m *merger) merge(t *schema.Type, live, config document.Value) document.Value {
+	switch {
+	case config.IsAbsent():
+		return live
+	case live.IsAbsent():
+		return config
+	}
+	if t == nil {
+		t = schema.Untyped
+	}
+	switch t.Resolve(config.Kind()) {
+	case schema.MapAlternative:
+		if !t.Map.Atomic && !(isEmpty(live, document.Map) && isEmpty(config, document.Map)) {
+			return m.mergeMaps(t.Map, as(live, document.Map), as(config, document.Map))
+		}
+	case schema.ListAlternative:
+		if t.List.Relationship != schema.Atomic && !(isEmpty(live, document.List) && isEmpty(config, document.List)) {
+			return m.mergeLists(t.List, as(live, document.List), as(config, document.List))
+		}
+	}
+	if document.Equal(live, config) {
+		return live
+	}
+	return config
+}
+
+// isEmpty reports whether a value has no fields or items of the given kind of
+// container: it is empty, null, or something else altogether.
+func isEmpty(v document.Value, container document.Kind) bool {
+	return v.Kind() != container || v.Len() == 0
+}
+
+// as returns the value if it is of the given kind, and absence otherwise.
+func as(v document.Value, kind document.Kind) document.Value {
+	if v.Kind() != kind {
+		return document.Value{}
+	}
+	return v
+}
+
+func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.Value {
+	switch {
+	case config.IsAbsent():
+		return live
+	case live.IsAbsent():
+		return config
+	}
+	mark := m.docs.Mark()
+	changed := false
+	for i, j := 0, 0; i < live.Len() || j < config.Len(); {
+		switch side := compareNames(live, i, config, j); {
+		case side < 0:
+			m.docs.Push(live.Name(i), live.At(i))
+			i++
+		case side > 0:
+			m.docs.Push(config.Name(j), config.At(j))
+			changed = true
+			j++
+		default:
+			child, _ := t.TypeOf(live.Name(i))
+			merged := m.merge(child, live.At(i), config.At(j))
+			changed = changed || merged != live.At(i)
+			m.docs.Push(live.Name(i), merged)
+			i++
+			j++
+		}
+	}
+	if !changed {
+		m.docs.Drop(mark)
+		return live
+	}
+	return m.docs.Map(mark)
+}
+
+// compareNames compares the next names of two maps; a map that is at its end comes
+// last.
+func compareNames(a document.Value, i int, b document.Value, j int) int {
+	switch {
+	case i == a.Len():
+		return 1
+	case j == b.Len():
+		return -1
+	case a.Name(i) == b.Name(j):
+		return 0
+	case a.Name(i) < b.Name(j):
+		return -1
+	}
+	return 1
+}
+
+// mergeLists merges item by item. The items of config come in its order. Items
+// that only live has keep their place before the item that they stood before,
+// as far as that agrees with the order of config.
+func (m *merger) mergeLists(t *schema.List, live, config document.Value) document.Value {
+	if config.Len() == 0 {
+		return live
+	}
+	if live.Len() == 0 {
+		return config
+	}
+	liveItems, _ := elements(t, live)
+	configItems, _ := elements(t, config)
+	w := zipper{merger: m, t: t, live: live, config: config, liveItems: liveItems, configItems: configItems}
+	w.mergeItem = func(_ int, old, item document.Value) document.Value { return m.merge(t.Item, old, item) }
+	return w.zip()
+}
+
+// zipper merges two lists.
+type zipper struct {
+	*merger
+	t                      *schema.List
+	live, config           document.Value
+	liveItems, configItems []fieldset.Element
+	inLive, inConfig       index
+	repeated               []bool // which live items occur more than once
+	merged                 []bool // which config items are in the result already
+	shared                 []int  // the config items that live has too and that are still to come
+	changed                bool
+	// mergeItem merges the j-th item of config with the live one, which may be
+	// absent. It is called once for each, in the order of config.
+	mergeItem func(j int, live, item document.Value) document.Value
+}
+
+func (w *zipper) zip() document.Value {
+	w.inLive, w.inConfig = newIndex(w.liveItems), newIndex(w.configItems)
+	w.repeated = w.inLive.duplicates()
+	w.merged = make([]bool, len(w.configItems))
+	w.shared = make([]int, 0, len(w.configItems))
+	for j, e := range w.configItems {
+		if w.inLive.find(e) >= 0 {
+			w.shared = append(w.shared, j)
+		}
+	}
+	mark := w.docs.Mark()
+	for i, j := 0, 0; i < len(w.liveItems) || j < len(w.configItems); {
+		i, j = w.step(i, j)
+	}
+	if !w.changed && w.docs.Pushed(mark) == w.live.Len() {
+		w.docs.Drop(mark)
+		return w.live
+	}
+	return w.docs.List(mark)
+}
+
+// step decides about the next items of both lists.
+func (w *zipper) step(i, j int) (nextI, nextJ int) {
+	if i < len(w.liveItems) {
+		at := w.inConfig.find(w.liveItems[i])
+		switch {
+		case at >= 0 && at == j:
+			w.take(j, i)
+			w.advance(j)
+			return i + 1, j + 1
+		case at < 0:
+			w.docs.Push("", w.live.At(i))
+			return i + 1, j
+		case j < len(w.configItems) && len(w.shared) > 0 && w.shared[0] != at:
+			// It is in config as well, but it is not its turn yet, or no more.
+			return i + 1, j
+		case w.merged[at]:
+			i++
+		}
+	}
+	if j < len(w.configItems) {
+		w.take(j, i)
+		w.advance(j)
+		return i, j + 1
+	}
+	return i, j
+}
+
+// advance notes that the j-th item of config has been taken.
+func (w *zipper) advance(j int) {
+	w.merged[j] = true
+	if len(w.shared) > 0 && w.shared[0] == j {
+		w.shared = w.shared[1:]
+	}
+}
+
+// take adds the j-th item of config, merged with the live item of the same
+// element. Live items that occur more than once are replaced, not merged.
+func (w *zipper) take(j, i int) {
+	var old document.Value
+	at := w.inLive.find(w.configItems[j])
+	if at >= 0 && (w.repeated == nil || !w.repeated[at]) {
+		old = w.live.At(at)
+	}
+	merged := w.mergeItem(j, old, w.config.At(j))
+	w.changed = w.changed || at != i || merged != old
+	w.docs.Push("", merged)
+}

@@ -1,0 +1,187 @@
+package apply
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Object is a Kubernetes object: a document without its managedFields, and these
+// as entries. The zero Object is an object that does not exist yet.
+type Object struct {
+	Document document.Value
+	Entries  []Entry
+}
+
+// ReadObject reads an object from JSON. It fails with a *document.SyntaxError if
+// the text is not JSON, and with an *EntryError if its managedFields can't be used.
+func ReadObject(text []byte) (Object, error) {
+	doc, err := document.ParseJSONSealed(text, document.Limits{}, "metadata", "managedFields", document.AnyItem, "fieldsV1")
+	if err != nil {
+		return Object{}, err
+	}
+	return SplitObject(doc)
+}
+
+// SplitObject takes the managedFields out of a document.
+func SplitObject(doc document.Value) (Object, error) {
+	metadata := doc.Get("metadata")
+	list := metadata.Get("managedFields")
+	if list.IsAbsent() {
+		return Object{Document: doc}, nil
+	}
+	entries, err := readEntryList(list)
+	if err != nil {
+		return Object{}, err
+	}
+	return Object{Document: doc.With("metadata", metadata.Without("managedFields")), Entries: entries}, nil
+}
+
+func readEntryList(list document.Value) ([]Entry, error) {
+	if list.IsNull() {
+		return nil, nil
+	}
+	if list.Kind() != document.List {
+		return nil, &EntryError{Index: 0, Problem: "expected a list of entries, received " + describe(list)}
+	}
+	entries := make([]Entry, list.Len())
+	for i, item := range list.Items() {
+		entry, problem := readEntry(item)
+		if problem != "" {
+			return nil, &EntryError{Index: i, Problem: problem}
+		}
+		entries[i] = entry
+	}
+	return entries, nil
+}
+
+func readEntry(v document.Value) (e Entry, problem string) {
+	if v.Kind() != document.Map {
+		return e, "expected a map, received " + describe(v)
+	}
+	fieldsType := ""
+	for name, field := range v.Fields() {
+		switch name {
+		case "manager":
+			e.Manager = field.Text()
+		case "operation":
+			e.Operation = Operation(field.Text())
+		case "apiVersion":
+			e.APIVersion = field.Text()
+		case "subresource":
+			e.Subresource = field.Text()
+		case "fieldsType":
+			fieldsType = field.Text()
+		case "fieldsV1":
+			e.FieldsV1 = field.JSON()
+		case "time":
+			if field.IsNull() {
+				continue
+			}
+			var err error
+			if e.Time, err = time.Parse(time.RFC3339, field.Text()); err != nil {
+				return e, "expected a time such as 2026-01-02T15:04:05Z, received " + describe(field)
+			}
+		}
+	}
+	switch {
+	case e.Operation != Apply && e.Operation != Update:
+		return e, fmt.Sprintf("expected operation Apply or Update, received %q", string(e.Operation))
+	case e.APIVersion == "":
+		return e, "expected an apiVersion, received none"
+	case fieldsType != "FieldsV1":
+		return e, fmt.Sprintf("expected fieldsType FieldsV1, received %q", fieldsType)
+	}
+	if e.FieldsV1 == "" || e.FieldsV1 == "null" {
+		e.FieldsV1 = "{}"
+	}
+	return e, ""
+}
+
+// AppendJSON appends the whole object, managedFields included, as canonical JSON.
+func (o Object) AppendJSON(dst []byte) []byte {
+	if len(o.Entries) == 0 {
+		return o.Document.AppendJSON(dst)
+	}
+	dst = append(dst, '{')
+	wrote := false
+	for i := range o.Document.Len() {
+		name := o.Document.Name(i)
+		if !wrote && name >= "metadata" {
+			dst = o.appendMetadata(dst)
+			wrote = true
+		}
+		if name == "metadata" {
+			continue
+		}
+		dst = appendField(dst, name, o.Document.At(i))
+	}
+	if !wrote {
+		dst = o.appendMetadata(dst)
+	}
+	return append(dst, '}')
+}
+
+// appendMetadata appends the metadata field with managedFields in its place.
+func (o Object) appendMetadata(dst []byte) []byte {
+	metadata := o.Document.Get("metadata")
+	dst = append(separate(dst), `"metadata":{`...)
+	wrote := false
+	for i := range metadata.Len() {
+		if !wrote && metadata.Name(i) > "managedFields" {
+			dst = appendEntries(dst, o.Entries)
+			wrote = true
+		}
+		dst = appendField(dst, metadata.Name(i), metadata.At(i))
+	}
+	if !wrote {
+		dst = appendEntries(dst, o.Entries)
+	}
+	return append(dst, '}')
+}
+
+func appendField(dst []byte, name string, v document.Value) []byte {
+	dst = document.AppendString(separate(dst), name)
+	return v.AppendJSON(append(dst, ':'))
+}
+
+// separate appends a comma unless a container has just been opened.
+func separate(dst []byte) []byte {
+	if last := dst[len(dst)-1]; last == '{' || last == '[' {
+		return dst
+	}
+	return append(dst, ',')
+}
+
+func appendEntries(dst []byte, entries []Entry) []byte {
+	dst = append(separate(dst), `"managedFields":[`...)
+	for _, e := range entries {
+		dst = e.appendJSON(separate(dst))
+	}
+	return append(dst, ']')
+}
+
+func (e Entry) appendJSON(dst []byte) []byte {
+	dst = append(dst, `{"apiVersion":`...)
+	dst = document.AppendString(dst, e.APIVersion)
+	dst = append(dst, `,"fieldsType":"FieldsV1","fieldsV1":`...)
+	dst = append(dst, e.FieldsV1...)
+	dst = append(dst, `,"manager":`...)
+	dst = document.AppendString(dst, e.Manager)
+	dst = append(dst, `,"operation":`...)
+	dst = document.AppendString(dst, string(e.Operation))
+	if e.Subresource != "" {
+		dst = append(dst, `,"subresource":`...)
+		dst = document.AppendString(dst, e.Subresource)
+	}
+	if !e.Time.IsZero() {
+		dst = append(dst, `,"time":"`...)
+		dst = e.Time.UTC().AppendFormat(dst, time.RFC3339)
+		dst = append(dst, '"')
+	}
+	return append(dst, '}')
+}
+
+// JSON returns the whole object as canonical JSON.
+func (o Object) JSON() string { return string(o.AppendJSON(nil)) }

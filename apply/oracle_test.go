@@ -1,0 +1,255 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/merge"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// oracle runs requests through structured-merge-diff in the way in which
+// Kubernetes' field managers do.
+type oracle struct {
+	schemas map[string]*smd.Schema
+	updater *merge.Updater
+	convert func(doc document.Value, from, to string) document.Value
+	// versionOf finds the version of a typed value by its schema.
+}
+
+func newOracle(schemas map[string]*smd.Schema, reset map[string]*fieldpath.Set, convert func(doc document.Value, from, to string) document.Value) *oracle {
+	o := &oracle{schemas: schemas, convert: convert}
+	ignored := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for version, set := range reset {
+		ignored[fieldpath.APIVersion(version)] = fieldpath.NewExcludeSetFilter(set)
+	}
+	o.updater = (&merge.UpdaterBuilder{Converter: o, IgnoreFilter: ignored, ReturnInputOnNoop: true}).BuildUpdater()
+	return o
+}
+
+var errGone = errors.New("version is gone")
+
+func (o *oracle) IsMissingVersionError(err error) bool { return errors.Is(err, errGone) }
+
+func (o *oracle) Convert(v *typed.TypedValue, to fieldpath.APIVersion) (*typed.TypedValue, error) {
+	from := o.versionOf(v)
+	if from == string(to) {
+		return v, nil
+	}
+	if _, ok := o.schemas[string(to)]; !ok {
+		return v, errGone
+	}
+	// Not validated: halfway through pruning, structured-merge-diff leaves null in
+	// the place of list items that it emptied.
+	doc := o.convert(fromTyped(v), from, string(to))
+	return typed.AsTypedUnvalidated(value.NewValueInterface(doc.ToGo()), o.schemas[string(to)], smd.TypeRef{NamedType: new("T0")}), nil
+}
+
+func (o *oracle) versionOf(v *typed.TypedValue) string {
+	for version, s := range o.schemas {
+		if v.Schema() == s {
+			return version
+		}
+	}
+	panic("typed value of an unknown version")
+}
+
+func (o *oracle) typed(doc document.Value, version string, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	return typed.AsTyped(value.NewValueInterface(doc.ToGo()), o.schemas[version], smd.TypeRef{NamedType: new("T0")}, options...)
+}
+
+func fromTyped(v *typed.TypedValue) document.Value {
+	doc, err := document.FromGo(v.AsValue().Unstructured())
+	if err != nil {
+		panic(err)
+	}
+	return doc
+}
+
+// outcome is what either side makes of a request, in a form that can be compared.
+type outcome struct {
+	doc       document.Value
+	owners    map[string]string // what everybody owns, by manager
+	conflicts []string
+	err       error
+}
+
+func entryKey(e Entry) string {
+	version := ""
+	if e.Operation == Update {
+		version = e.APIVersion
+	}
+	return fmt.Sprintf("%s/%s/%s/%s", e.Manager, e.Operation, version, e.Subresource)
+}
+
+func (o *oracle) managers(entries []Entry) fieldpath.ManagedFields {
+	managers := fieldpath.ManagedFields{}
+	for _, e := range entries {
+		managers[entryKey(e)] = fieldpath.NewVersionedSet(smdSet(e.FieldsV1), fieldpath.APIVersion(e.APIVersion), e.Operation == Apply)
+	}
+	return managers
+}
+
+func (o *oracle) outcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err error) outcome {
+	var conflicts merge.Conflicts
+	if errors.As(err, &conflicts) {
+		out := outcome{err: err}
+		for _, c := range conflicts {
+			out.conflicts = append(out.conflicts, c.Manager+" "+c.Path.String())
+		}
+		sort.Strings(out.conflicts)
+		return out
+	}
+	if err != nil {
+		return outcome{err: err}
+	}
+	out := outcome{doc: fromTyped(v), owners: map[string]string{}}
+	for manager, set := range managers {
+		text, err := set.Set().ToJSON()
+		if err != nil {
+			panic(err)
+		}
+		out.owners[manager] = string(set.APIVersion()) + " " + string(text)
+	}
+	return out
+}
+
+func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
+	liveTyped, err := o.typed(emptyIfAbsent(live.Document), r.Version, typed.AllowDuplicates)
+	if err != nil {
+		return outcome{err: fmt.Errorf("live: %w", err)}
+	}
+	configTyped, err := o.typed(config, r.Version)
+	if err != nil {
+		return outcome{err: fmt.Errorf("config: %w", err)}
+	}
+	managers := o.managers(live.Entries)
+	if len(live.Entries) == 0 && !live.Document.IsAbsent() {
+		empty, _ := o.typed(document.NewMap(), r.Version)
+		before := Entry{Manager: "before-first-apply", Operation: Update, APIVersion: r.Version}
+		if managers, err = o.track(empty, liveTyped, managers, before, r); err != nil {
+			return outcome{err: err}
+		}
+	}
+	me := entryKey(Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource})
+	v, managers, err := o.updater.Apply(liveTyped, configTyped, fieldpath.APIVersion(r.Version), managers, me, r.Force)
+	return o.outcome(v, managers, err)
+}
+
+func (o *oracle) update(live Object, updated document.Value, r Request) outcome {
+	liveTyped, err := o.typed(emptyIfAbsent(live.Document), r.Version, typed.AllowDuplicates)
+	if err != nil {
+		return outcome{err: fmt.Errorf("live: %w", err)}
+	}
+	updatedTyped, err := o.typed(updated, r.Version, typed.AllowDuplicates)
+	if err != nil {
+		return outcome{err: fmt.Errorf("updated: %w", err)}
+	}
+	me := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
+	managers, err := o.track(liveTyped, updatedTyped, o.managers(live.Entries), me, r)
+	return o.outcome(updatedTyped, managers, err)
+}
+
+// track is what Kubernetes does for updates: the current operation is a manager of
+// its own first, and is joined with the manager of the same name afterwards.
+func (o *oracle) track(live, updated *typed.TypedValue, managers fieldpath.ManagedFields, me Entry, r Request) (fieldpath.ManagedFields, error) {
+	const self = "current operation"
+	_, managers, err := o.updater.Update(live, updated, fieldpath.APIVersion(r.Version), managers, self)
+	if err != nil {
+		return nil, err
+	}
+	if got, ok := managers[self]; ok {
+		delete(managers, self)
+		if previous, ok := managers[entryKey(me)]; ok {
+			got = fieldpath.NewVersionedSet(got.Set().Union(previous.Set()), got.APIVersion(), got.Applied())
+		}
+		managers[entryKey(me)] = got
+	}
+	return managers, nil
+}
+
+// outcomeOf brings our own result into the same form.
+func outcomeOf(result Result, err error) outcome {
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		out := outcome{err: err}
+		for _, c := range conflict.Conflicts {
+			for _, owner := range c.Owners {
+				out.conflicts = append(out.conflicts, entryKey(owner)+" "+c.Path.String())
+			}
+		}
+		sort.Strings(out.conflicts)
+		return out
+	}
+	if err != nil {
+		return outcome{err: err}
+	}
+	out := outcome{doc: result.Object.Document, owners: map[string]string{}}
+	for _, e := range result.Object.Entries {
+		out.owners[entryKey(e)] = e.APIVersion + " " + e.FieldsV1
+	}
+	return out
+}
+
+// differ returns how two outcomes differ, "" if they don't.
+func differ(ours, theirs outcome) string {
+	if (ours.err == nil) != (theirs.err == nil) {
+		return fmt.Sprintf("our error: %v\ntheir error: %v", ours.err, theirs.err)
+	}
+	if !slices.Equal(ours.conflicts, theirs.conflicts) {
+		return fmt.Sprintf("our conflicts: %q\ntheir conflicts: %q\nour error: %v\ntheir error: %v", ours.conflicts, theirs.conflicts, ours.err, theirs.err)
+	}
+	if ours.err != nil {
+		return ""
+	}
+	if !equalButEmptied(ours.doc, theirs.doc) {
+		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.doc, theirs.doc)
+	}
+	if len(ours.owners) != len(theirs.owners) {
+		return fmt.Sprintf("our owners:   %v\ntheir owners: %v", ours.owners, theirs.owners)
+	}
+	for manager, set := range ours.owners {
+		if theirs.owners[manager] != set {
+			return fmt.Sprintf("%s\nour set:   %s\ntheir set: %s", manager, set, theirs.owners[manager])
+		}
+	}
+	return ""
+}
+
+// equalButEmptied compares documents, but accepts that a container that pruning
+// emptied is empty with us and null with them: a deliberate difference.
+func equalButEmptied(ours, theirs document.Value) bool {
+	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
+		return true
+	}
+	if ours.Kind() != theirs.Kind() || ours.Len() != theirs.Len() {
+		return false
+	}
+	if ours.Len() == 0 {
+		return document.Equal(ours, theirs)
+	}
+	for i := range ours.Len() {
+		if ours.Kind() == document.Map && ours.Name(i) != theirs.Name(i) {
+			return false
+		}
+		if !equalButEmptied(ours.At(i), theirs.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func smdSet(text string) *fieldpath.Set {
+	s := fieldpath.NewSet()
+	if err := s.FromJSON(bytesReader(text)); err != nil {
+		panic(err)
+	}
+	return s
+}

@@ -1,0 +1,333 @@
+package apply
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// owner is an entry with its field set, which is only read when it is needed.
+type owner struct {
+	entry Entry
+	// index is the entry's place in managedFields.
+	index int
+	// set is the field set, fitted to the topology of today, once known is true.
+	set   fieldset.Set
+	known bool
+	// changed says that entry does not tell the truth any more.
+	changed bool
+}
+
+// owners are the entries of an object during one operation.
+type owners struct {
+	list    []owner
+	engine  *Engine
+	dropped bool // an entry that was read is not in the list
+}
+
+// beforeFirstApply is the manager of what an object had before it was tracked.
+const beforeFirstApply = "before-first-apply"
+
+// readOwners reads the entries of an object that is about to be applied to. If
+// nobody owns anything yet, what is there gets an owner, so that the applier can't
+// change it unawares.
+func (e *Engine) readOwners(live Object, t *schema.Type, r Request) (*owners, error) {
+	o := e.readEntries(live.Entries)
+	if len(live.Entries) > 0 || live.Document.IsAbsent() {
+		return o, nil
+	}
+	all := compare(t, document.NewMap(), live.Document).without(e.options.Reset[r.Version])
+	before := Entry{Manager: beforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
+	return o, o.join(before, all.Added.Difference(neverOwned), r.Time)
+}
+
+// readEntries lists the owners. Entries of versions that are gone are dropped.
+func (e *Engine) readEntries(entries []Entry) *owners {
+	o := &owners{engine: e, list: make([]owner, 0, len(entries)+1)}
+	for i, entry := range entries {
+		if _, ok := e.options.Versions.Type(entry.APIVersion); !ok {
+			o.dropped = true
+			continue
+		}
+		one := owner{entry: entry, index: i}
+		if same := o.find(entry); same >= 0 {
+			o.list[same] = one
+			o.dropped = true
+			continue
+		}
+		o.list = append(o.list, one)
+	}
+	return o
+}
+
+// fields returns what an owner owns, fitted to the topology of today.
+func (o *owners) fields(i int) (fieldset.Set, error) {
+	one := &o.list[i]
+	if one.known {
+		return one.set, nil
+	}
+	set, err := one.entry.Fields()
+	if err != nil {
+		return set, &EntryError{Index: one.index, Problem: "expected a field set", Err: err}
+	}
+	if t, ok := o.engine.options.Versions.Type(one.entry.APIVersion); ok {
+		one.set = reconcile(set, t)
+		one.changed = one.changed || !one.set.Equal(set)
+	}
+	one.known = true
+	return one.set, nil
+}
+
+// find returns the place of the entry of the same manager, -1 if there is none.
+func (o *owners) find(entry Entry) int {
+	return slices.IndexFunc(o.list, func(other owner) bool { return other.entry.sameManager(entry) })
+}
+
+// byVersion returns what all owners own, by version.
+func (o *owners) byVersion() (map[string]fieldset.Set, error) {
+	sets := map[string]fieldset.Set{}
+	for i := range o.list {
+		set, err := o.fields(i)
+		if err != nil {
+			return nil, err
+		}
+		version := o.list[i].entry.APIVersion
+		sets[version] = sets[version].Union(set)
+	}
+	return sets, nil
+}
+
+// put makes a set all that a manager owns. It returns the manager's place, and
+// what it owned before, nil if that was nothing or the same.
+func (o *owners) put(mine Entry, set fieldset.Set) (me int, last *owner, err error) {
+	if me = o.find(mine); me < 0 {
+		o.list = append(o.list, owner{entry: mine, set: set, known: true, changed: !set.IsEmpty()})
+		return len(o.list) - 1, nil, nil
+	}
+	one := &o.list[me]
+	sameVersion := one.entry.APIVersion == mine.APIVersion
+	if sameVersion && !o.engine.options.Plain && set.IsFieldsV1(one.entry.FieldsV1) {
+		one.set, one.known = set, true
+		return me, nil, nil
+	}
+	if _, err := o.fields(me); err != nil {
+		return me, nil, err
+	}
+	before := *one
+	one.entry.APIVersion = mine.APIVersion
+	one.changed = one.changed || !sameVersion || !one.set.Equal(set)
+	one.set = set
+	return me, &before, nil
+}
+
+// take makes all owners but one lose what changed. What has a new value, or was
+// unset, is a conflict: it must be forced.
+func (o *owners) take(c *changesAt, except int, r Request) error {
+	if c.none && !o.engine.options.Plain {
+		return nil
+	}
+	var conflicts []conflicting
+	losses := make([]fieldset.Set, len(o.list))
+	for i := range o.list {
+		if i == except {
+			continue
+		}
+		changes, err := c.at(o.list[i].entry.APIVersion)
+		if err == nil && !o.concerns(i, changes) {
+			continue
+		}
+		set, setErr := o.fields(i)
+		if setErr != nil {
+			return setErr
+		}
+		if isGone(err) {
+			losses[i] = set
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if lost := set.Intersection(changes.counting.set().Union(changes.unset)); !lost.IsEmpty() {
+			conflicts = append(conflicts, conflicting{o.list[i].entry, lost, changes})
+			losses[i] = lost
+		}
+		losses[i] = losses[i].Union(changes.counting.Removed)
+	}
+	if err := checkConflicts(conflicts, r); err != nil {
+		return err
+	}
+	for i := range losses {
+		if !losses[i].IsEmpty() {
+			o.list[i].become(o.list[i].set.Difference(losses[i]))
+		}
+	}
+	return nil
+}
+
+// concerns reports whether an owner may lose something. Most owners have nothing
+// to do with most changes: that shows in the text of their set, which need not be
+// read then.
+func (o *owners) concerns(i int, changes changesThere) bool {
+	if o.list[i].known || o.engine.options.Plain {
+		return true
+	}
+	text := o.list[i].entry.FieldsV1
+	return fieldset.Mentions(text, changes.counting.Added) ||
+		fieldset.Mentions(text, changes.counting.Modified) ||
+		fieldset.Mentions(text, changes.counting.Removed)
+}
+
+// join adds to what a manager owns. A manager that gets nothing is left as it is.
+func (o *owners) join(mine Entry, set fieldset.Set, now time.Time) error {
+	if set.IsEmpty() {
+		return nil
+	}
+	me := o.find(mine)
+	if me < 0 {
+		mine.Time = now.UTC().Truncate(time.Second)
+		o.list = append(o.list, owner{entry: mine, set: set, known: true, changed: true})
+		return nil
+	}
+	old, err := o.fields(me)
+	if err != nil {
+		return err
+	}
+	o.list[me].become(old.Union(set))
+	o.touch(me, now)
+	return nil
+}
+
+// become gives an owner another set.
+func (o *owner) become(set fieldset.Set) {
+	if !set.Equal(o.set) {
+		o.set, o.changed = set, true
+	}
+}
+
+// touch notes that a manager changed something.
+func (o *owners) touch(i int, now time.Time) {
+	now = now.UTC().Truncate(time.Second)
+	if !o.list[i].entry.Time.Equal(now) {
+		o.list[i].entry.Time = now
+		o.list[i].changed = true
+	}
+}
+
+// owns reports whether an owner has anything. A set that was not read is not
+// empty, or it would not have been written.
+func (o *owner) owns() bool { return !o.known || !o.set.IsEmpty() }
+
+// result is the outcome of the operation with the given document.
+func (o *owners) result(live Object, doc document.Value, c *changesAt) (Result, error) {
+	changes, err := c.at(c.will.version)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Object: Object{Document: doc}, Changes: changes.all}
+	if c.none && !live.Document.IsAbsent() {
+		r.Object.Document = live.Document
+	}
+	r.Object.Entries = o.entries(live.Entries)
+	r.NoOp = c.none && !live.Document.IsAbsent() && !o.anyChanged()
+	return r, nil
+}
+
+func (o *owners) anyChanged() bool {
+	return o.dropped || slices.ContainsFunc(o.list, func(one owner) bool { return one.changed })
+}
+
+// entries returns the owners as entries, those that were read if nothing changed.
+func (o *owners) entries(live []Entry) []Entry {
+	if !o.anyChanged() {
+		return live
+	}
+	entries := make([]Entry, 0, len(o.list))
+	for _, one := range o.list {
+		if !one.owns() {
+			continue
+		}
+		if one.changed && one.known {
+			one.entry.FieldsV1 = one.set.FieldsV1()
+		}
+		entries = append(entries, one.entry)
+	}
+	sortEntries(entries)
+	return entries
+}
+
+const (
+	// defaultMaxUpdateEntries is how many Update entries Kubernetes keeps.
+	defaultMaxUpdateEntries = 10
+	// ancientChanges is the manager that the oldest Update entries are joined
+	// under.
+	ancientChanges = "ancient-changes"
+)
+
+// cap joins the oldest Update entries of each version until no more than most are
+// left, or nothing can be joined.
+func (o *owners) cap(most int) error {
+	o.list = slices.DeleteFunc(o.list, func(one owner) bool {
+		o.dropped = o.dropped || !one.owns()
+		return !one.owns()
+	})
+	var updaters []Entry
+	for _, one := range o.list {
+		if one.entry.Operation == Update {
+			updaters = append(updaters, one.entry)
+		}
+	}
+	if len(updaters) <= most {
+		return nil
+	}
+	slices.SortStableFunc(updaters, compareEntries)
+	firsts := map[string]Entry{}
+	count := len(updaters)
+	for _, entry := range updaters {
+		if count <= most {
+			break
+		}
+		first, ok := firsts[entry.APIVersion]
+		if !ok {
+			firsts[entry.APIVersion] = entry
+			continue
+		}
+		if err := o.joinAncient(first, entry); err != nil {
+			return err
+		}
+		count--
+	}
+	return nil
+}
+
+// joinAncient moves what an entry owns to the entry for ancient changes of its
+// version. If there is none yet, the first entry of the version becomes it. If it is
+// that entry itself, because the first is of the same second, the first moves there.
+func (o *owners) joinAncient(first, entry Entry) error {
+	bucket := Entry{Manager: ancientChanges, Operation: Update, APIVersion: entry.APIVersion}
+	at := o.find(bucket)
+	if at < 0 {
+		at = o.find(first)
+		bucket.FieldsV1 = o.list[at].entry.FieldsV1
+		o.list[at].entry = bucket
+	}
+	from := o.find(entry)
+	if from == at {
+		from = o.find(first)
+	}
+	old, err := o.fields(at)
+	if err != nil {
+		return err
+	}
+	more, err := o.fields(from)
+	if err != nil {
+		return err
+	}
+	o.list[at].set = old.Union(more)
+	o.list[at].entry.Time = entry.Time
+	o.list[at].changed = true
+	o.list = slices.Delete(o.list, from, from+1)
+	return nil
+}

@@ -1,0 +1,90 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// Pruning removes what an applier applied before and does not apply any more,
+// unless somebody else owns it. It is defined here in terms of sets, for owners at
+// any number of versions; prunewalk.go does the usual case, all owners at one
+// version, in one walk.
+
+// prune returns the merged document without what only I owned and no longer want.
+//
+//	mine    what I owned before, at the version at which I applied it
+//	owners  what everybody owns now, my new configuration included, by version
+func (e *Engine) prune(merged versioned, mine owner, owners map[string]fieldset.Set) (document.Value, error) {
+	before, err := e.at(merged, mine.entry.APIVersion)
+	if isGone(err) {
+		return merged.doc, nil
+	}
+	if err != nil {
+		return document.Value{}, err
+	}
+	// 1. Take out all that I owned.
+	var r remover
+	last := withNamed(mine.set, before.t)
+	rest := before
+	rest.doc = r.remove(before.t, before.doc, last)
+
+	// 2. Put back what somebody owns, first at the version at which I owned it:
+	//    other versions may need it to be converted at all.
+	full := before
+	for _, version := range versionsFrom(before.version, owners) {
+		if full, rest, err = e.putBackOwned(full, rest, version, owners[version]); err != nil {
+			return document.Value{}, err
+		}
+	}
+
+	// 3. Put back what was not mine to remove.
+	rest, err = e.at(rest, before.version)
+	if err != nil && !isGone(err) {
+		return document.Value{}, err
+	}
+	if err == nil {
+		gone := pathsOf(before.t, before.doc).Difference(pathsOf(rest.t, rest.doc))
+		before.doc = r.remove(before.t, before.doc, gone.Intersection(last))
+	}
+	result, err := e.at(before, merged.version)
+	return result.doc, err
+}
+
+// putBackOwned restores in rest what full has and somebody owns at the version.
+// Both are returned at that version, unless it is gone.
+func (e *Engine) putBackOwned(full, rest versioned, version string, owned fieldset.Set) (versioned, versioned, error) {
+	fullThere, err := e.at(full, version)
+	if isGone(err) {
+		return full, rest, nil
+	}
+	if err != nil {
+		return full, rest, err
+	}
+	restThere, err := e.at(rest, version)
+	if isGone(err) {
+		return fullThere, rest, nil
+	}
+	if err != nil {
+		return full, rest, err
+	}
+	t := fullThere.t
+	keep := pathsOf(t, restThere.doc).Union(withNamed(owned, t))
+	var r remover
+	restThere.doc = r.remove(t, fullThere.doc, pathsOf(t, fullThere.doc).Difference(keep))
+	return fullThere, restThere, nil
+}
+
+// versionsFrom returns the versions of the owners, the given one first if they
+// have it.
+func versionsFrom(first string, owners map[string]fieldset.Set) []string {
+	var versions []string
+	if _, ok := owners[first]; ok {
+		versions = append(versions, first)
+	}
+	for _, version := range sortedVersions(owners) {
+		if version != first {
+			versions = append(versions, version)
+		}
+	}
+	return versions
+}

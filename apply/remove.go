@@ -1,0 +1,77 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// remover takes fields out of documents. What it does not touch is shared with the
+// document that it was given.
+type remover struct{ docs document.Builder }
+
+// remove returns the value without the fields of the set, each with everything in
+// it. A container that loses all it had stays, empty: it was not asked for.
+func (r *remover) remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+	if fields.IsEmpty() {
+		return v
+	}
+	if t == nil {
+		t = schema.Untyped
+	}
+	switch t.Resolve(v.Kind()) {
+	case schema.MapAlternative:
+		if v.Kind() == document.Map && !t.Map.Atomic {
+			return r.removeFromMap(t.Map, v, fields)
+		}
+	case schema.ListAlternative:
+		if v.Kind() == document.List && t.List.Relationship != schema.Atomic {
+			return r.removeFromList(t.List, v, fields)
+		}
+	}
+	return v
+}
+
+func (r *remover) removeFromMap(m *schema.Map, v document.Value, fields fieldset.Set) document.Value {
+	mark := r.docs.Mark()
+	changed := false
+	for i := range v.Len() {
+		name, field := v.Name(i), v.At(i)
+		below, member := fields.Below(fieldset.NameElement(name))
+		if member {
+			changed = true
+			continue
+		}
+		t, _ := m.TypeOf(name)
+		rest := r.remove(t, field, below)
+		changed = changed || rest != field
+		r.docs.Push(name, rest)
+	}
+	if !changed {
+		r.docs.Drop(mark)
+		return v
+	}
+	return r.docs.Map(mark)
+}
+
+func (r *remover) removeFromList(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
+	items, _ := elements(l, v)
+	mark := r.docs.Mark()
+	changed := false
+	for i, e := range items {
+		item := v.At(i)
+		below, member := fields.Below(e)
+		if member {
+			changed = true
+			continue
+		}
+		rest := r.remove(l.Item, item, below)
+		changed = changed || rest != item
+		r.docs.Push("", rest)
+	}
+	if !changed {
+		r.docs.Drop(mark)
+		return v
+	}
+	return r.docs.List(mark)
+}

@@ -1,0 +1,184 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// An unset marker is the map {k8s_io__value: unset} in the place of a value, or
+// the same field beside the keys of a keyed list's item. It says: I own this
+// field, and it must be absent.
+
+// MarkerKey is the field that makes a map an unset marker.
+const MarkerKey = "k8s_io__value"
+
+// MarkerValue is the only value that MarkerKey may have.
+const MarkerValue = "unset"
+
+// isMarked reports whether a value is a marker, right or wrong.
+func isMarked(v document.Value) bool {
+	if v.Kind() != document.Map {
+		return false
+	}
+	_, found := v.Find(MarkerKey)
+	return found
+}
+
+// splitter takes the markers out of a configuration.
+type splitter struct {
+	validator
+	docs  document.Builder
+	unset fieldset.Builder
+}
+
+// splitMarkers returns a configuration without its markers, and the set of fields
+// that the markers are at. A container that held nothing but markers is left out
+// as well: wanting a field to be absent does not want its surroundings to exist.
+func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
+	s := splitter{}
+	rest, isMarker := s.value(t, config, nil)
+	if isMarker {
+		s.problem("expected an object, received an unset marker; delete the object instead")
+	}
+	unset = s.unset.Set(0)
+	for _, p := range neverOwned.Paths() {
+		if unset.Has(p) {
+			s.problems = append(s.problems, FieldError{p, "expected a value, received an unset marker; this field identifies the object and can't be unset"})
+		}
+	}
+	if len(s.problems) > 0 {
+		return document.Value{}, fieldset.Set{}, &InvalidError{Fields: s.problems}
+	}
+	if rest.IsAbsent() {
+		rest = document.NewMap()
+	}
+	return rest, unset, nil
+}
+
+// value returns what is left of a value, absent if that is nothing, and whether it
+// is a marker itself. keys are the fields that a marker may have beside it.
+func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
+	if isMarked(v) {
+		s.marker(v, keys)
+		return document.Value{}, true
+	}
+	switch {
+	case v.Kind() == document.Map && t.Map != nil:
+		if t.Map.Atomic {
+			s.noMarkerIn(v)
+			return v, false
+		}
+		return s.fields(t.Map, v), false
+	case v.Kind() == document.List && t.List != nil:
+		if t.List.Relationship == schema.Atomic {
+			s.noMarkerIn(v)
+			return v, false
+		}
+		return s.items(t.List, v), false
+	}
+	return v, false
+}
+
+// marker checks a marker.
+func (s *splitter) marker(v document.Value, keys []schema.Key) {
+	if value := v.Get(MarkerKey); value.Kind() != document.String || value.Text() != MarkerValue {
+		s.problem("expected %s: %s, received %s", MarkerKey, MarkerValue, describe(value))
+	}
+	for name, sibling := range v.Fields() {
+		if name == MarkerKey {
+			continue
+		}
+		isKey := false
+		for _, key := range keys {
+			isKey = isKey || key.Name == name
+		}
+		if !isKey {
+			s.problem("expected nothing beside %s but the keys of a list item, received %s: %s; remove it or the marker",
+				MarkerKey, name, describe(sibling))
+		} else if isMarked(sibling) {
+			s.problem("expected a value for the key %s, received an unset marker; a key can't be unset", name)
+		}
+	}
+}
+
+func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
+	at := len(s.path)
+	docs := s.docs.Mark()
+	changed := false
+	for i := range v.Len() {
+		e := fieldset.NameElement(v.Name(i))
+		s.path = append(s.path, e)
+		t, _ := m.TypeOf(v.Name(i))
+		mark := s.unset.Mark()
+		rest, isMarker := s.value(t, v.At(i), nil)
+		s.unset.Push(e, isMarker, s.unset.Set(mark))
+		changed = changed || rest != v.At(i)
+		s.docs.Push(v.Name(i), rest)
+		s.path = s.path[:at]
+	}
+	if !changed {
+		s.docs.Drop(docs)
+		return v
+	}
+	if s.docs.Pushed(docs) == 0 {
+		s.docs.Drop(docs)
+		return document.Value{}
+	}
+	return s.docs.Map(docs)
+}
+
+func (s *splitter) items(l *schema.List, v document.Value) document.Value {
+	items, _ := elements(l, v)
+	at := len(s.path)
+	docs := s.docs.Mark()
+	changed := false
+	for i, e := range items {
+		s.path = append(s.path, e)
+		mark := s.unset.Mark()
+		rest, isMarker := s.value(l.Item, v.At(i), l.Keys)
+		if !isMarker {
+			s.noKeyUnset(l, v.At(i))
+		}
+		s.unset.Push(e, isMarker, s.unset.Set(mark))
+		changed = changed || rest != v.At(i)
+		s.docs.Push("", rest)
+		s.path = s.path[:at]
+	}
+	if !changed {
+		s.docs.Drop(docs)
+		return v
+	}
+	if s.docs.Pushed(docs) == 0 {
+		s.docs.Drop(docs)
+		return document.Value{}
+	}
+	return s.docs.List(docs)
+}
+
+// noKeyUnset refuses markers in the place of the keys of a list item.
+func (s *splitter) noKeyUnset(l *schema.List, item document.Value) {
+	for _, key := range l.Keys {
+		if isMarked(item.Get(key.Name)) {
+			s.problem("expected a value for the key %s, received an unset marker; a key can't be unset", key.Name)
+		}
+	}
+}
+
+// noMarkerIn refuses markers inside of an atomic value.
+func (s *splitter) noMarkerIn(v document.Value) {
+	at := len(s.path)
+	for i := range v.Len() {
+		e := fieldset.IndexElement(i)
+		if v.Kind() == document.Map {
+			e = fieldset.NameElement(v.Name(i))
+		}
+		s.path = append(s.path, e)
+		if isMarked(v.At(i)) {
+			s.problem("expected a value, received an unset marker inside of an atomic value; unset the whole value or leave the field out")
+		} else {
+			s.noMarkerIn(v.At(i))
+		}
+		s.path = s.path[:at]
+	}
+}

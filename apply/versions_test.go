@@ -1,0 +1,294 @@
+package apply
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// thingVersions is thing at v1, and at v2, where number is called amount and the
+// names of items and the keys of the map are in capitals. Further versions are like
+// v1. A version that is not in the map does not exist.
+type thingVersions map[string]*schema.Type
+
+func newThingVersions(further ...string) thingVersions {
+	s, err := schema.LoadTypes(parse(strings.Replace(thingTypes, "name: number,", "name: amount,", 1)))
+	if err != nil {
+		panic(err)
+	}
+	second, _ := s.Type("thing")
+	v := thingVersions{"v1": thing, "v2": second}
+	for _, version := range further {
+		v[version] = thing
+	}
+	return v
+}
+
+func (v thingVersions) Type(version string) (*schema.Type, bool) {
+	t, ok := v[version]
+	return t, ok
+}
+
+func (v thingVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
+	if from == to || v[from] == nil || v[to] == nil {
+		panic("convert from " + from + " to " + to)
+	}
+	if !doc.Get("flag").IsAbsent() && doc.Get("text").Text() == "can't convert" {
+		return doc, errors.New("there is no flag at this version")
+	}
+	switch {
+	case to == "v2":
+		return inCapitals(doc.Without("number").With("amount", doc.Get("number")), strings.ToUpper), nil
+	case from == "v2":
+		return inCapitals(doc.Without("amount").With("number", doc.Get("amount")), strings.ToLower), nil
+	}
+	return doc, nil
+}
+
+// inCapitals changes the keys of items and of the map.
+func inCapitals(doc document.Value, change func(string) string) document.Value {
+	if items := doc.Get("items"); items.Kind() == document.List {
+		var changed []document.Value
+		for _, item := range items.Items() {
+			changed = append(changed, item.With("name", document.NewString(change(item.Get("name").Text()))))
+		}
+		doc = doc.With("items", document.NewList(changed...))
+	}
+	if m := doc.Get("map"); m.Kind() == document.Map {
+		var changed []document.Field
+		for name, value := range m.Fields() {
+			changed = append(changed, document.Field{Name: change(name), Value: value})
+		}
+		doc = doc.With("map", document.NewMap(changed...))
+	}
+	return doc
+}
+
+// at goes on at another version.
+func (s *script) at(version string) {
+	s.Helper()
+	doc, err := s.fast.options.Versions.Convert(s.live.Document, s.version, version)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.live.Document, s.version = doc, version
+}
+
+// TestConvertBetweenVersions: "Can convert structured-merge-diff typed objects between
+// API versions." (KEP-555) Entries stay at the version that they were written at.
+func TestConvertBetweenVersions(t *testing.T) {
+	s := newScript(t, Options{Versions: newThingVersions()})
+	s.apply("m1", `{number: 1, text: x}`)
+	s.at("v2")
+	s.apply("m2", `{amount: 1, flag: true}`)
+	s.want(`{amount: 1, text: x, flag: true}`)
+	s.owners("m1 .number .text", "m2@v2 .amount .flag")
+	s.conflict("m3", `amount: 2`, ".amount m2@v2", ".number m1")
+	s.force("m3", `amount: 2`)
+	s.owners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
+	s.at("v1")
+	s.apply("m3", `text: x`) // at another version than last time
+	s.want(`{text: x, flag: true}`)
+	s.owners("m1 .text", "m2@v2 .flag", "m3 .text")
+	s.update("m3", `{text: z, flag: true}`)
+	s.owners("m2@v2 .flag", "m3/Update .text")
+	s.at("v2")
+	s.update("m3", `{text: w, flag: false}`)
+	s.owners("m3/Update@v2 .text .flag")
+}
+
+// TestConversionChangesKeys: "Apply works when the object conversion changes value of
+// map keys." (KEP-555)
+func TestConversionChangesKeys(t *testing.T) {
+	s := newScript(t, Options{Versions: newThingVersions()})
+	s.apply("m1", `{map: {a: 1, b: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`)
+	s.at("v2")
+	s.apply("m2", `{map: {B: 1, C: 1}, items: [{name: B, value: 1}]}`)
+	s.want(`{map: {A: 1, B: 1, C: 1}, items: [{name: A, value: 1}, {name: B, value: 1}]}`)
+	s.owners(`m1 .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`,
+		`m2@v2 .map.B .map.C .items[name="B"]{,.name,.value}`)
+	s.conflict("m2", `map: {A: 2}`, ".map.a m1")
+	s.at("v1")
+	s.apply("m1", `{map: {a: 1}, items: [{name: a, value: 1}]}`)
+	s.want(`{map: {a: 1, b: 1, c: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`)
+	s.apply("m2", ``)
+	s.want(`{map: {a: 1}, items: [{name: a, value: 1}]}`)
+	s.owners(`m1 .map.a .items[name="a"]{,.name,.value}`)
+}
+
+// TestObsoleteVersions: "Apply works when unknown/obsolete versions are present in
+// managedFields (for when APIs are deprecated)." (KEP-555)
+func TestObsoleteVersions(t *testing.T) {
+	s := newScript(t, Options{Versions: newThingVersions("v0")})
+	s.version = "v0"
+	s.apply("old", `{number: 1, text: x}`)
+	s.update("old", `{number: 1, text: x, flag: true}`)
+	s.version = "v1"
+	s.apply("m1", `number: 1`)
+	gone := Options{Versions: newThingVersions()}
+	s.fast = mustEngine(gone)
+	gone.Plain = true
+	s.plain = mustEngine(gone)
+	s.owners("old@v0 .number .text", "old/Update@v0 .flag", "m1 .number")
+
+	t.Run("dropped", func(t *testing.T) {
+		s := *s
+		s.T = t
+		s.apply("m1", `{number: 2}`) // no conflict with what is gone
+		s.owners("m1 .number")
+		s.want(`{number: 2, text: x, flag: true}`) // and nothing is removed
+	})
+	t.Run("dropped by updates", func(t *testing.T) {
+		s := *s
+		s.T = t
+		s.update("u", `{number: 2, text: x, flag: true}`)
+		s.owners("u/Update .number")
+	})
+	t.Run("the applier comes back", func(t *testing.T) {
+		s := *s
+		s.T = t
+		s.apply("old", `number: 1`) // it does not know any more that it applied text
+		s.want(`{number: 1, text: x, flag: true}`)
+		s.owners("m1 .number", "old .number")
+	})
+	t.Run("only gone versions", func(t *testing.T) {
+		s := *s
+		s.T = t
+		s.live.Entries = s.live.Entries[:0:0]
+		s.live.Entries = append(s.live.Entries, Entry{Manager: "old", Operation: Apply, APIVersion: "v0", FieldsV1: `{"f:text":{}}`})
+		s.apply("m1", `number: 2`)
+		s.owners("m1 .number")
+	})
+	t.Run("a request at a gone version", func(t *testing.T) {
+		_, err := s.fast.Apply(s.live, parse(`number: 1`), Request{Manager: "m", Version: "v0"})
+		if !errors.Is(err, ErrVersionGone) {
+			t.Errorf("apply: %v", err)
+		}
+		_, err = s.fast.Update(s.live, parse(`number: 1`), Request{Manager: "m", Version: "v0"})
+		if !errors.Is(err, ErrVersionGone) {
+			t.Errorf("update: %v", err)
+		}
+		_, err = s.fast.Extract(s.live, Request{Manager: "m", Version: "v0"})
+		if !errors.Is(err, ErrVersionGone) {
+			t.Errorf("extract: %v", err)
+		}
+	})
+}
+
+// TestConversionFails: an error of the converter is returned and nothing is lost.
+func TestConversionFails(t *testing.T) {
+	s := newScript(t, Options{Versions: newThingVersions()})
+	s.apply("m1", `number: 1`)
+	s.at("v2")
+	s.apply("m2", `amount: 1`)
+	_, err := s.tryApply("m2", `{amount: 1, flag: true, text: "can't convert"}`, false)
+	if err == nil || !strings.Contains(err.Error(), "there is no flag") || !strings.Contains(err.Error(), "from v2 to v1") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestUnsetAcrossVersions: markers conflict with owners at other versions, at their
+// paths.
+func TestUnsetAcrossVersions(t *testing.T) {
+	s := newScript(t, Options{Versions: newThingVersions(), Unset: true})
+	s.apply("m1", `{number: 1, map: {a: 1}}`)
+	s.at("v2")
+	s.conflict("m2", `{amount: {k8s_io__value: unset}, map: {A: {k8s_io__value: unset}}}`, ".map.a m1", ".number m1")
+	s.force("m2", `{amount: {k8s_io__value: unset}, map: {A: {k8s_io__value: unset}}}`)
+	s.want(`map: {}`)
+	s.owners("m2@v2 .amount .map.A")
+	s.at("v1")
+	s.conflict("m1", `number: 1`, ".amount m2@v2")
+	s.apply("m3", `number: {k8s_io__value: unset}`)
+	s.owners("m2@v2 .amount .map.A", "m3 .number")
+}
+
+// TestTopologyChanged: a set that was written for another topology is fitted to the
+// one of today, not lost.
+func TestTopologyChanged(t *testing.T) {
+	const text = `
+types:
+- name: thing
+  map:
+    fields:
+    - {name: number, type: {scalar: numeric}}
+    - {name: struct, type: {map: {fields: [{name: a, type: {scalar: numeric}}, {name: b, type: {scalar: numeric}}], elementRelationship: RELATION}}}
+    - {name: map, type: {map: {elementType: {scalar: numeric}, elementRelationship: RELATION}}}
+`
+	load := func(relation string) *Engine {
+		s, err := schema.LoadTypes(parse(strings.ReplaceAll(text, "RELATION", relation)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, _ := s.Type("thing")
+		return mustEngine(Options{Versions: OneVersion("v1", root)})
+	}
+	granular, atomic := load("separable"), load("atomic")
+	play := func(t *testing.T, first, then *Engine) *script {
+		s := newScript(t)
+		s.oracle = nil // it knows only one schema
+		s.fast, s.plain = first, first
+		s.apply("m1", `{struct: {a: 1, b: 1}, map: {x: 1}}`)
+		s.fast, s.plain = then, then
+		return s
+	}
+	t.Run("granular to atomic", func(t *testing.T) {
+		s := play(t, granular, atomic)
+		s.apply("m2", `number: 1`)
+		s.owners("m1 .struct .map", "m2 .number")
+		s.conflict("m2", `{struct: {a: 1, b: 2}, map: {z: 1}}`, ".map m1", ".struct m1")
+		s.apply("m1", `struct: {a: 1}`)
+		s.want(`{struct: {a: 1}, number: 1}`)
+	})
+	t.Run("atomic to granular", func(t *testing.T) {
+		s := play(t, atomic, granular)
+		s.owners("m1 .struct .map")
+		s.apply("m1", `{struct: {a: 1, b: 1}, map: {x: 1}}`)
+		s.owners("m1 .struct.a .struct.b .map.x")
+		s.conflict("m2", `{struct: {a: 2}, map: {x: 2}}`, ".map.x m1", ".struct.a m1")
+	})
+}
+
+// TestReconcile fits sets to thing.
+func TestReconcile(t *testing.T) {
+	for _, c := range []struct{ name, set, want string }{
+		{"nothing to do", ".number .struct.a .map.x", ".number .struct.a .map.x"},
+		{"atomic struct", ".atomicStruct.a .atomicStruct.inner.b .number", ".atomicStruct .number"},
+		{"atomic map", ".atomicMap.a", ".atomicMap"},
+		{"atomic list", `.list[="a"] .structList[a=1].b`, ".list .structList"},
+		{"atomic item", `.atomicItems[name="a"].value .atomicItems[name="a"]`, `.atomicItems[name="a"]`},
+		{"untyped", ".free.a.b .free.c[0]", ".free.a.b .free.c[0]"},
+		{"undeclared", ".nope.a", ".nope.a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			set := pathSet(c.set)
+			got := reconcile(set, thing)
+			if !got.Equal(pathSet(c.want)) {
+				t.Errorf("got\n%vwant\n%v", got, pathSet(c.want))
+			}
+			if again := reconcile(got, thing); !again.Equal(got) {
+				t.Errorf("reconciling twice gives\n%v", again)
+			}
+		})
+	}
+}
+
+// TestOneVersion: the simplest Versions.
+func TestOneVersion(t *testing.T) {
+	v := OneVersion("v1", thing)
+	if got, ok := v.Type("v1"); !ok || got != thing {
+		t.Error("the version has no type")
+	}
+	if _, ok := v.Type("v2"); ok {
+		t.Error("another version has a type")
+	}
+	if _, err := v.Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, ErrVersionGone) {
+		t.Errorf("convert: %v", err)
+	}
+	if _, err := New(Options{}); err == nil || !strings.Contains(err.Error(), "OneVersion") {
+		t.Errorf("an engine without versions: %v", err)
+	}
+}
