@@ -1,0 +1,148 @@
+package bench
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/bench/smd"
+)
+
+// TestCases covers the operations and objects that the benchmark promises.
+func TestCases(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range Cases() {
+		seen[c.Name()] = true
+	}
+	for _, object := range []string{
+		"Pod", "Deployment/1", "Deployment/3", "Deployment/8", "Node", "EndpointSlice/1000", "CRD", "CustomResource",
+	} {
+		for _, operation := range []string{"create", "change", "no-op", "conflict", "update", "unset"} {
+			if name := object + "/" + operation; !seen[name] {
+				t.Errorf("no case %s", name)
+			}
+		}
+	}
+}
+
+// TestScales checks that the objects of the linearity table are ten times each other's size.
+func TestScales(t *testing.T) {
+	byScale := ScaledCases()
+	for i := range byScale[1:] {
+		small, large := len(byScale[i][0].Object.Live), len(byScale[i+1][0].Object.Live)
+		if ratio := float64(large) / float64(small); ratio < 8.5 || ratio > 10.5 {
+			t.Errorf("scale %d is %.1f times scale %d, want about 10", Scales[i+1], ratio, Scales[i])
+		}
+	}
+}
+
+func TestEverySideWorks(t *testing.T) {
+	for _, c := range Cases() {
+		for name, side := range map[string]func() (Work, error){
+			"ours": c.Ours, "peer": c.Peer, "floor": func() (Work, error) { return c.Floor(floor.Fastest()) },
+		} {
+			work, err := side()
+			if err == nil && work != nil {
+				err = work()
+			}
+			if err != nil {
+				t.Errorf("%s: %s: %v", c.Name(), name, err)
+			}
+		}
+	}
+}
+
+// TestOursEqualsPeer compares results byte by byte, times left out. An unset has no peer: there the
+// marker must be gone and its field absent.
+func TestOursEqualsPeer(t *testing.T) {
+	cases := Cases()
+	for _, scaled := range ScaledCases() {
+		cases = append(cases, scaled...)
+	}
+	for _, c := range cases {
+		ours, err := newCadastre(c.Object.Kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ours == nil {
+			t.Skip("our engine is not plugged in")
+		}
+		t.Run(fmt.Sprintf("%s/%d", c.Name(), len(c.Object.Live)), func(t *testing.T) {
+			got, err := c.request(true).do(ours)
+			if err := c.check(err); err != nil {
+				t.Fatal(err)
+			}
+			if c.Operation == Unset {
+				checkUnset(t, c, got)
+				return
+			}
+			want, err := c.request(false).do(smd.NewEngine(c.Object.Kind.SMD))
+			if err := c.check(err); err != nil {
+				t.Fatal(err)
+			}
+			checkEqual(t, withoutTimes(got), withoutTimes(want))
+			if c.Operation == NoOp {
+				checkEqual(t, got, c.Object.Live)
+			}
+		})
+	}
+}
+
+func checkUnset(t *testing.T, c Case, got []byte) {
+	t.Helper()
+	if bytes.Contains(got, []byte("k8s_io__value")) {
+		t.Error("the marker is left in the object")
+	}
+	if bytes.Equal(withoutTimes(got), withoutTimes(c.Object.Live)) {
+		t.Error("nothing is unset")
+	}
+}
+
+// checkEqual shows where two long texts part.
+func checkEqual(t *testing.T, got, want []byte) {
+	t.Helper()
+	if bytes.Equal(got, want) {
+		return
+	}
+	i := 0
+	for i < min(len(got), len(want)) && got[i] == want[i] {
+		i++
+	}
+	around := func(text []byte) []byte { return text[max(0, i-80):min(len(text), i+160)] }
+	t.Errorf("differs from byte %d of %d\n got …%s…\nwant …%s…", i, len(want), around(got), around(want))
+}
+
+var timestamp = regexp.MustCompile(`"time":"[^"]*"`)
+
+func withoutTimes(object []byte) []byte { return timestamp.ReplaceAll(object, nil) }
+
+func TestMeasure(t *testing.T) {
+	var kept []byte
+	allocate := func() error { kept = make([]byte, 1<<10); return nil }
+	sleep := func() error { time.Sleep(100 * time.Microsecond); return nil }
+	samples, err := Measure(3, 2*time.Millisecond, allocate, nil, sleep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) == 0 || len(samples[0]) != 3 || samples[1] != nil || len(samples[2]) != 3 {
+		t.Fatalf("samples %v", samples)
+	}
+	if allocs := Typical(samples[0]).Allocs; allocs < 1 || allocs > 2 {
+		t.Errorf("%v allocations, want 1", allocs)
+	}
+	if slept := Typical(samples[2]).Time; slept < 100*time.Microsecond {
+		t.Errorf("slept %v", slept)
+	}
+	if ratio := TimeRatio(samples[2], samples[0]); ratio < 10 {
+		t.Errorf("sleeping takes %v times as long as allocating", ratio)
+	}
+
+	broken := errors.New("broken")
+	if _, err := Measure(1, time.Millisecond, func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("error %v, want %v", err, broken)
+	}
+}

@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v2"
+	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/bench/fixture"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// An Engine is a Server-Side Apply engine for objects of one kind, from bytes to bytes. The live object
+// is empty for a create.
+type Engine interface {
+	Apply(live, config []byte, manager string, force bool) ([]byte, error)
+	Update(live, updated []byte, manager string) ([]byte, error)
+}
+
+// newCadastre returns our engine for a kind.
+func newCadastre(kind *fixture.Kind) (Engine, error) {
+	t, err := topology(kind)
+	if err != nil {
+		return nil, fmt.Errorf("topology of %s: %w", kind.Name, err)
+	}
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(kind.APIVersion, t), Unset: true})
+	if err != nil {
+		return nil, err
+	}
+	return &cadastre{engine: engine, version: kind.APIVersion}, nil
+}
+
+// topology finds a kind in the peer's own schema, so that both sides are sure to work with the same.
+func topology(kind *fixture.Kind) (*schema.Type, error) {
+	types, err := loaded(kind.SMD.Type.Schema)
+	if err != nil {
+		return nil, err
+	}
+	name := *kind.SMD.Type.TypeRef.NamedType
+	t, ok := types.Type(name)
+	if !ok {
+		return nil, fmt.Errorf("no type %s", name)
+	}
+	return t, nil
+}
+
+// loaded translates a schema of the peer, each once: that of the built-in kinds is large.
+func loaded(peer *smdschema.Schema) (*schema.Schema, error) {
+	if types, ok := translated.Load(peer); ok {
+		return types.(*schema.Schema), nil
+	}
+	text, err := yaml.Marshal(peer)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := document.ParseYAMLLimited(text, document.Limits{MaxBytes: -1})
+	if err != nil {
+		return nil, err
+	}
+	types, err := schema.LoadTypes(doc)
+	if err == nil {
+		translated.Store(peer, types)
+	}
+	return types, err
+}
+
+var translated sync.Map
+
+// cadastre is our engine with the reading and writing of bytes around it.
+type cadastre struct {
+	engine  *apply.Engine
+	version string
+}
+
+func (c *cadastre) Apply(live, config []byte, manager string, force bool) ([]byte, error) {
+	return c.write(live, config, apply.Request{Manager: manager, Force: force}, c.engine.Apply)
+}
+
+func (c *cadastre) Update(live, updated []byte, manager string) ([]byte, error) {
+	return c.write(live, updated, apply.Request{Manager: manager}, c.engine.Update)
+}
+
+func (c *cadastre) write(live, sent []byte, r apply.Request, do func(apply.Object, document.Value, apply.Request) (apply.Result, error)) ([]byte, error) {
+	var object apply.Object
+	if len(live) > 0 {
+		var err error
+		if object, err = apply.ReadObject(live); err != nil {
+			return nil, err
+		}
+	}
+	read, err := apply.ReadObject(sent)
+	if err != nil {
+		return nil, err
+	}
+	r.Version, r.Time = c.version, time.Now()
+	result, err := do(object, read.Document, r)
+	if err != nil {
+		return nil, err
+	}
+	return result.Object.AppendJSON(make([]byte, 0, len(live)+len(sent))), nil
+}

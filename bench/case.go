@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"sync"
+
+	"github.com/cadastre/cadastre/bench/fixture"
+)
+
+// An Operation is what a case does to an object.
+type Operation string
+
+// The operations of the benchmark.
+const (
+	Create   Operation = "create"
+	Change   Operation = "change"
+	NoOp     Operation = "no-op"
+	Conflict Operation = "conflict"
+	Update   Operation = "update"
+	Unset    Operation = "unset"
+)
+
+// Operations lists them all.
+var Operations = []Operation{Create, Change, NoOp, Conflict, Update, Unset}
+
+// A Case is an operation on an object.
+type Case struct {
+	Object    *fixture.Object
+	Operation Operation
+}
+
+// Name is how the tables and the -run flag call the case.
+func (c Case) Name() string { return c.Object.Name + "/" + string(c.Operation) }
+
+// A request is what an engine is called with.
+type request struct {
+	live, sent []byte
+	manager    string
+	force      bool
+	isUpdate   bool
+}
+
+// request is the case for an engine that has unset markers, or for one that has not.
+func (c Case) request(hasUnset bool) request {
+	o := c.Object
+	switch c.Operation {
+	case Create:
+		return request{sent: o.Config, manager: o.Manager}
+	case Change:
+		return request{live: o.Live, sent: o.Changed, manager: o.Manager}
+	case NoOp:
+		return request{live: o.Live, sent: o.Config, manager: o.Manager}
+	case Conflict:
+		return request{live: o.Live, sent: o.Foreign, manager: "intruder"}
+	case Update:
+		return request{live: o.Live, sent: o.Updated, manager: "editor", isUpdate: true}
+	case Unset:
+		sent := o.Overridden
+		if hasUnset {
+			sent = o.Unset
+		}
+		return request{live: o.Live, sent: sent, manager: o.Manager, force: true}
+	}
+	panic("unknown operation " + c.Operation)
+}
+
+func (r request) do(engine Engine) ([]byte, error) {
+	if r.isUpdate {
+		return engine.Update(r.live, r.sent, r.manager)
+	}
+	return engine.Apply(r.live, r.sent, r.manager, r.force)
+}
+
+// Cases are those of the main table.
+var Cases = sync.OnceValue(func() []Case {
+	return each(
+		fixture.Pod(),
+		fixture.Deployment(1),
+		fixture.Deployment(3),
+		fixture.Deployment(8),
+		fixture.Node(),
+		fixture.EndpointSlice(1000),
+		fixture.Definition(),
+		fixture.Fleet("CustomResource", 190),
+	)
+})
+
+// Scales are the factors of the linearity table.
+var Scales = []int{1, 10, 100}
+
+// ScaledCases are the cases of the linearity table, by scale: fleets of 10, 100 and 1,000 units.
+var ScaledCases = sync.OnceValue(func() [][]Case {
+	var byScale [][]Case
+	for _, scale := range Scales {
+		byScale = append(byScale, each(fixture.Fleet("Fleet", 10*scale)))
+	}
+	return byScale
+})
+
+func each(objects ...*fixture.Object) []Case {
+	var cases []Case
+	for _, o := range objects {
+		for _, operation := range Operations {
+			cases = append(cases, Case{Object: o, Operation: operation})
+		}
+	}
+	return cases
+}

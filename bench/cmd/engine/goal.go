@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/cadastre/cadastre/bench"
+)
+
+// A goal is a bound on a ratio: on the mean of the cases, or on the worst of them.
+type goal struct {
+	text  string
+	ratio func(result) float64
+	// bound is a least value, unless most is set.
+	bound float64
+	most  bool
+	mean  bool
+	// only restricts the goal to one operation.
+	only bench.Operation
+}
+
+var goals = []goal{
+	{text: "geometric mean at least 10x faster", ratio: result.faster, bound: 10, mean: true},
+	{text: "no case under 4x faster", ratio: result.faster, bound: 4},
+	{text: "every no-op at least 30x faster", ratio: result.faster, bound: 30, only: bench.NoOp},
+	{text: "allocations at most a twentieth", ratio: result.fewer, bound: 20},
+	{text: "at most 3x the floor", ratio: result.aboveFloor, bound: 3, most: true},
+}
+
+func printGoals(results []result) {
+	fmt.Print("\ngoals\n")
+	for _, g := range goals {
+		fmt.Println("  " + g.verdict(results))
+	}
+}
+
+// verdict says whether the goal is met, by how much, and where it is closest.
+func (g goal) verdict(results []result) string {
+	if g.only != "" {
+		results = slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.Operation != g.only })
+	}
+	if len(results) == 0 {
+		return fmt.Sprintf("----  %-36s no such case ran", g.text)
+	}
+	mean := geometricMean(results, g.ratio)
+	worst := slices.MinFunc(results, func(a, b result) int { return g.compare(g.ratio(a), g.ratio(b)) })
+	judged := g.ratio(worst)
+	if g.mean {
+		judged = mean
+	}
+	word := "FAIL"
+	if g.compare(judged, g.bound) >= 0 {
+		word = "pass"
+	}
+	return fmt.Sprintf("%s  %-36s mean %s, worst %s (%s)", word, g.text, times(mean), times(g.ratio(worst)), worst.Name())
+}
+
+// compare orders ratios from bad to good.
+func (g goal) compare(a, b float64) int {
+	switch {
+	case a == b:
+		return 0
+	case (a < b) != g.most:
+		return -1
+	}
+	return 1
+}
+
+func geometricMean(results []result, ratio func(result) float64) float64 {
+	var sum float64
+	for _, r := range results {
+		sum += math.Log(ratio(r))
+	}
+	return math.Exp(sum / float64(len(results)))
+}

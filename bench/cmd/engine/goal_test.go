@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/bench"
+	"github.com/cadastre/cadastre/bench/fixture"
+)
+
+func TestVerdicts(t *testing.T) {
+	sample := func(d time.Duration, allocs float64) []bench.Sample { return []bench.Sample{{Time: d, Allocs: allocs}} }
+	r := func(operation bench.Operation, ours, peer, floor time.Duration) result {
+		c := bench.Case{Object: &fixture.Object{Name: "X"}, Operation: operation}
+		return result{Case: c, ours: sample(ours, 10), peer: sample(peer, 300), floor: sample(floor, 0)}
+	}
+	results := []result{
+		r(bench.Change, 10, 50, 5),
+		r(bench.NoOp, 10, 250, 2),
+	}
+	// Speeds are 5 and 25, above the floor 2 and 5, allocations a thirtieth.
+	for i, want := range []string{
+		"pass  geometric mean", "pass  no case under", "FAIL  every no-op", "pass  allocations", "FAIL  at most 3x",
+	} {
+		if got := goals[i].verdict(results); !strings.HasPrefix(got, want) {
+			t.Errorf("verdict %q, want %q", got, want)
+		}
+	}
+	if got := goals[4].verdict(results); !strings.Contains(got, "worst 5.0x (X/no-op)") {
+		t.Errorf("the worst is the case farthest from the goal: %q", got)
+	}
+}

@@ -1,0 +1,63 @@
+// Command engine compares the engine with structured-merge-diff and with the floor, and prints the
+// tables: every case, the goals, and how cost grows with the object.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/cadastre/cadastre/bench"
+	"github.com/cadastre/cadastre/bench/floor"
+)
+
+// options are the command's flags.
+type options struct {
+	selected *regexp.Regexp
+	turn     time.Duration
+	rounds   int
+}
+
+func main() {
+	log.SetFlags(0)
+	pattern := flag.String("run", "", "cases to run, a regular expression on names such as Pod/no-op; Scale is the linearity table")
+	turn := flag.Duration("benchtime", 60*time.Millisecond, "time of one turn of one side")
+	rounds := flag.Int("rounds", 9, "turns of each side on a case")
+	flag.Parse()
+
+	selected, err := regexp.Compile(*pattern)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if *rounds < 1 || *turn <= 0 {
+		log.Fatal("-rounds and -benchtime must be positive")
+	}
+	if err := compare(options{selected: selected, turn: *turn, rounds: *rounds}); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func compare(o options) error {
+	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v a side, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.rounds, o.turn)
+	fmt.Printf("smd is structured-merge-diff %s; floor is %s parsing the inputs and writing the output\n\n", moduleVersion("sigs.k8s.io/structured-merge-diff/v6"), floor.Fastest().Name)
+
+	var results []result
+	printHeader()
+	for _, c := range bench.Cases() {
+		if !o.selected.MatchString(c.Name()) {
+			continue
+		}
+		r, err := measure(c, o)
+		if err != nil {
+			return err
+		}
+		r.print()
+		results = append(results, r)
+	}
+	printFootnotes()
+	printGoals(results)
+	return compareScales(o)
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench"
+)
+
+// maxGrowth is how much more than the object a linear cost may grow: caches get colder.
+const maxGrowth = 1.5
+
+// compareScales prints how cost grows with the length of the object's lists.
+func compareScales(o options) error {
+	byScale := bench.ScaledCases()
+	printed := false
+	for i, operation := range bench.Operations {
+		if !o.selected.MatchString("Scale/" + string(operation)) {
+			continue
+		}
+		if !printed {
+			printScaleHeader(byScale)
+			printed = true
+		}
+		var row []bench.Case
+		for _, cases := range byScale {
+			row = append(row, cases[i])
+		}
+		results, err := measureTogether(row, o)
+		if err != nil {
+			return err
+		}
+		printScaleRow(results)
+	}
+	return nil
+}
+
+const scaleFormat = "%-10s %-6s %10s %10s %10s %8s\n"
+
+func printScaleHeader(byScale [][]bench.Case) {
+	fmt.Print("\ngrowth with the length of the lists: a custom resource of")
+	for i, cases := range byScale {
+		fmt.Printf(" %dx (%d KB)", bench.Scales[i], len(cases[0].Object.Live)/1000)
+	}
+	fmt.Print("\ngrowth: time from 10x to 100x by the bytes from 10x to 100x, 1 is linear\n\n")
+	fmt.Printf(scaleFormat, "operation", "side", "1x", "10x", "100x", "growth")
+}
+
+func printScaleRow(row []result) {
+	sides := []struct {
+		name    string
+		samples func(result) []bench.Sample
+	}{
+		{"ours", func(r result) []bench.Sample { return r.ours }},
+		{"smd", func(r result) []bench.Sample { return r.peer }},
+		{"floor", func(r result) []bench.Sample { return r.floor }},
+	}
+	small, large := row[len(row)-2], row[len(row)-1]
+	for _, side := range sides {
+		cells := []any{string(large.Operation), side.name}
+		for _, r := range row {
+			cells = append(cells, duration(bench.Typical(side.samples(r)).Time))
+		}
+		growth := fmt.Sprintf("%.2f", growth(small, large, side.samples))
+		fmt.Printf(scaleFormat, append(cells, growth)...)
+	}
+	word := "pass"
+	if growth(small, large, sides[0].samples) > maxGrowth {
+		word = "FAIL"
+	}
+	fmt.Printf("  %s  %s grows linearly with the object, at most %.1f\n", word, large.Operation, maxGrowth)
+}
+
+// growth is how much faster the time grows than the live object.
+func growth(small, large result, samples func(result) []bench.Sample) float64 {
+	inBytes := float64(len(large.Object.Live)) / float64(len(small.Object.Live))
+	return bench.TimeRatio(samples(large), samples(small)) / inBytes
+}

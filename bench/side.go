@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/bench/smd"
+)
+
+// Work does a case once.
+type Work func() error
+
+// Ours is the case as our engine does it.
+func (c Case) Ours() (Work, error) {
+	engine, err := newCadastre(c.Object.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return c.work(engine, c.request(true))
+}
+
+// Peer is the case as structured-merge-diff does it.
+func (c Case) Peer() (Work, error) {
+	return c.work(smd.NewEngine(c.Object.Kind.SMD), c.request(false))
+}
+
+// Floor parses what the case reads and writes what it yields, with a JSON library. What it yields is the
+// peer's output; a conflict yields none.
+func (c Case) Floor(library floor.Library) (Work, error) {
+	r := c.request(false)
+	output, err := r.do(smd.NewEngine(c.Object.Kind.SMD))
+	if err := c.check(err); err != nil {
+		return nil, err
+	}
+	inputs := [][]byte{r.sent}
+	if r.live != nil {
+		inputs = append(inputs, r.live)
+	}
+	return library.Work(inputs, output)
+}
+
+// work does the request once and checks it, so that nobody is measured doing the wrong thing.
+func (c Case) work(engine Engine, r request) (Work, error) {
+	_, err := r.do(engine)
+	if err := c.check(err); err != nil {
+		return nil, err
+	}
+	if c.Operation == Conflict {
+		return func() error {
+			if _, err := r.do(engine); err != nil {
+				runtime.KeepAlive(err.Error()) // the answer to the client
+			}
+			return nil
+		}, nil
+	}
+	return func() error {
+		_, err := r.do(engine)
+		return err
+	}, nil
+}
+
+// check says whether an operation ended as it should: a conflict in an error, any other without.
+func (c Case) check(err error) error {
+	switch {
+	case c.Operation == Conflict && err == nil:
+		return fmt.Errorf("%s: no conflict", c.Name())
+	case c.Operation != Conflict && err != nil:
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	return nil
+}
