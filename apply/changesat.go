@@ -10,8 +10,8 @@ import (
 type changesAt struct {
 	engine    *Engine
 	was, will versioned
-	// beforeUnset is what the object would be without the unset markers.
-	beforeUnset versioned
+	// justUnset is what the object was, without the fields that markers are at.
+	justUnset versioned
 	// none says that there is no difference at any version.
 	none bool
 	seen map[string]changesThere
@@ -27,18 +27,23 @@ type changesThere struct {
 	unset fieldset.Set
 }
 
-func newChangesAt(e *Engine, was, will, beforeUnset versioned) *changesAt {
-	return &changesAt{engine: e, was: was, will: will, beforeUnset: beforeUnset, none: document.Equal(was.doc, will.doc)}
+func newChangesAt(e *Engine, was, will, justUnset versioned) *changesAt {
+	return &changesAt{engine: e, was: was, will: will, justUnset: justUnset, none: document.Equal(was.doc, will.doc)}
+}
+
+// own returns the changes at the version of the operation.
+func (c *changesAt) own() changesThere {
+	if c.here == nil {
+		here := c.compare(c.was, c.will, c.justUnset)
+		c.here = &here
+	}
+	return *c.here
 }
 
 // at returns the changes at a version.
 func (c *changesAt) at(version string) (changesThere, error) {
 	if version == c.will.version {
-		if c.here == nil {
-			here := c.compare(c.was, c.will, c.beforeUnset)
-			c.here = &here
-		}
-		return *c.here, nil
+		return c.own(), nil
 	}
 	if there, ok := c.seen[version]; ok {
 		return there, nil
@@ -51,13 +56,13 @@ func (c *changesAt) at(version string) (changesThere, error) {
 	if err != nil {
 		return changesThere{}, err
 	}
-	beforeUnset := will
-	if c.beforeUnset.doc != c.will.doc {
-		if beforeUnset, err = c.engine.at(c.beforeUnset, version); err != nil {
+	justUnset := was
+	if c.justUnset.doc != c.was.doc {
+		if justUnset, err = c.engine.at(c.justUnset, version); err != nil {
 			return changesThere{}, err
 		}
 	}
-	there := c.compare(was, will, beforeUnset)
+	there := c.compare(was, will, justUnset)
 	if c.seen == nil {
 		c.seen = map[string]changesThere{}
 	}
@@ -65,15 +70,15 @@ func (c *changesAt) at(version string) (changesThere, error) {
 	return there, nil
 }
 
-func (c *changesAt) compare(was, will, beforeUnset versioned) changesThere {
+func (c *changesAt) compare(was, will, justUnset versioned) changesThere {
 	there := changesThere{was: was, will: will}
 	if c.none {
 		return there
 	}
-	there.all = compare(was.t, was.doc, will.doc)
+	there.all = c.engine.compare(was.t, was.doc, will.doc)
 	there.counting = there.all.without(c.engine.options.Reset[was.version])
-	if beforeUnset.doc != will.doc {
-		byMarkers := compare(was.t, beforeUnset.doc, will.doc).Removed
+	if justUnset.doc != was.doc {
+		byMarkers := c.engine.compare(was.t, was.doc, justUnset.doc).Removed
 		there.unset = there.counting.Removed.Intersection(byMarkers)
 	}
 	return there

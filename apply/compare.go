@@ -34,8 +34,8 @@ func (c Changes) set() fieldset.Set { return c.Modified.Union(c.Added) }
 
 // compare returns what changed between two documents of a kind. Parts that the
 // documents share cost nothing.
-func compare(t *schema.Type, before, after document.Value) Changes {
-	c := comparer{}
+func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
+	c := comparer{plain: e.options.Plain}
 	c.value(t, before, after)
 	return Changes{
 		Added:    c.sets[added].Set(0),
@@ -59,7 +59,8 @@ type changeFlags [changes]bool
 
 // comparer builds the three sets at once, level by level.
 type comparer struct {
-	sets [changes]fieldset.Builder
+	sets  [changes]fieldset.Builder
+	plain bool // take no shortcuts
 }
 
 // value compares two values, at most one of which is absent. What is below their
@@ -187,6 +188,9 @@ func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after docum
 // lists compares the items of granular lists by their element; their order does
 // not matter.
 func (c *comparer) lists(t *schema.List, before, after document.Value) {
+	if c.aligned(t, before, after) {
+		return
+	}
 	old, _ := elements(t, before)
 	new, _ := elements(t, after)
 	inOld, inNew := newIndex(old), newIndex(new)
@@ -204,6 +208,40 @@ func (c *comparer) lists(t *schema.List, before, after document.Value) {
 		}
 		c.items(e, t.Item, occurrences{before, old, oldTwice, -1}, occurrences{after, new, newTwice, j})
 	}
+}
+
+// aligned compares lists that have the same items in the same places, of which
+// those that changed occur once. It looks at no path elements but theirs. If the
+// lists are not like that it does nothing and returns false.
+func (c *comparer) aligned(t *schema.List, before, after document.Value) bool {
+	if before.Len() != after.Len() || c.plain {
+		return false
+	}
+	var changedArray [16]int
+	changed := changedArray[:0]
+	for i := range before.Len() {
+		if document.Equal(before.At(i), after.At(i)) {
+			continue
+		}
+		if len(changed) == cap(changed) || !sameItem(t, before.At(i), after.At(i)) {
+			return false
+		}
+		changed = append(changed, i)
+	}
+	for _, i := range changed {
+		for j := range before.Len() {
+			if j != i && sameItem(t, before.At(i), before.At(j)) {
+				return false
+			}
+		}
+	}
+	for _, i := range changed {
+		e, bad := elements(t, document.NewList(after.At(i)))
+		if bad == nil {
+			c.child(e[0], t.Item, before.At(i), after.At(i))
+		}
+	}
+	return true
 }
 
 // occurrences are the items of a list that have one element.

@@ -33,8 +33,12 @@ type Options struct {
 }
 
 // Engine applies configurations to, and tracks updates of, the objects of one kind
-// at one endpoint. It has no state of its own and may be used concurrently.
-type Engine struct{ options Options }
+// at one endpoint. Its results depend on nothing but what it is given, and it may be
+// used concurrently.
+type Engine struct {
+	options Options
+	fitting *memo
+}
 
 // New checks the options and returns an Engine.
 func New(options Options) (*Engine, error) {
@@ -44,7 +48,7 @@ func New(options Options) (*Engine, error) {
 	if options.MaxUpdateEntries == 0 {
 		options.MaxUpdateEntries = defaultMaxUpdateEntries
 	}
-	return &Engine{options}, nil
+	return &Engine{options: options, fitting: newMemo()}, nil
 }
 
 // Request says who writes, and how.
@@ -69,10 +73,18 @@ type Result struct {
 	// Object is the new object. Where nothing changed it shares the live one's
 	// document and entries.
 	Object Object
-	// Changes are the fields whose values changed.
-	Changes Changes
 	// NoOp says that neither the document nor an entry changed.
 	NoOp bool
+
+	changes *changesAt
+}
+
+// Changes returns the fields whose values changed. They are found on demand.
+func (r Result) Changes() Changes {
+	if r.changes == nil {
+		return Changes{}
+	}
+	return r.changes.own().all
 }
 
 // typeAt returns the topology at the version of a request.
@@ -98,41 +110,43 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		return Result{}, err
 	}
 	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
-	in, err := e.read(t, was.doc, config)
+	in, err := e.read(t, was.doc, config, r.Version)
 	if err != nil {
 		return Result{}, err
 	}
-	fields := in.fields.RecursiveDifference(e.options.Reset[r.Version])
 
 	// 2. Who owns what now?
 	owners, err := e.readOwners(live, t, r)
 	if err != nil {
 		return Result{}, err
 	}
-	me, last, err := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, fields)
+	me, last, err := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
 	if err != nil {
 		return Result{}, err
 	}
 
-	// 3. What I no longer apply goes, and what I unset.
-	will := versioned{in.merged, t, r.Version}
+	// 3. What I unset goes, and what I no longer apply. Then defaults come back.
+	will, justUnset := versioned{in.merged, t, r.Version}, was
+	if in.marks {
+		var r remover
+		will.doc, justUnset.doc = r.remove(t, in.merged, in.unset), r.remove(t, was.doc, in.unset)
+	}
 	if last != nil {
-		if will.doc, err = e.pruneFor(will, owners, me, *last); err != nil {
+		pruned, err := e.pruneFor(will, owners, me, *last, in.unset)
+		if err != nil {
 			return Result{}, err
 		}
-		if will.doc != in.merged {
+		if pruned != will.doc {
 			// Where I apply null to what pruning has emptied, null counts now.
-			var m merger
-			will.doc = m.merge(t, will.doc, in.config)
+			will.doc = e.merge(t, pruned, in.config)
 		}
 	}
-	beforeUnset := will
-	if in.marks {
-		will.doc = e.unset(t, will.doc, in.unset)
+	if in.marks && e.options.Default != nil {
+		will.doc = e.options.Default(will.doc)
 	}
 
 	// 4. What does that change, and who minds?
-	c := newChangesAt(e, was, will, beforeUnset)
+	c := newChangesAt(e, was, will, justUnset)
 	if err := owners.take(c, me, r); err != nil {
 		return Result{}, err
 	}
@@ -141,7 +155,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	if !c.none {
 		owners.touch(me, r.Time)
 	}
-	return owners.result(live, will.doc, c)
+	return owners.result(live, will.doc, c), nil
 }
 
 // Update records what another kind of write did to the live object, which is the
@@ -156,56 +170,48 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		r.Manager = "unknown"
 	}
 	r.Force = true
-	owners := e.readEntries(live.Entries)
+	owners, err := e.readEntries(live.Entries)
+	if err != nil {
+		return Result{}, err
+	}
 	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
 	will := versioned{updated, t, r.Version}
-	c := newChangesAt(e, was, will, will)
+	c := newChangesAt(e, was, will, was)
 	if isUntracked(live) {
-		return owners.result(live, updated, c)
+		return owners.result(live, updated, c), nil
 	}
 	if err := owners.take(c, -1, r); err != nil {
 		return Result{}, err
 	}
-	changes, err := c.at(r.Version)
-	if err != nil {
-		return Result{}, err
-	}
 	mine := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	if err := owners.join(mine, changes.counting.set().Difference(neverOwned), r.Time); err != nil {
+	if err := owners.join(mine, c.own().counting.set().Difference(neverOwned), r.Time); err != nil {
 		return Result{}, err
 	}
 	if err := owners.cap(e.options.MaxUpdateEntries); err != nil {
 		return Result{}, err
 	}
-	return owners.result(live, updated, c)
-}
-
-// unset removes the fields that markers are at, and lets defaults come back.
-func (e *Engine) unset(t *schema.Type, doc document.Value, fields fieldset.Set) document.Value {
-	var r remover
-	doc = r.remove(t, doc, fields)
-	if e.options.Default != nil {
-		doc = e.options.Default(doc)
-	}
-	return doc
+	return owners.result(live, updated, c), nil
 }
 
 // pruneFor removes what I owned and no longer apply. Most often there is nothing
 // of the kind: I apply all that I owned.
-func (e *Engine) pruneFor(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
+func (e *Engine) pruneFor(merged versioned, owners *owners, me int, last owner, unset fieldset.Set) (document.Value, error) {
 	sameVersion := last.entry.APIVersion == merged.version
-	if !e.options.Plain && sameVersion && last.set.Difference(owners.list[me].set).IsEmpty() {
+	applied := owners.list[me].set.Difference(unset)
+	givenUp := last.set.Difference(applied)
+	if !e.options.Plain && sameVersion && givenUp.IsEmpty() {
 		return merged.doc, nil
 	}
-	byVersion, err := owners.byVersion()
+	byVersion, err := owners.byVersion(me)
 	if err != nil {
 		return document.Value{}, err
 	}
 	// What nobody may own is nobody's to remove.
-	byVersion[merged.version] = byVersion[merged.version].Union(neverOwned)
+	owned := byVersion[merged.version].Union(applied).Union(neverOwned)
+	byVersion[merged.version] = owned
 	if !e.options.Plain && sameVersion && len(byVersion) == 1 {
-		p := pruner{owners: []fieldset.Set{byVersion[merged.version]}}
-		return p.prune(merged.t, merged.doc, last.set), nil
+		var p pruner
+		return p.value(merged.t, merged.doc, pruneScope{mine: last.set, givenUp: givenUp, owned: owned}), nil
 	}
 	return e.prune(merged, last, byVersion)
 }

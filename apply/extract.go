@@ -27,7 +27,10 @@ func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 		return document.Value{}, err
 	}
 	doc := versioned{live.Document, t, r.Version}
-	owners := e.readEntries(live.Entries)
+	owners, err := e.readEntries(live.Entries)
+	if err != nil {
+		return document.Value{}, err
+	}
 	me := owners.find(Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource})
 	if me < 0 {
 		return named(document.NewMap(), doc.doc), nil
@@ -75,16 +78,22 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	if t == nil {
 		t = schema.Untyped
 	}
-	if v.IsAbsent() && below.IsEmpty() {
+	isMap := t.Map != nil && !t.Map.Atomic && v.Kind() == document.Map
+	isList := t.List != nil && t.List.Relationship != schema.Atomic && v.Kind() == document.List
+	if !below.IsEmpty() && !isMap && !isList {
+		v = document.Value{} // there is nothing that could be inside of it
+	}
+	switch {
+	case v.IsAbsent() && below.IsEmpty():
 		if x.markers {
 			return marker
 		}
 		return v
-	}
-	switch {
-	case t.Map != nil && !t.Map.Atomic && (v.Kind() == document.Map || v.IsAbsent()):
+	case isMap, v.IsAbsent() && t.Map != nil && !t.Map.Atomic:
 		return x.nonEmpty(v, below, x.fields(t.Map, v, below))
-	case t.List != nil && t.List.Relationship != schema.Atomic && (v.Kind() == document.List || v.IsAbsent()):
+	case isList && below.IsEmpty() && v.Len() > 0:
+		return document.NewNull() // applied over the items of others; an empty list has no owner
+	case isList, v.IsAbsent() && t.List != nil && t.List.Relationship != schema.Atomic:
 		return x.nonEmpty(v, below, x.items(t.List, v, below))
 	}
 	return v
@@ -137,7 +146,9 @@ func (x *extractor) item(l *schema.List, v document.Value, e fieldset.Element, b
 	}
 	extracted := x.fields(l.Item.Map, v, below)
 	for _, key := range l.Keys {
-		extracted = extracted.With(key.Name, v.Get(key.Name))
+		if value := v.Get(key.Name); !document.Equal(value, key.Default) {
+			extracted = extracted.With(key.Name, value)
+		}
 	}
 	return extracted
 }

@@ -240,9 +240,9 @@ func checkResult(t *testing.T, live Object, result Result) {
 	if result.NoOp != (dump(live) == dump(result.Object) && !live.Document.IsAbsent()) {
 		t.Errorf("NoOp=%v, but the object was:\n%s\nand is:\n%s", result.NoOp, dump(live), dump(result.Object))
 	}
-	if result.NoOp && (!result.Changes.IsEmpty() || !document.Same(live.Document, result.Object.Document) ||
+	if result.NoOp && (!result.Changes().IsEmpty() || !document.Same(live.Document, result.Object.Document) ||
 		!sameSlice(live.Entries, result.Object.Entries)) {
-		t.Errorf("a no-op must share the live object and change nothing; changes: %v", result.Changes)
+		t.Errorf("a no-op must share the live object and change nothing; changes: %v", result.Changes())
 	}
 	for _, e := range result.Object.Entries {
 		fields, err := e.Fields()

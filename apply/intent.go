@@ -12,40 +12,75 @@ type intent struct {
 	config document.Value
 	// merged is the live document with all that the configuration sets.
 	merged document.Value
-	// fields are the fields that the applier is to own, those that it unsets
-	// included.
-	fields fieldset.Set
+	// text is the FieldsV1 of the fields that the applier is to own, those that
+	// it unsets included.
+	text string
 	// unset are the fields that markers are at.
 	unset fieldset.Set
 	// marks says that there are markers.
 	marks bool
 }
 
-// read checks a configuration and finds out what it wants.
-func (e *Engine) read(t *schema.Type, live, config document.Value) (intent, error) {
-	if !e.options.Plain {
-		in, done, err := walkConfig(t, live, config, e.options.Unset)
-		if done || err != nil {
-			return in, err
-		}
+// fields returns the set of the fields that the applier is to own.
+func (in intent) fields() fieldset.Set {
+	set, err := fieldset.ParseFieldsV1(in.text)
+	if err != nil {
+		panic("apply: a field set that was written can't be read: " + err.Error())
 	}
-	return readPlainly(t, live, config, e.options.Unset)
+	return set
 }
 
-// readPlainly does one thing after the other. It is what walkConfig must equal,
-// and what is done with configurations that have markers.
-func readPlainly(t *schema.Type, live, config document.Value, unset bool) (in intent, err error) {
-	if in.marks, err = validate(t, config, unset); err != nil {
-		return in, err
+// read checks a configuration and finds out what it wants.
+func (e *Engine) read(t *schema.Type, live, config document.Value, version string) (intent, error) {
+	reset := e.options.Reset[version]
+	if in, done := e.walk(t, live, config, reset, e.options.Unset); done {
+		return in, nil
 	}
-	in.config = config
-	if in.marks {
-		if in.config, in.unset, err = splitMarkers(t, config); err != nil {
-			return in, err
-		}
+	// There is something wrong with it, or it has markers.
+	marks, err := validate(t, config, e.options.Unset)
+	if err != nil {
+		return intent{}, err
 	}
-	in.fields = fieldsOf(t, in.config).Union(in.unset).Difference(neverOwned)
-	var m merger
-	in.merged = m.merge(t, live, in.config)
+	if !marks {
+		return readPlainly(t, live, config, reset), nil
+	}
+	rest, unset, err := splitMarkers(t, config)
+	if err != nil {
+		return intent{}, err
+	}
+	in, done := e.walk(t, live, rest, reset, false)
+	if !done {
+		in = readPlainly(t, live, rest, reset)
+	}
+	in.marks, in.unset = true, unset
+	in.text = in.fields().Union(unset).Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
 	return in, nil
+}
+
+// walk is walkConfig, unless shortcuts are off.
+func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, unset bool) (in intent, done bool) {
+	if e.options.Plain {
+		return intent{}, false
+	}
+	return walkConfig(t, live, config, reset, unset)
+}
+
+// readPlainly finds out what a valid configuration without markers wants, one thing
+// after the other. It is what the walker must equal.
+func readPlainly(t *schema.Type, live, config document.Value, reset fieldset.Set) intent {
+	var m merger
+	return intent{
+		config: config,
+		merged: m.merge(t, live, config),
+		text:   fieldsOf(t, config).Difference(neverOwned).RecursiveDifference(reset).FieldsV1(),
+	}
+}
+
+// merge merges a configuration that has been read before.
+func (e *Engine) merge(t *schema.Type, live, config document.Value) document.Value {
+	if in, done := e.walk(t, live, config, fieldset.Set{}, false); done {
+		return in.merged
+	}
+	var m merger
+	return m.merge(t, live, config)
 }

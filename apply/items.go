@@ -79,10 +79,7 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 	start := len(dst)
 	dst = append(dst, '{')
 	for _, key := range sortedKeys(l) {
-		value := item.Get(key.Name)
-		if value.IsAbsent() {
-			value = key.Default
-		}
+		value := keyOf(key, item)
 		if value.IsAbsent() {
 			continue
 		}
@@ -95,6 +92,30 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 		return dst, fmt.Sprintf("expected the key %s that tells the items of this list apart, received %s; add it", keyNames(l), describe(item))
 	}
 	return append(dst, '}'), ""
+}
+
+// sameItem reports whether two items of a granular list have the same path element.
+func sameItem(l *schema.List, a, b document.Value) bool {
+	if l.Relationship != schema.Keyed {
+		return document.Equal(a, b)
+	}
+	if a.Kind() != document.Map || b.Kind() != document.Map {
+		return false
+	}
+	for _, key := range l.Keys {
+		if !document.Equal(keyOf(key, a), keyOf(key, b)) {
+			return false
+		}
+	}
+	return true
+}
+
+// keyOf returns the value of one key of an item, absent if it has none.
+func keyOf(key schema.Key, item document.Value) document.Value {
+	if v := item.Get(key.Name); !v.IsAbsent() {
+		return v
+	}
+	return key.Default
 }
 
 // sortedKeys returns the keys of a list in the order of their names, in which

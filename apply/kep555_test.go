@@ -270,7 +270,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := parse(c.before), parse(c.after)
-			got := compare(thing, before, after)
+			got := new(Engine).compare(thing, before, after)
 			if !got.Added.Equal(pathSet(c.added)) || !got.Modified.Equal(pathSet(c.modified)) || !got.Removed.Equal(pathSet(c.removed)) {
 				t.Errorf("added\n%vmodified\n%vremoved\n%v", got.Added, got.Modified, got.Removed)
 			}
@@ -570,8 +570,8 @@ func TestApplyCreates(t *testing.T) {
 	result := s.apply("ci", config)
 	s.want(config)
 	s.owners("ci .metadata.labels.app .number")
-	if result.NoOp || !result.Changes.Added.Has(mustPath(".number")) || !result.Changes.Removed.IsEmpty() {
-		t.Errorf("changes are %v", result.Changes)
+	if result.NoOp || !result.Changes().Added.Has(mustPath(".number")) || !result.Changes().Removed.IsEmpty() {
+		t.Errorf("changes are %v", result.Changes())
 	}
 	if e := s.entry("ci"); !e.Time.Equal(s.now) {
 		t.Errorf("the entry is of %v, want %v", e.Time, s.now)

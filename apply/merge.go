@@ -2,7 +2,6 @@ package apply
 
 import (
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -113,94 +112,7 @@ func (m *merger) mergeLists(t *schema.List, live, config document.Value) documen
 	if live.Len() == 0 {
 		return config
 	}
-	liveItems, _ := elements(t, live)
-	configItems, _ := elements(t, config)
-	w := zipper{merger: m, t: t, live: live, config: config, liveItems: liveItems, configItems: configItems}
-	w.mergeItem = func(_ int, old, item document.Value) document.Value { return m.merge(t.Item, old, item) }
-	return w.zip()
-}
-
-// zipper merges two lists.
-type zipper struct {
-	*merger
-	t                      *schema.List
-	live, config           document.Value
-	liveItems, configItems []fieldset.Element
-	inLive, inConfig       index
-	repeated               []bool // which live items occur more than once
-	merged                 []bool // which config items are in the result already
-	shared                 []int  // the config items that live has too and that are still to come
-	changed                bool
-	// mergeItem merges the j-th item of config with the live one, which may be
-	// absent. It is called once for each, in the order of config.
-	mergeItem func(j int, live, item document.Value) document.Value
-}
-
-func (w *zipper) zip() document.Value {
-	w.inLive, w.inConfig = newIndex(w.liveItems), newIndex(w.configItems)
-	w.repeated = w.inLive.duplicates()
-	w.merged = make([]bool, len(w.configItems))
-	w.shared = make([]int, 0, len(w.configItems))
-	for j, e := range w.configItems {
-		if w.inLive.find(e) >= 0 {
-			w.shared = append(w.shared, j)
-		}
-	}
-	mark := w.docs.Mark()
-	for i, j := 0, 0; i < len(w.liveItems) || j < len(w.configItems); {
-		i, j = w.step(i, j)
-	}
-	if !w.changed && w.docs.Pushed(mark) == w.live.Len() {
-		w.docs.Drop(mark)
-		return w.live
-	}
-	return w.docs.List(mark)
-}
-
-// step decides about the next items of both lists.
-func (w *zipper) step(i, j int) (nextI, nextJ int) {
-	if i < len(w.liveItems) {
-		at := w.inConfig.find(w.liveItems[i])
-		switch {
-		case at >= 0 && at == j:
-			w.take(j, i)
-			w.advance(j)
-			return i + 1, j + 1
-		case at < 0:
-			w.docs.Push("", w.live.At(i))
-			return i + 1, j
-		case j < len(w.configItems) && len(w.shared) > 0 && w.shared[0] != at:
-			// It is in config as well, but it is not its turn yet, or no more.
-			return i + 1, j
-		case w.merged[at]:
-			i++
-		}
-	}
-	if j < len(w.configItems) {
-		w.take(j, i)
-		w.advance(j)
-		return i, j + 1
-	}
-	return i, j
-}
-
-// advance notes that the j-th item of config has been taken.
-func (w *zipper) advance(j int) {
-	w.merged[j] = true
-	if len(w.shared) > 0 && w.shared[0] == j {
-		w.shared = w.shared[1:]
-	}
-}
-
-// take adds the j-th item of config, merged with the live item of the same
-// element. Live items that occur more than once are replaced, not merged.
-func (w *zipper) take(j, i int) {
-	var old document.Value
-	at := w.inLive.find(w.configItems[j])
-	if at >= 0 && (w.repeated == nil || !w.repeated[at]) {
-		old = w.live.At(at)
-	}
-	merged := w.mergeItem(j, old, w.config.At(j))
-	w.changed = w.changed || at != i || merged != old
-	w.docs.Push("", merged)
+	z := zipper{docs: &m.docs, live: live, config: config, matching: matchElements(t, live, config)}
+	z.mergeItem = func(_ int, old, item document.Value) document.Value { return m.merge(t.Item, old, item) }
+	return z.zip()
 }

@@ -63,6 +63,12 @@ func readEntry(v document.Value) (e Entry, problem string) {
 	fieldsType := ""
 	for name, field := range v.Fields() {
 		switch name {
+		case "manager", "operation", "apiVersion", "subresource", "fieldsType":
+			if field.Kind() != document.String && !field.IsNull() {
+				return e, name + ": expected a string, received " + describe(field)
+			}
+		}
+		switch name {
 		case "manager":
 			e.Manager = field.Text()
 		case "operation":

@@ -14,7 +14,7 @@ type owner struct {
 	entry Entry
 	// index is the entry's place in managedFields.
 	index int
-	// set is the field set, fitted to the topology of today, once known is true.
+	// set is the field set, once known is true.
 	set   fieldset.Set
 	known bool
 	// changed says that entry does not tell the truth any more.
@@ -35,24 +35,29 @@ const beforeFirstApply = "before-first-apply"
 // nobody owns anything yet, what is there gets an owner, so that the applier can't
 // change it unawares.
 func (e *Engine) readOwners(live Object, t *schema.Type, r Request) (*owners, error) {
-	o := e.readEntries(live.Entries)
-	if len(live.Entries) > 0 || live.Document.IsAbsent() {
-		return o, nil
+	o, err := e.readEntries(live.Entries)
+	if err != nil || len(live.Entries) > 0 || live.Document.IsAbsent() {
+		return o, err
 	}
-	all := compare(t, document.NewMap(), live.Document).without(e.options.Reset[r.Version])
+	all := e.compare(t, document.NewMap(), live.Document).without(e.options.Reset[r.Version])
 	before := Entry{Manager: beforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
 	return o, o.join(before, all.Added.Difference(neverOwned), r.Time)
 }
 
-// readEntries lists the owners. Entries of versions that are gone are dropped.
-func (e *Engine) readEntries(entries []Entry) *owners {
+// readEntries lists the owners, with their sets fitted to the topologies of today.
+// Entries of versions that are gone are dropped.
+func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 	o := &owners{engine: e, list: make([]owner, 0, len(entries)+1)}
 	for i, entry := range entries {
-		if _, ok := e.options.Versions.Type(entry.APIVersion); !ok {
+		t, ok := e.options.Versions.Type(entry.APIVersion)
+		if !ok {
 			o.dropped = true
 			continue
 		}
 		one := owner{entry: entry, index: i}
+		if err := e.fit(&one, t); err != nil {
+			return nil, err
+		}
 		if same := o.find(entry); same >= 0 {
 			o.list[same] = one
 			o.dropped = true
@@ -60,25 +65,44 @@ func (e *Engine) readEntries(entries []Entry) *owners {
 		}
 		o.list = append(o.list, one)
 	}
-	return o
+	return o, nil
 }
 
-// fields returns what an owner owns, fitted to the topology of today.
+// fit makes sure that an owner's set can be read and fits its topology. A set that
+// is known to do so is not read.
+func (e *Engine) fit(one *owner, t *schema.Type) error {
+	hash := e.fitting.hash(one.entry.APIVersion, one.entry.FieldsV1)
+	if e.fitting.has(hash) && !e.options.Plain {
+		return nil
+	}
+	if err := one.read(); err != nil {
+		return err
+	}
+	fitted := reconcile(one.set, t)
+	if fitted.Equal(one.set) {
+		e.fitting.add(hash)
+		return nil
+	}
+	one.set, one.changed = fitted, true
+	return nil
+}
+
+// read makes an owner's set known.
+func (o *owner) read() (err error) {
+	if o.known {
+		return nil
+	}
+	if o.set, err = o.entry.Fields(); err != nil {
+		return &EntryError{Index: o.index, Problem: "expected a field set", Err: err}
+	}
+	o.known = true
+	return nil
+}
+
+// fields returns what an owner owns.
 func (o *owners) fields(i int) (fieldset.Set, error) {
-	one := &o.list[i]
-	if one.known {
-		return one.set, nil
-	}
-	set, err := one.entry.Fields()
-	if err != nil {
-		return set, &EntryError{Index: one.index, Problem: "expected a field set", Err: err}
-	}
-	if t, ok := o.engine.options.Versions.Type(one.entry.APIVersion); ok {
-		one.set = reconcile(set, t)
-		one.changed = one.changed || !one.set.Equal(set)
-	}
-	one.known = true
-	return one.set, nil
+	err := o.list[i].read()
+	return o.list[i].set, err
 }
 
 // find returns the place of the entry of the same manager, -1 if there is none.
@@ -86,10 +110,13 @@ func (o *owners) find(entry Entry) int {
 	return slices.IndexFunc(o.list, func(other owner) bool { return other.entry.sameManager(entry) })
 }
 
-// byVersion returns what all owners own, by version.
-func (o *owners) byVersion() (map[string]fieldset.Set, error) {
+// byVersion returns what all owners but one own, by version.
+func (o *owners) byVersion(except int) (map[string]fieldset.Set, error) {
 	sets := map[string]fieldset.Set{}
 	for i := range o.list {
+		if i == except {
+			continue
+		}
 		set, err := o.fields(i)
 		if err != nil {
 			return nil, err
@@ -100,17 +127,19 @@ func (o *owners) byVersion() (map[string]fieldset.Set, error) {
 	return sets, nil
 }
 
-// put makes a set all that a manager owns. It returns the manager's place, and
-// what it owned before, nil if that was nothing or the same.
-func (o *owners) put(mine Entry, set fieldset.Set) (me int, last *owner, err error) {
+// put makes what an applier intends all that it owns. It returns the manager's
+// place, and what it owned before, nil if that was nothing or the same.
+func (o *owners) put(mine Entry, in intent) (me int, last *owner, err error) {
+	mine.FieldsV1 = in.text
 	if me = o.find(mine); me < 0 {
-		o.list = append(o.list, owner{entry: mine, set: set, known: true, changed: !set.IsEmpty()})
+		one := owner{entry: mine, set: in.fields(), known: true}
+		one.changed = one.owns()
+		o.list = append(o.list, one)
 		return len(o.list) - 1, nil, nil
 	}
 	one := &o.list[me]
 	sameVersion := one.entry.APIVersion == mine.APIVersion
-	if sameVersion && !o.engine.options.Plain && set.IsFieldsV1(one.entry.FieldsV1) {
-		one.set, one.known = set, true
+	if sameVersion && one.entry.FieldsV1 == in.text && !o.engine.options.Plain {
 		return me, nil, nil
 	}
 	if _, err := o.fields(me); err != nil {
@@ -118,8 +147,8 @@ func (o *owners) put(mine Entry, set fieldset.Set) (me int, last *owner, err err
 	}
 	before := *one
 	one.entry.APIVersion = mine.APIVersion
-	one.changed = one.changed || !sameVersion || !one.set.Equal(set)
-	one.set = set
+	one.set = in.fields()
+	one.changed = one.changed || !sameVersion || !one.set.Equal(before.set)
 	return me, &before, nil
 }
 
@@ -221,18 +250,16 @@ func (o *owners) touch(i int, now time.Time) {
 func (o *owner) owns() bool { return !o.known || !o.set.IsEmpty() }
 
 // result is the outcome of the operation with the given document.
-func (o *owners) result(live Object, doc document.Value, c *changesAt) (Result, error) {
-	changes, err := c.at(c.will.version)
-	if err != nil {
-		return Result{}, err
+func (o *owners) result(live Object, doc document.Value, c *changesAt) Result {
+	unchanged := c.none && !live.Document.IsAbsent()
+	if unchanged {
+		doc = live.Document
 	}
-	r := Result{Object: Object{Document: doc}, Changes: changes.all}
-	if c.none && !live.Document.IsAbsent() {
-		r.Object.Document = live.Document
+	return Result{
+		Object:  Object{Document: doc, Entries: o.entries(live.Entries)},
+		NoOp:    unchanged && !o.anyChanged(),
+		changes: c,
 	}
-	r.Object.Entries = o.entries(live.Entries)
-	r.NoOp = c.none && !live.Document.IsAbsent() && !o.anyChanged()
-	return r, nil
 }
 
 func (o *owners) anyChanged() bool {

@@ -7,27 +7,27 @@ import (
 )
 
 // pruner does what prune does, in one walk, when everybody's sets are of the
-// version of the document. It follows my old set through the merged document and
-// asks the owners only about what is in it.
+// version of the document. It follows what I gave up through the merged document
+// and asks the owners only about that.
 //
 // A field goes when it was mine, and it or something around it is let go of. A
 // field is let go of when it, or something around it, was mine, and nobody owns it
 // now. Declared fields count as mine, and as owned, when anything below them is.
-type pruner struct {
-	remover
-	owners []fieldset.Set
+type pruner struct{ remover }
+
+// pruneScope is what is known about the inside of a value that stays.
+type pruneScope struct {
+	// mine is what I owned, givenUp the part of it that I no longer apply, owned
+	// what anybody owns now.
+	mine, givenUp, owned fieldset.Set
+	// wasMine says whether the value, or something around it, was mine; letGo
+	// whether one of those that were is owned by nobody.
+	wasMine, letGo bool
 }
 
-// prune returns the merged document without what goes.
-func (p *pruner) prune(t *schema.Type, merged document.Value, mine fieldset.Set) document.Value {
-	return p.value(t, merged, mine, p.owners, false, false)
-}
-
-// value prunes inside of a value that stays. wasMine says whether something around
-// what is inside, or the value itself, was mine; letGo whether one of those is
-// owned by nobody.
-func (p *pruner) value(t *schema.Type, v document.Value, mine fieldset.Set, owners []fieldset.Set, wasMine, letGo bool) document.Value {
-	if mine.IsEmpty() {
+// value prunes inside of a value.
+func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.Value {
+	if s.givenUp.IsEmpty() {
 		return v
 	}
 	if t == nil {
@@ -36,22 +36,22 @@ func (p *pruner) value(t *schema.Type, v document.Value, mine fieldset.Set, owne
 	switch t.Resolve(v.Kind()) {
 	case schema.MapAlternative:
 		if v.Kind() == document.Map && !t.Map.Atomic {
-			return p.fields(t.Map, v, mine, owners, wasMine, letGo)
+			return p.fields(t.Map, v, s)
 		}
 	case schema.ListAlternative:
 		if v.Kind() == document.List && t.List.Relationship != schema.Atomic {
-			return p.items(t.List, v, mine, owners, wasMine, letGo)
+			return p.items(t.List, v, s)
 		}
 	}
 	return v
 }
 
-func (p *pruner) fields(m *schema.Map, v document.Value, mine fieldset.Set, owners []fieldset.Set, wasMine, letGo bool) document.Value {
+func (p *pruner) fields(m *schema.Map, v document.Value, s pruneScope) document.Value {
 	mark := p.docs.Mark()
 	changed := false
 	for i := range v.Len() {
 		t, declared := m.TypeOf(v.Name(i))
-		rest := p.child(t, v.At(i), fieldset.NameElement(v.Name(i)), declared, mine, owners, wasMine, letGo)
+		rest := p.child(t, v.At(i), fieldset.NameElement(v.Name(i)), declared, s)
 		changed = changed || rest != v.At(i)
 		p.docs.Push(v.Name(i), rest)
 	}
@@ -62,7 +62,7 @@ func (p *pruner) fields(m *schema.Map, v document.Value, mine fieldset.Set, owne
 	return p.docs.Map(mark)
 }
 
-func (p *pruner) items(l *schema.List, v document.Value, mine fieldset.Set, owners []fieldset.Set, wasMine, letGo bool) document.Value {
+func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
 	elements, _ := elements(l, v)
 	repeated := newIndex(elements).duplicates()
 	mark := p.docs.Mark()
@@ -72,7 +72,10 @@ func (p *pruner) items(l *schema.List, v document.Value, mine fieldset.Set, owne
 		if repeated != nil && repeated[i] {
 			t = schema.Opaque // what occurs twice is one unit
 		}
-		rest := p.child(t, v.At(i), e, false, mine, owners, wasMine, letGo)
+		rest := p.child(t, v.At(i), e, false, s)
+		if !rest.IsAbsent() {
+			rest = withKeysOf(l, v.At(i), rest)
+		}
 		changed = changed || rest != v.At(i)
 		p.docs.Push("", rest)
 	}
@@ -85,25 +88,19 @@ func (p *pruner) items(l *schema.List, v document.Value, mine fieldset.Set, owne
 
 // child decides about one field or item: absent if it goes, otherwise what is left
 // of it.
-func (p *pruner) child(t *schema.Type, v document.Value, e fieldset.Element, declared bool, mine fieldset.Set, owners []fieldset.Set, wasMine, letGo bool) document.Value {
-	below, member := mine.Below(e)
-	if !member && below.IsEmpty() {
+func (p *pruner) child(t *schema.Type, v document.Value, e fieldset.Element, declared bool, s pruneScope) document.Value {
+	givenUp, isGivenUp := s.givenUp.Below(e)
+	if !isGivenUp && givenUp.IsEmpty() {
 		return v
 	}
+	mine, member := s.mine.Below(e)
+	owned, isOwned := s.owned.Below(e)
 	isMine := member || declared
-	wasMine = wasMine || isMine
-	var ownersBelow []fieldset.Set
-	owned := false
-	for _, s := range owners {
-		ownerBelow, ownerMember := s.Below(e)
-		owned = owned || ownerMember || declared && !ownerBelow.IsEmpty()
-		if !ownerBelow.IsEmpty() {
-			ownersBelow = append(ownersBelow, ownerBelow)
-		}
-	}
-	letGo = letGo || wasMine && !owned
-	if isMine && letGo {
+	below := pruneScope{mine: mine, givenUp: givenUp, owned: owned}
+	below.wasMine = s.wasMine || isMine
+	below.letGo = s.letGo || below.wasMine && !isOwned && !(declared && !owned.IsEmpty())
+	if isMine && below.letGo {
 		return document.Value{}
 	}
-	return p.value(t, v, below, ownersBelow, wasMine, letGo)
+	return p.value(t, v, below)
 }

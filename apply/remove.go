@@ -65,7 +65,7 @@ func (r *remover) removeFromList(l *schema.List, v document.Value, fields fields
 			changed = true
 			continue
 		}
-		rest := r.remove(l.Item, item, below)
+		rest := withKeysOf(l, item, r.remove(l.Item, item, below))
 		changed = changed || rest != item
 		r.docs.Push("", rest)
 	}
@@ -74,4 +74,18 @@ func (r *remover) removeFromList(l *schema.List, v document.Value, fields fields
 		return v
 	}
 	return r.docs.List(mark)
+}
+
+// withKeysOf gives the rest of an item the keys that the item had, as long as it stays,
+// for without them it would be another. A key whose default is the same may go.
+func withKeysOf(l *schema.List, item, rest document.Value) document.Value {
+	if rest == item {
+		return rest
+	}
+	for _, key := range l.Keys {
+		if old := item.Get(key.Name); rest.Get(key.Name).IsAbsent() && !document.Equal(old, key.Default) {
+			rest = rest.With(key.Name, old)
+		}
+	}
+	return rest
 }

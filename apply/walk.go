@@ -1,59 +1,81 @@
 package apply
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
 )
 
-// walkConfig does in one walk over a configuration what validate, fieldsOf and
-// merge do in three: the schema is looked up once for every field, and the path
-// elements of list items are made once. It gives up, with done false, when it
-// meets an unset marker.
-func walkConfig(t *schema.Type, live, config document.Value, unset bool) (in intent, done bool, err error) {
-	w := walker{validator: validator{path: make(fieldset.Path, 0, 16)}, unset: unset}
-	merged, o := w.value(t, live, config)
-	if w.marks {
-		return intent{}, false, nil
-	}
-	if len(w.problems) > 0 {
-		return intent{}, false, &InvalidError{Fields: w.problems}
-	}
-	return intent{config: config, merged: merged, fields: o.below.Difference(neverOwned)}, true, nil
+// walker does in one walk over a configuration, beside the live document, what
+// validate, fieldsOf and merge do in three. It makes nothing that is not needed:
+//
+//   - the merged document is the live one until the first difference
+//   - the fields are written as FieldsV1, which is compared with what the applier
+//     had before; the set itself is only made if they differ
+//   - the items of the two lists are matched without making path elements
+//
+// It only knows how to succeed. Whatever is not in order, an unset marker
+// included, makes it give up; then validate finds out what is wrong.
+type walker struct {
+	docs   document.Builder
+	fields fieldset.Writer
+	// hidden and reset are the fields here and below that nobody may own, and
+	// that this endpoint wipes.
+	hidden, reset fieldset.Set
+	unset         bool
+	failed        bool
+
+	keys []fieldset.KeyField // keys of the items of the lists that are open
+	ints []int               // places and orders of these items
 }
 
-type walker struct {
-	validator
-	merger
-	sets  setBuilder
-	unset bool
+var walkers = sync.Pool{New: func() any { return new(walker) }}
+
+// walkConfig returns what a configuration wants; done is false if it gave up.
+func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, unset bool) (in intent, done bool) {
+	w := walkers.Get().(*walker)
+	defer walkers.Put(w)
+	w.hidden, w.reset, w.unset, w.failed = neverOwned, reset, unset, false
+	w.fields.Begin()
+	merged, _ := w.value(t, live, config)
+	if w.failed {
+		w.docs.Drop(0)
+		w.keys, w.ints = w.keys[:0], w.ints[:0]
+		return intent{}, false
+	}
+	return intent{config: config, merged: merged, text: string(w.fields.End())}, true
 }
 
 // value walks a value of the configuration and the live value in the same place,
-// which may be absent.
-func (w *walker) value(t *schema.Type, live, config document.Value) (merged document.Value, o owned) {
-	if config.IsNull() {
-		return w.merge(t, live, config), w.sets.own(t, config)
-	}
+// which may be absent. It writes the fields below; self says whether the value's
+// own path is owned for being a leaf.
+func (w *walker) value(t *schema.Type, live, config document.Value) (merged document.Value, self bool) {
 	switch kind := config.Kind(); {
-	case kind == document.Map && t.Map != nil:
-		if w.unset && isMarked(config) {
-			w.marks = true
-			return config, owned{}
-		}
-		if !t.Map.Atomic {
-			return w.fields(t.Map, live, config)
-		}
-		w.validator.fields(t.Map, config, w.unset)
-	case kind == document.List && t.List != nil:
-		if t.List.Relationship != schema.Atomic {
-			return w.items(t.List, live, config)
-		}
-		w.validator.items(t.List, config, w.unset)
-	default:
-		w.validator.value(t, config, w.unset)
+	case kind == document.Null:
+		var m merger
+		return m.merge(t, live, config), isLeaf(t, config)
+	case kind == document.Map && t.Map != nil && !t.Map.Atomic:
+		return w.granularMap(t.Map, live, config), false
+	case kind == document.List && t.List != nil && t.List.Relationship != schema.Atomic:
+		return w.granularList(t.List, live, config), false
+	case !w.fits(t, config):
+		w.failed = true
 	}
-	return keepEqual(live, config), owned{self: true}
+	return keepEqual(live, config), true
+}
+
+// isLeaf reports whether a value is a leaf where null may stand for a container.
+func isLeaf(t *schema.Type, v document.Value) bool {
+	switch t.Resolve(v.Kind()) {
+	case schema.MapAlternative:
+		return t.Map.Atomic
+	case schema.ListAlternative:
+		return t.List.Relationship == schema.Atomic
+	}
+	return true
 }
 
 // keepEqual returns the live value if the other is equal to it.
@@ -64,88 +86,219 @@ func keepEqual(live, config document.Value) document.Value {
 	return config
 }
 
-// fields walks a granular map.
-func (w *walker) fields(m *schema.Map, live, config document.Value) (document.Value, owned) {
-	hadNone := isEmpty(live, document.Map)
-	if hadNone && config.Len() == 0 {
-		return keepEqual(live, config), owned{}
+// fits does what validate does for scalars and for what is inside of atomic values.
+func (w *walker) fits(t *schema.Type, v document.Value) bool {
+	switch v.Kind() {
+	case document.Null:
+		return true
+	case document.Map:
+		return t.Map != nil && w.fieldsFit(t.Map, v)
+	case document.List:
+		return t.List != nil && w.itemsFit(t.List, v)
+	case document.Number:
+		return t.Scalar == schema.Numeric || t.Scalar == schema.AnyScalar
+	case document.String:
+		return t.Scalar == schema.String || t.Scalar == schema.AnyScalar
+	case document.Bool:
+		return t.Scalar == schema.Boolean || t.Scalar == schema.AnyScalar
 	}
-	liveFields := as(live, document.Map)
-	docs, sets, at := w.docs.Mark(), w.sets.Mark(), len(w.path)
-	changed := hadNone
+	return false
+}
+
+func (w *walker) fieldsFit(m *schema.Map, v document.Value) bool {
+	if w.unset && isMarked(v) {
+		return false
+	}
+	find := m.Cursor()
+	for i := range v.Len() {
+		if t, _ := find.Next(v.Name(i)); t == nil || !w.fits(t, v.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *walker) itemsFit(l *schema.List, v document.Value) bool {
+	if l.Relationship != schema.Atomic {
+		mark := w.openItems(l, v)
+		unique := w.sortItems(mark)
+		w.closeItems(mark)
+		if !unique {
+			return false
+		}
+	}
+	for i := range v.Len() {
+		if !w.fits(l.Item, v.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// granularMap walks a map field by field.
+func (w *walker) granularMap(m *schema.Map, live, config document.Value) document.Value {
+	if w.unset && isMarked(config) {
+		w.failed = true
+		return config
+	}
+	old := as(live, document.Map)
+	if old.Len() == 0 && config.Len() == 0 {
+		return keepEqual(live, config)
+	}
+	mark := w.docs.Mark()
+	changed := false
 	find := m.Cursor()
 	i := 0
-	for j := range config.Len() {
+	for j := 0; j < config.Len() && !w.failed; j++ {
 		name := config.Name(j)
-		for i < liveFields.Len() && liveFields.Name(i) < name {
-			w.docs.Push(liveFields.Name(i), liveFields.At(i))
+		for i < old.Len() && old.Name(i) < name {
+			if changed {
+				w.docs.Push(old.Name(i), old.At(i))
+			}
 			i++
 		}
-		var old document.Value
-		if i < liveFields.Len() && liveFields.Name(i) == name {
-			old = liveFields.At(i)
+		var oldField document.Value
+		if i < old.Len() && old.Name(i) == name {
+			oldField = old.At(i)
 			i++
 		}
 		t, declared := find.Next(name)
-		w.path = append(w.path, fieldset.NameElement(name))
-		merged := w.field(t, declared, name, old, config.At(j))
-		w.path = w.path[:at]
-		changed = changed || merged != old
-		if !hadNone {
+		merged := w.field(t, declared, name, oldField, config.At(j))
+		if !changed && merged != oldField && old.Len() > 0 {
+			// The first difference: all before it is as it was.
+			changed = true
+			for before := 0; before < old.Len() && old.Name(before) < name; before++ {
+				w.docs.Push(old.Name(before), old.At(before))
+			}
+		}
+		if changed {
 			w.docs.Push(name, merged)
 		}
 	}
-	below := w.sets.Set(sets)
-	if hadNone {
-		return config, owned{below: below}
+	switch {
+	case old.Len() == 0:
+		return config
+	case !changed:
+		return live
 	}
-	if !changed {
-		w.docs.Drop(docs)
-		return live, owned{below: below}
+	for ; i < old.Len(); i++ {
+		w.docs.Push(old.Name(i), old.At(i))
 	}
-	for ; i < liveFields.Len(); i++ {
-		w.docs.Push(liveFields.Name(i), liveFields.At(i))
-	}
-	return w.docs.Map(docs), owned{below: below}
+	return w.docs.Map(mark)
 }
 
-// field walks one field of a map and records what is owned of it.
+// field walks one field of a map.
 func (w *walker) field(t *schema.Type, declared bool, name string, old, value document.Value) document.Value {
 	if t == nil {
-		w.problem("the field is not declared in the schema; received %s", describe(value))
+		w.failed = true
 		return value
 	}
-	merged, o := w.value(t, old, value)
-	member := o.self || !declared || value.IsNull() || isEmptyMap(value)
-	w.sets.Push(fieldset.NameElement(name), member, o.below)
+	hidden, reset := w.hidden, w.reset
+	isHidden, isReset := w.enter(name)
+	start := w.fields.Len()
+	// A granular container is only owned for itself when it is not declared.
+	granular := value.Len() > 0 && !isLeaf(t, value)
+	opened := w.fields.OpenName(name, !isHidden && (!declared || !granular && isRecorded(t, value)))
+	merged, _ := w.value(t, old, value)
+	w.fields.Close(opened)
+	if isReset {
+		w.fields.Truncate(start)
+	}
+	w.hidden, w.reset = hidden, reset
 	return merged
 }
 
-// items walks a granular list.
-func (w *walker) items(l *schema.List, live, config document.Value) (document.Value, owned) {
-	items := w.granularItems(l, config)
-	if items == nil { // empty, or with a problem
-		return w.merge(&schema.Type{List: l}, live, config), owned{}
-	}
-	mark := w.sets.Mark()
-	if isEmpty(live, document.List) {
-		for j := range items {
-			w.item(l, items[j], document.Value{}, config.At(j))
-		}
-		return config, owned{below: w.sets.Set(mark)}
-	}
-	z := zipper{merger: &w.merger, t: l, live: live, config: config, configItems: items}
-	z.liveItems, _ = elements(l, live)
-	z.mergeItem = func(j int, old, item document.Value) document.Value { return w.item(l, items[j], old, item) }
-	merged := z.zip()
-	return merged, owned{below: w.sets.Set(mark)}
+// isRecorded reports whether a leaf, or an empty container, is owned for itself.
+func isRecorded(t *schema.Type, v document.Value) bool {
+	return v.IsNull() || isEmptyMap(v) || isLeaf(t, v)
 }
 
-// item walks one item of a granular list and records what is owned of it.
-func (w *walker) item(l *schema.List, e fieldset.Element, old, item document.Value) document.Value {
-	w.path = append(w.path, e)
-	merged, o := w.value(l.Item, old, item)
-	w.path = w.path[:len(w.path)-1]
-	w.sets.Push(e, true, o.below)
+// enter goes one name down in the hidden and the reset fields.
+func (w *walker) enter(name string) (isHidden, isReset bool) {
+	if !w.hidden.IsEmpty() {
+		w.hidden, isHidden = w.hidden.Below(fieldset.NameElement(name))
+	}
+	if !w.reset.IsEmpty() {
+		w.reset, isReset = w.reset.Below(fieldset.NameElement(name))
+	}
+	return isHidden, isReset
+}
+
+// granularList walks a list item by item.
+func (w *walker) granularList(l *schema.List, live, config document.Value) document.Value {
+	if config.Len() == 0 {
+		if isEmpty(live, document.List) {
+			return keepEqual(live, config)
+		}
+		return live
+	}
+	if !w.reset.IsEmpty() || !w.hidden.IsEmpty() {
+		w.failed = true // no kind has such fields inside of lists
+		return config
+	}
+	items := w.openItems(l, config)
+	defer w.closeItems(items)
+	if !w.sortItems(items) {
+		w.failed = true
+		return config
+	}
+	start := w.fields.Len()
+	merged := w.mergeItems(l, live, config, items)
+	if !w.failed && !slices.IsSorted(w.order(items)) {
+		w.fields.Arrange(start, w.ends(items), w.order(items))
+	}
+	return merged
+}
+
+// mergeItems merges two lists, the config of which has items.
+func (w *walker) mergeItems(l *schema.List, live, config document.Value, items itemMark) document.Value {
+	old := as(live, document.List)
+	switch {
+	case old.Len() == 0:
+		for j := 0; j < config.Len() && !w.failed; j++ {
+			w.item(l, items, j, document.Value{}, config.At(j))
+		}
+		return config
+	case w.aligned(l, old, items):
+		return w.mergeAligned(l, old, config, items)
+	}
+	z := zipper{docs: &w.docs, live: old, config: config, matching: w.matches(l, old, config, items)}
+	z.mergeItem = func(j int, old, item document.Value) document.Value { return w.item(l, items, j, old, item) }
+	return z.zip()
+}
+
+// mergeAligned merges lists whose items are in the same places.
+func (w *walker) mergeAligned(l *schema.List, live, config document.Value, items itemMark) document.Value {
+	mark := w.docs.Mark()
+	changed := false
+	for j := 0; j < config.Len() && !w.failed; j++ {
+		merged := w.item(l, items, j, live.At(j), config.At(j))
+		if !changed && merged != live.At(j) {
+			changed = true
+			for before := range j {
+				w.docs.Push("", live.At(before))
+			}
+		}
+		if changed {
+			w.docs.Push("", merged)
+		}
+	}
+	if !changed {
+		return live
+	}
+	return w.docs.List(mark)
+}
+
+// item walks the j-th item of a granular list.
+func (w *walker) item(l *schema.List, items itemMark, j int, old, item document.Value) document.Value {
+	var opened fieldset.Opened
+	if l.Relationship == schema.Keyed {
+		opened = w.fields.OpenKey(w.keysOf(items, j))
+	} else {
+		opened = w.fields.OpenValue(item)
+	}
+	merged, _ := w.value(l.Item, old, item)
+	w.fields.Close(opened)
+	w.ends(items)[j] = w.fields.Len()
 	return merged
 }

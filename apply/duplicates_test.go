@@ -1,0 +1,94 @@
+package apply
+
+import "testing"
+
+// Items of sets and keyed lists must be unique in a configuration. Live lists may
+// have them more than once, since there were times, and are writers, that don't care.
+
+// TestDuplicatesRefused: "refused when applied; the error names both indices".
+func TestDuplicatesRefused(t *testing.T) {
+	for _, c := range []struct {
+		name, config string
+		paths        []string
+		parts        []string
+	}{
+		{"set", `set: [a, b, a]`, []string{`.set[="a"]`}, []string{"index 0", "index 2", "remove one"}},
+		{"numbers", `numbers: [1, 1.0]`, []string{`.numbers[=1]`}, []string{"index 0", "index 1"}},
+		{"three times", `set: [a, a, a]`, []string{`.set[="a"]`, `.set[="a"]`}, []string{"index 0", "index 1", "index 2"}},
+		{"list-map", `items: [{name: a, value: 1}, {name: b}, {name: a, value: 2}]`, []string{`.items[name="a"]`},
+			[]string{"index 0", `{"name":"a","value":1}`, "index 2", `{"name":"a","value":2}`}},
+		{"two keys", `ports: [{port: 1, protocol: UDP}, {port: 1, protocol: UDP}]`, []string{`.ports[port=1,protocol="UDP"]`}, []string{"index 0", "index 1"}},
+		{"defaulted key", `ports: [{port: 1}, {port: 1, protocol: TCP}]`, []string{`.ports[port=1,protocol="TCP"]`}, []string{"index 0", "index 1"}},
+		{"nested", `items: [{name: a, tags: [x, x]}]`, []string{`.items[name="a"].tags[="x"]`}, []string{"index 0", "index 1"}},
+		{"long list", `set: [a, b, c, d, e, f, g, h, i, j, k, c]`, []string{`.set[="c"]`}, []string{"index 2", "index 11"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			newScript(t).invalid("m1", c.config, c.paths, c.parts...)
+		})
+	}
+	t.Run("atomic lists may repeat", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `{list: [a, a], structList: [{a: 1}, {a: 1}]}`)
+	})
+}
+
+// TestDuplicatesTolerated: "tolerated when already live; owned as upstream owns
+// them": as one, with nothing inside.
+func TestDuplicatesTolerated(t *testing.T) {
+	const live = `{set: [a, b, a], items: [{name: a, value: 1}, {name: b, value: 1}, {name: a, value: 2}]}`
+	t.Run("owned as one", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u", live)
+		s.owners(`u/Update .set .set[="a"] .set[="b"] .items .items[name="a"] .items[name="b"]{,.name,.value}`)
+	})
+	t.Run("left alone", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u", live)
+		s.apply("m1", `{set: [c], items: [{name: c}]}`)
+		s.want(`{set: [a, b, a, c], items: [{name: a, value: 1}, {name: b, value: 1}, {name: a, value: 2}, {name: c}]}`)
+		s.apply("m1", ``)
+		s.want(live)
+	})
+	t.Run("applying one of them is a conflict", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u", live)
+		s.conflict("m1", `items: [{name: a, value: 1}]`, `.items[name="a"] u/Update`)
+		s.force("m1", `items: [{name: a, value: 3}]`)
+		s.want(`{set: [a, b, a], items: [{name: a, value: 3}, {name: b, value: 1}]}`)
+	})
+	t.Run("applying one item of a set", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u", live)
+		s.conflict("m1", `set: [a]`, `.set[="a"] u/Update`)
+		s.force("m1", `set: [a]`)
+		if got := s.live.Document.Get("set").String(); got != `["a","b"]` {
+			t.Errorf("the set is %s", got)
+		}
+	})
+	t.Run("an update that adds a double takes the item", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `items: [{name: a, value: 1}]`)
+		s.update("u", `items: [{name: a, value: 1}, {name: a, value: 2}]`)
+		s.owners(`u/Update .items[name="a"]`)
+	})
+	t.Run("an update that removes the double takes the item", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u1", `items: [{name: a, value: 1}, {name: a, value: 2}]`)
+		s.update("u2", `items: [{name: a, value: 1}]`)
+		s.owners("u1/Update .items", `u2/Update .items[name="a"]{,.name,.value}`)
+	})
+	t.Run("an update that changes one of them", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u1", `items: [{name: a, value: 1}, {name: a, value: 2}]`)
+		s.update("u2", `items: [{name: a, value: 1}, {name: a, value: 3}]`)
+		s.owners("u1/Update .items", `u2/Update .items[name="a"]`)
+	})
+	t.Run("unset takes all of them", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u", live)
+		s.conflict("m1", `items: [{name: a, k8s_io__value: unset}]`, `.items[name="a"] u/Update`)
+		s.force("m1", `items: [{name: a, k8s_io__value: unset}]`)
+		s.want(`{set: [a, b, a], items: [{name: b, value: 1}]}`)
+		s.owners(`m1 .items[name="a"]`, `u/Update .set .set[="a"] .set[="b"] .items .items[name="b"]{,.name,.value}`)
+	})
+}

@@ -1,0 +1,224 @@
+package apply_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// deploymentTypes describes a small kind.
+const deploymentTypes = `
+types:
+- name: deployment
+  map:
+    fields:
+    - {name: apiVersion, type: {scalar: string}}
+    - {name: kind, type: {scalar: string}}
+    - {name: metadata, type: {map: {fields: [{name: name, type: {scalar: string}}]}}}
+    - {name: replicas, type: {scalar: numeric}}
+    - {name: paused, type: {scalar: boolean}}
+    - name: containers
+      type:
+        list:
+          elementRelationship: associative
+          keys: [name]
+          elementType: {map: {fields: [{name: name, type: {scalar: string}}, {name: image, type: {scalar: string}}]}}
+`
+
+// deployments returns an engine for the kind.
+func deployments() *apply.Engine {
+	types, err := schema.LoadTypes(yaml(deploymentTypes))
+	if err != nil {
+		log.Fatal(err)
+	}
+	deployment, _ := types.Type("deployment")
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("apps/v1", deployment), Unset: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return engine
+}
+
+func yaml(text string) document.Value {
+	v, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}
+
+// by makes a request of a manager.
+func by(manager string) apply.Request {
+	return apply.Request{Manager: manager, Version: "apps/v1", Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
+}
+
+func show(o apply.Object) {
+	fmt.Println(o.Document)
+	for _, e := range o.Entries {
+		fmt.Println(e.Manager, e.Operation, e.FieldsV1)
+	}
+}
+
+// An engine serves one kind at one endpoint. A kind without a schema is Untyped.
+func ExampleNew() {
+	engine, err := apply.New(apply.Options{
+		Versions: apply.OneVersion("example.com/v1", schema.Untyped),
+		Reset:    map[string]fieldset.Set{"example.com/v1": fieldset.New(fieldset.Names("status"))},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := apply.Request{Manager: "ci", Version: "example.com/v1"}
+	result, err := engine.Apply(apply.Object{}, yaml(`{size: 1, status: {ready: true}}`), r)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Object.Entries[0].FieldsV1)
+	// Output: {"f:size":{}}
+}
+
+// Two managers apply to one object; each owns what it applied.
+func ExampleEngine_Apply() {
+	engine := deployments()
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app, image: app:1}]}`), by("ci"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err = engine.Apply(result.Object, yaml(`containers: [{name: proxy, image: proxy:7}]`), by("mesh"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	show(result.Object)
+
+	// The same intent again is a no-op. Less intent removes what it leaves out.
+	result, _ = engine.Apply(result.Object, yaml(`containers: [{name: proxy, image: proxy:7}]`), by("mesh"))
+	fmt.Println(result.NoOp)
+	result, _ = engine.Apply(result.Object, yaml(`replicas: 1`), by("ci"))
+	fmt.Println(result.Object.Document)
+	// Output:
+	// {"containers":[{"image":"app:1","name":"app"},{"image":"proxy:7","name":"proxy"}],"replicas":1}
+	// ci Apply {"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:image":{},"f:name":{}}},"f:replicas":{}}
+	// mesh Apply {"f:containers":{"k:{\"name\":\"proxy\"}":{".":{},"f:image":{},"f:name":{}}}}
+	// true
+	// {"containers":[{"image":"proxy:7","name":"proxy"}],"replicas":1}
+}
+
+// Whatever is not an apply is an update: the writer becomes owner of what it changed.
+func ExampleEngine_Update() {
+	engine := deployments()
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: false}`), by("ci"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err = engine.Update(result.Object, yaml(`{replicas: 5, paused: false}`), by("kubectl-scale"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	show(result.Object)
+	fmt.Print(result.Changes().Modified)
+	// Output:
+	// {"paused":false,"replicas":5}
+	// ci Apply {"f:paused":{}}
+	// kubectl-scale Update {"f:replicas":{}}
+	// .replicas
+}
+
+// Extract, modify, apply: a controller changes one field of what it applied before,
+// without keeping its configuration.
+func ExampleEngine_Extract() {
+	engine := deployments()
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), by("controller"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err = engine.Apply(result.Object, yaml(`containers: [{name: app, image: app:1}]`), by("ci"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	config, err := engine.Extract(result.Object, by("controller"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(config)
+	result, err = engine.Apply(result.Object, config.With("replicas", document.NewInt(2)), by("controller"))
+	fmt.Println(result.Object.Document, err)
+	// Output:
+	// {"paused":true,"replicas":1}
+	// {"containers":[{"image":"app:1","name":"app"}],"paused":true,"replicas":2} <nil>
+}
+
+// Objects are read from and written to the JSON that Kubernetes has for them.
+func ExampleReadObject() {
+	object, err := apply.ReadObject([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"managedFields":[` +
+		`{"apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:replicas":{}},"manager":"ci","operation":"Apply","time":"2026-01-02T15:04:05Z"}` +
+		`],"name":"web"},"replicas":1}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	show(object)
+	fields, err := object.Entries[0].Fields()
+	fmt.Println(fields.Has(fieldset.Names("replicas")), err)
+	// Output:
+	// {"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"replicas":1}
+	// ci Apply {"f:replicas":{}}
+	// true <nil>
+}
+
+// An unset marker removes a field and owns its absence.
+func ExampleOptions_unset() {
+	engine := deployments()
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app}, {name: debug}]}`), by("ci"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r := by("policy")
+	r.Force = true
+	result, err = engine.Apply(result.Object, yaml(`
+replicas: {k8s_io__value: unset}
+containers: [{name: debug, k8s_io__value: unset}]
+`), r)
+	if err != nil {
+		log.Fatal(err)
+	}
+	show(result.Object)
+	_, err = engine.Apply(result.Object, yaml(`{replicas: 3, containers: [{name: app}]}`), by("ci"))
+	fmt.Println(err)
+	// Output:
+	// {"containers":[{"name":"app"}]}
+	// ci Apply {"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:name":{}}}}
+	// policy Apply {"f:containers":{"k:{\"name\":\"debug\"}":{}},"f:replicas":{}}
+	// apply conflicts with other managers on 1 field:
+	// - .replicas: it is <absent>, you want number 3; owned by "policy" (Apply with apps/v1, at 2026-01-02T15:04:05Z)
+	// Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.
+}
+
+// A conflict says who owns the field, what it is and what it would become. Force can
+// take over single fields.
+func ExampleConflictError() {
+	engine := deployments()
+	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), by("ci"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	config := yaml(`{replicas: 3, paused: true}`)
+	_, err = engine.Apply(result.Object, config, by("autoscaler"))
+	var conflict *apply.ConflictError
+	if errors.As(err, &conflict) {
+		for _, c := range conflict.Conflicts {
+			fmt.Printf("%v is %v, wanted %v, owned by %s\n", c.Path, c.Live, c.Wanted, c.Owners[0].Manager)
+		}
+	}
+	r := by("autoscaler")
+	r.ForcePaths = []fieldset.Path{fieldset.Names("replicas")}
+	result, err = engine.Apply(result.Object, config, r)
+	fmt.Println(result.Object.Document, err)
+	// Output:
+	// .replicas is 1, wanted 3, owned by ci
+	// {"paused":true,"replicas":3} <nil>
+}

@@ -1,0 +1,328 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// This file compares whole objects with what Kubernetes' FieldManager makes of them:
+// conflicts, document, entries with their order and whether they have a time; what
+// is stripped of metadata, reset at an endpoint, tracked from the first apply on, and
+// joined when there are too many updaters.
+
+var widgets = k8sschema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+
+const widgetVersion = "example.com/v1"
+
+// endpoint is one of the ways to an object, on both sides.
+type endpoint struct {
+	subresource string
+	ours        *Engine
+	theirs      *managedfields.FieldManager
+}
+
+// cluster is a random kind with its endpoints.
+type cluster struct {
+	kind      *schema.Type
+	schema    *smd.Schema
+	endpoints []endpoint
+}
+
+// newCluster makes a kind whose spec and status are random.
+func newCluster(g generator) *cluster {
+	s := g.schema()
+	parser, err := typed.NewParser(typed.YAMLObject(thingTypes))
+	if err != nil {
+		panic(err)
+	}
+	for _, def := range parser.Schema.Types {
+		if def.Name == "metadata" {
+			def.Map.Fields = append(def.Map.Fields, smd.StructField{Name: "managedFields", Type: smd.TypeRef{NamedType: new(atomicName)}})
+			s.Types = append(s.Types, def)
+		}
+	}
+	text := smd.String
+	s.Types = append(s.Types, smd.TypeDef{Name: "widget", Atom: smd.Atom{Map: &smd.Map{Fields: []smd.StructField{
+		{Name: "apiVersion", Type: smd.TypeRef{Inlined: smd.Atom{Scalar: &text}}},
+		{Name: "kind", Type: smd.TypeRef{Inlined: smd.Atom{Scalar: &text}}},
+		{Name: "metadata", Type: smd.TypeRef{NamedType: new("metadata")}},
+		{Name: "spec", Type: smd.TypeRef{NamedType: new("T0")}},
+		{Name: "status", Type: smd.TypeRef{NamedType: new("T1")}},
+	}}}})
+	c := &cluster{schema: s, kind: translator{s, map[string]*schema.Type{}}.ref(smd.TypeRef{NamedType: new("widget")})}
+	c.add("", ".status", fieldpath.MakePathOrDie("status"))
+	c.add("status", ".spec .metadata.labels", fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "labels"))
+	return c
+}
+
+func (c *cluster) add(subresource, reset string, theirReset ...fieldpath.Path) {
+	filter := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(theirReset...))
+	theirs, err := managedfields.NewDefaultFieldManager(c, c, c, c, widgets, widgets.GroupVersion(), subresource,
+		map[fieldpath.APIVersion]fieldpath.Filter{widgetVersion: filter})
+	if err != nil {
+		panic(err)
+	}
+	ours := mustEngine(Options{Versions: OneVersion(widgetVersion, c.kind), Reset: map[string]fieldset.Set{widgetVersion: pathSet(reset)}})
+	c.endpoints = append(c.endpoints, endpoint{subresource, ours, theirs})
+}
+
+// The rest of what a FieldManager wants to have: types, and conversion, defaulting and
+// creation that do nothing.
+
+func (c *cluster) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	content := o.(*unstructured.Unstructured).UnstructuredContent()
+	return typed.AsTyped(value.NewValueInterface(content), c.schema, smd.TypeRef{NamedType: new("widget")}, options...)
+}
+
+func (c *cluster) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
+	return &unstructured.Unstructured{Object: v.AsValue().Unstructured().(map[string]any)}, nil
+}
+
+func (c *cluster) Convert(_, _, _ any) error { return errors.New("not needed") }
+
+func (c *cluster) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+	return in, nil
+}
+
+func (c *cluster) ConvertFieldLabel(_ k8sschema.GroupVersionKind, _, _ string) (string, string, error) {
+	return "", "", errors.New("not needed")
+}
+
+func (c *cluster) Default(runtime.Object) {}
+
+func (c *cluster) New(kind k8sschema.GroupVersionKind) (runtime.Object, error) {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(kind)
+	return o, nil
+}
+
+// toTheirs gives an object the form that they take; one that does not exist yet has
+// only its kind.
+func (c *cluster) toTheirs(o Object) *unstructured.Unstructured {
+	if o.Document.IsAbsent() {
+		empty, _ := c.New(widgets)
+		return empty.(*unstructured.Unstructured)
+	}
+	doc, err := document.ParseJSON(o.AppendJSON(nil))
+	if err != nil {
+		panic(err)
+	}
+	return &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
+}
+
+// fromTheirs reads their object. Whatever they did just now has the time now.
+func fromTheirs(o runtime.Object, now time.Time) Object {
+	doc, err := document.FromGo(o.(*unstructured.Unstructured).Object)
+	if err != nil {
+		panic(err)
+	}
+	object, err := SplitObject(doc)
+	if err != nil {
+		panic(err)
+	}
+	for i := range object.Entries {
+		e := &object.Entries[i]
+		if e.Time.After(now) {
+			e.Time = now
+		}
+		// Unstructured objects hold field sets as maps, which forget their order.
+		fields, err := e.Fields()
+		if err != nil {
+			panic(err)
+		}
+		e.FieldsV1 = fields.FieldsV1()
+	}
+	return object
+}
+
+// theirConflicts lists their conflicts.
+func theirConflicts(err error) []string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsConflict(err) {
+		return nil
+	}
+	var all []string
+	for _, cause := range status.Status().Details.Causes {
+		all = append(all, cause.Field+" "+cause.Message)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// ourConflicts lists ours in the same words.
+func ourConflicts(err error) []string {
+	var conflict *ConflictError
+	if !errors.As(err, &conflict) {
+		return nil
+	}
+	var all []string
+	for _, c := range conflict.Conflicts {
+		for _, owner := range c.Owners {
+			text := fmt.Sprintf("%s conflict with %q", c.Path, owner.Manager)
+			if owner.Subresource != "" {
+				text += fmt.Sprintf(" with subresource %q", owner.Subresource)
+			}
+			if owner.Operation == Update {
+				text += " using " + owner.APIVersion
+			}
+			all = append(all, text)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// document returns a random object: a configuration, or the outcome of an update.
+func (c *cluster) document(g generator, live, last document.Value, update bool) document.Value {
+	base := last
+	if update && !live.IsAbsent() || base.IsAbsent() && g.chance(30) {
+		base = live
+	}
+	part := func(name string) document.Value {
+		t, _ := c.kind.Map.TypeOf(name)
+		v := base.Get(name)
+		switch {
+		case g.chance(15):
+			return document.Value{}
+		case v.Kind() == document.Map && g.chance(80):
+			v = g.mutate(t, v, update)
+		default:
+			v = g.mapValue(t.Map, 1, update)
+		}
+		return withoutEmptyLists(t, v)
+	}
+	metadata := document.NewMap(document.Field{Name: "name", Value: document.NewString("web")})
+	if uid := live.Lookup("metadata", "uid"); update && !uid.IsAbsent() {
+		metadata = metadata.With("uid", uid)
+	}
+	if g.chance(60) {
+		var labels []document.Field
+		for _, name := range []string{"p", "q", "r"} {
+			if g.chance(50) {
+				labels = append(labels, document.Field{Name: name, Value: document.NewString(one(g, "1", "2"))})
+			}
+		}
+		metadata = metadata.With("labels", document.NewMap(labels...))
+	}
+	if g.chance(30) {
+		metadata = metadata.With("finalizers", document.NewList(document.NewString(one(g, "f1", "f2"))))
+	}
+	return document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString(widgetVersion)},
+		document.Field{Name: "kind", Value: document.NewString("Widget")},
+		document.Field{Name: "metadata", Value: metadata},
+		document.Field{Name: "spec", Value: part("spec")},
+		document.Field{Name: "status", Value: part("status")},
+	)
+}
+
+// withLabel is a small update: entries of many updaters stay side by side.
+func withLabel(doc document.Value, name string, number int) document.Value {
+	metadata := doc.Get("metadata")
+	labels := metadata.Get("labels").With(name, document.NewString(fmt.Sprint(number)))
+	return doc.With("metadata", metadata.With("labels", labels))
+}
+
+// objectHistory plays random requests on both sides, step by step from our result.
+func objectHistory(g generator, steps, managers int) error {
+	c := newCluster(g)
+	var live Object
+	configs := map[string]document.Value{}
+	now := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	for n := range steps {
+		now = now.Add(time.Minute)
+		at := c.endpoints[0]
+		if g.chance(25) {
+			at = c.endpoints[1]
+		}
+		update := g.chance(45)
+		r := Request{Manager: fmt.Sprintf("m%d", g.IntN(managers)), Version: widgetVersion, Subresource: at.subresource, Time: now, Force: g.chance(50)}
+		doc := c.document(g, live.Document, configs[r.Manager+at.subresource], update)
+		if update && managers > 3 && !live.Document.IsAbsent() && g.chance(90) {
+			doc = withLabel(live.Document, r.Manager, g.IntN(9))
+		}
+		if _, err := validate(c.kind, doc, false); err != nil && !update {
+			continue // made of a live object with duplicates
+		}
+		if g.chance(3) {
+			live.Entries = nil
+		}
+		before := fmt.Sprintf("step %d, %s by %+v\nlive %s\nsent %v", n, map[bool]string{true: "update", false: "apply"}[update], r, dump(live), doc)
+
+		request := &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
+		var ours Result
+		var theirs runtime.Object
+		var err, theirErr error
+		if update {
+			ours, err = at.ours.Update(live, doc, r)
+			theirs, theirErr = at.theirs.Update(c.toTheirs(live), request, r.Manager)
+		} else {
+			ours, err = at.ours.Apply(live, doc, r)
+			theirs, theirErr = at.theirs.Apply(c.toTheirs(live), request, r.Manager, r.Force)
+		}
+		if (err == nil) != (theirErr == nil) || !slices.Equal(ourConflicts(err), theirConflicts(theirErr)) {
+			return fmt.Errorf("our error: %v\ntheir error: %v\n%s", err, theirErr, before)
+		}
+		if err != nil {
+			continue
+		}
+		if d := differObjects(ours.Object, fromTheirs(theirs, now)); d != "" {
+			return fmt.Errorf("%s\n%s", d, before)
+		}
+		if !update {
+			configs[r.Manager+at.subresource] = doc
+		}
+		live = ours.Object
+		live.Document = withoutEmptyLists(c.kind, live.Document)
+		live.Document = live.Document.With("metadata", live.Document.Get("metadata").With("uid", document.NewString("1")))
+	}
+	return nil
+}
+
+// differObjects returns how two objects differ, "" if they don't.
+func differObjects(ours, theirs Object) string {
+	if !equalButEmptied(ours.Document, theirs.Document) {
+		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.Document, theirs.Document)
+	}
+	ours.Document, theirs.Document = document.Value{}, document.Value{}
+	if a, b := dump(ours), dump(theirs); a != b {
+		return fmt.Sprintf("our entries:\n%s\ntheir entries:\n%s", strings.TrimPrefix(a, "<absent>\n"), strings.TrimPrefix(b, "<absent>\n"))
+	}
+	return ""
+}
+
+// TestFieldManager compares random histories of whole objects with Kubernetes'
+// FieldManager; with many managers, updaters are joined.
+func TestFieldManager(t *testing.T) {
+	for _, managers := range []int{3, 25} {
+		t.Run(fmt.Sprintf("%d managers", managers), func(t *testing.T) {
+			for seed := *firstSeed; seed < *firstSeed+uint64(*histories/10+1); seed++ {
+				steps := 12
+				if managers > 3 {
+					steps = 40
+				}
+				if err := objectHistory(newGenerator(seed), steps, managers); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+			}
+		})
+	}
+}

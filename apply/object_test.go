@@ -1,0 +1,256 @@
+package apply
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// TestNeverOwned: "Apply strips certain fields (like name and namespace) from
+// managers." (KEP-555)
+func TestNeverOwned(t *testing.T) {
+	const doc = `{apiVersion: v1, kind: Thing, metadata: {name: web, namespace: ns, uid: u, resourceVersion: "1", generation: 1, ` +
+		`creationTimestamp: "2026-01-01T00:00:00Z", selfLink: s, clusterName: c, labels: {a: b}}, number: 1}`
+	t.Run("apply", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m", doc)
+		s.owners("m .metadata.labels.a .number")
+		s.want(doc)
+	})
+	t.Run("update", func(t *testing.T) {
+		s := newScript(t)
+		s.update("m", doc)
+		s.owners("m/Update .metadata.labels .metadata.labels.a .number")
+	})
+	t.Run("before the first apply", func(t *testing.T) {
+		s := newScript(t)
+		s.live.Document = parse(doc)
+		s.apply("m", `text: x`)
+		s.owners("m .text", "before-first-apply/Update .metadata.labels .metadata.labels.a .number")
+	})
+	t.Run("no conflict", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", doc)
+		s.apply("m2", `{metadata: {resourceVersion: "2", generation: 2, uid: z}}`)
+		s.owners("m1 .metadata.labels.a .number")
+	})
+	t.Run("empty metadata", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `{metadata: {}, number: 1}`)
+		s.update("m2", `{metadata: {name: x}, number: 1, text: x}`)
+		s.owners("m1 .number", "m2/Update .text")
+	})
+}
+
+const wholeObject = `{"apiVersion":"v1","kind":"Thing","metadata":{"labels":{"a":"b"},"managedFields":[` +
+	`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:number":{}},"manager":"ci","operation":"Apply","time":"2026-01-02T03:04:05Z"},` +
+	`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"f:a":{}}},"manager":"kubectl","operation":"Update","subresource":"status"}` +
+	`],"name":"x"},"number":1}`
+
+// TestManagedFieldsRoundTrip: "ManagedFields API can be round tripped through the
+// structured-merge-diff format." (KEP-555)
+func TestManagedFieldsRoundTrip(t *testing.T) {
+	for _, text := range []string{
+		wholeObject,
+		`{"metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"manager":"m","operation":"Apply"}]}}`,
+		`{"metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}},"manager":"\"m\\","operation":"Update"}],"zone":1},"spec":{}}`,
+		`{"a":1,"metadata":{"annotations":{},"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"manager":"","operation":"Apply"}]},"z":null}`,
+		`{"metadata":{"name":"no entries"}}`,
+		`{}`,
+	} {
+		object, err := ReadObject([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := object.JSON(); got != text {
+			t.Errorf("%s\nbecomes\n%s", text, got)
+		}
+		if !object.Document.Lookup("metadata", "managedFields").IsAbsent() {
+			t.Error("the document still has managedFields")
+		}
+	}
+}
+
+// TestManagedFieldsForm: "There are no changes to the managedFields API." (KEP-555)
+// What we write is what Kubernetes writes, field by field.
+func TestManagedFieldsForm(t *testing.T) {
+	s := newScript(t)
+	s.apply("ci", `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, items: [{name: a, value: 1}]}`)
+	s.subresource = "status"
+	s.update("controller", `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, items: [{name: a, value: 1}], status: {a: 1}}`)
+	const want = `{"apiVersion":"v1","items":[{"name":"a","value":1}],"kind":"Thing","metadata":{"managedFields":[` +
+		`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{},"f:value":{}}},"f:number":{}},"manager":"ci","operation":"Apply","time":"2026-01-01T00:01:00Z"},` +
+		`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:status":{".":{},"f:a":{}}},"manager":"controller","operation":"Update","subresource":"status","time":"2026-01-01T00:02:00Z"}` +
+		`],"name":"x"},"number":1,"status":{"a":1}}`
+	if got := s.live.JSON(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestReadObjectTolerates: what Kubernetes reads we read as well.
+func TestReadObjectTolerates(t *testing.T) {
+	for _, c := range []struct {
+		name, managedFields string
+		entries             int
+	}{
+		{"null", `null`, 0},
+		{"none", `[]`, 0},
+		{"without fields", `[{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply"}]`, 1},
+		{"null fields", `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":null,"manager":"m","operation":"Apply","time":null}]`, 1},
+		{"without a name", `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"operation":"Update"}]`, 1},
+		{"unknown fields", `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"operation":"Update","new":1}]`, 1},
+		{"blanks", `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{ "f:number" : { } },"operation":"Update"}]`, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			object, err := ReadObject([]byte(`{"metadata":{"managedFields":` + c.managedFields + `}}`))
+			if err != nil || len(object.Entries) != c.entries {
+				t.Fatalf("received %v, %v", object.Entries, err)
+			}
+			for _, e := range object.Entries {
+				if _, err := e.Fields(); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := document.ParseJSON([]byte(object.JSON())); err != nil {
+				t.Errorf("what is written is no JSON: %v", err)
+			}
+		})
+	}
+}
+
+// TestBadEntries: entries that can't be used are refused with their place and the
+// reason.
+func TestBadEntries(t *testing.T) {
+	good := `{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:number":{}},"manager":"m","operation":"Apply"}`
+	for _, c := range []struct{ name, entry, want string }{
+		{"no map", `1`, "expected a map, received number 1"},
+		{"no operation", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m"}`, `expected operation Apply or Update, received ""`},
+		{"another operation", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"apply"}`, `received "apply"`},
+		{"no version", `{"fieldsType":"FieldsV1","manager":"m","operation":"Apply"}`, "expected an apiVersion"},
+		{"no type", `{"apiVersion":"v1","manager":"m","operation":"Apply"}`, `expected fieldsType FieldsV1, received ""`},
+		{"another type", `{"apiVersion":"v1","fieldsType":"FieldsV2","manager":"m","operation":"Apply"}`, `received "FieldsV2"`},
+		{"bad time", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":"yesterday"}`, `expected a time such as`},
+		{"time that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":5}`, `expected a time such as`},
+		{"manager that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":5,"operation":"Apply"}`, `manager: expected a string, received number 5`},
+		{"version that is no string", `{"apiVersion":1,"fieldsType":"FieldsV1","manager":"m","operation":"Apply"}`, `apiVersion: expected a string, received number 1`},
+		{"subresource that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","subresource":{}}`, `subresource: expected a string, received map {}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ReadObject([]byte(`{"metadata":{"managedFields":[` + good + `,` + c.entry + `]}}`))
+			wantEntryError(t, err, 1, c.want)
+		})
+	}
+	t.Run("no list", func(t *testing.T) {
+		_, err := ReadObject([]byte(`{"metadata":{"managedFields":{}}}`))
+		wantEntryError(t, err, 0, "expected a list of entries, received map {}")
+	})
+	t.Run("bad field set", func(t *testing.T) {
+		s := newScript(t)
+		for _, fields := range []string{`"x"`, `[]`, `{"f:a":1}`, `{"a":{}}`, `{"k:x":{}}`} {
+			object, err := ReadObject([]byte(`{"metadata":{"managedFields":[` + good + `,` + strings.Replace(good, `{"f:number":{}}`, fields, 1) + `]}}`))
+			if err != nil {
+				t.Errorf("%s: field sets are read when they are needed: %v", fields, err)
+				continue
+			}
+			_, err = s.fast.Apply(object, parse(`number: 1`), s.request("m"))
+			wantEntryError(t, err, 1, "expected a field set")
+			_, err = s.fast.Update(object, parse(`number: 1`), s.request("m"))
+			wantEntryError(t, err, 1, "expected a field set")
+			_, err = s.fast.Extract(object, s.request("m"))
+			wantEntryError(t, err, 1, "expected a field set")
+		}
+	})
+	t.Run("no JSON", func(t *testing.T) {
+		_, err := ReadObject([]byte(`{"metadata":`))
+		var syntax *document.SyntaxError
+		if !errors.As(err, &syntax) {
+			t.Errorf("received %v", err)
+		}
+	})
+}
+
+func wantEntryError(t *testing.T, err error, index int, part string) {
+	t.Helper()
+	var entry *EntryError
+	if !errors.As(err, &entry) {
+		t.Errorf("expected an entry to be refused, received %v", err)
+		return
+	}
+	if entry.Index != index || !strings.Contains(err.Error(), part) {
+		t.Errorf("the error is for index %d, want %d:\n%v\nwant %s", entry.Index, index, err, part)
+	}
+}
+
+// TestSameManagerTwice: of two entries of one manager the later counts, as upstream.
+func TestSameManagerTwice(t *testing.T) {
+	s := newScript(t)
+	s.live = Object{Document: parse(`{number: 1, text: x}`), Entries: []Entry{
+		{Manager: "m", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
+		{Manager: "m", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:text":{}}`}}}
+	s.apply("other", `flag: true`)
+	s.owners("m .text", "other .flag")
+}
+
+// TestNoOp: applying what is there writes nothing: the same document, the same slice
+// of entries, no new time. newScript's helpers check the sharing for every no-op.
+func TestNoOp(t *testing.T) {
+	s := newScript(t)
+	const config = `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, struct: {}, list: [], set: [b, a], items: [{name: b}, {name: a, value: 1}], map: {x: null}, free: {a: [{}]}}`
+	s.apply("m1", config)
+	s.noOp("m1", config)
+	s.apply("m2", `{text: x, set: [c]}`)
+	s.update("m3", s.live.Document.With("flag", document.NewBool(true)).String())
+	s.noOp("m1", config)
+	s.noOp("m2", `{text: x, set: [c]}`)
+	if result := s.update("m3", s.live.Document.String()); !result.NoOp {
+		t.Error("an update with the live document is no no-op")
+	}
+	t.Run("in another spelling", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `{number: 100, items: [{name: a, value: 1}]}`)
+		s.noOp("m1", `{items: [{value: 1.0, name: a}], number: 1e2}`)
+	})
+	t.Run("another order is a change", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `set: [a, b]`)
+		if result := s.apply("m1", `set: [b, a]`); result.NoOp {
+			t.Error("a new order of items must be written")
+		}
+		s.want(`set: [b, a]`)
+	})
+	t.Run("sharing is a change", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `number: 1`)
+		result := s.apply("m2", `number: 1`)
+		if result.NoOp || !result.Changes().IsEmpty() {
+			t.Error("a new owner must be written, although no value changes")
+		}
+	})
+	t.Run("another version is a change", func(t *testing.T) {
+		s := newScript(t, Options{Versions: newThingVersions("v3")})
+		s.apply("m1", `number: 1`)
+		s.at("v3")
+		if result := s.apply("m1", `number: 1`); result.NoOp || s.live.Entries[0].APIVersion != "v3" {
+			t.Error("the entry must be of the new version")
+		}
+	})
+}
+
+// TestChanges: a result tells exactly which paths changed.
+func TestChanges(t *testing.T) {
+	s := newScript(t)
+	s.apply("m1", `{number: 1, text: x, items: [{name: a, value: 1}], map: {a: 1}}`)
+	result := s.apply("m1", `{number: 2, flag: true, items: [{name: a, value: 1}, {name: b}], map: {a: 1}}`)
+	c := result.Changes()
+	if !c.Added.Equal(pathSet(`.flag .items[name="b"]{,.name}`)) || !c.Modified.Equal(pathSet(".number")) || !c.Removed.Equal(pathSet(".text")) {
+		t.Errorf("added\n%vmodified\n%vremoved\n%v", c.Added, c.Modified, c.Removed)
+	}
+	result = s.update("m2", `{number: 2, flag: true, items: [{name: b}], map: {a: 1}, struct: {a: 1}}`)
+	c = result.Changes()
+	if !c.Added.Equal(pathSet(".struct .struct.a")) || !c.Modified.IsEmpty() || !c.Removed.Equal(pathSet(`.items[name="a"]{,.name,.value}`)) {
+		t.Errorf("added\n%vmodified\n%vremoved\n%v", c.Added, c.Modified, c.Removed)
+	}
+}

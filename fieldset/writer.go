@@ -1,0 +1,132 @@
+package fieldset
+
+import "github.com/cadastre/cadastre/document"
+
+// Writer writes the FieldsV1 of a set while the set is being found, without making
+// the set: the elements of a level must come in order, or be arranged afterwards.
+//
+//	w.Begin()
+//	spec := w.OpenName("spec", false)
+//	image := w.OpenName("image", true)
+//	w.Close(image)
+//	w.Close(spec)
+//	text := w.End()
+//
+// The zero Writer is ready to use, and to be used again.
+type Writer struct {
+	text  []byte
+	spare []byte
+}
+
+// Opened is an element that has been written and whose level is being written.
+type Opened struct {
+	start, inside int
+	member        bool
+}
+
+const dotEntry = `".":{}`
+
+// Begin starts a set.
+func (w *Writer) Begin() { w.text = append(w.text[:0], '{') }
+
+// End finishes the set. The text is only valid until the next Begin.
+func (w *Writer) End() []byte {
+	w.text = append(w.text, '}')
+	return w.text
+}
+
+// Len returns how much has been written; Truncate goes back to there.
+func (w *Writer) Len() int { return len(w.text) }
+
+// Truncate takes back all that was written after the given length.
+func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
+
+// OpenName writes a field's name; what is below it follows.
+func (w *Writer) OpenName(name string, member bool) Opened {
+	start := w.separate()
+	w.text = append(w.text, `"f:`...)
+	w.text = appendName(w.text, name)
+	return w.inside(start, member)
+}
+
+// OpenValue writes an item of a set, which is a member.
+func (w *Writer) OpenValue(v document.Value) Opened {
+	start := w.separate()
+	w.text = append(w.text, `"v:`...)
+	w.text = AppendValue(w.text, v)
+	return w.inside(start, true)
+}
+
+// OpenKey writes an item of a keyed list, which is a member. The fields must come in
+// order; those with an absent value are left out.
+func (w *Writer) OpenKey(fields []KeyField) Opened {
+	start := w.separate()
+	w.text = append(w.text, `"k:{`...)
+	first := true
+	for _, f := range fields {
+		if f.Value.IsAbsent() {
+			continue
+		}
+		if !first {
+			w.text = append(w.text, ',')
+		}
+		first = false
+		w.text = AppendKeyField(w.text, f.Name, f.Value)
+	}
+	w.text = append(w.text, '}')
+	return w.inside(start, true)
+}
+
+func (w *Writer) separate() (start int) {
+	start = len(w.text)
+	if w.text[start-1] != '{' {
+		w.text = append(w.text, ',')
+	}
+	return start
+}
+
+func (w *Writer) inside(start int, member bool) Opened {
+	w.text = append(w.text, `":{`...)
+	o := Opened{start, len(w.text), member}
+	if member {
+		w.text = append(w.text, dotEntry...)
+	}
+	return o
+}
+
+// Close finishes an element. One that is no member and has nothing below it is
+// taken back.
+func (w *Writer) Close(o Opened) {
+	size := len(w.text) - o.inside
+	switch {
+	case !o.member && size == 0:
+		w.text = w.text[:o.start]
+		return
+	case o.member && size == len(dotEntry):
+		w.text = w.text[:o.inside]
+	}
+	w.text = append(w.text, '}')
+}
+
+// Arrange puts elements of one level into another order. The first of them was
+// written at start; ends tells where each ended; order tells which comes when.
+func (w *Writer) Arrange(start int, ends, order []int) {
+	w.spare = append(w.spare[:0], w.text[start:]...)
+	to := start
+	for n, i := range order {
+		from := 0
+		if i > 0 {
+			from = ends[i-1] - start
+		}
+		if w.spare[from] == ',' {
+			from++
+		}
+		if n > 0 {
+			w.text[to] = ','
+			to++
+		} else if w.spare[0] == ',' {
+			to++ // what was before the level's first element stays
+		}
+		to += copy(w.text[to:], w.spare[from:ends[i]-start])
+	}
+}
