@@ -50,3 +50,9 @@ bench-floor: ## compare the JSON libraries that could be the floor
 .PHONY: ci
 ci: ## everything that must pass before a change lands
 	.ci/run
+
+HISTORIES ?= 200000
+
+.PHONY: soak
+soak: ## compare HISTORIES (200000) random histories with structured-merge-diff, twelve requests each
+	$(GO) test ./apply -run 'TestDifferential' -histories $(HISTORIES) -timeout 24h -v

@@ -75,52 +75,82 @@ func checkConflicts(all []conflicting, r Request) error {
 		return nil
 	}
 	forced := fieldset.New(r.ForcePaths...)
-	var conflicts []Conflict
+	var w conflictWalker
 	for _, c := range all {
-		for p := range c.fields.Difference(c.fields.Covered(forced)).All() {
-			at := slices.IndexFunc(conflicts, func(other Conflict) bool { return other.Path.Equal(p) })
-			if at >= 0 {
-				conflicts[at].Owners = append(conflicts[at].Owners, c.entry)
-				continue
-			}
-			conflicts = append(conflicts, Conflict{
-				Path:   slices.Clone(p),
-				Owners: []Entry{c.entry},
-				Live:   valueAt(c.there.was, p),
-				Wanted: valueAt(c.there.will, p),
-			})
-		}
+		w.owner = []Entry{c.entry}
+		w.walk(c.there.was.t, c.there.was.doc, c.there.will.doc, c.fields.Difference(c.fields.Covered(forced)))
 	}
-	if len(conflicts) == 0 {
+	if len(w.conflicts) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(conflicts, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
-	return &ConflictError{Conflicts: conflicts}
+	slices.SortStableFunc(w.conflicts, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
+	return &ConflictError{Conflicts: joinOwners(w.conflicts)}
 }
 
-// valueAt returns the value at a path, absent if there is none.
-func valueAt(v versioned, p fieldset.Path) document.Value {
-	t, doc := v.t, v.doc
-	for _, e := range p {
-		if t == nil {
-			t = schema.Untyped
+// joinOwners makes one conflict of those that are next to each other and at the
+// same path.
+func joinOwners(conflicts []Conflict) []Conflict {
+	last := 0
+	for _, c := range conflicts[1:] {
+		if c.Path.Equal(conflicts[last].Path) {
+			conflicts[last].Owners = append(slices.Clip(conflicts[last].Owners), c.Owners...)
+			continue
 		}
-		switch {
-		case e.Kind() == fieldset.FieldName:
-			if t.Map != nil {
-				t, _ = t.Map.TypeOf(e.Name())
-			}
-			doc = doc.Get(e.Name())
-		case t.List == nil || doc.Kind() != document.List:
-			return document.Value{}
-		default:
-			items, _ := elements(t.List, doc)
-			i := slices.Index(items, e)
-			if i < 0 {
-				return document.Value{}
-			}
-			doc, t = doc.At(i), t.List.Item
-		}
+		last++
+		conflicts[last] = c
 	}
-	return doc
+	return conflicts[:last+1]
+}
+
+// conflictWalker follows a set through the object before and after, and makes a
+// conflict of each of its fields.
+type conflictWalker struct {
+	path      fieldset.Path
+	owner     []Entry
+	conflicts []Conflict
+}
+
+func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, set fieldset.Set) {
+	if t == nil {
+		t = schema.Untyped
+	}
+	at := len(w.path)
+	wasItems, willItems := indexItems(t, was), indexItems(t, will)
+	for i := range set.Len() {
+		e := set.Element(i)
+		child, _ := typeBelow(t, e)
+		if e.Kind() == fieldset.SetValue && t.List != nil {
+			child = t.List.Item
+		}
+		wasChild, willChild := childOf(was, wasItems, e), childOf(will, willItems, e)
+		w.path = append(w.path, e)
+		if set.Member(i) {
+			w.conflicts = append(w.conflicts, Conflict{Path: slices.Clone(w.path), Owners: w.owner, Live: wasChild, Wanted: willChild})
+		}
+		if below := set.Child(i); !below.IsEmpty() {
+			w.walk(child, wasChild, willChild, below)
+		}
+		w.path = w.path[:at]
+	}
+}
+
+// indexItems indexes the items of a granular list; of all else, nothing.
+func indexItems(t *schema.Type, v document.Value) index {
+	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
+		return index{}
+	}
+	items, _ := elements(t.List, v)
+	return newIndex(items)
+}
+
+// childOf returns the field or item that an element selects, absent if there is
+// none.
+func childOf(v document.Value, items index, e fieldset.Element) document.Value {
+	if e.Kind() == fieldset.FieldName {
+		return v.Get(e.Name())
+	}
+	if i := items.find(e); i >= 0 {
+		return v.At(i)
+	}
+	return document.Value{}
 }

@@ -113,7 +113,7 @@ Leave the field out to let its owners keep it, apply the same value to share it,
 	s.subresource = ""
 	two := s.conflict("ops", `{number: {k8s_io__value: unset}, text: null}`, ".number ci:status,kubectl/Update", ".text kubectl/Update")
 	const wantTwo = `apply conflicts with other managers on 2 fields:
-- .number: it is number 1, you want <absent>; owned by "ci" (Apply with v1, subresource status) and "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
+- .number: it is number 1, you want absent; owned by "ci" (Apply with v1, subresource status) and "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
 - .text: it is string "x", you want null; owned by "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
 Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.`
 	if two.Error() != wantTwo {

@@ -194,7 +194,7 @@ containers: [{name: debug, k8s_io__value: unset}]
 	// ci Apply {"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:name":{}}}}
 	// policy Apply {"f:containers":{"k:{\"name\":\"debug\"}":{}},"f:replicas":{}}
 	// apply conflicts with other managers on 1 field:
-	// - .replicas: it is <absent>, you want number 3; owned by "policy" (Apply with apps/v1, at 2026-01-02T15:04:05Z)
+	// - .replicas: it is absent, you want number 3; owned by "policy" (Apply with apps/v1, at 2026-01-02T15:04:05Z)
 	// Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.
 }
 

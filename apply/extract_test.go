@@ -50,6 +50,31 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// TestExtractChangedByOthers: the extract is what I own, whatever others made of it.
+func TestExtractChangedByOthers(t *testing.T) {
+	for _, c := range []struct{ name, others, mine, after, want string }{
+		{"null over the items of others", `set: [a]`, `set: null`, ``, `set: null`},
+		{"null over the fields of others", `struct: {a: 1}`, `struct: null`, ``, `struct: {}`},
+		{"a key that another spelled out", ``, `ports: [{port: 1}]`, `ports: [{port: 1, protocol: TCP}]`, `ports: [{port: 1}]`},
+		{"absent in what has become a scalar", ``, `free: {a: {b: {k8s_io__value: unset}}}`, `free: {a: 1}`, `free: {a: {b: {k8s_io__value: unset}}}`},
+		{"absent in what has become null", ``, `struct: {inner: {a: {k8s_io__value: unset}}}`, `struct: {inner: null}`, `struct: {inner: {a: {k8s_io__value: unset}}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript(t)
+			s.apply("others", c.others)
+			s.apply("me", c.mine)
+			if c.after != "" {
+				s.apply("others", c.after)
+			}
+			got := s.extract("me")
+			if want := parse(c.want); !document.Equal(got, want) {
+				t.Errorf("extracted\n%v\nwant\n%v", got, want)
+			}
+			s.noOp("me", got.String())
+		})
+	}
+}
+
 // TestExtractNames: an extract names its object, so that it can be applied.
 func TestExtractNames(t *testing.T) {
 	s := newScript(t)

@@ -53,8 +53,21 @@ func (e *Engine) read(t *schema.Type, live, config document.Value, version strin
 		in = readPlainly(t, live, rest, reset)
 	}
 	in.marks, in.unset = true, unset
-	in.text = in.fields().Union(unset).Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
+	owned := e.withDefaults(t, in, in.fields().Union(unset))
+	in.text = owned.Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
 	return in, nil
+}
+
+// withDefaults returns the fields that the applier is to own when defaults come back
+// in places that it unsets: it owns what they bring, as if it had applied it.
+func (e *Engine) withDefaults(t *schema.Type, in intent, owned fieldset.Set) fieldset.Set {
+	if e.options.Default == nil {
+		return owned
+	}
+	var r remover
+	defaulted := e.options.Default(r.remove(t, in.merged, in.unset))
+	back := pathsOf(t, defaulted).Intersection(in.unset)
+	return owned.Difference(back).Union(fieldsOf(t, defaulted).Covered(back))
 }
 
 // walk is walkConfig, unless shortcuts are off.

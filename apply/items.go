@@ -136,19 +136,6 @@ func keyNames(l *schema.List) string {
 	return strings.Join(names, ", ")
 }
 
-// describe shows a value in an error message, shortened.
-func describe(v document.Value) string {
-	const most = 60
-	text := v.String()
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	if v.IsAbsent() || v.IsNull() {
-		return text
-	}
-	return v.Kind().String() + " " + text
-}
-
 // index finds items of a list by their element.
 type index struct {
 	elements []fieldset.Element

@@ -94,6 +94,17 @@ func defaultNumber(doc document.Value) document.Value {
 	return doc.With("number", document.NewInt(7))
 }
 
+// defaultField is the defaulting of a kind where one field has a default.
+func defaultField(name, value string) func(document.Value) document.Value {
+	byDefault := parse(value)
+	return func(doc document.Value) document.Value {
+		if !doc.Get(name).IsAbsent() {
+			return doc
+		}
+		return doc.With(name, byDefault)
+	}
+}
+
 // unsetCase is one field of thing: what it holds and what owning it means.
 type unsetCase struct {
 	name, field string
@@ -437,6 +448,29 @@ func TestUnsetDefaults(t *testing.T) {
 		s.want(`number: 7`)
 		s.owners("m1 .number", "m2 .text")
 	})
+	for _, c := range []struct{ name, field, value, owned string }{
+		{"struct", "struct", `{a: 5, inner: {b: 6}}`, ".struct.a .struct.inner.b"},
+		{"map", "map", `{x: 5}`, ".map.x"},
+		{"list-map", "items", `[{name: d, value: 5}]`, `.items[name="d"]{,.name,.value}`},
+		{"set", "set", `[d]`, `.set[="d"]`},
+		{"atomic list", "list", `[d]`, ".list"},
+	} {
+		t.Run("the unsetter owns all that a default brings: "+c.name, func(t *testing.T) {
+			s := newScript(t, Options{Unset: true, Default: defaultField(c.field, c.value)})
+			s.apply("m1", c.field+": {k8s_io__value: unset}")
+			s.want(c.field + ": " + c.value)
+			s.owners("m1 " + c.owned)
+			s.noOp("m1", c.field+": {k8s_io__value: unset}")
+			s.noOp("m1", s.extract("m1").String())
+			s.apply("m2", c.field+": "+c.value) // the same value is shared
+			s.noOp("m1", c.field+": {k8s_io__value: unset}")
+		})
+	}
+	t.Run("changing what a default brought is a conflict", func(t *testing.T) {
+		s := newScript(t, Options{Unset: true, Default: defaultField("struct", `{a: 5}`)})
+		s.apply("m1", `struct: {k8s_io__value: unset}`)
+		s.conflict("m2", `struct: {a: 6}`, ".struct.a m1")
+	})
 	t.Run("not called without markers", func(t *testing.T) {
 		s := newScript(t, Options{Unset: true, Default: func(document.Value) document.Value { panic("called") }})
 		s.apply("m1", `text: x`)
@@ -643,6 +677,43 @@ func TestUnsetErrors(t *testing.T) {
 			newScript(t).invalid("m1", c.config, c.paths, c.parts...)
 		})
 	}
+}
+
+// TestUnsetWhatIOwned: a marker in the place of what I applied before removes all of
+// it, and what others have inside is still theirs to defend.
+func TestUnsetWhatIOwned(t *testing.T) {
+	t.Run("item", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `items: [{name: a, value: 1, tags: [x]}, {name: b}]`)
+		s.apply("m1", `items: [{name: a, k8s_io__value: unset}, {name: b}]`)
+		s.want(`items: [{name: b}]`)
+		s.owners(`m1 .items[name="a"] .items[name="b"]{,.name}`)
+	})
+	t.Run("item with a field of another", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `items: [{name: a, value: 1}]`)
+		s.update("m2", `items: [{name: a, value: 1, tags: [x]}]`)
+		s.conflict("m1", `items: [{name: a, k8s_io__value: unset}]`,
+			`.items[name="a"].tags m2/Update`, `.items[name="a"].tags[="x"] m2/Update`)
+		s.force("m1", `items: [{name: a, k8s_io__value: unset}]`)
+		s.want(`items: []`)
+		s.owners(`m1 .items[name="a"]`)
+	})
+	t.Run("map with a field of another", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `free: {a: {b: 1}}`)
+		s.update("m2", `free: {a: {b: 1, c: 2}}`)
+		s.conflict("m1", `free: {k8s_io__value: unset}`, ".free.a.c m2/Update")
+		s.force("m1", `free: {k8s_io__value: unset}`)
+		s.want(``)
+		s.owners("m1 .free")
+	})
+	t.Run("inside of what I let go", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `free: {a: {b: 1}}`)
+		s.update("m2", `free: {a: {b: 1, c: 2}}`)
+		s.conflict("m1", `free: {a: {c: {k8s_io__value: unset}}}`, ".free.a.c m2/Update")
+	})
 }
 
 // TestUnsetLabels: fields of the metadata that do have owners can be unset.

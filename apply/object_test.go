@@ -254,3 +254,42 @@ func TestChanges(t *testing.T) {
 		t.Errorf("added\n%vmodified\n%vremoved\n%v", c.Added, c.Modified, c.Removed)
 	}
 }
+
+// TestForeignSpelling: field sets that others spelled in their own way mean the same,
+// also when the engine has seen them before.
+func TestForeignSpelling(t *testing.T) {
+	const items, ports = `items: [{name: a, value: 1}]`, `ports: [{port: 80, alias: a}]`
+	for _, c := range []struct{ name, fields, live, config, conflict string }{
+		{"blanks", `{ "f:number" : { } }`, `number: 1`, `number: 2`, ".number"},
+		{"escaped", `{"f:\u006eumber":{}}`, `number: 1`, `number: 2`, ".number"},
+		{"null", `{"f:number":null}`, `number: 1`, `number: 2`, ".number"},
+		{"dot alone", `{"f:number":{".":{}}}`, `number: 1`, `number: 2`, ".number"},
+		{"order", `{"f:text":{},"f:number":{}}`, `number: 1`, `number: 2`, ".number"},
+		{"twice", `{"f:number":{},"f:number":{}}`, `number: 1`, `number: 2`, ".number"},
+		{"blanks in a key", `{"f:items":{"k:{ \"name\" : \"a\" }":{"f:value":{}}}}`, items, `items: [{name: a, value: 2}]`, `.items[name="a"].value`},
+		{"escaped key", `{"f:items":{"k:{\"name\":\"\\u0061\"}":{"f:value":{}}}}`, items, `items: [{name: a, value: 2}]`, `.items[name="a"].value`},
+		{"order of keys", `{"f:ports":{"k:{\"protocol\":\"TCP\",\"port\":80}":{"f:alias":{}}}}`, ports, `ports: [{port: 80, alias: b}]`, `.ports[port=80,protocol="TCP"].alias`},
+		{"number in a key", `{"f:ports":{"k:{\"port\":8e1,\"protocol\":\"TCP\"}":{"f:alias":{}}}}`, ports, `ports: [{port: 80, alias: b}]`, `.ports[port=80,protocol="TCP"].alias`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript(t)
+			s.live = Object{Document: parse(c.live), Entries: []Entry{{Manager: "other", Operation: Apply, APIVersion: "v1", FieldsV1: c.fields}}}
+			for range 3 {
+				s.conflict("me", c.config, c.conflict+" other")
+				if _, err := s.fast.Apply(s.live, parse(`flag: true`), s.request("unrelated")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			result, err := s.fast.Update(s.live, parse(c.config), s.request("me"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range result.Object.Entries {
+				fields, _ := e.Fields()
+				if owns := fields.Has(mustPath(c.conflict)); owns != (e.Manager == "me") {
+					t.Errorf("%s owns\n%v", e.Manager, fields)
+				}
+			}
+		})
+	}
+}

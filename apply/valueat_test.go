@@ -1,0 +1,20 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// valueAt returns the value at a path, absent if there is none.
+func valueAt(v versioned, p fieldset.Path) document.Value {
+	t, doc := v.t, v.doc
+	for _, e := range p {
+		if t == nil {
+			t = schema.Untyped
+		}
+		doc = childOf(doc, indexItems(t, doc), e)
+		t, _ = typeBelow(t, e)
+	}
+	return doc
+}
