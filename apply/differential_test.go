@@ -24,11 +24,10 @@ var (
 
 // world is a kind with some versions, on both sides.
 type world struct {
-	types   map[string]*schema.Type
-	oracle  *oracle
-	fast    *Engine
-	plain   *Engine
-	renames map[string]map[string]string
+	types  map[string]*schema.Type
+	oracle *oracle
+	fast   *Engine
+	plain  *Engine
 }
 
 // Type implements Versions.

@@ -21,7 +21,6 @@ type oracle struct {
 	schemas map[string]*smd.Schema
 	updater *merge.Updater
 	convert func(doc document.Value, from, to string) document.Value
-	// versionOf finds the version of a typed value by its schema.
 }
 
 func newOracle(schemas map[string]*smd.Schema, reset map[string]*fieldpath.Set, convert func(doc document.Value, from, to string) document.Value) *oracle {
@@ -49,6 +48,7 @@ func (o *oracle) Convert(v *typed.TypedValue, to fieldpath.APIVersion) (*typed.T
 	// Not validated: halfway through pruning, structured-merge-diff leaves null in
 	// the place of list items that it emptied.
 	doc := o.convert(fromTyped(v), from, string(to))
+	//lint:ignore SA1019 there is no other way not to validate
 	return typed.AsTypedUnvalidated(value.NewValueInterface(doc.ToGo()), o.schemas[string(to)], smd.TypeRef{NamedType: new("T0")}), nil
 }
 

@@ -69,7 +69,7 @@ func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 }
 
 // fit makes sure that an owner's set can be read and fits its topology. A set that
-// is known to do so is not read.
+// is known to do so, and not to be empty, is not read.
 func (e *Engine) fit(one *owner, t *schema.Type) error {
 	hash := e.fitting.hash(one.entry.APIVersion, one.entry.FieldsV1)
 	if e.fitting.has(hash) && !e.options.Plain {
@@ -80,7 +80,9 @@ func (e *Engine) fit(one *owner, t *schema.Type) error {
 	}
 	fitted := reconcile(one.set, t)
 	if fitted.Equal(one.set) {
-		e.fitting.add(hash)
+		if one.owns() {
+			e.fitting.add(hash)
+		}
 		return nil
 	}
 	one.set, one.changed = fitted, true
@@ -245,8 +247,8 @@ func (o *owners) touch(i int, now time.Time) {
 	}
 }
 
-// owns reports whether an owner has anything. A set that was not read is not
-// empty, or it would not have been written.
+// owns reports whether an owner has anything. A set that was not read is known not
+// to be empty.
 func (o *owner) owns() bool { return !o.known || !o.set.IsEmpty() }
 
 // result is the outcome of the operation with the given document.

@@ -19,7 +19,7 @@ func (s Set) Union(other Set) Set {
 		case a == nil:
 			out = append(out, *b)
 		default:
-			out = append(out, node{a.element, a.member || b.member, a.below().Union(b.below()).kids})
+			out = append(out, a.with(a.member || b.member, a.below().Union(b.below())))
 		}
 	})
 	return Set{out}
@@ -30,7 +30,7 @@ func (s Set) Intersection(other Set) Set {
 	var out []node
 	join(s, other, func(a, b *node) {
 		if a != nil && b != nil {
-			out = appendNode(out, node{a.element, a.member && b.member, a.below().Intersection(b.below()).kids})
+			out = appendNode(out, a, a.member && b.member, a.below().Intersection(b.below()))
 		}
 	})
 	return Set{out}
@@ -49,7 +49,7 @@ func (s Set) Difference(other Set) Set {
 		case b == nil:
 			out = append(out, *a)
 		default:
-			out = appendNode(out, node{a.element, a.member && !b.member, a.below().Difference(b.below()).kids})
+			out = appendNode(out, a, a.member && !b.member, a.below().Difference(b.below()))
 		}
 	})
 	return Set{out}
@@ -68,7 +68,7 @@ func (s Set) RecursiveDifference(other Set) Set {
 		case b == nil:
 			out = append(out, *a)
 		default:
-			out = appendNode(out, node{a.element, a.member, a.below().RecursiveDifference(b.below()).kids})
+			out = appendNode(out, a, a.member, a.below().RecursiveDifference(b.below()))
 		}
 	})
 	return Set{out}
@@ -78,11 +78,8 @@ func (s Set) RecursiveDifference(other Set) Set {
 func (s Set) Leaves() Set {
 	var out []node
 	for i := range s.kids {
-		n := s.kids[i]
-		if len(n.kids) > 0 {
-			n.member, n.kids = false, n.below().Leaves().kids
-		}
-		out = appendNode(out, n)
+		n := &s.kids[i]
+		out = appendNode(out, n, n.member && len(n.kids) == 0, n.below().Leaves())
 	}
 	return Set{out}
 }
@@ -96,7 +93,7 @@ func (s Set) Covered(other Set) Set {
 		case b.member:
 			out = append(out, *a)
 		default:
-			out = appendNode(out, node{a.element, false, a.below().Covered(b.below()).kids})
+			out = appendNode(out, a, false, a.below().Covered(b.below()))
 		}
 	})
 	return Set{out}
@@ -109,38 +106,33 @@ func (s Set) Insert(p Path) Set { return s.Union(New(p)) }
 // does not have the element.
 func join(s, other Set, visit func(a, b *node)) {
 	i, j := 0, 0
-	for i < len(s.kids) || j < len(other.kids) {
-		switch c := compareAt(s, i, other, j); {
+	for i < len(s.kids) && j < len(other.kids) {
+		a, b := &s.kids[i], &other.kids[j]
+		switch c := a.compare(b); {
 		case c < 0:
-			visit(&s.kids[i], nil)
+			visit(a, nil)
 			i++
 		case c > 0:
-			visit(nil, &other.kids[j])
+			visit(nil, b)
 			j++
 		default:
-			visit(&s.kids[i], &other.kids[j])
+			visit(a, b)
 			i++
 			j++
 		}
 	}
-}
-
-// compareAt compares the next elements of two sets; a set that is at its end comes
-// last.
-func compareAt(s Set, i int, other Set, j int) int {
-	switch {
-	case i == len(s.kids):
-		return 1
-	case j == len(other.kids):
-		return -1
+	for ; i < len(s.kids); i++ {
+		visit(&s.kids[i], nil)
 	}
-	return s.kids[i].element.Compare(other.kids[j].element)
+	for ; j < len(other.kids); j++ {
+		visit(nil, &other.kids[j])
+	}
 }
 
-// appendNode appends a node unless it says nothing.
-func appendNode(out []node, n node) []node {
-	if !n.member && len(n.kids) == 0 {
+// appendNode appends a node for the element of n, unless it would say nothing.
+func appendNode(out []node, n *node, member bool, below Set) []node {
+	if !member && below.IsEmpty() {
 		return out
 	}
-	return append(out, n)
+	return append(out, n.with(member, below))
 }

@@ -25,7 +25,7 @@ func (b *Builder) Mark() int { return len(b.stack) }
 // has nothing below it is left out.
 func (b *Builder) Push(e Element, member bool, below Set) {
 	if member || !below.IsEmpty() {
-		b.stack = append(b.stack, node{e, member, below.kids})
+		b.stack = append(b.stack, newNode(e, member, below))
 	}
 }
 
@@ -48,4 +48,4 @@ func (b *Builder) Set(mark int) Set {
 	return Set{kids}
 }
 
-func compareNodes(a, b node) int { return a.element.Compare(b.element) }
+func compareNodes(a, b node) int { return a.compare(&b) }

@@ -23,4 +23,18 @@
 //
 //	node.member || len(node.kids) > 0       no node is there for nothing
 //	kids[i].element < kids[i+1].element     sorted, each element once
+//
+// An element is kept as FieldsV1 spells it, and equal elements are spelled the same:
+//
+//	a == b  if and only if  a.Compare(b) == 0
+//
+// # Where to look
+//
+//	element.go, path.go      elements and paths; pathreader.go reads .spec.ports[port=80]
+//	set.go, algebra.go       sets; builder.go makes them bottom up
+//	fieldsv1.go, reader.go   FieldsV1 out and in; elementreader.go and spelling.go do the names
+//	writer.go, mention.go    FieldsV1 without a set: written piece by piece, asked
+//
+// Where this package differs from structured-merge-diff on purpose, a test in
+// differences_test.go says so.
 package fieldset

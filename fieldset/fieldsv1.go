@@ -30,7 +30,7 @@ func appendLevel(dst []byte, s Set) []byte {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '"')
-		dst = n.element.appendSpelled(dst)
+		dst = n.element().appendSpelled(dst)
 		dst = append(dst, `":{`...)
 		if len(n.kids) > 0 {
 			if n.member {

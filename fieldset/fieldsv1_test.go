@@ -58,6 +58,7 @@ var valid = []struct{ name, text, want string }{
 	{"values of all kinds in order", `{"v:-1":{},"v:0.5":{},"v:10":{},"v:\"\"":{},"v:\"a\\u003c\"":{},"v:false":{},"v:true":{},"v:[]":{},"v:[1]":{},"v:{}":{},"v:{\"a\":1}":{},"v:null":{}}`, ""},
 	{"other spellings of values", `{"v: 1":{},"v:2e0":{},"v:\"\\u0061\"":{},"v:[ 3 ]":{}}`, `{"v:1":{},"v:2":{},"v:\"a\"":{},"v:[3]":{}}`},
 	{"small numbers", `{"v:1e-7":{},"v:0.000001":{}}`, `{"v:1e-07":{},"v:0.000001":{}}`},
+	{"large numbers", `{"k:{\"a\":1000000000000000000000}":{},"k:{\"a\":1e22}":{}}`, `{"k:{\"a\":1e+21}":{},"k:{\"a\":1e+22}":{}}`},
 	{"indices", `{"i:-1":{},"i:+2":{},"i:010":{},"i:9":{}}`, `{"i:-1":{},"i:2":{},"i:9":{},"i:10":{}}`},
 }
 
@@ -90,6 +91,7 @@ var invalid = []struct{ name, text, want string }{
 	{"no value", `{"v:":{}}`, `expected a JSON value after v:, received ""`},
 	{"two values", `{"v:1 2":{}}`, `expected a JSON value after v:, received "1 2"`},
 	{"a value between line breaks", `{"v:\nab\n":{}}`, `expected a JSON value after v:, received "\nab\n"`},
+	{"a value that ends like a string", `{"v:\nab\"":{}}`, `expected a JSON value after v:, received "\nab\""`},
 	{"half a string", `{"v:\"ab\\":{}}`, `expected a JSON value after v:`},
 	{"a bad key", `{"k:x":{}}`, `at byte 2: expected a JSON object with keys after k:, received "x"`},
 	{"a key that is a string", `{"k:\"a\"":{}}`, `expected a JSON object with keys after k:, received "\"a\""`},
@@ -98,12 +100,13 @@ var invalid = []struct{ name, text, want string }{
 	{"a key not closed", `{"k:{\"a\":1":{}}`, `expected a JSON object with keys after k:, received "{\"a\":1"`},
 	{"a key with a comma too many", `{"k:{\"a\":1,}":{}}`, `expected a JSON object with keys after k:`},
 	{"a key without a colon", `{"k:{\"a\"}":{}}`, `expected a JSON object with keys after k:`},
+	{"a key with a leading zero", `{"k:{\"a\":01}":{}}`, `expected a JSON object with keys after k:`},
 	{"a key with trailing data", `{"k:{\"a\":1}}":{}}`, `expected a JSON object with keys after k:`},
 	{"a bad escape", `{"f:\x":{}}`, `at byte 2: expected a path element`},
 	{"a control character", "{\"f:a\nb\":{}}", `at byte 2: expected a path element`},
 	{"an ignored value that is no JSON", `{"x:y":{"a"},"f:b":{}}`, `at byte 7: expected a JSON value, received "{\"a\"}"`},
 	{"dot without a value", `{"f:a":{".":}}`, `at byte 12: expected a JSON value, received ""`},
-	{"too deep", strings.Repeat(`{"f:a":`, 10_001) + "{}" + strings.Repeat("}", 10_001), `nested more than 10000 deep`},
+	{"too deep", strings.Repeat(`{"f:a":`, 10_000) + "{}" + strings.Repeat("}", 10_000), `nested more than 10000 deep`},
 }
 
 func TestParseFieldsV1(t *testing.T) {
@@ -145,6 +148,28 @@ func TestDeepestSet(t *testing.T) {
 	text := strings.Repeat(`{"f:a":`, 9_999) + "{}" + strings.Repeat("}", 9_999)
 	if !checkLikeUpstream(t, text) {
 		t.Error("10000 levels are refused")
+	}
+}
+
+// Levels share memory with each other, and readers share their stack: no level may
+// grow into the next, and a stack that waits for the next reader holds no set.
+func TestParsedLevelsAreApart(t *testing.T) {
+	var check func(s Set)
+	check = func(s Set) {
+		if cap(s.kids) != len(s.kids) {
+			t.Fatalf("a level of %d can grow to %d", len(s.kids), cap(s.kids))
+		}
+		for i := range s.Len() {
+			check(s.Child(i))
+		}
+	}
+	check(mustParse(t, deployment("app")))
+	_, _ = ParseFieldsV1(deployment("app") + "x")
+	stack := *stacks.Get().(*[]node)
+	for _, n := range stack[:cap(stack)] {
+		if n.text != "" || n.kids != nil {
+			t.Fatalf("the stack still holds %s", n.element())
+		}
 	}
 }
 
@@ -270,7 +295,7 @@ func readOnlyByUpstream(text string) bool {
 	}
 }
 
-var halfPair = regexp.MustCompile(`(?i)u[d\\][89a-f]`)
+var halfPair = regexp.MustCompile(`(?i)ud[89a-f]`)
 
 // hasDoubles reports whether an object in the text has a name twice.
 func hasDoubles(tokens *json.Decoder) bool {

@@ -1,6 +1,7 @@
 package fieldset
 
 import (
+	"fmt"
 	"runtime/metrics"
 	"strings"
 	"testing"
@@ -18,10 +19,13 @@ func FuzzParseFieldsV1(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		before := allocated()
 		_, _ = ParseFieldsV1(text)
-		if cost := allocated() - before; cost > mostMemory(text) {
+		if cost := allocated() - before; cost > mostMemory(text, 100) {
 			t.Errorf("%d bytes of text take %d bytes of memory", len(text), cost)
 		}
 		checkLikeUpstream(t, text)
+		if s, err := ParseFieldsV1(text); err == nil && !s.IsEmpty() && !Mentions(text, s.Leaves()) {
+			t.Errorf("%q does not mention its own leaves", text)
+		}
 	})
 }
 
@@ -65,48 +69,52 @@ func allocated() uint64 {
 }
 
 // mostMemory bounds what reading a text may take: a fixed amount, for what the
-// runtime does at the same time, and a multiple of the size.
-func mostMemory(text string) uint64 { return 1<<20 + 100*uint64(len(text)) }
+// runtime does at the same time, and some bytes for each byte of the text.
+func mostMemory(text string, each int) uint64 { return 1<<20 + uint64(each*len(text)) }
 
-// Texts whose cost would be quadratic if the reader were careless.
+// Texts whose cost would be quadratic if the reader were careless, with the memory
+// that each byte may take.
 func TestHostileTextsCostLittle(t *testing.T) {
 	const size = 1 << 20
-	reversed := make([]string, 0, size/12)
-	for i := range size / 12 {
-		reversed = append(reversed, `"f:`+string([]byte{byte('z' - i/20000), byte('z' - i/1000%20), byte('z' - i/50%20), byte('z' - i%50)})+`":{}`)
+	var reversed []string
+	for i := range size / 15 {
+		reversed = append(reversed, fmt.Sprintf(`"f:%06d":{}`, size-i))
 	}
 	repeated := func(entry string) string {
 		return "{" + strings.Repeat(entry+",", size/(len(entry)+1)) + entry + "}"
 	}
-	for name, text := range map[string]string{
-		"names in reverse":     "{" + strings.Join(reversed, ",") + "}",
-		"one name":             repeated(`"f:a":{}`),
-		"dots":                 repeated(`".":{}`),
-		"dots with values":     repeated(`".":[{}]`),
-		"dots below":           repeated(`"f:a":{".":[]}`),
-		"unknown prefixes":     repeated(`"x:y":{"a":1}`),
-		"nulls":                repeated(`"f:a":null`),
-		"levels":               repeated(`"f:a":{"f:b":{"f:c":null}}`),
-		"keys":                 repeated(`"k:{\"a\":1}":{}`),
-		"escaped keys":         repeated(`"k:{\"a\":\"\\n\"}":{}`),
-		"escaped names":        repeated(`"f:\n":{}`),
-		"one level in another": strings.Repeat(`{"f:a":`, 9_999) + "{}" + strings.Repeat("}", 9_999),
-		"braces in a name":     `{"f:` + strings.Repeat("{", size) + `":{}}`,
-		"braces in a bad name": `{"` + strings.Repeat("{", size) + `":{}}`,
-		"braces in a value":    `{"x:y":` + strings.Repeat("[", size),
-		"digits":               `{"v:` + strings.Repeat("9", size) + `":{}}`,
-		"an open name":         `{"f:` + strings.Repeat(`\"`, size/2),
+	for _, test := range []struct {
+		name, text string
+		each       int
+	}{
+		{"names in reverse", "{" + strings.Join(reversed, ",") + "}", 40},
+		{"one name", repeated(`"f:a":{}`), 60},
+		{"dots", repeated(`".":{}`), 8},
+		{"dots with values", repeated(`".":[{}]`), 8},
+		{"dots below", repeated(`"f:a":{".":[]}`), 40},
+		{"unknown prefixes", repeated(`"x:y":{"a":1}`), 40},
+		{"nulls", repeated(`"f:a":null`), 60},
+		{"levels", repeated(`"f:a":{"f:b":{"f:c":null}}`), 40},
+		{"keys", repeated(`"k:{\"a\":1}":{}`), 40},
+		{"escaped keys", repeated(`"k:{\"a\":\"\\n\"}":{}`), 80},
+		{"escaped names", repeated(`"f:\n":{}`), 80},
+		{"one level in another", strings.Repeat(`{"f:a":`, 9_999) + "{}" + strings.Repeat("}", 9_999), 40},
+		{"braces in a name", `{"f:` + strings.Repeat("{", size) + `":{}}`, 8},
+		{"braces in a bad name", `{"` + strings.Repeat("{", size) + `":{}}`, 8},
+		{"braces in a value", `{"x:y":` + strings.Repeat("[", size), 8},
+		{"digits", `{"v:` + strings.Repeat("9", size) + `":{}}`, 16},
+		{"an open name", `{"f:` + strings.Repeat(`\"`, size/2), 8},
 	} {
 		start, before := time.Now(), allocated()
-		_, err := ParseFieldsV1(text)
-		if cost := allocated() - before; cost > mostMemory(text) {
-			t.Errorf("%s: %d bytes of text take %d bytes of memory", name, len(text), cost)
+		_, err := ParseFieldsV1(test.text)
+		if cost := allocated() - before; cost > mostMemory(test.text, test.each) {
+			t.Errorf("%s: %d bytes of text take %d bytes of memory", test.name, len(test.text), cost)
 		}
 		if took := time.Since(start); took > 10*time.Second { // a quadratic reader takes minutes
-			t.Errorf("%s: took %v", name, took)
+			t.Errorf("%s: took %v", test.name, took)
 		}
 		if err != nil && len(err.Error()) > 1000 {
-			t.Errorf("%s: an error of %d bytes", name, len(err.Error()))
+			t.Errorf("%s: an error of %d bytes", test.name, len(err.Error()))
 		}
 	}
 }

@@ -277,13 +277,13 @@ func checkInvariants(t *testing.T, s Set) {
 	t.Helper()
 	for i, n := range s.kids {
 		if !n.member && len(n.kids) == 0 {
-			t.Fatalf("%s is there for nothing", n.element)
+			t.Fatalf("%s is there for nothing", n.element())
 		}
-		if n.element.kind == 0 {
+		if n.kind == 0 {
 			t.Fatal("an element without a kind is in a set")
 		}
-		if i > 0 && s.kids[i-1].element.Compare(n.element) >= 0 {
-			t.Fatalf("%s is not before %s", s.kids[i-1].element, n.element)
+		if i > 0 && s.kids[i-1].compare(&n) >= 0 {
+			t.Fatalf("%s is not before %s", s.kids[i-1].element(), n.element())
 		}
 		checkInvariants(t, n.below())
 	}

@@ -13,7 +13,7 @@ import (
 // The reader of FieldsV1 is a recursive descent over the text. Nodes of levels that
 // are still open wait on the stack; they move to the arena, next to each other,
 // when their level closes. Names that are spelled as Kubernetes spells nearly all
-// of them become elements in one pass and without a copy (spelled.go); all others
+// of them become elements in one pass and without a copy (elementreader.go); all others
 // are decoded.
 //
 //	len(stack) <= high <= cap(stack)    what was used, to be cleared
@@ -78,6 +78,7 @@ func (r *reader) level() (kids []node, member bool, err error) {
 		return nil, false, err
 	}
 	r.depth++
+	r.space()
 	mark := len(r.stack)
 	for more := !r.at('}'); more; {
 		isDot, err := r.entry()
@@ -85,10 +86,11 @@ func (r *reader) level() (kids []node, member bool, err error) {
 			return nil, false, err
 		}
 		member = member || isDot
-		if more = r.at(','); !more {
-			if err := r.expect('}'); err != nil {
-				return nil, false, err
-			}
+		r.space()
+		if more = r.at(','); more {
+			r.space()
+		} else if err := r.expect('}'); err != nil {
+			return nil, false, err
 		}
 	}
 	r.depth--
@@ -102,6 +104,7 @@ func (r *reader) entry() (isDot bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	r.space()
 	if err := r.expect(':'); err != nil {
 		return false, err
 	}
@@ -109,7 +112,7 @@ func (r *reader) entry() (isDot bool, err error) {
 	if e.kind == 0 {
 		return e == dot, r.skip()
 	}
-	n := node{element: e}
+	n := newNode(e, false, Set{})
 	if r.depth < document.DefaultMaxDepth && strings.HasPrefix(r.text[r.pos:], "{}") {
 		r.pos += 2
 		n.member = true
@@ -142,7 +145,7 @@ func (r *reader) settle(mark int) []node {
 
 func ascending(level []node) bool {
 	for i := 1; i < len(level); i++ {
-		if level[i-1].element.Compare(level[i].element) >= 0 {
+		if level[i-1].compare(&level[i]) >= 0 {
 			return false
 		}
 	}
@@ -155,7 +158,7 @@ func tidy(level []node) []node {
 	slices.SortStableFunc(level, compareNodes)
 	last := 0
 	for _, n := range level[1:] {
-		if n.element != level[last].element {
+		if n.element() != level[last].element() {
 			last++
 			level[last] = n
 			continue
@@ -204,22 +207,23 @@ func extent(s string) int {
 	return len(s)
 }
 
-// at steps over c, and the space around it, if it is next.
+// at steps over c if it is next.
 func (r *reader) at(c byte) bool {
-	r.space()
 	if r.pos < len(r.text) && r.text[r.pos] == c {
 		r.pos++
-		r.space()
 		return true
 	}
 	return false
 }
 
 func (r *reader) expect(c byte) error {
-	if r.space(); r.pos < len(r.text) && r.text[r.pos] == c {
-		r.pos++
+	if r.at(c) {
 		return nil
 	}
+	return r.expected(c)
+}
+
+func (r *reader) expected(c byte) error {
 	if r.pos >= len(r.text) {
 		return r.errorf("expected %q, received the end", c)
 	}

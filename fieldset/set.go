@@ -1,6 +1,7 @@
 package fieldset
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -11,10 +12,32 @@ import (
 type Set struct{ kids []node }
 
 // node is an element with what the set says about it and about what is below it.
+// The element's parts are spread out because nodes are many: so they take less room.
 type node struct {
-	element Element
-	member  bool
-	kids    []node
+	text   string
+	kids   []node
+	kind   ElementKind
+	member bool
+}
+
+func newNode(e Element, member bool, below Set) node { return node{e.text, below.kids, e.kind, member} }
+
+// with returns a node for the same element that says something else.
+func (n *node) with(member bool, below Set) node { return node{n.text, below.kids, n.kind, member} }
+
+func (n *node) element() Element { return Element{n.kind, n.text} }
+
+// compare orders nodes by their elements.
+func (n *node) compare(other *node) int {
+	switch {
+	case n.kind != other.kind:
+		return cmp.Compare(n.kind, other.kind)
+	case n.text == other.text:
+		return 0
+	case n.kind == FieldName:
+		return strings.Compare(n.text, other.text)
+	}
+	return n.element().Compare(other.element())
 }
 
 // New returns the set of the given paths.
@@ -31,14 +54,12 @@ func grow(paths []Path, depth int) []node {
 			paths = paths[1:]
 			continue
 		}
-		n := node{element: paths[0][depth]}
-		same := 0
-		for same < len(paths) && paths[same][depth] == n.element {
-			n.member = n.member || len(paths[same]) == depth+1
+		e, member, same := paths[0][depth], false, 0
+		for same < len(paths) && paths[same][depth] == e {
+			member = member || len(paths[same]) == depth+1
 			same++
 		}
-		n.kids = grow(paths[:same], depth+1)
-		kids = append(kids, n)
+		kids = append(kids, newNode(e, member, Set{grow(paths[:same], depth+1)}))
 		paths = paths[same:]
 	}
 	return kids
@@ -89,7 +110,7 @@ func (s Set) At(p Path) Set {
 }
 
 func (s Set) find(e Element) (int, bool) {
-	return slices.BinarySearchFunc(s.kids, e, func(n node, e Element) int { return n.element.Compare(e) })
+	return slices.BinarySearchFunc(s.kids, e, func(n node, e Element) int { return n.element().Compare(e) })
 }
 
 func (n *node) below() Set { return Set{n.kids} }
@@ -99,7 +120,7 @@ func (n *node) below() Set { return Set{n.kids} }
 func (s Set) Len() int { return len(s.kids) }
 
 // Element returns the i-th first element.
-func (s Set) Element(i int) Element { return s.kids[i].element }
+func (s Set) Element(i int) Element { return s.kids[i].element() }
 
 // Member reports whether the i-th first element is a member by itself.
 func (s Set) Member(i int) bool { return s.kids[i].member }
@@ -117,7 +138,7 @@ func (s Set) Equal(other Set) bool {
 	}
 	for i := range s.kids {
 		a, b := &s.kids[i], &other.kids[i]
-		if a.member != b.member || a.element != b.element || !a.below().Equal(b.below()) {
+		if a.member != b.member || a.element() != b.element() || !a.below().Equal(b.below()) {
 			return false
 		}
 	}
@@ -136,12 +157,12 @@ func (s Set) All() iter.Seq[Path] {
 func (s Set) walk(path *Path, yield func(Path) bool) bool {
 	at := len(*path)
 	for i := range s.kids {
-		if s.kids[i].member && !yield(append(*path, s.kids[i].element)) {
+		if s.kids[i].member && !yield(append(*path, s.kids[i].element())) {
 			return false
 		}
 	}
 	for i := range s.kids {
-		*path = append((*path)[:at], s.kids[i].element)
+		*path = append((*path)[:at], s.kids[i].element())
 		if !s.kids[i].below().walk(path, yield) {
 			return false
 		}

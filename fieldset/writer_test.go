@@ -1,0 +1,79 @@
+package fieldset
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// What a Writer writes piece by piece is what the set would be written as, also if
+// the pieces come in another order and are arranged afterwards.
+func TestWriter(t *testing.T) {
+	var w Writer
+	for seed := range uint64(2000) {
+		r := seeded(seed)
+		stock := slices.DeleteFunc(randomStock(r), func(e twin) bool { return e.ours.Kind() == Index })
+		if len(stock) == 0 {
+			continue
+		}
+		s := withItems(randomPair(r, stock).ours)
+		w.Begin()
+		writeShuffled(r, &w, s)
+		if got, want := string(w.End()), s.FieldsV1(); got != want {
+			t.Fatalf("seed %d:\n got %s\nwant %s", seed, got, want)
+		}
+	}
+}
+
+// withItems makes list items members, which is what a Writer takes them for.
+func withItems(s Set) Set {
+	var b Builder
+	mark := b.Mark()
+	for i := range s.Len() {
+		e := s.Element(i)
+		b.Push(e, s.Member(i) || e.Kind() != FieldName, withItems(s.Child(i)))
+	}
+	return b.Set(mark)
+}
+
+func writeShuffled(r *rand.Rand, w *Writer, s Set) {
+	start, shuffled := w.Len(), r.Perm(s.Len())
+	ends, order := make([]int, s.Len()), make([]int, s.Len())
+	for n, i := range shuffled {
+		order[i] = n
+		o := open(w, s.Element(i), s.Member(i))
+		writeShuffled(r, w, s.Child(i))
+		w.Close(o)
+		ends[n] = w.Len()
+	}
+	if !slices.IsSorted(shuffled) {
+		w.Arrange(start, ends, order)
+	}
+}
+
+func open(w *Writer, e Element, member bool) Opened {
+	switch e.Kind() {
+	case Key:
+		return w.OpenKey(e.KeyFields())
+	case SetValue:
+		return w.OpenValue(e.Value())
+	}
+	return w.OpenName(e.Name(), member)
+}
+
+func TestWriterTakesBack(t *testing.T) {
+	var w Writer
+	w.Begin()
+	w.Close(w.OpenName("empty", false))
+	spec := w.OpenName("spec", true)
+	mark := w.Len()
+	w.Close(w.OpenName("gone", true))
+	w.Truncate(mark)
+	w.Close(w.OpenName("empty", false))
+	w.Close(spec)
+	w.Close(w.OpenName("empty", false))
+	w.Close(w.OpenName("status", true))
+	if got, want := string(w.End()), `{"f:spec":{},"f:status":{}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
