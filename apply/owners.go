@@ -14,10 +14,11 @@ type owner struct {
 	entry Entry
 	// index is the entry's place in managedFields.
 	index int
-	// set is the field set, once known is true.
-	set   fieldset.Set
-	known bool
-	// changed says that entry does not tell the truth any more.
+	// set is the field set, once known is true. It may be another than the one
+	// that entry has as text, if rewrite is true.
+	set            fieldset.Set
+	known, rewrite bool
+	// changed says that the entry is not the one that was read.
 	changed bool
 }
 
@@ -85,7 +86,7 @@ func (e *Engine) fit(one *owner, t *schema.Type) error {
 		}
 		return nil
 	}
-	one.set, one.changed = fitted, true
+	one.become(fitted)
 	return nil
 }
 
@@ -134,9 +135,7 @@ func (o *owners) byVersion(except int) (map[string]fieldset.Set, error) {
 func (o *owners) put(mine Entry, in intent) (me int, last *owner, err error) {
 	mine.FieldsV1 = in.text
 	if me = o.find(mine); me < 0 {
-		one := owner{entry: mine, set: in.fields(), known: true}
-		one.changed = one.owns()
-		o.list = append(o.list, one)
+		o.list = append(o.list, owner{entry: mine, changed: in.text != noFields})
 		return len(o.list) - 1, nil, nil
 	}
 	one := &o.list[me]
@@ -149,8 +148,8 @@ func (o *owners) put(mine Entry, in intent) (me int, last *owner, err error) {
 	}
 	before := *one
 	one.entry.APIVersion = mine.APIVersion
-	one.set = in.fields()
-	one.changed = one.changed || !sameVersion || !one.set.Equal(before.set)
+	one.changed = one.changed || !sameVersion
+	one.become(in.fields())
 	return me, &before, nil
 }
 
@@ -219,7 +218,7 @@ func (o *owners) join(mine Entry, set fieldset.Set, now time.Time) error {
 	me := o.find(mine)
 	if me < 0 {
 		mine.Time = now.UTC().Truncate(time.Second)
-		o.list = append(o.list, owner{entry: mine, set: set, known: true, changed: true})
+		o.list = append(o.list, owner{entry: mine, set: set, known: true, rewrite: true, changed: true})
 		return nil
 	}
 	old, err := o.fields(me)
@@ -234,7 +233,7 @@ func (o *owners) join(mine Entry, set fieldset.Set, now time.Time) error {
 // become gives an owner another set.
 func (o *owner) become(set fieldset.Set) {
 	if !set.Equal(o.set) {
-		o.set, o.changed = set, true
+		o.set, o.rewrite, o.changed = set, true, true
 	}
 }
 
@@ -247,9 +246,16 @@ func (o *owners) touch(i int, now time.Time) {
 	}
 }
 
-// owns reports whether an owner has anything. A set that was not read is known not
-// to be empty.
-func (o *owner) owns() bool { return !o.known || !o.set.IsEmpty() }
+// noFields is the text of the empty set.
+const noFields = "{}"
+
+// owns reports whether an owner has anything.
+func (o *owner) owns() bool {
+	if o.known {
+		return !o.set.IsEmpty()
+	}
+	return o.entry.FieldsV1 != noFields
+}
 
 // result is the outcome of the operation with the given document.
 func (o *owners) result(live Object, doc document.Value, c *changesAt) Result {
@@ -278,7 +284,7 @@ func (o *owners) entries(live []Entry) []Entry {
 		if !one.owns() {
 			continue
 		}
-		if one.changed && one.known {
+		if one.rewrite {
 			one.entry.FieldsV1 = one.set.FieldsV1()
 		}
 		entries = append(entries, one.entry)
@@ -354,7 +360,7 @@ func (o *owners) joinAncient(first, entry Entry) error {
 	if err != nil {
 		return err
 	}
-	o.list[at].set = old.Union(more)
+	o.list[at].become(old.Union(more))
 	o.list[at].entry.Time = entry.Time
 	o.list[at].changed = true
 	o.list = slices.Delete(o.list, from, from+1)

@@ -23,8 +23,9 @@ type walker struct {
 	docs   document.Builder
 	fields fieldset.Writer
 	// hidden and reset are the fields here and below that nobody may own, and
-	// that this endpoint wipes.
+	// that this endpoint wipes; scoped says that there are any.
 	hidden, reset fieldset.Set
+	scoped        bool
 	unset         bool
 	failed        bool
 
@@ -38,7 +39,8 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, unset bool) (in intent, done bool) {
 	w := walkers.Get().(*walker)
 	defer walkers.Put(w)
-	w.hidden, w.reset, w.unset, w.failed = neverOwned, reset, unset, false
+	w.hidden, w.reset, w.scoped = neverOwned, reset, true
+	w.unset, w.failed = unset, false
 	w.fields.Begin()
 	merged, _ := w.value(t, live, config)
 	if w.failed {
@@ -109,9 +111,8 @@ func (w *walker) fieldsFit(m *schema.Map, v document.Value) bool {
 	if w.unset && isMarked(v) {
 		return false
 	}
-	find := m.Cursor()
 	for i := range v.Len() {
-		if t, _ := find.Next(v.Name(i)); t == nil || !w.fits(t, v.At(i)) {
+		if t, _ := m.TypeOf(v.Name(i)); t == nil || !w.fits(t, v.At(i)) {
 			return false
 		}
 	}
@@ -147,7 +148,6 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 	}
 	mark := w.docs.Mark()
 	changed := false
-	find := m.Cursor()
 	i := 0
 	for j := 0; j < config.Len() && !w.failed; j++ {
 		name := config.Name(j)
@@ -162,7 +162,7 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 			oldField = old.At(i)
 			i++
 		}
-		t, declared := find.Next(name)
+		t, declared := m.TypeOf(name)
 		merged := w.field(t, declared, name, oldField, config.At(j))
 		if !changed && merged != oldField && old.Len() > 0 {
 			// The first difference: all before it is as it was.
@@ -193,35 +193,40 @@ func (w *walker) field(t *schema.Type, declared bool, name string, old, value do
 		w.failed = true
 		return value
 	}
-	hidden, reset := w.hidden, w.reset
-	isHidden, isReset := w.enter(name)
-	start := w.fields.Len()
 	// A granular container is only owned for itself when it is not declared.
 	granular := value.Len() > 0 && !isLeaf(t, value)
-	opened := w.fields.OpenName(name, !isHidden && (!declared || !granular && isRecorded(t, value)))
+	member := !declared || !granular && isRecorded(t, value)
+	if w.scoped {
+		return w.scopedField(t, name, member, old, value)
+	}
+	opened := w.fields.OpenName(name, member)
+	merged, _ := w.value(t, old, value)
+	w.fields.Close(opened)
+	return merged
+}
+
+// scopedField walks a field where there are hidden or reset fields, which is near
+// the root.
+func (w *walker) scopedField(t *schema.Type, name string, member bool, old, value document.Value) document.Value {
+	hidden, reset := w.hidden, w.reset
+	var isHidden, isReset bool
+	w.hidden, isHidden = hidden.Below(fieldset.NameElement(name))
+	w.reset, isReset = reset.Below(fieldset.NameElement(name))
+	w.scoped = !w.hidden.IsEmpty() || !w.reset.IsEmpty()
+	start := w.fields.Len()
+	opened := w.fields.OpenName(name, member && !isHidden)
 	merged, _ := w.value(t, old, value)
 	w.fields.Close(opened)
 	if isReset {
 		w.fields.Truncate(start)
 	}
-	w.hidden, w.reset = hidden, reset
+	w.hidden, w.reset, w.scoped = hidden, reset, true
 	return merged
 }
 
 // isRecorded reports whether a leaf, or an empty container, is owned for itself.
 func isRecorded(t *schema.Type, v document.Value) bool {
 	return v.IsNull() || isEmptyMap(v) || isLeaf(t, v)
-}
-
-// enter goes one name down in the hidden and the reset fields.
-func (w *walker) enter(name string) (isHidden, isReset bool) {
-	if !w.hidden.IsEmpty() {
-		w.hidden, isHidden = w.hidden.Below(fieldset.NameElement(name))
-	}
-	if !w.reset.IsEmpty() {
-		w.reset, isReset = w.reset.Below(fieldset.NameElement(name))
-	}
-	return isHidden, isReset
 }
 
 // granularList walks a list item by item.
@@ -232,7 +237,7 @@ func (w *walker) granularList(l *schema.List, live, config document.Value) docum
 		}
 		return live
 	}
-	if !w.reset.IsEmpty() || !w.hidden.IsEmpty() {
+	if w.scoped {
 		w.failed = true // no kind has such fields inside of lists
 		return config
 	}

@@ -41,56 +41,60 @@ func (w *Writer) Len() int { return len(w.text) }
 // Truncate takes back all that was written after the given length.
 func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 
+// Each of the following appends to a copy of the slice and stores it once: storing a
+// pointer is dear while the collector runs.
+
 // OpenName writes a field's name; what is below it follows.
 func (w *Writer) OpenName(name string, member bool) Opened {
-	start := w.separate()
-	w.text = append(w.text, `"f:`...)
-	w.text = appendName(w.text, name)
-	return w.inside(start, member)
+	text, start := separate(w.text)
+	text = append(text, `"f:`...)
+	text = appendName(text, name)
+	return w.inside(text, start, member)
 }
 
 // OpenValue writes an item of a set, which is a member.
 func (w *Writer) OpenValue(v document.Value) Opened {
-	start := w.separate()
-	w.text = append(w.text, `"v:`...)
-	w.text = AppendValue(w.text, v)
-	return w.inside(start, true)
+	text, start := separate(w.text)
+	text = append(text, `"v:`...)
+	text = AppendValue(text, v)
+	return w.inside(text, start, true)
 }
 
 // OpenKey writes an item of a keyed list, which is a member. The fields must come in
 // order; those with an absent value are left out.
 func (w *Writer) OpenKey(fields []KeyField) Opened {
-	start := w.separate()
-	w.text = append(w.text, `"k:{`...)
+	text, start := separate(w.text)
+	text = append(text, `"k:{`...)
 	first := true
 	for _, f := range fields {
 		if f.Value.IsAbsent() {
 			continue
 		}
 		if !first {
-			w.text = append(w.text, ',')
+			text = append(text, ',')
 		}
 		first = false
-		w.text = AppendKeyField(w.text, f.Name, f.Value)
+		text = AppendKeyField(text, f.Name, f.Value)
 	}
-	w.text = append(w.text, '}')
-	return w.inside(start, true)
+	text = append(text, '}')
+	return w.inside(text, start, true)
 }
 
-func (w *Writer) separate() (start int) {
-	start = len(w.text)
-	if w.text[start-1] != '{' {
-		w.text = append(w.text, ',')
+func separate(text []byte) (out []byte, start int) {
+	start = len(text)
+	if text[start-1] != '{' {
+		text = append(text, ',')
 	}
-	return start
+	return text, start
 }
 
-func (w *Writer) inside(start int, member bool) Opened {
-	w.text = append(w.text, `":{`...)
-	o := Opened{start, len(w.text), member}
+func (w *Writer) inside(text []byte, start int, member bool) Opened {
+	text = append(text, `":{`...)
+	o := Opened{start, len(text), member}
 	if member {
-		w.text = append(w.text, dotEntry...)
+		text = append(text, dotEntry...)
 	}
+	w.text = text
 	return o
 }
 

@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/cadastre/cadastre/document"
+import (
+	"sync/atomic"
+
+	"github.com/cadastre/cadastre/document"
+)
 
 // Type is the compiled topology of one place in a kind. It names up to three
 // alternatives, because a place may accept values of several shapes: a string has
@@ -72,6 +76,8 @@ type Map struct {
 	// Element is the topology of every field that is not declared; nil if
 	// undeclared fields are refused.
 	Element *Type
+
+	lookup atomic.Pointer[lookup]
 }
 
 // Field is a declared field of a struct.
@@ -85,17 +91,8 @@ type Field struct {
 
 // Find returns the declared field of that name.
 func (m *Map) Find(name string) (*Field, bool) {
-	low, high := 0, len(m.Fields)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if m.Fields[middle].Name < name {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low < len(m.Fields) && m.Fields[low].Name == name {
-		return &m.Fields[low], true
+	if i := m.find(name); i >= 0 {
+		return &m.Fields[i], true
 	}
 	return nil, false
 }
@@ -103,8 +100,8 @@ func (m *Map) Find(name string) (*Field, bool) {
 // TypeOf returns the topology of the field of that name, declared or not, and
 // whether it is declared. The topology is nil when the field is refused.
 func (m *Map) TypeOf(name string) (t *Type, declared bool) {
-	if f, ok := m.Find(name); ok {
-		return f.Type, true
+	if i := m.find(name); i >= 0 {
+		return m.Fields[i].Type, true
 	}
 	return m.Element, false
 }
