@@ -75,6 +75,19 @@ func TestExtractChangedByOthers(t *testing.T) {
 	}
 }
 
+// TestExtractAddsKeys: an item comes with its keys, also if I own only other fields of
+// it, as some tools write it.
+func TestExtractAddsKeys(t *testing.T) {
+	s := newScript(t)
+	s.live = Object{Document: parse(`{items: [{name: a, value: 1, tags: [x]}], ports: [{port: 1, protocol: UDP, alias: x}, {port: 1, alias: z}]}`),
+		Entries: []Entry{{Manager: "me", Operation: Apply, APIVersion: "v1",
+			FieldsV1: pathSet(`.items[name="a"].value .ports[port=1,protocol="UDP"].alias .ports[port=1,protocol="TCP"].alias`).FieldsV1()}}}
+	want := parse(`{items: [{name: a, value: 1}], ports: [{port: 1, protocol: UDP, alias: x}, {port: 1, alias: z}]}`)
+	if got := s.extract("me"); !document.Equal(got, want) {
+		t.Errorf("extracted\n%v\nwant\n%v", got, want)
+	}
+}
+
 // TestExtractNames: an extract names its object, so that it can be applied.
 func TestExtractNames(t *testing.T) {
 	s := newScript(t)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -223,13 +225,15 @@ func TestFieldsOf(t *testing.T) {
 		{"nested lists", `items: [{name: a, tags: [x]}]`, `.items[name="a"]{,.name,.tags[="x"]}`},
 		{"untyped", `free: {a: {b: [1]}, c: 1}`, ".free.a .free.a.b .free.c"},
 		{"recursive", `tree: {forest: [{name: oak, tree: {value: 1}}]}`, `.tree.forest[name="oak"]{,.name,.tree.value}`},
+		{"set with a duplicate", `set: [a, b, a]`, `.set[="a"] .set[="b"]`},
+		{"list-map with a duplicate", `items: [{name: a, value: 1}, {name: b}, {name: a, tags: [x]}]`, `.items[name="a"] .items[name="b"]{,.name}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc := parse(c.doc)
 			if got, want := fieldsOf(thing, doc), pathSet(c.want); !got.Equal(want) {
 				t.Errorf("got\n%vwant\n%v", got, want)
 			}
-			theirs, err := thingOracle.typed(doc, "v1")
+			theirs, err := thingOracle.typed(doc, "v1", typed.AllowDuplicates)
 			if err != nil {
 				t.Fatal(err)
 			}

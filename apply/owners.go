@@ -147,9 +147,11 @@ func (o *owners) put(mine Entry, in intent) (me int, last *owner, err error) {
 		return me, nil, err
 	}
 	before := *one
-	one.entry.APIVersion = mine.APIVersion
-	one.changed = one.changed || !sameVersion
-	one.become(in.fields())
+	one.set = in.fields()
+	if !sameVersion || !one.set.Equal(before.set) {
+		one.entry.APIVersion, one.entry.FieldsV1 = mine.APIVersion, in.text
+		one.rewrite, one.changed = false, true
+	}
 	return me, &before, nil
 }
 

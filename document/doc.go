@@ -18,11 +18,33 @@
 // size, and 1.0 does not turn into 1. [Equal] nevertheless compares as Kubernetes
 // does: 1 and 1.0 are equal, null and absent are not.
 //
+// # What is refused
+//
+// Errors are a [*SyntaxError] with line, column and path. A name that occurs twice
+// in one map, text that is not UTF-8, and half of a surrogate pair are errors, in
+// JSON and in YAML. [Limits] bounds the size and the depth of a document, and what
+// the aliases of YAML may add to it.
+//
+// # YAML
+//
+// YAML is read as kubectl reads it, with sigs.k8s.io/yaml: by the rules of YAML 1.1,
+// so that a plain yes is true and 010 is 8; keys that are numbers or booleans become
+// names. Numbers keep their spelling where JSON has it. [Value.YAML] writes what both
+// read back.
+//
 // # How it is fast
 //
-// Reading takes a fixed number of allocations however large the input is: one for
-// the text, one or a few for the fields. Names and scalars are parts of the text.
-// A container whose text is canonical already remembers it, so that writing an
-// untouched part of a document is one copy of bytes, whatever its size, and so
-// that two equal parts are often found equal by comparing bytes.
+// Reading JSON takes four allocations however large the input is: one for the text,
+// one for what its parts are and where, one for the document, and one if strings
+// have escapes. Names and scalars are parts of the text, and the garbage collector
+// has nothing to look at but the text as a whole. A container whose text is
+// canonical already remembers it, so that writing an untouched part of a document is
+// one copy of bytes, whatever its size, and so that two equal parts are often found
+// equal by comparing bytes.
+//
+// # Reading the source
+//
+// value.go has the data structure. parse.go, string.go and scan.go read JSON, seal.go
+// leaves a part of it unread, write.go writes it. yaml.go says how the files for YAML
+// belong together. build.go and builder.go make values by hand.
 package document

@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -92,4 +93,36 @@ func position(text string, offset int) place {
 		line:   1 + strings.Count(before, "\n"),
 		column: 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]),
 	}
+}
+
+// errorAt makes an error about the place i.
+func (p *parser) errorAt(i int, format string, args ...any) *SyntaxError {
+	at := position(p.text, i)
+	return &SyntaxError{Line: at.line, Column: at.column, Problem: fmt.Sprintf(format, args...)}
+}
+
+// in puts a path element before an error's path, on the way out of a container.
+func (e *SyntaxError) in(element string) *SyntaxError {
+	if len(element) > maxErrorPath {
+		element = strings.ToValidUTF8(element[:maxErrorPath], "") + "…"
+	}
+	if len(e.Path) < maxErrorPath {
+		e.Path = element + e.Path
+	}
+	return e
+}
+
+// maxErrorPath bounds what hostile nesting and names can make an error cost.
+const maxErrorPath = 1000
+
+// received describes what stands at i.
+func (p *parser) received(i int) string {
+	if i >= len(p.text) {
+		return "the end of the document"
+	}
+	r, size := utf8.DecodeRuneInString(p.text[i:])
+	if r == utf8.RuneError && size <= 1 {
+		return fmt.Sprintf("the byte 0x%02x", p.text[i])
+	}
+	return strconv.QuoteRune(r)
 }

@@ -102,6 +102,7 @@ func inGo(element string, err error) error {
 // objects: integers that fit are int64, all other numbers float64. An absent
 // value is nil, like null. The result shares nothing with the document.
 func (v Value) ToGo() any {
+	v = v.opened()
 	switch v.Kind() {
 	case Bool:
 		return v.Bool()

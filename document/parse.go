@@ -1,13 +1,10 @@
 package document
 
 import (
-	"fmt"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // The JSON reader is a recursive descent over the text. What it keeps:
@@ -23,7 +20,6 @@ import (
 // copies of the right size when all is read. Strings are read by string.go.
 type parser struct {
 	text   string
-	pos    int
 	depth  int
 	untidy int
 	stack  []node
@@ -49,27 +45,26 @@ func parseJSON(text []byte, limits Limits, sealed []string) (Value, error) {
 	p := newParser(string(text), limits)
 	defer p.release()
 	p.seal = newSeal(sealed)
-	v, err := p.first()
+	v, end, err := p.first()
 	if err != nil {
 		return Value{}, err
 	}
-	p.space()
-	if p.pos < len(p.text) {
-		return Value{}, p.errorf("expected the end of the document, received %s", p.received())
+	if end = skipSpace(p.text, end); end < len(p.text) {
+		return Value{}, p.errorAt(end, "expected the end of the document, received %s", p.received(end))
 	}
 	return v, nil
 }
 
 // first reads the value that the text starts with.
-func (p *parser) first() (Value, *SyntaxError) {
-	p.space()
-	p.push().pos = uint32(p.pos)
-	if err := p.value(0); err != nil {
-		return Value{}, err
+func (p *parser) first() (v Value, end int, err *SyntaxError) {
+	start := skipSpace(p.text, 0)
+	p.push().pos = uint32(start)
+	if end, err = p.value(0, start); err != nil {
+		return Value{}, 0, err
 	}
 	p.nodes = append(p.nodes, p.stack[0])
 	d := &doc{text: p.text, extra: string(p.extra), nodes: append([]node(nil), p.nodes...)}
-	return Value{d, uint32(len(d.nodes) - 1)}, nil
+	return Value{d, uint32(len(d.nodes) - 1)}, end, nil
 }
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
@@ -93,50 +88,54 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// value reads a value to a place on the stack, where its position and name are
-// already.
-func (p *parser) value(at int) *SyntaxError {
-	if p.pos >= len(p.text) {
-		return p.errorf("expected a value, received the end of the document")
+// value reads the value that starts at i to a place on the stack, where its
+// position and name are already. Like all that reads, it returns where it ends.
+func (p *parser) value(at, i int) (end int, err *SyntaxError) {
+	s := p.text
+	if i >= len(s) {
+		return i, p.errorAt(i, "expected a value, received the end of the document")
 	}
-	switch c := p.text[p.pos]; c {
+	switch c := s[i]; c {
 	case '"':
-		return p.stringValue(at)
+		end = skipOrdinary(s, i+1)
+		if end >= len(s) || s[end] != '"' {
+			return p.hardValue(at, i, end)
+		}
+		p.span(at, String, i+1, end).form |= plain
+		return end + 1, nil
 	case '{':
-		return p.mapValue(at)
+		return p.mapValue(at, i)
 	case '[':
-		return p.listValue(at)
+		return p.listValue(at, i)
 	case 't':
-		return p.literal(at, Bool, "true")
+		return p.literal(at, i, Bool, "true")
 	case 'f':
-		return p.literal(at, Bool, "false")
+		return p.literal(at, i, Bool, "false")
 	case 'n':
-		return p.literal(at, Null, "null")
+		return p.literal(at, i, Null, "null")
 	default:
 		if c != '-' && (c < '0' || c > '9') {
-			return p.errorf("expected a value, received %s", p.received())
+			return i, p.errorAt(i, "expected a value, received %s", p.received(i))
 		}
-		return p.number(at)
+		return p.number(at, i)
 	}
 }
 
-func (p *parser) literal(at int, kind Kind, spelling string) *SyntaxError {
-	if !strings.HasPrefix(p.text[p.pos:], spelling) {
-		return p.errorf("expected %s, received %s", spelling, p.received())
+func (p *parser) literal(at, i int, kind Kind, spelling string) (end int, err *SyntaxError) {
+	if !strings.HasPrefix(p.text[i:], spelling) {
+		return i, p.errorAt(i, "expected %s, received %s", spelling, p.received(i))
 	}
-	p.span(at, kind, p.pos, p.pos+len(spelling))
-	p.pos += len(spelling)
-	return nil
+	end = i + len(spelling)
+	p.span(at, kind, i, end)
+	return end, nil
 }
 
-func (p *parser) number(at int) *SyntaxError {
-	end := scanNumber(p.text, p.pos)
-	if end == p.pos {
-		return p.errorf("expected a number, received %s", p.received())
+func (p *parser) number(at, i int) (end int, err *SyntaxError) {
+	if end = scanNumber(p.text, i); end == i {
+		return i, p.errorAt(i, "expected a number, received %s", p.received(i))
 	}
-	p.span(at, Number, p.pos, end)
-	p.pos = end
-	return nil
+	p.span(at, Number, i, end)
+	return end, nil
 }
 
 // push makes room for a node on the stack. It is written without append, which
@@ -160,151 +159,154 @@ func (p *parser) span(at int, kind Kind, start, end int) *node {
 	return n
 }
 
-func (p *parser) listValue(at int) *SyntaxError {
-	start, mark, untidy := p.pos, len(p.stack), p.untidy
-	if err := p.open(); err != nil {
-		return err
+func (p *parser) listValue(at, start int) (i int, err *SyntaxError) {
+	mark, untidy := len(p.stack), p.untidy
+	if i, err = p.open(start); err != nil {
+		return i, err
 	}
-	if p.pos < len(p.text) && p.text[p.pos] == ']' {
-		p.pos++
-	} else if err := p.items(mark); err != nil {
-		return err
+	if byteAt(p.text, i) == ']' {
+		i++
+	} else if i, err = p.items(mark, i); err != nil {
+		return i, err
 	}
-	p.close(at, List, start, mark, untidy)
-	return nil
+	p.close(at, List, start, i, mark, untidy)
+	return i, nil
 }
 
-func (p *parser) items(mark int) (err *SyntaxError) {
+func (p *parser) items(mark, i int) (end int, err *SyntaxError) {
+	s := p.text
 	for {
 		at := len(p.stack)
-		p.push().pos = uint32(p.pos)
+		p.push().pos = uint32(i)
 		if p.seal.inside == p.depth-1 {
-			err = p.sealable(at, AnyItem)
+			i, err = p.sealable(at, i, AnyItem)
 		} else {
-			err = p.value(at)
+			i, err = p.value(at, i)
 		}
 		if err != nil {
-			return err.in("[" + strconv.Itoa(at-mark) + "]")
+			return i, err.in("[" + strconv.Itoa(at-mark) + "]")
 		}
-		switch p.delimiter() {
+		if byteAt(s, i) <= ' ' {
+			i = p.untidySpace(i)
+		}
+		switch byteAt(s, i) {
 		case ',':
-			p.tidySpace()
+			if i++; byteAt(s, i) <= ' ' {
+				i = p.untidySpace(i)
+			}
 		case ']':
-			return nil
+			return i + 1, nil
 		default:
-			p.pos--
-			return p.errorf("expected , or ] after a list item, received %s", p.received()).in("[" + strconv.Itoa(at-mark) + "]")
+			return i, p.errorAt(i, "expected , or ] after a list item, received %s", p.received(i)).in("[" + strconv.Itoa(at-mark) + "]")
 		}
 	}
 }
 
-func (p *parser) mapValue(at int) *SyntaxError {
-	start, mark, untidy := p.pos, len(p.stack), p.untidy
-	if err := p.open(); err != nil {
-		return err
+func (p *parser) mapValue(at, start int) (i int, err *SyntaxError) {
+	mark, untidy := len(p.stack), p.untidy
+	if byteAt(p.text, start+1) == '}' && p.depth < p.limits.MaxDepth {
+		p.span(at, Map, start, start+2).form |= canonical // field sets are full of these
+		return start + 2, nil
 	}
-	if p.pos < len(p.text) && p.text[p.pos] == '}' {
-		p.pos++
-	} else if err := p.fields(mark); err != nil {
-		return err
+	if i, err = p.open(start); err != nil {
+		return i, err
 	}
-	p.close(at, Map, start, mark, untidy)
-	return nil
+	if byteAt(p.text, i) == '}' {
+		i++
+	} else if i, err = p.fields(mark, i); err != nil {
+		return i, err
+	}
+	p.close(at, Map, start, i, mark, untidy)
+	return i, nil
 }
 
 // fields reads the fields of a map up to its end, and puts them in order.
-func (p *parser) fields(mark int) *SyntaxError {
+func (p *parser) fields(mark, i int) (end int, err *SyntaxError) {
+	s := p.text
 	sorted := true
-	var last, key uint64
+	last, key := uint64(0), uint64(0)
 	for at := mark; ; at++ {
-		if err := p.field(at); err != nil {
-			return err
+		if i, key, err = p.field(at, i); err != nil {
+			return i, err
 		}
-		if key = p.sortKey(&p.stack[at]); (key <= last || key == noKey) && at > mark && !p.inOrder(&p.stack[at-1], &p.stack[at]) {
+		if (key <= last || key == noKey) && at > mark && !p.inOrder(&p.stack[at-1], &p.stack[at]) {
 			sorted = false
 		}
 		last = key
-		switch p.delimiter() {
+		if byteAt(s, i) <= ' ' {
+			i = p.untidySpace(i)
+		}
+		switch byteAt(s, i) {
 		case ',':
-			p.tidySpace()
-		case '}':
-			if sorted {
-				return nil
+			if i++; byteAt(s, i) <= ' ' {
+				i = p.untidySpace(i)
 			}
-			p.untidy++
-			return p.sortFields(p.stack[mark:])
+		case '}':
+			if !sorted {
+				p.untidy++
+				err = p.sortFields(p.stack[mark:])
+			}
+			return i + 1, err
 		default:
-			p.pos--
-			return p.errorf("expected , or } after a field, received %s", p.received()).in("." + p.name(at))
+			return i, p.errorAt(i, "expected , or } after a field, received %s", p.received(i)).in("." + p.name(at))
 		}
 	}
 }
 
-// field reads one field onto the stack.
-func (p *parser) field(at int) (err *SyntaxError) {
-	s, start := p.text, p.pos+1
-	if start > len(s) || s[start-1] != '"' {
-		return p.errorf("expected a field name in quotes, received %s", p.received())
+// field reads one field onto the stack. It also returns the sort key of its name.
+func (p *parser) field(at, start int) (i int, key uint64, err *SyntaxError) {
+	s := p.text
+	if byteAt(s, start) != '"' {
+		return start, 0, p.errorAt(start, "expected a field name in quotes, received %s", p.received(start))
 	}
-	end := skipOrdinary(s, start)
+	i, key = scanName(s, start+1)
 	n := p.push()
-	n.name, n.nameSize, n.pos = uint32(start), uint32(end-start), uint32(p.pos)
-	if end+1 < len(s) && s[end] == '"' && s[end+1] == ':' {
-		p.pos = end + 2
-	} else if err = p.hardName(at, end); err != nil {
-		return err
-	}
-	p.tidySpace()
-	if p.seal.inside == p.depth-1 {
-		err = p.sealable(at, p.name(at))
+	n.name, n.nameSize, n.pos = uint32(start+1), uint32(i-start-1), uint32(start)
+	if i+1 < len(s) && s[i] == '"' && s[i+1] == ':' {
+		i += 2
 	} else {
-		err = p.value(at)
+		key = noKey
+		if i, err = p.hardName(at, start, i); err != nil {
+			return i, 0, err
+		}
+	}
+	if byteAt(s, i) <= ' ' {
+		i = p.untidySpace(i)
+	}
+	if p.seal.inside == p.depth-1 {
+		i, err = p.sealable(at, i, p.name(at))
+	} else {
+		i, err = p.value(at, i)
 	}
 	if err != nil {
-		return err.in("." + p.name(at))
+		return i, 0, err.in("." + p.name(at))
 	}
-	return nil
+	return i, key, nil
 }
 
-// hardName reads the rest of a name of which the bytes up to i are ordinary, and
-// the colon.
-func (p *parser) hardName(at, i int) *SyntaxError {
-	s, err := p.hardString(p.pos+1, i)
+// hardName reads the rest of a name of which the bytes up to i are ordinary, the
+// white space after it, and the colon.
+func (p *parser) hardName(at, start, i int) (end int, err *SyntaxError) {
+	s, i, err := p.hardString(start+1, i)
 	if err != nil {
-		return err
+		return i, err
 	}
 	n := &p.stack[at]
 	n.name, n.nameSize = s.start, s.size
 	if s.form&extraText != 0 {
 		n.form |= extraName
 	}
-	p.tidySpace()
-	if p.next() != ':' {
-		p.pos--
-		return p.errorf("expected : after a field name, received %s", p.received()).in("." + p.name(at))
+	if byteAt(p.text, i) <= ' ' {
+		i = p.untidySpace(i)
 	}
-	return nil
+	if byteAt(p.text, i) != ':' {
+		return i, p.errorAt(i, "expected : after a field name, received %s", p.received(i)).in("." + p.name(at))
+	}
+	return i + 1, nil
 }
 
 // name returns the name of the field at a place on the stack.
 func (p *parser) name(at int) string { return p.nameOf(&p.stack[at]) }
-
-// sortKey returns the first eight bytes of a name as a number. Names are in the
-// order of their keys; only where keys are equal must the names be compared.
-func (p *parser) sortKey(n *node) uint64 {
-	start := int(n.name)
-	if n.form&extraName != 0 || start+8 > len(p.text) {
-		return noKey
-	}
-	key := bits.ReverseBytes64(load8(p.text, start))
-	if n.nameSize < 8 {
-		key &^= ^uint64(0) >> (8 * n.nameSize)
-	}
-	return key
-}
-
-// noKey is the key of a name that has none; no UTF-8 yields it.
-const noKey = ^uint64(0)
 
 // inOrder tells whether the name of a comes before the name of b.
 func (p *parser) inOrder(a, b *node) bool {
@@ -346,25 +348,26 @@ func (p *parser) sortFields(fields []node) *SyntaxError {
 	return nil
 }
 
-// open steps into a container.
-func (p *parser) open() *SyntaxError {
+// open steps into the container that starts at i.
+func (p *parser) open(i int) (inside int, err *SyntaxError) {
 	if p.depth++; p.depth > p.limits.MaxDepth {
-		return p.errorf("lists and maps are nested more than %d deep", p.limits.MaxDepth)
+		return i, p.errorAt(i, "lists and maps are nested more than %d deep", p.limits.MaxDepth)
 	}
-	p.pos++
-	p.tidySpace()
-	return nil
+	if i++; byteAt(p.text, i) <= ' ' {
+		i = p.untidySpace(i)
+	}
+	return i, nil
 }
 
 // close finishes the container whose fields or items are on the stack from mark on.
-func (p *parser) close(at int, kind Kind, start, mark, untidy int) {
+func (p *parser) close(at int, kind Kind, start, end, mark, untidy int) {
 	p.depth--
-	n := p.span(at, kind, start, p.pos)
-	n.first, n.count = uint32(len(p.nodes)), uint32(len(p.stack)-mark)
+	count := len(p.stack) - mark
+	n := p.span(at, kind, start, end)
+	n.first, n.count = uint32(len(p.nodes)), uint32(count)
 	if p.untidy == untidy {
 		n.form |= canonical
 	}
-	count := len(p.stack) - mark
 	if cap(p.nodes)-len(p.nodes) < count {
 		p.nodes = slices.Grow(p.nodes, count+64)
 	}
@@ -373,68 +376,9 @@ func (p *parser) close(at int, kind Kind, start, mark, untidy int) {
 	p.stack = p.stack[:mark]
 }
 
-// delimiter steps over white space and the byte after it, which it returns.
-func (p *parser) delimiter() byte {
-	if p.pos < len(p.text) && p.text[p.pos] > ' ' {
-		p.pos++
-		return p.text[p.pos-1]
-	}
-	p.tidySpace()
-	return p.next()
-}
-
-// next returns the byte at the position and steps over it; 0 at the end, where it
-// steps as well.
-func (p *parser) next() byte {
-	p.pos++
-	if p.pos > len(p.text) {
-		return 0
-	}
-	return p.text[p.pos-1]
-}
-
-// space skips white space; tidySpace also notes that there was some.
-func (p *parser) space() {
-	for p.pos < len(p.text) && isSpace(p.text[p.pos]) {
-		p.pos++
-	}
-}
-
-func (p *parser) tidySpace() {
-	if p.pos < len(p.text) && p.text[p.pos] <= ' ' {
-		p.untidy++
-		p.space()
-	}
-}
-
-// errorf makes an error at the current position.
-func (p *parser) errorf(format string, args ...any) *SyntaxError {
-	at := position(p.text, p.pos)
-	return &SyntaxError{Line: at.line, Column: at.column, Problem: fmt.Sprintf(format, args...)}
-}
-
-// in puts a path element before an error's path, on the way out of a container.
-func (e *SyntaxError) in(element string) *SyntaxError {
-	if len(element) > maxErrorPath {
-		element = strings.ToValidUTF8(element[:maxErrorPath], "") + "…"
-	}
-	if len(e.Path) < maxErrorPath {
-		e.Path = element + e.Path
-	}
-	return e
-}
-
-// maxErrorPath bounds what hostile nesting and names can make an error cost.
-const maxErrorPath = 1000
-
-// received describes what stands at the current position.
-func (p *parser) received() string {
-	if p.pos >= len(p.text) {
-		return "the end of the document"
-	}
-	r, size := utf8.DecodeRuneInString(p.text[p.pos:])
-	if r == utf8.RuneError && size <= 1 {
-		return fmt.Sprintf("the byte 0x%02x", p.text[p.pos])
-	}
-	return strconv.QuoteRune(r)
+// untidySpace skips white space, which canonical JSON has none of. It is called
+// where there is some, or where the text ends.
+func (p *parser) untidySpace(i int) int {
+	p.untidy++
+	return skipSpace(p.text, i)
 }

@@ -22,6 +22,25 @@ func skipOrdinary(s string, i int) int {
 	return i
 }
 
+// scanName is skipOrdinary for a name. It also returns its sort key, which is its
+// first eight bytes as a number: names are in the order of their keys; only where
+// keys are equal must the names be compared.
+func scanName(s string, i int) (end int, key uint64) {
+	if i+8 > len(s) {
+		return skipOrdinary(s, i), noKey
+	}
+	first := load8(s, i)
+	key = bits.ReverseBytes64(first)
+	if hits := extraordinary(first); hits != 0 {
+		size := bits.TrailingZeros64(hits) / 8
+		return i + size, key &^ (^uint64(0) >> (8 * size))
+	}
+	return skipOrdinary(s, i+8), key
+}
+
+// noKey is the key of a name that has none; no UTF-8 yields it.
+const noKey = ^uint64(0)
+
 // load8 reads eight bytes; the compiler makes one instruction of it.
 func load8(s string, i int) uint64 {
 	_ = s[i+7]
@@ -30,15 +49,17 @@ func load8(s string, i int) uint64 {
 }
 
 // extraordinary sets the high bit of the bytes of x that are not ordinary. Above
-// the first of them it may set too many. A byte is zero, less than n, or equal to
-// c, if its high bit is set in (x-ones) &^ x, in (x-n*ones) &^ x, or is zero in
-// x^(c*ones). The bytes " and & differ in one bit, which is masked, as do < and >.
+// the first of them it may set too many. The high bit of a byte beyond ASCII is set
+// to start with. To take 1 off all other bytes sets it where there was a 0, which
+// is where x equalled the byte that it was combined with by xor; to take off ' '
+// sets it where there was a control character. The bytes " and & differ in one bit,
+// which is masked, as do < and >.
 func extraordinary(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	quotes := x&^(4*ones) ^ '"'*ones
 	angles := x&^(2*ones) ^ '<'*ones
 	slashes := x ^ '\\'*ones
-	return ((quotes-ones)&^quotes | (angles-ones)&^angles | (slashes-ones)&^slashes | (x-' '*ones)&^x | x) & highs
+	return (x | (x - ' '*ones) | (quotes - ones) | (angles - ones) | (slashes - ones)) & highs
 }
 
 // scanNumber returns the end of the JSON number that starts at pos, or pos if
@@ -82,6 +103,26 @@ func skipDigits(s string, i int) int {
 		i++
 	}
 	return i
+}
+
+// skipSpace returns the place of the first byte, from i on, that is not white space.
+func skipSpace(s string, i int) int {
+	const indentation = 0x2020202020202020
+	for i < len(s) && isSpace(s[i]) {
+		i++
+		for i+8 <= len(s) && load8(s, i) == indentation {
+			i += 8
+		}
+	}
+	return i
+}
+
+// byteAt returns the byte at i, 0 at the end of the text.
+func byteAt(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
 }
 
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }

@@ -52,32 +52,30 @@ func (s *seal) step(depth int, name string) bool {
 }
 
 // sealable reads the value of the field of that name, sealed if it is its turn.
-func (p *parser) sealable(at int, name string) (err *SyntaxError) {
+func (p *parser) sealable(at, i int, name string) (end int, err *SyntaxError) {
 	inside := p.seal.inside
 	if p.seal.step(p.depth, name) {
-		err = p.sealedValue(at)
+		end, err = p.sealedValue(at, i)
 	} else {
-		err = p.value(at)
+		end, err = p.value(at, i)
 	}
 	p.seal.inside = inside
-	return err
+	return end, err
 }
 
 // sealedValue steps over a map or list, keeping its text; all else is read.
-func (p *parser) sealedValue(at int) *SyntaxError {
-	start := p.pos
-	if end := skipSets(p.text, start, p.limits.MaxDepth-p.depth); end > 0 {
-		p.pos = end
+func (p *parser) sealedValue(at, start int) (end int, err *SyntaxError) {
+	if end = skipSets(p.text, start, p.limits.MaxDepth-p.depth); end > 0 {
 		p.span(at, Map, start, end).form |= sealed | canonical
-		return nil
+		return end, nil
 	}
 	nodes, extra := len(p.nodes), len(p.extra)
-	if err := p.value(at); err != nil {
-		return err
+	if end, err = p.value(at, start); err != nil {
+		return end, err
 	}
 	n := &p.stack[at]
 	if n.count == 0 {
-		return nil
+		return end, nil
 	}
 	if n.form&canonical == 0 {
 		text := p.detach(*n, nodes, extra).JSON()
@@ -88,7 +86,7 @@ func (p *parser) sealedValue(at int) *SyntaxError {
 	n.form |= sealed | canonical
 	n.first, n.count = 0, 0
 	p.nodes = p.nodes[:nodes]
-	return nil
+	return end, nil
 }
 
 // detach makes a document of a container whose parts are all that was added to

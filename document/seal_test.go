@@ -52,6 +52,9 @@ func TestSealed(t *testing.T) {
 		if got := mustParse(t, v.JSON()); !Equal(got, v) || Compare(got, v) != 0 || !Equal(v, got) {
 			t.Errorf("%s: sealed and open are not equal", test.text)
 		}
+		if back, err := FromGo(v.ToGo()); err != nil || !Equal(back, v) {
+			t.Errorf("%s: went through Go as %s, %v", test.text, back, err)
+		}
 		back, err := ParseYAML([]byte(v.YAML()))
 		if err != nil || !Equal(back, v) {
 			t.Errorf("%s: read back from YAML as %s, %v", test.text, back, err)
@@ -62,7 +65,7 @@ func TestSealed(t *testing.T) {
 // TestSealedIsChecked offers the sealed part what must be refused elsewhere too.
 func TestSealedIsChecked(t *testing.T) {
 	for _, bad := range []string{
-		`{`, `{"a"`, `{"a":`, `{"a":{`, `{"a":{}`, `{"a":{},`, `{"a":{},}`, `{"a":{}}}`, `{"a" {}}`, `{"a":{}"b":{}}`, `{a:{}}`, `{"a":{]}`, `{"a":x}`, `{,}`, `[`, `[}`,
+		`{`, `{"a"`, `{"a":`, `{"a":{`, `{"a":{}`, `{"a":{},`, `{"a":{},}`, `{"a":{}}}`, `{"a" {}}`, `{"a":{}"b":{}}`, `{"a":{};"b":{}}`, `{a:{}}`, `{"a":{]}`, `{"a":x}`, `{,}`, `[`, `[}`,
 		"{\"\xff\":{}}", "{\"\n\":{}}", `{"\x":{}}`, `{"a\`, `{"a\"`, strings.Repeat(`{"a":`, 100_000),
 	} {
 		text := `{"m":` + bad
@@ -87,6 +90,22 @@ func TestSealedComparesByContent(t *testing.T) {
 	}
 	if Equal(a, c) || Compare(a, c) >= 0 || Compare(c, a) <= 0 {
 		t.Error("the content does not matter")
+	}
+}
+
+// TestSealedUntidy checks what is rewritten after other parts have been read.
+func TestSealedUntidy(t *testing.T) {
+	text := `{"a":{"x":[1,{"\"":2}]},"m":[{"k\"l":[{"z":{"\"q":{"\n":1}}, "y":"\t"}]},{"b": {"c":[1,2]}}],"z":{"\"":{}}}`
+	v, err := ParseJSONSealed([]byte(text), Limits{}, "m", AnyItem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"a":{"x":[1,{"\"":2}]},"m":[{"k\"l":[{"y":"\t","z":{"\"q":{"\n":1}}}]},{"b":{"c":[1,2]}}],"z":{"\"":{}}}`
+	if got := v.JSON(); got != want {
+		t.Errorf("wrote %s\nwant  %s", got, want)
+	}
+	if item := v.Get("m").At(0); !item.IsSealed() || !Equal(v, mustParse(t, text)) {
+		t.Errorf("read %s", v)
 	}
 }
 

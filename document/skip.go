@@ -5,10 +5,10 @@ package document
 func SkipJSON(text string, pos int) (end int, err error) {
 	p := newParser(text, Limits{}.withDefaults())
 	defer p.release()
-	p.pos = pos
 	p.push()
-	if err := p.value(0); err != nil {
-		return pos, err
+	end, failure := p.value(0, pos)
+	if failure != nil {
+		return pos, failure
 	}
-	return p.pos, nil
+	return end, nil
 }

@@ -6,21 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// stringValue reads a quoted string as the value of the node at a place on the
-// stack.
-func (p *parser) stringValue(at int) *SyntaxError {
-	start := p.pos + 1
-	end := skipOrdinary(p.text, start)
-	if end < len(p.text) && p.text[end] == '"' {
-		p.span(at, String, start, end).form |= plain
-		p.pos = end + 1
-		return nil
-	}
-	s, err := p.hardString(start, end)
+// hardValue reads the rest of a string value of which the bytes up to i are
+// ordinary.
+func (p *parser) hardValue(at, start, i int) (end int, err *SyntaxError) {
+	s, end, err := p.hardString(start+1, i)
 	n := &p.stack[at]
 	n.kind, n.text, n.size = String, s.start, s.size
 	n.form |= s.form
-	return err
+	return end, err
 }
 
 // content is where the content of a string is, and its form.
@@ -31,7 +24,7 @@ type content struct {
 
 // hardString goes on at i, where a string that starts at start has a byte that is
 // not ordinary.
-func (p *parser) hardString(start, i int) (content, *SyntaxError) {
+func (p *parser) hardString(start, i int) (c content, end int, err *SyntaxError) {
 	s := p.text
 	f := plain
 	for i < len(s) {
@@ -46,28 +39,27 @@ func (p *parser) hardString(start, i int) (content, *SyntaxError) {
 		case beyond:
 			size, err := p.character(i)
 			if err != nil {
-				return content{}, err
+				return content{}, i, err
 			}
 			if isSeparator(s[i : i+size]) {
 				f = 0
 			}
 			i += size
 		case control:
-			return content{}, p.controlError(i)
+			return content{}, i, p.controlError(i)
 		case quote:
-			p.pos = i + 1
 			if f&plain == 0 {
 				p.untidy++
 			}
-			return content{uint32(start), uint32(i - start), f}, nil
+			return content{uint32(start), uint32(i - start), f}, i + 1, nil
 		}
 	}
-	return content{}, p.openError()
+	return content{}, i, p.openError()
 }
 
 // escapedString goes on at i, where the string has its first escape. The content is
 // put together among the extra.
-func (p *parser) escapedString(start, i int, f form) (content, *SyntaxError) {
+func (p *parser) escapedString(start, i int, f form) (c content, end int, err *SyntaxError) {
 	s := p.text
 	mark := len(p.extra)
 	tidy := f&plain != 0
@@ -84,9 +76,15 @@ func (p *parser) escapedString(start, i int, f form) (content, *SyntaxError) {
 			f &^= plain
 			p.extra = append(p.extra, s[i])
 		case escape:
+			if i+1 < len(s) && s[i+1] == '"' { // by far the most frequent
+				size = 2
+				f &^= plain
+				p.extra = append(p.extra, '"')
+				break
+			}
 			var r rune
 			if r, size = unescapeOne(s[i:]); size == 0 {
-				return content{}, p.escapeError(i)
+				return content{}, i, p.escapeError(i)
 			}
 			usual := usualEscape(r)
 			if usual != "" {
@@ -95,9 +93,8 @@ func (p *parser) escapedString(start, i int, f form) (content, *SyntaxError) {
 			tidy = tidy && usual == s[i:i+size]
 			p.extra = utf8.AppendRune(p.extra, r)
 		case beyond:
-			var err *SyntaxError
 			if size, err = p.character(i); err != nil {
-				return content{}, err
+				return content{}, i, err
 			}
 			if isSeparator(s[i : i+size]) {
 				tidy = false
@@ -105,17 +102,16 @@ func (p *parser) escapedString(start, i int, f form) (content, *SyntaxError) {
 			}
 			p.extra = append(p.extra, s[i:i+size]...)
 		case control:
-			return content{}, p.controlError(i)
+			return content{}, i, p.controlError(i)
 		case quote:
-			p.pos = i + 1
 			if !tidy {
 				p.untidy++
 			}
-			return content{uint32(mark), uint32(len(p.extra) - mark), f}, nil
+			return content{uint32(mark), uint32(len(p.extra) - mark), f}, i + 1, nil
 		}
 		i += size
 	}
-	return content{}, p.openError()
+	return content{}, i, p.openError()
 }
 
 // usualEscape returns how a character is escaped when it is written, "" if it is
@@ -144,26 +140,22 @@ func isSeparator(character string) bool { return character == "\u2028" || charac
 func (p *parser) character(i int) (size int, err *SyntaxError) {
 	r, size := utf8.DecodeRuneInString(p.text[i:])
 	if r == utf8.RuneError && size == 1 {
-		p.pos = i
-		return 0, p.errorf("expected UTF-8, received %s", p.received())
+		return 0, p.errorAt(i, "expected UTF-8, received %s", p.received(i))
 	}
 	return size, nil
 }
 
 func (p *parser) controlError(i int) *SyntaxError {
-	p.pos = i
-	return p.errorf("expected control characters in strings to be escaped, received %s", p.received())
+	return p.errorAt(i, "expected control characters in strings to be escaped, received %s", p.received(i))
 }
 
 func (p *parser) openError() *SyntaxError {
-	p.pos = len(p.text)
-	return p.errorf("expected a closing quote, received the end of the document")
+	return p.errorAt(len(p.text), "expected a closing quote, received the end of the document")
 }
 
 // escapeError is about the escape at i. If the text ends in it, what is wrong is
 // that the string does not end.
 func (p *parser) escapeError(i int) *SyntaxError {
-	p.pos = i
 	raw := p.text[i:min(len(p.text), i+6)]
 	if len(raw) == 1 {
 		return p.openError()
@@ -171,7 +163,7 @@ func (p *parser) escapeError(i int) *SyntaxError {
 	if end := strings.IndexByte(raw[2:], '"'); end >= 0 {
 		raw = raw[:2+end]
 	}
-	return p.errorf("expected an escape such as \\n or \\u00e9, received %q", raw)
+	return p.errorAt(i, "expected an escape such as \\n or \\u00e9, received %q", raw)
 }
 
 // unescapeOne reads the escape that s starts with; its size is 0 if it is wrong.

@@ -6,26 +6,83 @@ import (
 
 // AppendJSON appends the value as canonical JSON. An absent value appends nothing.
 func (v Value) AppendJSON(dst []byte) []byte {
-	switch v.Kind() {
-	case Absent:
+	switch {
+	case v.d == nil:
 		return dst
-	case Null:
+	case v.d.nodes != nil:
+		return v.d.appendNode(dst, &v.d.nodes[v.i])
+	case v.d.kind == List && v.d.form&canonical == 0:
+		return v.d.appendItems(dst)
+	case v.d.kind == Map && v.d.form&canonical == 0:
+		return v.d.appendFields(dst)
+	}
+	return appendText(dst, v.d.kind, v.d.form, v.d.text)
+}
+
+// appendText writes what is known as text.
+func appendText(dst []byte, kind Kind, f form, text string) []byte {
+	switch {
+	case kind == Null:
 		return append(dst, "null"...)
-	case Bool, Number:
-		return append(dst, v.text()...)
-	case String:
-		if v.form()&plain != 0 {
-			return appendPlain(dst, v.text())
+	case kind != String:
+		return append(dst, text...)
+	case f&plain != 0:
+		return appendPlain(dst, text)
+	}
+	return AppendString(dst, text)
+}
+
+// appendNode writes a value of a text that was read.
+func (d *doc) appendNode(dst []byte, n *node) []byte {
+	if n.kind < List || n.form&canonical != 0 {
+		return appendText(dst, n.kind, n.form, d.textOf(n))
+	}
+	kids := d.nodes[n.first : n.first+n.count]
+	if n.kind == List {
+		dst = append(dst, '[')
+		for i := range kids {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = d.appendNode(dst, &kids[i])
 		}
-		return AppendString(dst, v.text())
+		return append(dst, ']')
 	}
-	if v.form()&canonical != 0 {
-		return append(dst, v.text()...)
+	dst = append(dst, '{')
+	for i := range kids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendString(dst, d.nameOf(&kids[i]))
+		dst = append(dst, ':')
+		dst = d.appendNode(dst, &kids[i])
 	}
-	if v.Kind() == List {
-		return v.appendList(dst)
+	return append(dst, '}')
+}
+
+// appendItems and appendFields write a container that was made by hand.
+func (d *doc) appendItems(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i := range d.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = d.members[i].value.AppendJSON(dst)
 	}
-	return v.appendMap(dst)
+	return append(dst, ']')
+}
+
+func (d *doc) appendFields(dst []byte) []byte {
+	dst = append(dst, '{')
+	for i := range d.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendString(dst, d.members[i].name)
+		dst = append(dst, ':')
+		dst = d.members[i].value.AppendJSON(dst)
+	}
+	return append(dst, '}')
 }
 
 // JSON returns the value as canonical JSON; an absent value as "".
@@ -42,30 +99,6 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return v.AppendJSON(nil), nil
-}
-
-func (v Value) appendList(dst []byte) []byte {
-	dst = append(dst, '[')
-	for i := range v.Len() {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = v.At(i).AppendJSON(dst)
-	}
-	return append(dst, ']')
-}
-
-func (v Value) appendMap(dst []byte) []byte {
-	dst = append(dst, '{')
-	for i := range v.Len() {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendString(dst, v.Name(i))
-		dst = append(dst, ':')
-		dst = v.At(i).AppendJSON(dst)
-	}
-	return append(dst, '}')
 }
 
 func appendPlain(dst []byte, s string) []byte {

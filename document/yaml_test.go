@@ -68,7 +68,7 @@ var yamlTexts = []struct{ text, want string }{
 	// tags
 	{"[!!str 1, !!int '1', !!float 1, !!bool 'yes', !!null '', !foo 1, !!foo 1, ! 1]", `["1",1,1,true,null,"1","1","1"]`},
 	{"- !\n- !\n  a\n- &a !\n- !", `["","a","",""]`},
-	{"&a ! 1", `"1"`}, {"! &a 1", `"1"`}, {"a: !!map {b: !!seq [c]}", `{"a":{"b":["c"]}}`}, {"!!binary aGVsbG8=", `"hello"`}, {"!!timestamp 2001-01-01", `"2001-01-01"`},
+	{"&a ! 1", `"1"`}, {"\ufeff! 1", `"1"`}, {"! &a 1", `"1"`}, {"a: !!map {b: !!seq [c]}", `{"a":{"b":["c"]}}`}, {"!!binary aGVsbG8=", `"hello"`}, {"!!timestamp 2001-01-01", `"2001-01-01"`},
 	{"!<tag:yaml.org,2002:int> 0x10", `16`},
 	{"%YAML 1.1\n---\na: b", `{"a":"b"}`}, {"%TAG ! tag:example.org,2000:\n---\n!x a: b", `{"a":"b"}`},
 }

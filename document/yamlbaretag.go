@@ -13,6 +13,7 @@ func bareTags(text []byte) map[place]bool {
 	if bytes.IndexByte(text, '!') < 0 {
 		return nil
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // takes no column
 	found := map[place]bool{}
 	at := place{1, 1}
 	node := at // where a node starts whose tag is still to come

@@ -57,8 +57,7 @@ func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxEr
 	}
 	p := newParser(string(text), limits)
 	defer p.release()
-	v, failure = p.first()
-	return v, p.pos, failure
+	return p.first()
 }
 
 // jsonSize returns where the object ends that a text starts with, by its braces

@@ -16,6 +16,7 @@ import (
 type Builder struct {
 	stack []node
 	free  []node
+	chunk int // how much memory was made last
 }
 
 // Mark starts a level.
@@ -39,7 +40,8 @@ func (b *Builder) Set(mark int) Set {
 		slices.SortFunc(level, compareNodes)
 	}
 	if len(b.free) < len(level) {
-		b.free = make([]node, max(len(level), 64))
+		b.chunk = min(2*b.chunk+8, 256)
+		b.free = make([]node, max(len(level), b.chunk))
 	}
 	kids := b.free[:len(level):len(level)]
 	b.free = b.free[len(level):]

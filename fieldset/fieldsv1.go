@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -21,7 +22,20 @@ func (s Set) AppendFieldsV1(dst []byte) []byte {
 }
 
 // FieldsV1 returns the set as FieldsV1.
-func (s Set) FieldsV1() string { return string(s.AppendFieldsV1(nil)) }
+func (s Set) FieldsV1() string {
+	buffer := buffers.Get().(*[]byte)
+	*buffer = s.AppendFieldsV1((*buffer)[:0])
+	text := string(*buffer)
+	if cap(*buffer) <= maxBuffer {
+		buffers.Put(buffer)
+	}
+	return text
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is how much memory is kept for the next set.
+const maxBuffer = 1 << 20
 
 func appendLevel(dst []byte, s Set) []byte {
 	for i := range s.kids {
