@@ -8,6 +8,9 @@ type lookup struct {
 	// slots has places in Fields, plus one; 0 is an empty slot. There are at
 	// least twice as many slots as fields, and their number is a power of two.
 	slots []uint32
+	// count is how many fields there were. A Map that is still being put
+	// together may get more.
+	count int
 }
 
 // seed is one for the process: hashes are not kept.
@@ -27,7 +30,7 @@ func (m *Map) find(name string) int {
 		return -1
 	}
 	l := m.lookup.Load()
-	if l == nil {
+	if l == nil || l.count != len(m.Fields) {
 		l = newLookup(m.Fields)
 		m.lookup.Store(l)
 	}
@@ -45,7 +48,7 @@ func newLookup(fields []Field) *lookup {
 	for size < 2*len(fields) {
 		size *= 2
 	}
-	l := &lookup{slots: make([]uint32, size)}
+	l := &lookup{slots: make([]uint32, size), count: len(fields)}
 	mask := uint64(size - 1)
 	for i := range fields {
 		slot := maphash.String(seed, fields[i].Name) & mask
