@@ -56,6 +56,13 @@ func TestDuplicatesTolerated(t *testing.T) {
 		s.force("m1", `items: [{name: a, value: 3}]`)
 		s.want(`{set: [a, b, a], items: [{name: a, value: 3}, {name: b, value: 1}]}`)
 	})
+	t.Run("all of them are replaced, not merged", func(t *testing.T) {
+		s := newScript(t)
+		s.update("u", `items: [{name: a, value: 1, tags: [x]}, {name: a, tags: [z]}]`)
+		s.force("m1", `items: [{name: a, value: 3}]`)
+		s.want(`items: [{name: a, value: 3}]`)
+		s.owners(`m1 .items[name="a"]{,.name,.value}`, "u/Update .items")
+	})
 	t.Run("applying one item of a set", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u", live)

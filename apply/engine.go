@@ -132,7 +132,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		will.doc, justUnset.doc = r.remove(t, in.merged, in.unset), r.remove(t, was.doc, in.unset)
 	}
 	if last != nil {
-		pruned, err := e.pruneFor(will, owners, me, *last, in.unset)
+		pruned, err := e.pruneFor(will, owners, me, *last)
 		if err != nil {
 			return Result{}, err
 		}
@@ -195,9 +195,9 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 
 // pruneFor removes what I owned and no longer apply. Most often there is nothing
 // of the kind: I apply all that I owned.
-func (e *Engine) pruneFor(merged versioned, owners *owners, me int, last owner, unset fieldset.Set) (document.Value, error) {
+func (e *Engine) pruneFor(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
 	sameVersion := last.entry.APIVersion == merged.version
-	applied := owners.list[me].set.Difference(unset)
+	applied := owners.list[me].set
 	givenUp := last.set.Difference(applied)
 	if !e.options.Plain && sameVersion && givenUp.IsEmpty() {
 		return merged.doc, nil

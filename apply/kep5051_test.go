@@ -689,6 +689,15 @@ func TestUnsetWhatIOwned(t *testing.T) {
 		s.want(`items: [{name: b}]`)
 		s.owners(`m1 .items[name="a"] .items[name="b"]{,.name}`)
 	})
+	t.Run("the only field of a struct", func(t *testing.T) {
+		s := newScript(t)
+		s.apply("m1", `{struct: {inner: {a: 1}}, text: x}`)
+		s.apply("m1", `{struct: {inner: {a: {k8s_io__value: unset}}}, text: x}`)
+		s.want(`{struct: {inner: {}}, text: x}`) // what is around it was not unset
+		s.owners("m1 .struct.inner.a .text")
+		s.apply("m1", `text: x`)
+		s.want(`text: x`) // and goes when I let go of the absence
+	})
 	t.Run("item with a field of another", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1}]`)

@@ -24,6 +24,17 @@ func ReadObject(text []byte) (Object, error) {
 	return SplitObject(doc)
 }
 
+// ReadObjectBeside reads an object that is expected to be much like another, from
+// which it is made or to which it is to be applied: what is the same in both is
+// shared, and is neither read nor compared again.
+func ReadObjectBeside(text []byte, other Object) (Object, error) {
+	doc, err := document.ParseJSONBeside(text, document.Limits{}, other.Document, "metadata", "managedFields", document.AnyItem, "fieldsV1")
+	if err != nil {
+		return Object{}, err
+	}
+	return SplitObject(doc)
+}
+
 // SplitObject takes the managedFields out of a document.
 func SplitObject(doc document.Value) (Object, error) {
 	metadata := doc.Get("metadata")

@@ -212,6 +212,10 @@ func TestUnsetProperties(t *testing.T) {
 		if err != nil || dump(other.Object) != dump(result.Object) {
 			return fmt.Errorf("the plain engine differs: %v\n%s\n%s", err, dump(result.Object), dump(other.Object))
 		}
+		again, err = s.play(mustEngine(plain), result.Object)
+		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
+			return fmt.Errorf("unsetting twice is no no-op for the plain engine: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
+		}
 		return nil
 	})
 	if marked == 0 {

@@ -63,10 +63,12 @@ func (w *walker) value(t *schema.Type, live, config document.Value) (merged docu
 		return w.granularMap(t.Map, live, config), false
 	case kind == document.List && t.List != nil && t.List.Relationship != schema.Atomic:
 		return w.granularList(t.List, live, config), false
+	case document.Equal(live, config):
+		return live, true // it was valid when it was written
 	case !w.fits(t, config):
 		w.failed = true
 	}
-	return keepEqual(live, config), true
+	return config, true
 }
 
 // isLeaf reports whether a value is a leaf where null may stand for a container.

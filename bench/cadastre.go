@@ -92,7 +92,7 @@ func (c *cadastre) write(live, sent []byte, r apply.Request, do func(apply.Objec
 			return nil, err
 		}
 	}
-	read, err := apply.ReadObject(sent)
+	read, err := apply.ReadObjectBeside(sent, object)
 	if err != nil {
 		return nil, err
 	}

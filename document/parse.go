@@ -27,6 +27,7 @@ type parser struct {
 	extra  []byte
 	limits Limits
 	seal   seal
+	beside beside
 }
 
 // ParseJSON reads one JSON document with the default limits. The text is copied.
@@ -34,10 +35,10 @@ func ParseJSON(text []byte) (Value, error) { return ParseJSONLimited(text, Limit
 
 // ParseJSONLimited reads one JSON document.
 func ParseJSONLimited(text []byte, limits Limits) (Value, error) {
-	return parseJSON(text, limits, nil)
+	return parseJSON(text, limits, nil, Value{})
 }
 
-func parseJSON(text []byte, limits Limits, sealed []string) (Value, error) {
+func parseJSON(text []byte, limits Limits, sealed []string, other Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
 		return Value{}, err
@@ -45,6 +46,7 @@ func parseJSON(text []byte, limits Limits, sealed []string) (Value, error) {
 	p := newParser(string(text), limits)
 	defer p.release()
 	p.seal = newSeal(sealed)
+	p.beside = newBeside(other)
 	v, end, err := p.first()
 	if err != nil {
 		return Value{}, err
@@ -63,7 +65,7 @@ func (p *parser) first() (v Value, end int, err *SyntaxError) {
 		return Value{}, 0, err
 	}
 	p.nodes = append(p.nodes, p.stack[0])
-	d := &doc{text: p.text, extra: string(p.extra), nodes: append([]node(nil), p.nodes...)}
+	d := &doc{text: p.text, extra: string(p.extra), nodes: append([]node(nil), p.nodes...), shared: p.beside.shared}
 	return Value{d, uint32(len(d.nodes) - 1)}, end, nil
 }
 
@@ -73,11 +75,12 @@ func newParser(text string, limits Limits) *parser {
 	p := parsers.Get().(*parser)
 	p.text, p.limits = text, limits
 	p.seal = newSeal(nil)
+	p.beside = newBeside(Value{})
 	return p
 }
 
 // maxScratch is how many nodes of scratch memory are kept for the next text.
-const maxScratch = 1 << 16
+const maxScratch = 1 << 18
 
 // release gives the parser back, so that it keeps no document alive.
 func (p *parser) release() {
@@ -178,9 +181,12 @@ func (p *parser) items(mark, i int) (end int, err *SyntaxError) {
 	for {
 		at := len(p.stack)
 		p.push().pos = uint32(i)
-		if p.seal.inside == p.depth-1 {
+		switch {
+		case p.beside.depth == p.depth:
+			i, err = p.besideItem(at, i, at-mark)
+		case p.seal.inside == p.depth-1:
 			i, err = p.sealable(at, i, AnyItem)
-		} else {
+		default:
 			i, err = p.value(at, i)
 		}
 		if err != nil {
@@ -273,9 +279,12 @@ func (p *parser) field(at, start int) (i int, key uint64, err *SyntaxError) {
 	if byteAt(s, i) <= ' ' {
 		i = p.untidySpace(i)
 	}
-	if p.seal.inside == p.depth-1 {
+	switch {
+	case p.beside.depth == p.depth:
+		i, err = p.besideField(at, i)
+	case p.seal.inside == p.depth-1:
 		i, err = p.sealable(at, i, p.name(at))
-	} else {
+	default:
 		i, err = p.value(at, i)
 	}
 	if err != nil {

@@ -60,6 +60,7 @@ type doc struct {
 	text    string // what was read
 	extra   string // the contents of strings that had escapes, one after the other
 	nodes   []node
+	shared  []Value // parts of another document that nodes stand for; see beside.go
 	members []member
 	kind    Kind
 	form    form
@@ -93,6 +94,7 @@ const (
 	sealed                     // a container of which only the text is known
 	extraText                  // a string whose content is among the extra
 	extraName                  // a field whose name is among the extra
+	foreign                    // a container that another document has; first says which
 )
 
 // member is a field of a map, or an item of a list (then without a name).
@@ -175,7 +177,11 @@ func (v Value) At(i int) Value {
 	if v.d.nodes == nil {
 		return v.d.members[i].value
 	}
-	return Value{v.d, v.kid(i)}
+	kid := v.kid(i)
+	if n := &v.d.nodes[kid]; n.form&foreign != 0 {
+		return v.d.shared[n.first]
+	}
+	return Value{v.d, kid}
 }
 
 // Name returns the name of the i-th field of a map.
