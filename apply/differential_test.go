@@ -166,7 +166,7 @@ func (w *world) step(g generator, live Object, configs map[string]document.Value
 		s.doc = g.mutate(t, config, false)
 	case !s.update && !live.Document.IsAbsent() && g.chance(30):
 		s.doc = g.mutate(t, live.Document, false)
-		if _, err := validate(t, s.doc, false); err != nil {
+		if err := validate(t, s.doc, false); err != nil {
 			s.doc = g.value(t, 0, false)
 		}
 	default:
@@ -203,7 +203,7 @@ func TestTranslatedSchemaFits(t *testing.T) {
 		g := newGenerator(seed)
 		w := newWorld(g)
 		v := g.value(w.types["v1"], 0, false)
-		if _, err := validate(w.types["v1"], v, false); err != nil {
+		if err := validate(w.types["v1"], v, false); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, v)
 		}
 		if _, err := w.oracle.typed(v, "v1"); err != nil {

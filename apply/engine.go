@@ -136,10 +136,12 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		if err != nil {
 			return Result{}, err
 		}
-		if pruned != will.doc {
+		if pruned != will.doc && in.hollow {
 			// Where I apply null to what pruning has emptied, null counts now.
-			will.doc = e.merge(t, pruned, in.config)
+			var m merger
+			pruned = m.merge(t, pruned, in.config)
 		}
+		will.doc = pruned
 	}
 	if in.marks && e.options.Default != nil {
 		will.doc = e.options.Default(will.doc)
@@ -207,11 +209,10 @@ func (e *Engine) pruneFor(merged versioned, owners *owners, me int, last owner) 
 		return document.Value{}, err
 	}
 	// What nobody may own is nobody's to remove.
-	owned := byVersion[merged.version].Union(applied).Union(neverOwned)
-	byVersion[merged.version] = owned
+	byVersion[merged.version] = append(byVersion[merged.version], applied, neverOwned)
 	if !e.options.Plain && sameVersion && len(byVersion) == 1 {
 		var p pruner
-		return p.value(merged.t, merged.doc, pruneScope{mine: last.set, givenUp: givenUp, owned: owned}), nil
+		return p.value(merged.t, merged.doc, pruneScope{mine: last.set, givenUp: givenUp, owned: byVersion[merged.version]}), nil
 	}
 	return e.prune(merged, last, byVersion)
 }

@@ -19,6 +19,9 @@ type intent struct {
 	unset fieldset.Set
 	// marks says that there are markers.
 	marks bool
+	// hollow says that the configuration may set what its fields don't tell: null
+	// or nothing in the place of a container, or fields that are reset.
+	hollow bool
 }
 
 // fields returns the set of the fields that the applier is to own.
@@ -33,28 +36,28 @@ func (in intent) fields() fieldset.Set {
 // read checks a configuration and finds out what it wants.
 func (e *Engine) read(t *schema.Type, live, config document.Value, version string) (intent, error) {
 	reset := e.options.Reset[version]
-	if in, done := e.walk(t, live, config, reset, e.options.Unset); done {
-		return in, nil
+	rest, unset, err := config, fieldset.Set{}, error(nil)
+	if e.options.Unset && mentionsMarker(config) {
+		rest, unset, err = splitMarkers(t, config)
 	}
-	// There is something wrong with it, or it has markers.
-	marks, err := validate(t, config, e.options.Unset)
-	if err != nil {
-		return intent{}, err
+	in, done := intent{}, false
+	if err == nil && !e.options.Plain {
+		in, done = walkConfig(t, live, rest, reset)
 	}
-	if !marks {
-		return readPlainly(t, live, config, reset), nil
-	}
-	rest, unset, err := splitMarkers(t, config)
-	if err != nil {
-		return intent{}, err
-	}
-	in, done := e.walk(t, live, rest, reset, false)
 	if !done {
+		// There is something wrong with it, or shortcuts are off.
+		if err := validate(t, config, e.options.Unset); err != nil {
+			return intent{}, err
+		}
+		if err != nil {
+			return intent{}, err
+		}
 		in = readPlainly(t, live, rest, reset)
 	}
-	in.marks, in.unset = true, unset
-	owned := e.withDefaults(t, in, in.fields().Union(unset))
-	in.text = owned.Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
+	if in.unset, in.marks = unset, !unset.IsEmpty(); in.marks {
+		owned := e.withDefaults(t, in, in.fields().Union(unset))
+		in.text = owned.Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
+	}
 	return in, nil
 }
 
@@ -70,14 +73,6 @@ func (e *Engine) withDefaults(t *schema.Type, in intent, owned fieldset.Set) fie
 	return owned.Difference(back).Union(fieldsOf(t, defaulted).Covered(back))
 }
 
-// walk is walkConfig, unless shortcuts are off.
-func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, unset bool) (in intent, done bool) {
-	if e.options.Plain {
-		return intent{}, false
-	}
-	return walkConfig(t, live, config, reset, unset)
-}
-
 // readPlainly finds out what a valid configuration without markers wants, one thing
 // after the other. It is what the walker must equal.
 func readPlainly(t *schema.Type, live, config document.Value, reset fieldset.Set) intent {
@@ -86,14 +81,6 @@ func readPlainly(t *schema.Type, live, config document.Value, reset fieldset.Set
 		config: config,
 		merged: m.merge(t, live, config),
 		text:   fieldsOf(t, config).Difference(neverOwned).RecursiveDifference(reset).FieldsV1(),
+		hollow: true,
 	}
-}
-
-// merge merges a configuration that has been read before.
-func (e *Engine) merge(t *schema.Type, live, config document.Value) document.Value {
-	if in, done := e.walk(t, live, config, fieldset.Set{}, false); done {
-		return in.merged
-	}
-	var m merger
-	return m.merge(t, live, config)
 }

@@ -114,8 +114,8 @@ func (o *owners) find(entry Entry) int {
 }
 
 // byVersion returns what all owners but one own, by version.
-func (o *owners) byVersion(except int) (map[string]fieldset.Set, error) {
-	sets := map[string]fieldset.Set{}
+func (o *owners) byVersion(except int) (map[string][]fieldset.Set, error) {
+	sets := map[string][]fieldset.Set{}
 	for i := range o.list {
 		if i == except {
 			continue
@@ -125,7 +125,7 @@ func (o *owners) byVersion(except int) (map[string]fieldset.Set, error) {
 			return nil, err
 		}
 		version := o.list[i].entry.APIVersion
-		sets[version] = sets[version].Union(set)
+		sets[version] = append(sets[version], set)
 	}
 	return sets, nil
 }

@@ -14,7 +14,7 @@ import (
 //
 //	mine    what I owned before, at the version at which I applied it
 //	owners  what everybody owns now, my new configuration included, by version
-func (e *Engine) prune(merged versioned, mine owner, owners map[string]fieldset.Set) (document.Value, error) {
+func (e *Engine) prune(merged versioned, mine owner, owners map[string][]fieldset.Set) (document.Value, error) {
 	before, err := e.at(merged, mine.entry.APIVersion)
 	if isGone(err) {
 		return merged.doc, nil
@@ -52,7 +52,7 @@ func (e *Engine) prune(merged versioned, mine owner, owners map[string]fieldset.
 
 // putBackOwned restores in rest what full has and somebody owns at the version.
 // Both are returned at that version, unless it is gone.
-func (e *Engine) putBackOwned(full, rest versioned, version string, owned fieldset.Set) (versioned, versioned, error) {
+func (e *Engine) putBackOwned(full, rest versioned, version string, owned []fieldset.Set) (versioned, versioned, error) {
 	fullThere, err := e.at(full, version)
 	if isGone(err) {
 		return full, rest, nil
@@ -68,7 +68,10 @@ func (e *Engine) putBackOwned(full, rest versioned, version string, owned fields
 		return full, rest, err
 	}
 	t := fullThere.t
-	keep := pathsOf(t, restThere.doc).Union(withNamed(owned, t))
+	keep := pathsOf(t, restThere.doc)
+	for _, set := range owned {
+		keep = keep.Union(withNamed(set, t))
+	}
 	var r remover
 	restThere.doc = r.remove(t, fullThere.doc, pathsOf(t, fullThere.doc).Difference(keep))
 	return fullThere, restThere, nil
@@ -76,7 +79,7 @@ func (e *Engine) putBackOwned(full, rest versioned, version string, owned fields
 
 // versionsFrom returns the versions of the owners, the given one first if they
 // have it.
-func versionsFrom(first string, owners map[string]fieldset.Set) []string {
+func versionsFrom(first string, owners map[string][]fieldset.Set) []string {
 	var versions []string
 	if _, ok := owners[first]; ok {
 		versions = append(versions, first)

@@ -17,9 +17,10 @@ type pruner struct{ remover }
 
 // pruneScope is what is known about the inside of a value that stays.
 type pruneScope struct {
-	// mine is what I owned, givenUp the part of it that I no longer apply, owned
-	// what anybody owns now.
-	mine, givenUp, owned fieldset.Set
+	// mine is what I owned, givenUp the part of it that I no longer apply.
+	mine, givenUp fieldset.Set
+	// owned is what each owner owns now.
+	owned []fieldset.Set
 	// wasMine says whether the value, or something around it, was mine; letGo
 	// whether one of those that were is owned by nobody.
 	wasMine, letGo bool
@@ -94,11 +95,17 @@ func (p *pruner) child(t *schema.Type, v document.Value, e fieldset.Element, dec
 		return v
 	}
 	mine, member := s.mine.Below(e)
-	owned, isOwned := s.owned.Below(e)
-	isMine := member || declared
-	below := pruneScope{mine: mine, givenUp: givenUp, owned: owned}
+	isMine, isOwned := member || declared, false
+	below := pruneScope{mine: mine, givenUp: givenUp}
+	for _, set := range s.owned {
+		owned, isMember := set.Below(e)
+		isOwned = isOwned || isMember || declared && !owned.IsEmpty()
+		if !owned.IsEmpty() {
+			below.owned = append(below.owned, owned)
+		}
+	}
 	below.wasMine = s.wasMine || isMine
-	below.letGo = s.letGo || below.wasMine && !isOwned && !(declared && !owned.IsEmpty())
+	below.letGo = s.letGo || below.wasMine && !isOwned
 	if isMine && below.letGo {
 		return document.Value{}
 	}

@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"strings"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -25,6 +27,23 @@ func isMarked(v document.Value) bool {
 	return found
 }
 
+// mentionsMarker reports whether there may be a marker in a configuration. Looking is
+// all that configurations without markers pay for.
+func mentionsMarker(v document.Value) bool {
+	if text, ok := v.CanonicalJSON(); ok {
+		return strings.Contains(text, MarkerKey)
+	}
+	if isMarked(v) {
+		return true
+	}
+	for i := range v.Len() {
+		if mentionsMarker(v.At(i)) {
+			return true
+		}
+	}
+	return false
+}
+
 // splitter takes the markers out of a configuration.
 type splitter struct {
 	validator
@@ -34,7 +53,9 @@ type splitter struct {
 
 // splitMarkers returns a configuration without its markers, and the set of fields
 // that the markers are at. A container that held nothing but markers is left out
-// as well: wanting a field to be absent does not want its surroundings to exist.
+// as well: wanting a field to be absent does not want its surroundings to exist. The
+// configuration need not be valid; what is found to be wrong with it here must be
+// found by validate too, which tells it better.
 func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
 	s := splitter{}
 	rest, isMarker := s.value(t, config, nil)
@@ -110,6 +131,10 @@ func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
 		e := fieldset.NameElement(v.Name(i))
 		s.path = append(s.path, e)
 		t, _ := m.TypeOf(v.Name(i))
+		if t == nil {
+			s.problem("the field is not declared in the schema")
+			return v
+		}
 		mark := s.unset.Mark()
 		rest, isMarker := s.value(t, v.At(i), nil)
 		s.unset.Push(e, isMarker, s.unset.Set(mark))
@@ -129,7 +154,7 @@ func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
 }
 
 func (s *splitter) items(l *schema.List, v document.Value) document.Value {
-	items, _ := elements(l, v)
+	items := s.granularItems(l, v)
 	at := len(s.path)
 	docs := s.docs.Mark()
 	changed := false

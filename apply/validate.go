@@ -15,22 +15,20 @@ import (
 type validator struct {
 	path     fieldset.Path
 	problems []FieldError
-	// marks is set when an unset marker was seen; see unset.go.
-	marks bool
 }
 
 // mostProblems bounds what a hopeless configuration can make an error cost.
 const mostProblems = 20
 
-// validate checks a configuration and tells whether it has unset markers. With
-// unset off, markers are ordinary data.
-func validate(t *schema.Type, config document.Value, unset bool) (marks bool, err error) {
+// validate checks a configuration. With unset on, markers may stand in the place of
+// anything; splitMarkers checks them. With unset off they are ordinary data.
+func validate(t *schema.Type, config document.Value, unset bool) error {
 	w := validator{path: make(fieldset.Path, 0, 16)}
 	w.value(t, config, unset)
 	if len(w.problems) > 0 {
-		return false, &InvalidError{Fields: w.problems}
+		return &InvalidError{Fields: w.problems}
 	}
-	return w.marks, nil
+	return nil
 }
 
 func (w *validator) problem(format string, args ...any) {
@@ -44,7 +42,6 @@ func (w *validator) value(t *schema.Type, v document.Value, unset bool) {
 		return
 	}
 	if unset && isMarked(v) {
-		w.marks = true
 		return
 	}
 	switch t.Resolve(v.Kind()) {

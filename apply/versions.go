@@ -64,6 +64,6 @@ func (e *Engine) at(v versioned, version string) (versioned, error) {
 
 func isGone(err error) bool { return errors.Is(err, ErrVersionGone) }
 
-func sortedVersions(sets map[string]fieldset.Set) []string {
+func sortedVersions(sets map[string][]fieldset.Set) []string {
 	return slices.Sorted(maps.Keys(sets))
 }

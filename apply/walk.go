@@ -17,8 +17,8 @@ import (
 //     had before; the set itself is only made if they differ
 //   - the items of the two lists are matched without making path elements
 //
-// It only knows how to succeed. Whatever is not in order, an unset marker
-// included, makes it give up; then validate finds out what is wrong.
+// It only knows how to succeed. Whatever is not in order makes it give up; then
+// validate finds out what is wrong. The configuration has no unset markers.
 type walker struct {
 	docs   document.Builder
 	fields fieldset.Writer
@@ -26,7 +26,7 @@ type walker struct {
 	// that this endpoint wipes; scoped says that there are any.
 	hidden, reset fieldset.Set
 	scoped        bool
-	unset         bool
+	hollow        bool // see intent
 	failed        bool
 
 	keys []fieldset.KeyField // keys of the items of the lists that are open
@@ -36,11 +36,11 @@ type walker struct {
 var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 // walkConfig returns what a configuration wants; done is false if it gave up.
-func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, unset bool) (in intent, done bool) {
+func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set) (in intent, done bool) {
 	w := walkers.Get().(*walker)
 	defer walkers.Put(w)
 	w.hidden, w.reset, w.scoped = neverOwned, reset, true
-	w.unset, w.failed = unset, false
+	w.hollow, w.failed = false, false
 	w.fields.Begin()
 	merged, _ := w.value(t, live, config)
 	if w.failed {
@@ -48,7 +48,7 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set,
 		w.keys, w.ints = w.keys[:0], w.ints[:0]
 		return intent{}, false
 	}
-	return intent{config: config, merged: merged, text: string(w.fields.End())}, true
+	return intent{config: config, merged: merged, text: string(w.fields.End()), hollow: w.hollow}, true
 }
 
 // value walks a value of the configuration and the live value in the same place,
@@ -57,6 +57,7 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set,
 func (w *walker) value(t *schema.Type, live, config document.Value) (merged document.Value, self bool) {
 	switch kind := config.Kind(); {
 	case kind == document.Null:
+		w.hollow = true
 		var m merger
 		return m.merge(t, live, config), isLeaf(t, config)
 	case kind == document.Map && t.Map != nil && !t.Map.Atomic:
@@ -110,9 +111,6 @@ func (w *walker) fits(t *schema.Type, v document.Value) bool {
 }
 
 func (w *walker) fieldsFit(m *schema.Map, v document.Value) bool {
-	if w.unset && isMarked(v) {
-		return false
-	}
 	for i := range v.Len() {
 		if t, _ := m.TypeOf(v.Name(i)); t == nil || !w.fits(t, v.At(i)) {
 			return false
@@ -140,10 +138,6 @@ func (w *walker) itemsFit(l *schema.List, v document.Value) bool {
 
 // granularMap walks a map field by field.
 func (w *walker) granularMap(m *schema.Map, live, config document.Value) document.Value {
-	if w.unset && isMarked(config) {
-		w.failed = true
-		return config
-	}
 	old := as(live, document.Map)
 	if old.Len() == 0 && config.Len() == 0 {
 		return keepEqual(live, config)
@@ -220,6 +214,7 @@ func (w *walker) scopedField(t *schema.Type, name string, member bool, old, valu
 	merged, _ := w.value(t, old, value)
 	w.fields.Close(opened)
 	if isReset {
+		w.hollow = true
 		w.fields.Truncate(start)
 	}
 	w.hidden, w.reset, w.scoped = hidden, reset, true
@@ -234,6 +229,7 @@ func isRecorded(t *schema.Type, v document.Value) bool {
 // granularList walks a list item by item.
 func (w *walker) granularList(l *schema.List, live, config document.Value) document.Value {
 	if config.Len() == 0 {
+		w.hollow = true
 		if isEmpty(live, document.List) {
 			return keepEqual(live, config)
 		}

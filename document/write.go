@@ -176,3 +176,12 @@ func appendEscape(dst []byte, c byte) []byte {
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&0xf])
 }
+
+// CanonicalJSON returns the value as canonical JSON if that is at hand, as it is for
+// lists and maps that were read from such, at no cost; otherwise ok is false.
+func (v Value) CanonicalJSON() (text string, ok bool) {
+	if v.form()&canonical == 0 {
+		return "", false
+	}
+	return v.text(), true
+}
