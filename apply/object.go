@@ -16,7 +16,7 @@ type Object struct {
 
 // ReadObject reads an object from JSON. It fails with a *document.SyntaxError if
 // the text is not JSON, and with an *EntryError if its managedFields can't be used.
-func ReadObject(text []byte) (Object, error) {
+func ReadObject[T document.Text](text T) (Object, error) {
 	doc, err := document.ParseJSONSealed(text, document.Limits{}, "metadata", "managedFields", document.AnyItem, "fieldsV1")
 	if err != nil {
 		return Object{}, err
@@ -27,7 +27,7 @@ func ReadObject(text []byte) (Object, error) {
 // ReadObjectBeside reads an object that is expected to be much like another, from
 // which it is made or to which it is to be applied: what is the same in both is
 // shared, and is neither read nor compared again.
-func ReadObjectBeside(text []byte, other Object) (Object, error) {
+func ReadObjectBeside[T document.Text](text T, other Object) (Object, error) {
 	doc, err := document.ParseJSONBeside(text, document.Limits{}, other.Document, "metadata", "managedFields", document.AnyItem, "fieldsV1")
 	if err != nil {
 		return Object{}, err
@@ -201,4 +201,14 @@ func (e Entry) appendJSON(dst []byte) []byte {
 }
 
 // JSON returns the whole object as canonical JSON.
-func (o Object) JSON() string { return string(o.AppendJSON(nil)) }
+func (o Object) JSON() string { return string(o.AppendJSON(make([]byte, 0, o.JSONSize()))) }
+
+// JSONSize returns about how long the object is as canonical JSON, to make room for
+// it.
+func (o Object) JSONSize() int {
+	size := o.Document.JSONSize()
+	for _, e := range o.Entries {
+		size += len(e.FieldsV1) + len(e.Manager) + len(e.APIVersion) + len(e.Subresource) + 160
+	}
+	return size
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/bench/floor"
-	"github.com/cadastre/cadastre/bench/smd"
 )
 
 // TestCases covers the operations and objects that the benchmark promises.
@@ -73,7 +72,7 @@ func TestOursEqualsPeer(t *testing.T) {
 			if err := c.check(err); err != nil {
 				t.Fatal(err)
 			}
-			want, err := c.request(false).do(smd.NewEngine(c.Object.Kind.SMD))
+			want, err := c.request(false).do(newPeer(c.Object.Kind))
 			if err := c.check(err); err != nil {
 				t.Fatal(err)
 			}

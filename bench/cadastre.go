@@ -14,13 +14,6 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// An Engine is a Server-Side Apply engine for objects of one kind, from bytes to bytes. The live object
-// is empty for a create.
-type Engine interface {
-	Apply(live, config []byte, manager string, force bool) ([]byte, error)
-	Update(live, updated []byte, manager string) ([]byte, error)
-}
-
 // newCadastre returns our engine for a kind.
 func newCadastre(kind *fixture.Kind) (Engine, error) {
 	t, err := topology(kind)
@@ -76,23 +69,23 @@ type cadastre struct {
 	version string
 }
 
-func (c *cadastre) Apply(live, config []byte, manager string, force bool) ([]byte, error) {
+func (c *cadastre) Apply(live, config Input, manager string, force bool) ([]byte, error) {
 	return c.write(live, config, apply.Request{Manager: manager, Force: force}, c.engine.Apply)
 }
 
-func (c *cadastre) Update(live, updated []byte, manager string) ([]byte, error) {
+func (c *cadastre) Update(live, updated Input, manager string) ([]byte, error) {
 	return c.write(live, updated, apply.Request{Manager: manager}, c.engine.Update)
 }
 
-func (c *cadastre) write(live, sent []byte, r apply.Request, do func(apply.Object, document.Value, apply.Request) (apply.Result, error)) ([]byte, error) {
+func (c *cadastre) write(live, sent Input, r apply.Request, do func(apply.Object, document.Value, apply.Request) (apply.Result, error)) ([]byte, error) {
 	var object apply.Object
-	if len(live) > 0 {
+	if live.Text != "" {
 		var err error
-		if object, err = apply.ReadObject(live); err != nil {
+		if object, err = apply.ReadObject(live.Text); err != nil {
 			return nil, err
 		}
 	}
-	read, err := apply.ReadObjectBeside(sent, object)
+	read, err := apply.ReadObjectBeside(sent.Text, object)
 	if err != nil {
 		return nil, err
 	}
@@ -101,5 +94,8 @@ func (c *cadastre) write(live, sent []byte, r apply.Request, do func(apply.Objec
 	if err != nil {
 		return nil, err
 	}
-	return result.Object.AppendJSON(make([]byte, 0, len(live)+len(sent))), nil
+	if result.NoOp {
+		return live.Bytes, nil // the new object is the live one, whose bytes there are
+	}
+	return result.Object.AppendJSON(make([]byte, 0, result.Object.JSONSize())), nil
 }

@@ -33,7 +33,7 @@ func (c Case) Name() string { return c.Object.Name + "/" + string(c.Operation) }
 
 // A request is what an engine is called with.
 type request struct {
-	live, sent []byte
+	live, sent Input
 	manager    string
 	force      bool
 	isUpdate   bool
@@ -44,21 +44,21 @@ func (c Case) request(hasUnset bool) request {
 	o := c.Object
 	switch c.Operation {
 	case Create:
-		return request{sent: o.Config, manager: o.Manager}
+		return request{sent: NewInput(o.Config), manager: o.Manager}
 	case Change:
-		return request{live: o.Live, sent: o.Changed, manager: o.Manager}
+		return request{live: NewInput(o.Live), sent: NewInput(o.Changed), manager: o.Manager}
 	case NoOp:
-		return request{live: o.Live, sent: o.Config, manager: o.Manager}
+		return request{live: NewInput(o.Live), sent: NewInput(o.Config), manager: o.Manager}
 	case Conflict:
-		return request{live: o.Live, sent: o.Foreign, manager: "intruder"}
+		return request{live: NewInput(o.Live), sent: NewInput(o.Foreign), manager: "intruder"}
 	case Update:
-		return request{live: o.Live, sent: o.Updated, manager: "editor", isUpdate: true}
+		return request{live: NewInput(o.Live), sent: NewInput(o.Updated), manager: "editor", isUpdate: true}
 	case Unset:
 		sent := o.Overridden
 		if hasUnset {
 			sent = o.Unset
 		}
-		return request{live: o.Live, sent: sent, manager: o.Manager, force: true}
+		return request{live: NewInput(o.Live), sent: NewInput(sent), manager: o.Manager, force: true}
 	}
 	panic("unknown operation " + c.Operation)
 }

@@ -5,7 +5,6 @@ import (
 	"runtime"
 
 	"github.com/cadastre/cadastre/bench/floor"
-	"github.com/cadastre/cadastre/bench/smd"
 )
 
 // Work does a case once.
@@ -22,20 +21,20 @@ func (c Case) Ours() (Work, error) {
 
 // Peer is the case as structured-merge-diff does it.
 func (c Case) Peer() (Work, error) {
-	return c.work(smd.NewEngine(c.Object.Kind.SMD), c.request(false))
+	return c.work(newPeer(c.Object.Kind), c.request(false))
 }
 
 // Floor parses what the case reads and writes what it yields, with a JSON library. What it yields is the
 // peer's output; a conflict yields none.
 func (c Case) Floor(library floor.Library) (Work, error) {
 	r := c.request(false)
-	output, err := r.do(smd.NewEngine(c.Object.Kind.SMD))
+	output, err := r.do(newPeer(c.Object.Kind))
 	if err := c.check(err); err != nil {
 		return nil, err
 	}
-	inputs := [][]byte{r.sent}
-	if r.live != nil {
-		inputs = append(inputs, r.live)
+	inputs := [][]byte{r.sent.Bytes}
+	if r.live.Bytes != nil {
+		inputs = append(inputs, r.live.Bytes)
 	}
 	return library.Work(inputs, output)
 }

@@ -11,8 +11,8 @@ import "strings"
 // ParseJSONBeside reads one JSON document beside another, in which the values at
 // the given path are sealed; see ParseJSONSealed. The result is equal to what it
 // would be without the other.
-func ParseJSONBeside(text []byte, limits Limits, other Value, sealed ...string) (Value, error) {
-	return parseJSON(text, limits, sealed, other)
+func ParseJSONBeside[T Text](text T, limits Limits, other Value, sealed ...string) (Value, error) {
+	return parseJSON(string(text), limits, sealed, other)
 }
 
 // beside follows the reader through the other document.

@@ -30,20 +30,24 @@ type parser struct {
 	beside beside
 }
 
-// ParseJSON reads one JSON document with the default limits. The text is copied.
-func ParseJSON(text []byte) (Value, error) { return ParseJSONLimited(text, Limits{}) }
+// Text is what can be read. Documents keep a string that they are read from, and a
+// copy of bytes, which may change: whoever has a string saves the copy.
+type Text interface{ string | []byte }
+
+// ParseJSON reads one JSON document with the default limits.
+func ParseJSON[T Text](text T) (Value, error) { return ParseJSONLimited(text, Limits{}) }
 
 // ParseJSONLimited reads one JSON document.
-func ParseJSONLimited(text []byte, limits Limits) (Value, error) {
-	return parseJSON(text, limits, nil, Value{})
+func ParseJSONLimited[T Text](text T, limits Limits) (Value, error) {
+	return parseJSON(string(text), limits, nil, Value{})
 }
 
-func parseJSON(text []byte, limits Limits, sealed []string, other Value) (Value, error) {
+func parseJSON(text string, limits Limits, sealed []string, other Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
 		return Value{}, err
 	}
-	p := newParser(string(text), limits)
+	p := newParser(text, limits)
 	defer p.release()
 	p.seal = newSeal(sealed)
 	p.beside = newBeside(other)

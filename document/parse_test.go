@@ -225,7 +225,7 @@ func TestSizeLimit(t *testing.T) {
 	}
 	want := "line 1, column 1: the document has 11 bytes, more than the limit of 10; split it or raise the limit"
 	for name, parse := range map[string]func([]byte, Limits) (Value, error){
-		"JSON":   ParseJSONLimited,
+		"JSON":   ParseJSONLimited[[]byte],
 		"YAML":   ParseYAMLLimited,
 		"sealed": func(text []byte, l Limits) (Value, error) { return ParseJSONSealed(text, l, "a") },
 	} {

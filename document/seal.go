@@ -17,8 +17,8 @@ const AnyItem = "*"
 // ParseJSONSealed reads one JSON document in which the values at the given path
 // are sealed. The path is made of field names and AnyItem. What is sealed is checked
 // as all else is, save that names may occur twice in it.
-func ParseJSONSealed(text []byte, limits Limits, path ...string) (Value, error) {
-	return parseJSON(text, limits, path, Value{})
+func ParseJSONSealed[T Text](text T, limits Limits, path ...string) (Value, error) {
+	return parseJSON(string(text), limits, path, Value{})
 }
 
 // IsSealed reports whether the value is known only as text.

@@ -185,3 +185,23 @@ func (v Value) CanonicalJSON() (text string, ok bool) {
 	}
 	return v.text(), true
 }
+
+// JSONSize returns about how long the value is as canonical JSON, to make room for
+// it. It looks only at what is not at hand as text.
+func (v Value) JSONSize() int {
+	if text, ok := v.CanonicalJSON(); ok {
+		return len(text)
+	}
+	switch v.Kind() {
+	case List, Map:
+		size := 2
+		for i := range v.Len() {
+			size += v.At(i).JSONSize() + 1
+			if v.Kind() == Map {
+				size += len(v.Name(i)) + 3
+			}
+		}
+		return size
+	}
+	return len(v.Text()) + 5
+}
