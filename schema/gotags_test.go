@@ -33,6 +33,7 @@ type (
 		Named    `json:"named"`
 		*Middle
 		Other
+		//lint:ignore U1000 reflection sees it
 		words
 		Shadow int `json:"shadow"`
 	}
@@ -57,6 +58,7 @@ type (
 	arrayLike    struct{ Field int }
 	endless      *endless
 	selfEmbedded struct {
+		//lint:ignore U1000 reflection sees it
 		*selfEmbedded
 		A string
 	}
@@ -94,10 +96,12 @@ func TestGoTypes(t *testing.T) {
 			B string `json:"y,omitempty"`
 			C string `json:",omitempty"`
 			D string `json:"-"`
+			//lint:ignore SA5008 the name really is a dash
 			E string `json:"-,"`
 			F int    `json:"f,string"`
 			G *bool  `json:",string"`
-			H []int  `json:",string"`
+			//lint:ignore SA5008 the option is ignored here
+			H []int `json:",string"`
 			i string
 		}](), `{-: string="", C: string, G: string, H: atomic[numeric], f: string, y: string, z: string=""}`},
 		{"embedding", reflect.TypeFor[embedding](),
