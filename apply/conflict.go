@@ -23,10 +23,15 @@ type Conflict struct {
 }
 
 // ConflictError is the error for an apply that would change what others own.
-type ConflictError struct{ Conflicts []Conflict }
+type ConflictError struct {
+	// Manager is the applier.
+	Manager   string
+	Conflicts []Conflict
+}
 
 func (e *ConflictError) Error() string {
 	var b strings.Builder
+	itself := false
 	fmt.Fprintf(&b, "apply conflicts with other managers on %d %s:", len(e.Conflicts), plural(len(e.Conflicts), "field", "fields"))
 	for _, c := range e.Conflicts {
 		fmt.Fprintf(&b, "\n- %s: it is %s, you want %s; owned by", c.Path, describe(c.Live), describe(c.Wanted))
@@ -35,9 +40,13 @@ func (e *ConflictError) Error() string {
 				b.WriteString(" and")
 			}
 			b.WriteString(" " + owner.who())
+			itself = itself || owner.Manager == e.Manager
 		}
 	}
 	b.WriteString("\nLeave the field out to let its owners keep it, apply the same value to share it, or force to take it over.")
+	if itself {
+		fmt.Fprintf(&b, "\n%q is you: you own the field by another operation or at another endpoint; forcing moves it to this one.", e.Manager)
+	}
 	return b.String()
 }
 
@@ -84,7 +93,7 @@ func checkConflicts(all []conflicting, r Request) error {
 		return nil
 	}
 	slices.SortStableFunc(w.conflicts, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
-	return &ConflictError{Conflicts: joinOwners(w.conflicts)}
+	return &ConflictError{Manager: r.Manager, Conflicts: joinOwners(w.conflicts)}
 }
 
 // joinOwners makes one conflict of those that are next to each other and at the

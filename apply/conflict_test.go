@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -87,7 +88,10 @@ func TestConflictWithMyUpdate(t *testing.T) {
 	s.update("me", `{number: 1, text: x}`)
 	s.apply("me", `number: 1`)
 	s.owners("me .number", "me/Update .number .text")
-	s.conflict("me", `number: 2`, ".number me/Update")
+	err := s.conflict("me", `number: 2`, ".number me/Update")
+	if want := `"me" is you: you own the field by another operation`; !strings.Contains(err.Error(), want) {
+		t.Errorf("the message is\n%s\nwithout %s", err, want)
+	}
 	// Not applying it any more does not remove it either: my other self has it.
 	s.apply("me", ``)
 	s.want(`{number: 1, text: x}`)

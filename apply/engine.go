@@ -11,7 +11,9 @@ import (
 
 // Options describe one endpoint of one kind.
 type Options struct {
-	// Versions knows the kind's versions; see OneVersion. It is required.
+	// Versions knows the kind's versions; see OneVersion. It is required, and must
+	// give the same answers for as long as the engine is used: a kind whose
+	// topology changes gets a new engine.
 	Versions Versions
 	// Reset has, by version, the fields that this endpoint wipes, with all that
 	// is in them. Nobody gets to own them here, and changing them here takes

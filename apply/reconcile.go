@@ -1,6 +1,9 @@
 package apply
 
 import (
+	"slices"
+
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
 )
@@ -83,4 +86,53 @@ func isDeduced(m *schema.Map) bool {
 		return false
 	}
 	return m.Element == schema.Untyped || m.Element.Name == "" && m.Element.Scalar == schema.AnyScalar
+}
+
+// Reconcile fits the entries of an object to a topology that has changed at one
+// version from before to now. An engine does by itself what can be told from the sets
+// alone: where something granular has become atomic, owning any part of it comes to
+// mean owning all of it. Where something atomic has become granular, that is not so: a
+// set that has the whole may also be that of somebody who applied it empty. Whoever
+// knows the topology before the change calls Reconcile, and owners of the whole come
+// to own all that is in it.
+func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
+	entries := slices.Clone(o.Entries)
+	for i, entry := range entries {
+		if entry.APIVersion != version {
+			continue
+		}
+		set, err := entry.Fields()
+		if err != nil {
+			return Object{}, &EntryError{Index: i, Problem: "expected a field set", Err: err}
+		}
+		fitted := expand(set, o.Document, before, now)
+		if fitted = reconcile(fitted, now); !fitted.Equal(set) {
+			entries[i].FieldsV1 = fitted.FieldsV1()
+		}
+	}
+	return Object{Document: o.Document, Entries: entries}, nil
+}
+
+// expand replaces what was atomic before and is granular now by all that the
+// document has there.
+func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
+	var b fieldset.Builder
+	mark := b.Mark()
+	items := indexItems(before, doc)
+	for i := range s.Len() {
+		e, member, below := s.Element(i), s.Member(i), s.Child(i)
+		old, _ := typeBelow(before, e)
+		new, declared := typeBelow(now, e)
+		value := childOf(doc, items, e)
+		switch {
+		case old == nil || new == nil:
+		case member && below.IsEmpty() && isLeaf(old, value) && !isLeaf(new, value) && value.Len() > 0:
+			below = fieldsOf(new, value)
+			member = !declared
+		default:
+			below = expand(below, value, old, new)
+		}
+		b.Push(e, member, below)
+	}
+	return b.Set(mark)
 }

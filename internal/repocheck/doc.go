@@ -5,6 +5,7 @@
 //
 //   - imports_test.go: folders import only those before them in the pipeline; oracles stay in tests
 //   - docs_test.go: every package says what it is for
+//   - differences_test.go: docs/differences.md and the tests of differences agree
 //   - lint_test.go: gofmt, go vet and staticcheck have nothing to say
 //   - size_test.go: files and functions stay short enough to read
 //   - words_test.go: no notes to self, no paths of somebody's machine

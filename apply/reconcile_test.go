@@ -1,0 +1,74 @@
+package apply
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/schema"
+)
+
+// TestReconcileWithOldTopology: "When a topology changed since a field set was written
+// (atomic → granular and back), the set is reconciled, not lost."
+func TestReconcileWithOldTopology(t *testing.T) {
+	const text = `
+types:
+- name: thing
+  map:
+    fields:
+    - {name: number, type: {scalar: numeric}}
+    - {name: map, type: {map: {elementType: {scalar: numeric}, elementRelationship: MAP}}}
+    - {name: items, type: {list: {elementType: {namedType: item}, LIST}}}
+- name: item
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: value, type: {scalar: numeric}}
+`
+	load := func(list, relation string) *schema.Type {
+		s, err := schema.LoadTypes(parse(strings.NewReplacer("LIST", list, "MAP", relation).Replace(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, _ := s.Type("thing")
+		return root
+	}
+	atomic := load("elementRelationship: atomic", "atomic")
+	granular := load("elementRelationship: associative, keys: [name]", "separable")
+	const (
+		whole  = `{"f:items":{},"f:map":{},"f:number":{}}`
+		leaves = `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{},"f:value":{}}},"f:map":{"f:x":{}},"f:number":{}}`
+	)
+	object := func(fields string) Object {
+		return Object{Document: parse(`{number: 1, map: {x: 1}, items: [{name: a, value: 1}]}`), Entries: []Entry{
+			{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: fields},
+			{Manager: "m2", Operation: Update, APIVersion: "v2", FieldsV1: fields},
+		}}
+	}
+	for _, c := range []struct {
+		name, was, want string
+		before, now     *schema.Type
+	}{
+		{"atomic to granular", whole, leaves, atomic, granular},
+		{"granular to atomic", leaves, whole, granular, atomic},
+		{"nothing changed", whole, whole, atomic, atomic},
+		// Somebody who owns the whole of something granular applied it empty.
+		{"nothing changed, owned for itself", whole, whole, granular, granular},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Reconcile(object(c.was), "v1", c.before, c.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Entries[0].FieldsV1 != c.want {
+				t.Errorf("m1 owns %s, want %s", got.Entries[0].FieldsV1, c.want)
+			}
+			if got.Entries[1].FieldsV1 != c.was {
+				t.Errorf("an entry of another version became %s", got.Entries[1].FieldsV1)
+			}
+		})
+	}
+	bad := object(`{"f:a"`)
+	if _, err := Reconcile(bad, "v1", atomic, granular); err == nil || !strings.Contains(err.Error(), "managedFields[0]") {
+		t.Errorf("expected the bad entry to be refused, received %v", err)
+	}
+}
