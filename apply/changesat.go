@@ -23,8 +23,9 @@ type changesThere struct {
 	was, will versioned
 	// all are the changes; counting are those of fields that are not reset.
 	all, counting Changes
-	// unset are the fields that markers removed, and that counted.
-	unset fieldset.Set
+	// minded are those that an owner minds: what has a new value, and what markers
+	// removed.
+	minded fieldset.Set
 }
 
 func newChangesAt(e *Engine, was, will, justUnset versioned) *changesAt {
@@ -77,9 +78,10 @@ func (c *changesAt) compare(was, will, justUnset versioned) changesThere {
 	}
 	there.all = c.engine.compare(was.t, was.doc, will.doc)
 	there.counting = there.all.without(c.engine.options.Reset[was.version])
+	there.minded = there.counting.set()
 	if justUnset.doc != was.doc {
 		byMarkers := c.engine.compare(was.t, was.doc, justUnset.doc).Removed
-		there.unset = there.counting.Removed.Intersection(byMarkers)
+		there.minded = there.minded.Union(there.counting.Removed.Intersection(byMarkers))
 	}
 	return there
 }

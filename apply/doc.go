@@ -53,7 +53,7 @@
 //   - What an applier owns is written as FieldsV1 while its configuration is walked.
 //     If that is the text that its entry has, it owns what it owned, and has given
 //     nothing up.
-//   - Another owner minds a change only if its FieldsV1 mentions a changed field;
+//   - Another owner minds a change only if its FieldsV1 has a changed field;
 //     that shows in the text, so that most sets are never read.
 //   - The same texts come again with nearly every request; those that are known to
 //     fit the topology of today need not be read to know it again.

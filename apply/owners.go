@@ -168,48 +168,52 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 			continue
 		}
 		changes, err := c.at(o.list[i].entry.APIVersion)
-		if err == nil && !o.concerns(i, changes) {
-			continue
-		}
-		set, setErr := o.fields(i)
-		if setErr != nil {
-			return setErr
-		}
 		if isGone(err) {
-			losses[i] = set
-			continue
+			losses[i], err = o.fields(i)
 		}
 		if err != nil {
 			return err
 		}
-		if lost := set.Intersection(changes.counting.set().Union(changes.unset)); !lost.IsEmpty() {
-			conflicts = append(conflicts, conflicting{o.list[i].entry, lost, changes})
-			losses[i] = lost
+		minded, err := o.common(i, changes.minded)
+		if err != nil {
+			return err
 		}
-		losses[i] = losses[i].Union(changes.counting.Removed)
+		if !minded.IsEmpty() {
+			conflicts = append(conflicts, conflicting{o.list[i].entry, minded, changes})
+		}
+		gone, err := o.common(i, changes.counting.Removed)
+		if err != nil {
+			return err
+		}
+		losses[i] = losses[i].Union(minded).Union(gone)
 	}
 	if err := checkConflicts(conflicts, r); err != nil {
 		return err
 	}
 	for i := range losses {
-		if !losses[i].IsEmpty() {
-			o.list[i].become(o.list[i].set.Difference(losses[i]))
+		if losses[i].IsEmpty() {
+			continue
 		}
+		set, err := o.fields(i)
+		if err != nil {
+			return err
+		}
+		o.list[i].become(set.Difference(losses[i]))
 	}
 	return nil
 }
 
-// concerns reports whether an owner may lose something. Most owners have nothing
-// to do with most changes: that shows in the text of their set, which need not be
-// read then.
-func (o *owners) concerns(i int, changes changesThere) bool {
-	if o.list[i].known || o.engine.options.Plain {
-		return true
+// common returns what of the given fields an owner has. Most owners have nothing to
+// do with most changes: that shows in the text of their set, which need not be read
+// then.
+func (o *owners) common(i int, fields fieldset.Set) (fieldset.Set, error) {
+	if !o.list[i].known && !o.engine.options.Plain {
+		if common, ok := fieldset.Common(o.list[i].entry.FieldsV1, fields); ok {
+			return common, nil
+		}
 	}
-	text := o.list[i].entry.FieldsV1
-	return fieldset.Mentions(text, changes.counting.Added) ||
-		fieldset.Mentions(text, changes.counting.Modified) ||
-		fieldset.Mentions(text, changes.counting.Removed)
+	set, err := o.fields(i)
+	return set.Intersection(fields), err
 }
 
 // join adds to what a manager owns. A manager that gets nothing is left as it is.

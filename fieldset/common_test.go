@@ -1,0 +1,44 @@
+package fieldset
+
+import "testing"
+
+// Common says what the algebra would, of every text that it understands, and it
+// understands all that Kubernetes writes.
+func TestCommon(t *testing.T) {
+	some := 0
+	for seed := range uint64(6000) {
+		r := seeded(seed)
+		stock := randomStock(r)
+		s, paths := randomPair(r, stock).ours, randomPair(r, stock).ours
+		got, ok := Common(s.FieldsV1(), paths)
+		if want := s.Intersection(paths); !ok || !got.Equal(want) {
+			t.Fatalf("seed %d: %s has in common with\n%s%v\n%snot\n%s", seed, s.FieldsV1(), paths, ok, got, want)
+		}
+		if !got.IsEmpty() {
+			some++
+		}
+		text := mutate(r, s.FieldsV1())
+		mutated, err := ParseFieldsV1(text)
+		if got, ok := Common(text, paths); err == nil && ok && !got.Equal(mutated.Intersection(paths)) {
+			t.Fatalf("seed %d: %s has in common with\n%s%s\nnot\n%s", seed, text, paths, got, mutated.Intersection(paths))
+		}
+	}
+	if some < 500 {
+		t.Errorf("only %d sets had something in common", some)
+	}
+}
+
+func TestCommonOfWhatIsWrong(t *testing.T) {
+	paths := setOf(t, "spec.image")
+	for _, test := range invalid {
+		if _, err := ParseFieldsV1(`{"f:spec":` + test.text + `}`); err == nil {
+			continue
+		}
+		if _, ok := Common(`{"f:spec":`+test.text, paths); ok {
+			t.Errorf("%s: a text that can't be read below a path of interest is understood", test.name)
+		}
+	}
+	if got, ok := Common(deployment("app"), Set{}); !ok || !got.IsEmpty() {
+		t.Error("something is in common with nothing")
+	}
+}
