@@ -100,12 +100,25 @@ func (w *walker) fits(t *schema.Type, v document.Value) bool {
 		return t.Map != nil && w.fieldsFit(t.Map, v)
 	case document.List:
 		return t.List != nil && w.itemsFit(t.List, v)
-	case document.Number:
-		return t.Scalar == schema.Numeric || t.Scalar == schema.AnyScalar
-	case document.String:
-		return t.Scalar == schema.String || t.Scalar == schema.AnyScalar
-	case document.Bool:
-		return t.Scalar == schema.Boolean || t.Scalar == schema.AnyScalar
+	}
+	return fitsScalar(t, v.Kind())
+}
+
+func isScalar(kind document.Kind) bool {
+	return kind == document.String || kind == document.Number || kind == document.Bool
+}
+
+// fitsScalar reports whether a scalar of that kind may stand in a place.
+func fitsScalar(t *schema.Type, kind document.Kind) bool {
+	switch t.Scalar {
+	case schema.AnyScalar:
+		return true
+	case schema.Numeric:
+		return kind == document.Number
+	case schema.String:
+		return kind == document.String
+	case schema.Boolean:
+		return kind == document.Bool
 	}
 	return false
 }
@@ -188,6 +201,11 @@ func (w *walker) field(t *schema.Type, declared bool, name string, old, value do
 	if t == nil {
 		w.failed = true
 		return value
+	}
+	if kind := value.Kind(); !w.scoped && isScalar(kind) {
+		w.failed = w.failed || !fitsScalar(t, kind)
+		w.fields.Leaf(name)
+		return keepEqual(old, value)
 	}
 	// A granular container is only owned for itself when it is not declared.
 	granular := value.Len() > 0 && !isLeaf(t, value)

@@ -52,6 +52,14 @@ func (w *Writer) OpenName(name string, member bool) Opened {
 	return w.inside(text, start, member)
 }
 
+// Leaf writes a field's name, which is a member with nothing below it.
+func (w *Writer) Leaf(name string) {
+	text, _ := separate(w.text)
+	text = append(text, `"f:`...)
+	text = appendName(text, name)
+	w.text = append(text, `":{}`...)
+}
+
 // OpenValue writes an item of a set, which is a member.
 func (w *Writer) OpenValue(v document.Value) Opened {
 	text, start := separate(w.text)
