@@ -128,9 +128,6 @@ func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, set fiel
 	for i := range set.Len() {
 		e := set.Element(i)
 		child, _ := typeBelow(t, e)
-		if e.Kind() == fieldset.SetValue && t.List != nil {
-			child = t.List.Item
-		}
 		wasChild, willChild := childOf(was, wasItems, e), childOf(will, willItems, e)
 		w.path = append(w.path, e)
 		if set.Member(i) {

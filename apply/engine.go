@@ -129,9 +129,9 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 
 	// 3. What I unset goes, and what I no longer apply. Then defaults come back.
 	will, justUnset := versioned{in.merged, t, r.Version}, was
-	if in.marks {
-		var r remover
-		will.doc, justUnset.doc = r.remove(t, in.merged, in.unset), r.remove(t, was.doc, in.unset)
+	if !in.unset.IsEmpty() {
+		var take remover
+		will.doc, justUnset.doc = take.remove(t, in.merged, in.unset), take.remove(t, was.doc, in.unset)
 	}
 	if last != nil {
 		pruned, err := e.pruneFor(will, owners, me, *last)
@@ -145,7 +145,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		}
 		will.doc = pruned
 	}
-	if in.marks && e.options.Default != nil {
+	if !in.unset.IsEmpty() && e.options.Default != nil {
 		will.doc = e.options.Default(will.doc)
 	}
 
@@ -184,7 +184,7 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	if isUntracked(live) {
 		return owners.result(live, updated, c), nil
 	}
-	if err := owners.take(c, -1, r); err != nil {
+	if err := owners.take(c, nobody, r); err != nil {
 		return Result{}, err
 	}
 	mine := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}

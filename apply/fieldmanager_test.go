@@ -259,7 +259,7 @@ func objectHistory(g generator, steps, managers int) error {
 		if update && managers > 3 && !live.Document.IsAbsent() && g.chance(90) {
 			doc = withLabel(live.Document, r.Manager, g.IntN(9))
 		}
-		if err := validate(c.kind, doc, false); err != nil && !update {
+		if err := validate(c.kind, document.Value{}, doc, false); err != nil && !update {
 			continue // made of a live object with duplicates
 		}
 		if g.chance(3) {

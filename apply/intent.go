@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"cmp"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -17,8 +19,6 @@ type intent struct {
 	text string
 	// unset are the fields that markers are at.
 	unset fieldset.Set
-	// marks says that there are markers.
-	marks bool
 	// hollow says that the configuration may set what its fields don't tell: null
 	// or nothing in the place of a container, or fields that are reset.
 	hollow bool
@@ -36,25 +36,22 @@ func (in intent) fields() fieldset.Set {
 // read checks a configuration and finds out what it wants.
 func (e *Engine) read(t *schema.Type, live, config document.Value, version string) (intent, error) {
 	reset := e.options.Reset[version]
-	rest, unset, err := config, fieldset.Set{}, error(nil)
+	rest, unset, markerErr := config, fieldset.Set{}, error(nil)
 	if e.options.Unset && mentionsMarker(config) {
-		rest, unset, err = splitMarkers(t, config)
+		rest, unset, markerErr = splitMarkers(t, config)
 	}
 	in, done := intent{}, false
-	if err == nil && !e.options.Plain {
+	if markerErr == nil && !e.options.Plain {
 		in, done = walkConfig(t, live, rest, reset)
 	}
 	if !done {
 		// There is something wrong with it, or shortcuts are off.
-		if err := validate(t, config, e.options.Unset); err != nil {
-			return intent{}, err
-		}
-		if err != nil {
+		if err := cmp.Or(validate(t, live, config, e.options.Unset), markerErr); err != nil {
 			return intent{}, err
 		}
 		in = readPlainly(t, live, rest, reset)
 	}
-	if in.unset, in.marks = unset, !unset.IsEmpty(); in.marks {
+	if in.unset = unset; !unset.IsEmpty() {
 		owned := e.withDefaults(t, in, in.fields().Union(unset))
 		in.text = owned.Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
 	}

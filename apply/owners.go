@@ -155,6 +155,9 @@ func (o *owners) put(mine Entry, in intent) (me int, last *owner, err error) {
 	return me, &before, nil
 }
 
+// nobody stands for the place of an owner that there is not.
+const nobody = -1
+
 // take makes all owners but one lose what changed. What has a new value, or was
 // unset, is a conflict: it must be forced.
 func (o *owners) take(c *changesAt, except int, r Request) error {
@@ -169,7 +172,10 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 		}
 		changes, err := c.at(o.list[i].entry.APIVersion)
 		if isGone(err) {
-			losses[i], err = o.fields(i)
+			if losses[i], err = o.fields(i); err != nil {
+				return err
+			}
+			continue
 		}
 		if err != nil {
 			return err
@@ -207,6 +213,9 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 // do with most changes: that shows in the text of their set, which need not be read
 // then.
 func (o *owners) common(i int, fields fieldset.Set) (fieldset.Set, error) {
+	if fields.IsEmpty() {
+		return fieldset.Set{}, nil
+	}
 	if !o.list[i].known && !o.engine.options.Plain {
 		if common, ok := fieldset.Common(o.list[i].entry.FieldsV1, fields); ok {
 			return common, nil

@@ -13,7 +13,7 @@ import (
 // A field goes when it was mine, and it or something around it is let go of. A
 // field is let go of when it, or something around it, was mine, and nobody owns it
 // now. Declared fields count as mine, and as owned, when anything below them is.
-type pruner struct{ remover }
+type pruner struct{ docs document.Builder }
 
 // pruneScope is what is known about the inside of a value that stays.
 type pruneScope struct {
@@ -31,28 +31,21 @@ func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.
 	if s.givenUp.IsEmpty() {
 		return v
 	}
-	if t == nil {
-		t = schema.Untyped
-	}
-	switch t.Resolve(v.Kind()) {
-	case schema.MapAlternative:
-		if v.Kind() == document.Map && !t.Map.Atomic {
-			return p.fields(t.Map, v, s)
-		}
-	case schema.ListAlternative:
-		if v.Kind() == document.List && t.List.Relationship != schema.Atomic {
-			return p.items(t.List, v, s)
-		}
+	switch shapeOf(t, v) {
+	case byField:
+		return p.fields(t, v, s)
+	case byItem:
+		return p.items(t.List, v, s)
 	}
 	return v
 }
 
-func (p *pruner) fields(m *schema.Map, v document.Value, s pruneScope) document.Value {
+func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
 	mark := p.docs.Mark()
 	changed := false
 	for i := range v.Len() {
-		t, declared := m.TypeOf(v.Name(i))
-		rest := p.child(t, v.At(i), fieldset.NameElement(v.Name(i)), declared, s)
+		child, declared := fieldType(t, v.Name(i))
+		rest := p.child(child, v.At(i), fieldset.NameElement(v.Name(i)), declared, s)
 		changed = changed || rest != v.At(i)
 		p.docs.Push(v.Name(i), rest)
 	}
@@ -64,11 +57,11 @@ func (p *pruner) fields(m *schema.Map, v document.Value, s pruneScope) document.
 }
 
 func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
-	elements, _ := elements(l, v)
-	repeated := newIndex(elements).duplicates()
+	items, _ := elements(l, v)
+	repeated := newIndex(items).duplicates()
 	mark := p.docs.Mark()
 	changed := false
-	for i, e := range elements {
+	for i, e := range items {
 		t := l.Item
 		if repeated != nil && repeated[i] {
 			t = schema.Opaque // what occurs twice is one unit

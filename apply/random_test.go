@@ -357,6 +357,9 @@ func (g generator) mutate(t *schema.Type, v document.Value, duplicates bool) doc
 }
 
 func (g generator) mutateAt(t *schema.Type, v document.Value, depth int, duplicates bool) document.Value {
+	if t == nil {
+		t = schema.Untyped // in an invalid document
+	}
 	if depth > 0 && g.chance(12) {
 		return g.value(t, depth, duplicates)
 	}
@@ -397,6 +400,9 @@ func (g generator) mutateList(l *schema.List, v document.Value, depth int, dupli
 	for _, item := range v.Items() {
 		if g.chance(12) {
 			continue
+		}
+		if l.Relationship == schema.Keyed && item.Kind() != document.Map {
+			continue // in an invalid document
 		}
 		if l.Relationship == schema.Keyed {
 			item = g.mutateAt(&schema.Type{Map: l.Item.Map}, item, depth+1, duplicates)

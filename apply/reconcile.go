@@ -121,16 +121,16 @@ func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fields
 	items := indexItems(before, doc)
 	for i := range s.Len() {
 		e, member, below := s.Element(i), s.Member(i), s.Child(i)
-		old, _ := typeBelow(before, e)
-		new, declared := typeBelow(now, e)
+		was, _ := typeBelow(before, e)
+		is, declared := typeBelow(now, e)
 		value := childOf(doc, items, e)
 		switch {
-		case old == nil || new == nil:
-		case member && below.IsEmpty() && isLeaf(old, value) && !isLeaf(new, value) && value.Len() > 0:
-			below = fieldsOf(new, value)
+		case was == nil || is == nil:
+		case member && below.IsEmpty() && shapeOf(was, value) == leaf && shapeOf(is, value) != leaf && value.Len() > 0:
+			below = fieldsOf(is, value)
 			member = !declared
 		default:
-			below = expand(below, value, old, new)
+			below = expand(below, value, was, is)
 		}
 		b.Push(e, member, below)
 	}

@@ -16,23 +16,16 @@ func (r *remover) remove(t *schema.Type, v document.Value, fields fieldset.Set) 
 	if fields.IsEmpty() {
 		return v
 	}
-	if t == nil {
-		t = schema.Untyped
-	}
-	switch t.Resolve(v.Kind()) {
-	case schema.MapAlternative:
-		if v.Kind() == document.Map && !t.Map.Atomic {
-			return r.removeFromMap(t.Map, v, fields)
-		}
-	case schema.ListAlternative:
-		if v.Kind() == document.List && t.List.Relationship != schema.Atomic {
-			return r.removeFromList(t.List, v, fields)
-		}
+	switch shapeOf(t, v) {
+	case byField:
+		return r.removeFields(t, v, fields)
+	case byItem:
+		return r.removeItems(t.List, v, fields)
 	}
 	return v
 }
 
-func (r *remover) removeFromMap(m *schema.Map, v document.Value, fields fieldset.Set) document.Value {
+func (r *remover) removeFields(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
 	mark := r.docs.Mark()
 	changed := false
 	for i := range v.Len() {
@@ -42,8 +35,8 @@ func (r *remover) removeFromMap(m *schema.Map, v document.Value, fields fieldset
 			changed = true
 			continue
 		}
-		t, _ := m.TypeOf(name)
-		rest := r.remove(t, field, below)
+		child, _ := fieldType(t, name)
+		rest := r.remove(child, field, below)
 		changed = changed || rest != field
 		r.docs.Push(name, rest)
 	}
@@ -54,7 +47,7 @@ func (r *remover) removeFromMap(m *schema.Map, v document.Value, fields fieldset
 	return r.docs.Map(mark)
 }
 
-func (r *remover) removeFromList(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
+func (r *remover) removeItems(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
 	items, _ := elements(l, v)
 	mark := r.docs.Mark()
 	changed := false

@@ -20,11 +20,13 @@ type validator struct {
 // mostProblems bounds what a hopeless configuration can make an error cost.
 const mostProblems = 20
 
-// validate checks a configuration. With unset on, markers may stand in the place of
+// validate checks a configuration beside the live document. Leaves that are as they
+// are in the live document are not checked again: what was accepted once, perhaps by
+// an older topology, may stay. With unset on, markers may stand in the place of
 // anything; splitMarkers checks them. With unset off they are ordinary data.
-func validate(t *schema.Type, config document.Value, unset bool) error {
+func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	w := validator{path: make(fieldset.Path, 0, 16)}
-	w.value(t, config, unset)
+	w.value(t, live, config, unset)
 	if len(w.problems) > 0 {
 		return &InvalidError{Fields: w.problems}
 	}
@@ -37,40 +39,58 @@ func (w *validator) problem(format string, args ...any) {
 	}
 }
 
-func (w *validator) value(t *schema.Type, v document.Value, unset bool) {
-	if v.IsNull() || v.IsAbsent() {
+func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
+	if v.IsNull() || v.IsAbsent() || unset && isMarked(v) {
 		return
 	}
-	if unset && isMarked(v) {
-		return
+	if !isGranular(t, v) {
+		if document.Equal(live, v) {
+			return
+		}
+		live = document.Value{} // what is inside is checked as a whole
 	}
 	switch t.Resolve(v.Kind()) {
 	case schema.MapAlternative:
-		w.fields(t.Map, v, unset)
+		w.fields(t.Map, live, v, unset)
 	case schema.ListAlternative:
-		w.items(t.List, v, unset)
+		w.items(t.List, live, v, unset)
 	case schema.ScalarAlternative:
-		w.scalar(t, v)
+		if !acceptsScalar(t, v.Kind()) {
+			w.problem("expected %s, received %s", scalarNames[t.Scalar], describe(v))
+		}
 	default:
 		w.problem("expected nothing, as the schema allows no value here; received %s", describe(v))
 	}
 }
 
-func (w *validator) scalar(t *schema.Type, v document.Value) {
-	fits := false
+// isGranular reports whether a value is owned by its parts.
+func isGranular(t *schema.Type, v document.Value) bool {
+	switch v.Kind() {
+	case document.Map:
+		return t.Map != nil && !t.Map.Atomic
+	case document.List:
+		return t.List != nil && t.List.Relationship != schema.Atomic
+	}
+	return false
+}
+
+// acceptsScalar reports whether a scalar of that kind may stand in a place.
+func acceptsScalar(t *schema.Type, kind document.Kind) bool {
 	switch t.Scalar {
-	case schema.Numeric:
-		fits = v.Kind() == document.Number
-	case schema.String:
-		fits = v.Kind() == document.String
-	case schema.Boolean:
-		fits = v.Kind() == document.Bool
 	case schema.AnyScalar:
-		fits = v.IsScalar()
+		return isScalar(kind)
+	case schema.Numeric:
+		return kind == document.Number
+	case schema.String:
+		return kind == document.String
+	case schema.Boolean:
+		return kind == document.Bool
 	}
-	if !fits {
-		w.problem("expected %s, received %s", scalarNames[t.Scalar], describe(v))
-	}
+	return false
+}
+
+func isScalar(kind document.Kind) bool {
+	return kind == document.String || kind == document.Number || kind == document.Bool
 }
 
 var scalarNames = map[schema.Scalar]string{
@@ -80,34 +100,40 @@ var scalarNames = map[schema.Scalar]string{
 	schema.AnyScalar: "a string, number or boolean",
 }
 
-func (w *validator) fields(m *schema.Map, v document.Value, unset bool) {
+func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 	if v.Kind() != document.Map {
 		w.problem("expected a map, received %s", describe(v))
 		return
 	}
 	at := len(w.path)
 	for i := range v.Len() {
-		w.path = append(w.path, fieldset.NameElement(v.Name(i)))
-		if t, _ := m.TypeOf(v.Name(i)); t != nil {
-			w.value(t, v.At(i), unset)
+		name := v.Name(i)
+		w.path = append(w.path, fieldset.NameElement(name))
+		if t, _ := m.TypeOf(name); t != nil {
+			w.value(t, live.Get(name), v.At(i), unset)
 		} else {
-			w.problem("the field is not declared in the schema; received %s", describe(v.At(i)))
+			w.problem("expected a field that is declared in the schema, received %s; remove it or correct its name", describe(v.At(i)))
 		}
 		w.path = w.path[:at]
 	}
 }
 
-func (w *validator) items(l *schema.List, v document.Value, unset bool) {
+func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	if v.Kind() != document.List {
 		w.problem("expected a list, received %s", describe(v))
 		return
 	}
 	at := len(w.path)
 	var items []fieldset.Element
-	if l.Relationship != schema.Atomic {
+	var old func(i int) document.Value
+	if l.Relationship == schema.Atomic {
+		old = func(int) document.Value { return document.Value{} }
+	} else {
 		if items = w.granularItems(l, v); items == nil {
 			return
 		}
+		m := matchElements(l, as(live, document.List), v)
+		old = func(i int) document.Value { return m.old(live, i) }
 	}
 	for i := range v.Len() {
 		e := fieldset.IndexElement(i)
@@ -115,7 +141,7 @@ func (w *validator) items(l *schema.List, v document.Value, unset bool) {
 			e = items[i]
 		}
 		w.path = append(w.path, e)
-		w.value(l.Item, v.At(i), unset)
+		w.value(l.Item, old(i), v.At(i), unset)
 		w.path = w.path[:at]
 	}
 }

@@ -42,7 +42,7 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set)
 	w.hidden, w.reset, w.scoped = neverOwned, reset, true
 	w.hollow, w.failed = false, false
 	w.fields.Begin()
-	merged, _ := w.value(t, live, config)
+	merged := w.value(t, live, config)
 	if w.failed {
 		w.docs.Drop(0)
 		w.keys, w.ints = w.keys[:0], w.ints[:0]
@@ -52,35 +52,28 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set)
 }
 
 // value walks a value of the configuration and the live value in the same place,
-// which may be absent. It writes the fields below; self says whether the value's
-// own path is owned for being a leaf.
-func (w *walker) value(t *schema.Type, live, config document.Value) (merged document.Value, self bool) {
+// which may be absent. It writes the fields below.
+func (w *walker) value(t *schema.Type, live, config document.Value) document.Value {
 	switch kind := config.Kind(); {
 	case kind == document.Null:
 		w.hollow = true
 		var m merger
-		return m.merge(t, live, config), isLeaf(t, config)
+		return m.merge(t, live, config)
 	case kind == document.Map && t.Map != nil && !t.Map.Atomic:
-		return w.granularMap(t.Map, live, config), false
+		return w.granularMap(t.Map, live, config)
 	case kind == document.List && t.List != nil && t.List.Relationship != schema.Atomic:
-		return w.granularList(t.List, live, config), false
-	case document.Equal(live, config):
-		return live, true // it was valid when it was written
-	case !w.fits(t, config):
-		w.failed = true
+		return w.granularList(t.List, live, config)
 	}
-	return config, true
+	return w.leaf(t, live, config)
 }
 
-// isLeaf reports whether a value is a leaf where null may stand for a container.
-func isLeaf(t *schema.Type, v document.Value) bool {
-	switch t.Resolve(v.Kind()) {
-	case schema.MapAlternative:
-		return t.Map.Atomic
-	case schema.ListAlternative:
-		return t.List.Relationship == schema.Atomic
+// leaf walks a scalar or an atomic value. One that is as it was is not checked again.
+func (w *walker) leaf(t *schema.Type, live, config document.Value) document.Value {
+	if document.Equal(live, config) {
+		return live
 	}
-	return true
+	w.failed = w.failed || !w.accepts(t, config)
+	return config
 }
 
 // keepEqual returns the live value if the other is equal to it.
@@ -91,48 +84,29 @@ func keepEqual(live, config document.Value) document.Value {
 	return config
 }
 
-// fits does what validate does for scalars and for what is inside of atomic values.
-func (w *walker) fits(t *schema.Type, v document.Value) bool {
+// accepts does what validate does for scalars and for what is inside of atomic values.
+func (w *walker) accepts(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Null:
 		return true
 	case document.Map:
-		return t.Map != nil && w.fieldsFit(t.Map, v)
+		return t.Map != nil && w.acceptsFields(t.Map, v)
 	case document.List:
-		return t.List != nil && w.itemsFit(t.List, v)
+		return t.List != nil && w.acceptsItems(t.List, v)
 	}
-	return fitsScalar(t, v.Kind())
+	return acceptsScalar(t, v.Kind())
 }
 
-func isScalar(kind document.Kind) bool {
-	return kind == document.String || kind == document.Number || kind == document.Bool
-}
-
-// fitsScalar reports whether a scalar of that kind may stand in a place.
-func fitsScalar(t *schema.Type, kind document.Kind) bool {
-	switch t.Scalar {
-	case schema.AnyScalar:
-		return true
-	case schema.Numeric:
-		return kind == document.Number
-	case schema.String:
-		return kind == document.String
-	case schema.Boolean:
-		return kind == document.Bool
-	}
-	return false
-}
-
-func (w *walker) fieldsFit(m *schema.Map, v document.Value) bool {
+func (w *walker) acceptsFields(m *schema.Map, v document.Value) bool {
 	for i := range v.Len() {
-		if t, _ := m.TypeOf(v.Name(i)); t == nil || !w.fits(t, v.At(i)) {
+		if t, _ := m.TypeOf(v.Name(i)); t == nil || !w.accepts(t, v.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (w *walker) itemsFit(l *schema.List, v document.Value) bool {
+func (w *walker) acceptsItems(l *schema.List, v document.Value) bool {
 	if l.Relationship != schema.Atomic {
 		mark := w.openItems(l, v)
 		unique := w.sortItems(mark)
@@ -142,7 +116,7 @@ func (w *walker) itemsFit(l *schema.List, v document.Value) bool {
 		}
 	}
 	for i := range v.Len() {
-		if !w.fits(l.Item, v.At(i)) {
+		if !w.accepts(l.Item, v.At(i)) {
 			return false
 		}
 	}
@@ -202,19 +176,16 @@ func (w *walker) field(t *schema.Type, declared bool, name string, old, value do
 		w.failed = true
 		return value
 	}
-	if kind := value.Kind(); !w.scoped && isScalar(kind) {
-		w.failed = w.failed || !fitsScalar(t, kind)
+	if !w.scoped && isScalar(value.Kind()) {
 		w.fields.Leaf(name)
-		return keepEqual(old, value)
+		return w.leaf(t, old, value)
 	}
-	// A granular container is only owned for itself when it is not declared.
-	granular := value.Len() > 0 && !isLeaf(t, value)
-	member := !declared || !granular && isRecorded(t, value)
+	member := !declared || isRecorded(t, value)
 	if w.scoped {
 		return w.scopedField(t, name, member, old, value)
 	}
 	opened := w.fields.OpenName(name, member)
-	merged, _ := w.value(t, old, value)
+	merged := w.value(t, old, value)
 	w.fields.Close(opened)
 	return merged
 }
@@ -229,7 +200,7 @@ func (w *walker) scopedField(t *schema.Type, name string, member bool, old, valu
 	w.scoped = !w.hidden.IsEmpty() || !w.reset.IsEmpty()
 	start := w.fields.Len()
 	opened := w.fields.OpenName(name, member && !isHidden)
-	merged, _ := w.value(t, old, value)
+	merged := w.value(t, old, value)
 	w.fields.Close(opened)
 	if isReset {
 		w.hollow = true
@@ -237,11 +208,6 @@ func (w *walker) scopedField(t *schema.Type, name string, member bool, old, valu
 	}
 	w.hidden, w.reset, w.scoped = hidden, reset, true
 	return merged
-}
-
-// isRecorded reports whether a leaf, or an empty container, is owned for itself.
-func isRecorded(t *schema.Type, v document.Value) bool {
-	return v.IsNull() || isEmptyMap(v) || isLeaf(t, v)
 }
 
 // granularList walks a list item by item.
@@ -318,7 +284,7 @@ func (w *walker) item(l *schema.List, items itemMark, j int, old, item document.
 	} else {
 		opened = w.fields.OpenValue(item)
 	}
-	merged, _ := w.value(l.Item, old, item)
+	merged := w.value(l.Item, old, item)
 	w.fields.Close(opened)
 	w.ends(items)[j] = w.fields.Len()
 	return merged

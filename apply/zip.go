@@ -38,6 +38,16 @@ func matchElements(l *schema.List, live, config document.Value) matching {
 	return m
 }
 
+// old returns the live item that the j-th item of config is merged with, absent if
+// there is none. Live items that occur more than once are replaced, not merged.
+func (m *matching) old(live document.Value, j int) document.Value {
+	at := m.toLive[j]
+	if at < 0 || m.repeated != nil && m.repeated[at] {
+		return document.Value{}
+	}
+	return live.At(at)
+}
+
 // zipper merges two lists. The items of config come in its order. Items that only
 // live has keep their place before the item that they stood before, as far as that
 // agrees with the order of config.
@@ -99,16 +109,11 @@ func (z *zipper) step(i, j int) (nextI, nextJ int) {
 }
 
 // take adds the j-th item of config, merged with the live item of the same
-// element, at a time when the i-th live item is next. Live items that occur more
-// than once are replaced, not merged.
+// element, at a time when the i-th live item is next.
 func (z *zipper) take(j, i int) {
-	var old document.Value
-	at := z.toLive[j]
-	if at >= 0 && (z.repeated == nil || !z.repeated[at]) {
-		old = z.live.At(at)
-	}
+	old := z.old(z.live, j)
 	merged := z.mergeItem(j, old, z.config.At(j))
-	z.changed = z.changed || at != i || merged != old
+	z.changed = z.changed || z.toLive[j] != i || merged != old
 	z.docs.Push("", merged)
 	z.merged[j] = true
 	if len(z.shared) > 0 && z.shared[0] == j {
