@@ -21,13 +21,15 @@
 // what it applies. [Engine.Update] is for every other kind of write, done already:
 // it compares the object before and after, and makes the writer the owner of what
 // it changed. Either returns the new object and says what changed; a no-op returns
-// the live object itself.
+// the live object itself. [Engine.Extract] gives an applier back what it owns, and
+// [Reconcile] fits what was owned to a topology that changed.
 //
 // # How it is arranged
 //
 //	engine.go      the front door: Options, Request, Result; Apply and Update, whole
 //	object.go      an object as bytes: managedFields taken out and put back
 //	entry.go       entries, who is the same manager, who comes first
+//	versions.go    the versions of a kind, and documents at them
 //	intent.go      what a configuration wants: merged document and fields
 //	  validate.go    does it fit the topology?
 //	  unset.go       its markers
@@ -35,11 +37,16 @@
 //	  merge.go       live document and configuration together; zip.go for lists
 //	  walk.go        all of these in one walk; walkitems.go for lists
 //	owners.go      the entries during an operation: who has what, loses what, gets what
-//	  reconcile.go   sets that are older than the topology; memo.go
+//	  reconcile.go   sets that are older than the topology; memo.go, those that are not
+//	  ancient.go     the oldest entries, joined
 //	prune.go       what an applier no longer applies, by sets; prunewalk.go in one walk
 //	compare.go     what changed between two documents; changesat.go, at each version
 //	conflict.go    who minds
 //	extract.go     what an applier owns, as a configuration
+//
+// What these share: shape.go, how a value is taken apart; items.go, how the items of
+// a list are told apart; named.go, declared fields in sets; remove.go, documents
+// without some of their fields; errors.go and describe.go, what is told to people.
 //
 // # Plain and fast
 //

@@ -77,6 +77,9 @@ type Result struct {
 	Object Object
 	// NoOp says that neither the document nor an entry changed.
 	NoOp bool
+	// Dropped are the entries that were dropped because the kind does not have
+	// their version any more. Nobody owns what they had, as in Kubernetes.
+	Dropped []Entry
 
 	changes *changesAt
 }
@@ -174,6 +177,8 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		r.Manager = "unknown"
 	}
 	r.Force = true
+
+	// 1. Who owns what now, and what changed?
 	owners, err := e.readEntries(live.Entries)
 	if err != nil {
 		return Result{}, err
@@ -184,6 +189,8 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	if isUntracked(live) {
 		return owners.result(live, updated, c), nil
 	}
+
+	// 2. Everybody loses what changed, and I get it.
 	if err := owners.take(c, nobody, r); err != nil {
 		return Result{}, err
 	}
@@ -191,7 +198,7 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	if err := owners.join(mine, c.own().counting.set().Difference(neverOwned), r.Time); err != nil {
 		return Result{}, err
 	}
-	if err := owners.cap(e.options.MaxUpdateEntries); err != nil {
+	if err := owners.joinOldest(e.options.MaxUpdateEntries); err != nil {
 		return Result{}, err
 	}
 	return owners.result(live, updated, c), nil

@@ -68,19 +68,21 @@ func sortEntries(entries []Entry) {
 	}
 }
 
-// neverOwned are the fields that nobody may own: they identify the object, or the
-// server keeps them.
+// neverOwned are the fields that nobody may own.
 var neverOwned = fieldset.New(
+	// They say which object it is.
 	fieldset.Names("apiVersion"),
 	fieldset.Names("kind"),
-	fieldset.Names("metadata"),
+	fieldset.Names("metadata", "clusterName"),
 	fieldset.Names("metadata", "name"),
 	fieldset.Names("metadata", "namespace"),
-	fieldset.Names("metadata", "creationTimestamp"),
 	fieldset.Names("metadata", "selfLink"),
 	fieldset.Names("metadata", "uid"),
-	fieldset.Names("metadata", "clusterName"),
+	// The server keeps them.
+	fieldset.Names("metadata", "creationTimestamp"),
 	fieldset.Names("metadata", "generation"),
 	fieldset.Names("metadata", "managedFields"),
 	fieldset.Names("metadata", "resourceVersion"),
+	// It can't be without them.
+	fieldset.Names("metadata"),
 )

@@ -14,19 +14,23 @@ type owner struct {
 	entry Entry
 	// index is the entry's place in managedFields.
 	index int
-	// set is the field set, once known is true. It may be another than the one
-	// that entry has as text, if rewrite is true.
-	set            fieldset.Set
-	known, rewrite bool
-	// changed says that the entry is not the one that was read.
-	changed bool
+	// set is the field set, once known is true. rewrite says that it is another
+	// than the one that entry has as text; changed, that the entry is not the one
+	// that was read.
+	//
+	//	rewrite ⇒ known && changed
+	set                     fieldset.Set
+	known, rewrite, changed bool
 }
 
 // owners are the entries of an object during one operation.
 type owners struct {
-	list    []owner
-	engine  *Engine
-	dropped bool // an entry that was read is not in the list
+	list   []owner
+	engine *Engine
+	// dropped are the entries that were read and are of versions that are gone.
+	dropped []Entry
+	// fewer says that another entry that was read is not in the list.
+	fewer bool
 }
 
 // beforeFirstApply is the manager of what an object had before it was tracked.
@@ -52,7 +56,7 @@ func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 	for i, entry := range entries {
 		t, ok := e.options.Versions.Type(entry.APIVersion)
 		if !ok {
-			o.dropped = true
+			o.dropped = append(o.dropped, entry)
 			continue
 		}
 		one := owner{entry: entry, index: i}
@@ -61,7 +65,7 @@ func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 		}
 		if same := o.find(entry); same >= 0 {
 			o.list[same] = one
-			o.dropped = true
+			o.fewer = true
 			continue
 		}
 		o.list = append(o.list, one)
@@ -175,6 +179,7 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 			if losses[i], err = o.fields(i); err != nil {
 				return err
 			}
+			o.dropped = append(o.dropped, o.list[i].entry)
 			continue
 		}
 		if err != nil {
@@ -281,12 +286,13 @@ func (o *owners) result(live Object, doc document.Value, c *changesAt) Result {
 	return Result{
 		Object:  Object{Document: doc, Entries: o.entries(live.Entries)},
 		NoOp:    unchanged && !o.anyChanged(),
+		Dropped: o.dropped,
 		changes: c,
 	}
 }
 
 func (o *owners) anyChanged() bool {
-	return o.dropped || slices.ContainsFunc(o.list, func(one owner) bool { return one.changed })
+	return o.fewer || len(o.dropped) > 0 || slices.ContainsFunc(o.list, func(one owner) bool { return one.changed })
 }
 
 // entries returns the owners as entries, those that were read if nothing changed.
@@ -306,78 +312,4 @@ func (o *owners) entries(live []Entry) []Entry {
 	}
 	sortEntries(entries)
 	return entries
-}
-
-const (
-	// defaultMaxUpdateEntries is how many Update entries Kubernetes keeps.
-	defaultMaxUpdateEntries = 10
-	// ancientChanges is the manager that the oldest Update entries are joined
-	// under.
-	ancientChanges = "ancient-changes"
-)
-
-// cap joins the oldest Update entries of each version until no more than most are
-// left, or nothing can be joined.
-func (o *owners) cap(most int) error {
-	o.list = slices.DeleteFunc(o.list, func(one owner) bool {
-		o.dropped = o.dropped || !one.owns()
-		return !one.owns()
-	})
-	var updaters []Entry
-	for _, one := range o.list {
-		if one.entry.Operation == Update {
-			updaters = append(updaters, one.entry)
-		}
-	}
-	if len(updaters) <= most {
-		return nil
-	}
-	slices.SortStableFunc(updaters, compareEntries)
-	firsts := map[string]Entry{}
-	count := len(updaters)
-	for _, entry := range updaters {
-		if count <= most {
-			break
-		}
-		first, ok := firsts[entry.APIVersion]
-		if !ok {
-			firsts[entry.APIVersion] = entry
-			continue
-		}
-		if err := o.joinAncient(first, entry); err != nil {
-			return err
-		}
-		count--
-	}
-	return nil
-}
-
-// joinAncient moves what an entry owns to the entry for ancient changes of its
-// version. If there is none yet, the first entry of the version becomes it. If it is
-// that entry itself, because the first is of the same second, the first moves there.
-func (o *owners) joinAncient(first, entry Entry) error {
-	bucket := Entry{Manager: ancientChanges, Operation: Update, APIVersion: entry.APIVersion}
-	at := o.find(bucket)
-	if at < 0 {
-		at = o.find(first)
-		bucket.FieldsV1 = o.list[at].entry.FieldsV1
-		o.list[at].entry = bucket
-	}
-	from := o.find(entry)
-	if from == at {
-		from = o.find(first)
-	}
-	old, err := o.fields(at)
-	if err != nil {
-		return err
-	}
-	more, err := o.fields(from)
-	if err != nil {
-		return err
-	}
-	o.list[at].become(old.Union(more))
-	o.list[at].entry.Time = entry.Time
-	o.list[at].changed = true
-	o.list = slices.Delete(o.list, from, from+1)
-	return nil
 }

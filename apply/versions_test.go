@@ -292,3 +292,19 @@ func TestOneVersion(t *testing.T) {
 		t.Errorf("an engine without versions: %v", err)
 	}
 }
+
+// TestDroppedEntriesAreTold: what nobody owns any more because a version is gone does
+// not go in silence.
+func TestDroppedEntriesAreTold(t *testing.T) {
+	gone := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
+	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{gone}}
+	for _, plain := range []bool{false, true} {
+		result, err := mustEngine(Options{Plain: plain}).Apply(live, parse(`{text: a}`), Request{Manager: "me", Version: "v1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(result.Dropped) != 1 || result.Dropped[0] != gone {
+			t.Errorf("plain %v: dropped %v", plain, result.Dropped)
+		}
+	}
+}
