@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"sync"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 )
@@ -15,7 +17,9 @@ type changesAt struct {
 	// none says that there is no difference at any version.
 	none bool
 	seen map[string]changesThere
-	here *changesThere // the changes at the version of the operation
+	// here are the changes at the version of the operation, which Result gives to
+	// whoever asks, at any time.
+	here func() changesThere
 }
 
 // changesThere are the changes at one version.
@@ -29,22 +33,15 @@ type changesThere struct {
 }
 
 func newChangesAt(e *Engine, was, will, justUnset versioned) *changesAt {
-	return &changesAt{engine: e, was: was, will: will, justUnset: justUnset, none: document.Equal(was.doc, will.doc)}
-}
-
-// own returns the changes at the version of the operation.
-func (c *changesAt) own() changesThere {
-	if c.here == nil {
-		here := c.compare(c.was, c.will, c.justUnset)
-		c.here = &here
-	}
-	return *c.here
+	c := &changesAt{engine: e, was: was, will: will, justUnset: justUnset, none: document.Equal(was.doc, will.doc)}
+	c.here = sync.OnceValue(func() changesThere { return c.compare(was, will, justUnset) })
+	return c
 }
 
 // at returns the changes at a version.
 func (c *changesAt) at(version string) (changesThere, error) {
 	if version == c.will.version {
-		return c.own(), nil
+		return c.here(), nil
 	}
 	if there, ok := c.seen[version]; ok {
 		return there, nil

@@ -7,7 +7,8 @@ import (
 )
 
 // Changes are the fields in which two documents differ. No field is in more than
-// one of the sets.
+// one of the sets, but for items of a list that occurred more than once and now occur
+// once, or the other way round: these are removed as one and added as the other.
 type Changes struct {
 	Added, Modified, Removed fieldset.Set
 }

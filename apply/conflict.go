@@ -33,7 +33,11 @@ func (e *ConflictError) Error() string {
 	var b strings.Builder
 	itself := false
 	fmt.Fprintf(&b, "apply conflicts with other managers on %d %s:", len(e.Conflicts), plural(len(e.Conflicts), "field", "fields"))
-	for _, c := range e.Conflicts {
+	for i, c := range e.Conflicts {
+		if i == mostShown {
+			fmt.Fprintf(&b, "\n- and %d more", len(e.Conflicts)-i)
+			break
+		}
 		fmt.Fprintf(&b, "\n- %s: it is %s, you want %s; owned by", c.Path, describe(c.Live), describe(c.Wanted))
 		for i, owner := range c.Owners {
 			if i > 0 {
@@ -49,6 +53,9 @@ func (e *ConflictError) Error() string {
 	}
 	return b.String()
 }
+
+// mostShown is how many conflicts the text of an error has; the error has them all.
+const mostShown = 50
 
 // who describes the manager of an entry.
 func (e Entry) who() string {
@@ -82,6 +89,9 @@ type conflicting struct {
 func checkConflicts(all []conflicting, r Request) error {
 	if r.Force || len(all) == 0 {
 		return nil
+	}
+	if slices.ContainsFunc(r.ForcePaths, func(p fieldset.Path) bool { return len(p) == 0 }) {
+		return nil // the whole object
 	}
 	forced := fieldset.New(r.ForcePaths...)
 	var w conflictWalker

@@ -26,7 +26,8 @@
 //
 // # How it is arranged
 //
-//	engine.go      the front door: Options, Request, Result; Apply and Update, whole
+//	engine.go      the front door: Options, Result; Apply and Update, whole
+//	request.go     who writes, and how; what is refused whatever the kind is
 //	object.go      an object as bytes: managedFields taken out and put back
 //	entry.go       entries, who is the same manager, who comes first
 //	versions.go    the versions of a kind, and documents at them

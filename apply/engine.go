@@ -2,7 +2,6 @@ package apply
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
@@ -53,23 +52,6 @@ func New(options Options) (*Engine, error) {
 	return &Engine{options: options, fitting: newMemo()}, nil
 }
 
-// Request says who writes, and how.
-type Request struct {
-	// Manager names the writer. Appliers must have a name; all others without
-	// one are "unknown".
-	Manager string
-	// Subresource is the endpoint, "" for the main one.
-	Subresource string
-	// Version is the version that the documents are at.
-	Version string
-	// Time is the time of the request; entries keep it to the second.
-	Time time.Time
-	// Force takes conflicting fields over.
-	Force bool
-	// ForcePaths takes over only conflicting fields at or below these paths.
-	ForcePaths []fieldset.Path
-}
-
 // Result is the outcome of a write.
 type Result struct {
 	// Object is the new object. Where nothing changed it shares the live one's
@@ -89,7 +71,7 @@ func (r Result) Changes() Changes {
 	if r.changes == nil {
 		return Changes{}
 	}
-	return r.changes.own().all
+	return r.changes.here().all
 }
 
 // typeAt returns the topology at the version of a request.
@@ -97,6 +79,9 @@ func (e *Engine) typeAt(version string) (*schema.Type, error) {
 	t, ok := e.options.Versions.Type(version)
 	if !ok {
 		return nil, fmt.Errorf("apply: version %q: %w", version, ErrVersionGone)
+	}
+	if t == nil {
+		return nil, fmt.Errorf("apply: version %q has no topology; use schema.Untyped for a kind without one", version)
 	}
 	return t, nil
 }
@@ -111,9 +96,13 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	if err := checkRequest(config, r); err != nil {
+	if err := checkConfiguration(config, r); err != nil {
 		return Result{}, err
 	}
+	if err := checkDocuments(live, config, r); err != nil {
+		return Result{}, err
+	}
+	live.Document = withoutManagedFields(live.Document)
 	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
 	in, err := e.read(t, was.doc, config, r.Version)
 	if err != nil {
@@ -167,7 +156,9 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 
 // Update records what another kind of write did to the live object, which is the
 // zero Object if there is none yet. The manager becomes the owner of the fields
-// that it changed; everybody else loses what was changed or removed.
+// that it changed; everybody else loses what was changed or removed. managedFields in
+// the updated document count for nothing: whoever means to change them gives a live
+// object that has other entries.
 func (e *Engine) Update(live Object, updated document.Value, r Request) (Result, error) {
 	t, err := e.typeAt(r.Version)
 	if err != nil {
@@ -177,6 +168,10 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		r.Manager = "unknown"
 	}
 	r.Force = true
+	if err := checkDocuments(live, updated, r); err != nil {
+		return Result{}, err
+	}
+	live.Document, updated = withoutManagedFields(live.Document), withoutManagedFields(updated)
 
 	// 1. Who owns what now, and what changed?
 	owners, err := e.readEntries(live.Entries)
@@ -195,7 +190,7 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		return Result{}, err
 	}
 	mine := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	if err := owners.join(mine, c.own().counting.set().Difference(neverOwned), r.Time); err != nil {
+	if err := owners.join(mine, c.here().counting.set().Difference(neverOwned), r.Time); err != nil {
 		return Result{}, err
 	}
 	if err := owners.joinOldest(e.options.MaxUpdateEntries); err != nil {
@@ -238,23 +233,4 @@ func emptyIfAbsent(doc document.Value) document.Value {
 // so; the first apply starts tracking.
 func isUntracked(live Object) bool {
 	return len(live.Entries) == 0 && live.Document.Lookup("metadata", "uid").Text() != ""
-}
-
-// checkRequest refuses what can't be applied whatever the kind is.
-func checkRequest(config document.Value, r Request) error {
-	if r.Manager == "" {
-		return &InvalidError{[]FieldError{{nil, "expected the name of a field manager, received none; appliers must have one"}}}
-	}
-	if config.Kind() != document.Map {
-		return &InvalidError{[]FieldError{{nil, "expected an object, received " + describe(config)}}}
-	}
-	if v := config.Get("apiVersion"); !v.IsAbsent() && v.Text() != r.Version {
-		return &InvalidError{[]FieldError{{fieldset.Names("apiVersion"),
-			fmt.Sprintf("expected %q, the version of the request, received %s", r.Version, describe(v))}}}
-	}
-	if v := config.Lookup("metadata", "managedFields"); !v.IsAbsent() && !v.IsNull() {
-		return &InvalidError{[]FieldError{{fieldset.Names("metadata", "managedFields"),
-			"expected nothing, as the server keeps it; remove it from the configuration"}}}
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
@@ -31,11 +32,15 @@ func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 	if err != nil {
 		return document.Value{}, err
 	}
-	me := owners.find(Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource})
+	mine := Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource}
+	if slices.ContainsFunc(owners.dropped, mine.sameManager) {
+		return document.Value{}, fmt.Errorf("extract what %q owns: %w", r.Manager, ErrVersionGone)
+	}
+	me := owners.find(mine)
 	if me < 0 {
 		return named(document.NewMap(), doc.doc), nil
 	}
-	mine, err := owners.fields(me)
+	fields, err := owners.fields(me)
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -43,7 +48,7 @@ func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 		return document.Value{}, fmt.Errorf("extract what %q owns: %w", r.Manager, err)
 	}
 	x := extractor{markers: e.options.Unset}
-	return named(x.fields(doc.t.Map, doc.doc, mine), doc.doc), nil
+	return named(x.fields(doc.t.Map, doc.doc, fields), doc.doc), nil
 }
 
 // named gives a configuration the fields that say which object it is of.

@@ -213,7 +213,7 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 	ask := s.oracle.apply
 	if name == "update" {
 		ask = s.oracle.update
-	} else if checkRequest(doc, s.last) != nil {
+	} else if checkConfiguration(doc, s.last) != nil || checkDocuments(s.live, doc, s.last) != nil {
 		return // what Kubernetes refuses before it asks
 	}
 	ours, theirs := outcomeOf(result, err), ask(s.live, doc, s.last)

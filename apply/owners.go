@@ -165,7 +165,7 @@ const nobody = -1
 // take makes all owners but one lose what changed. What has a new value, or was
 // unset, is a conflict: it must be forced.
 func (o *owners) take(c *changesAt, except int, r Request) error {
-	if c.none && !o.engine.options.Plain {
+	if c.none {
 		return nil
 	}
 	var conflicts []conflicting

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
@@ -81,7 +82,7 @@ func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, u
 // is a marker itself. keys are the fields that a marker may have beside it.
 func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
 	if isMarked(v) {
-		s.marker(v, keys)
+		s.marker(t, v, keys)
 		return document.Value{}, true
 	}
 	switch {
@@ -102,7 +103,7 @@ func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (r
 }
 
 // marker checks a marker.
-func (s *splitter) marker(v document.Value, keys []schema.Key) {
+func (s *splitter) marker(t *schema.Type, v document.Value, keys []schema.Key) {
 	if value := v.Get(MarkerKey); value.Kind() != document.String || value.Text() != MarkerValue {
 		s.problem("expected %s: %s, received %s", MarkerKey, MarkerValue, describe(value))
 	}
@@ -110,15 +111,17 @@ func (s *splitter) marker(v document.Value, keys []schema.Key) {
 		if name == MarkerKey {
 			continue
 		}
-		isKey := false
-		for _, key := range keys {
-			isKey = isKey || key.Name == name
-		}
-		if !isKey {
+		if !slices.ContainsFunc(keys, func(key schema.Key) bool { return key.Name == name }) {
 			s.problem("expected nothing beside %s but the keys of a list item, received %s: %s; remove it or the marker",
 				MarkerKey, name, describe(sibling))
-		} else if isMarked(sibling) {
+			continue
+		}
+		if isMarked(sibling) {
 			s.problem("expected a value for the key %s, received an unset marker; a key can't be unset", name)
+			continue
+		}
+		if child, _ := fieldType(t, name); !sibling.IsNull() && !acceptsScalar(child, sibling.Kind()) {
+			s.problem("expected %s for the key %s, received %s", scalarNames[child.Scalar], name, describe(sibling))
 		}
 	}
 }

@@ -32,8 +32,9 @@ func NewBool(b bool) Value {
 	return Value{d: &falseDoc}
 }
 
-// NewString returns a string.
+// NewString returns a string. What is not UTF-8 in it is replaced by U+FFFD.
 func NewString(s string) Value {
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	d := &doc{kind: String, text: s}
 	if isPlain(s) {
 		d.form = plain
@@ -70,12 +71,13 @@ func NewList(items ...Value) Value {
 }
 
 // NewMap returns a map of the given fields, in whatever order they come. A field
-// with an absent value is left out; of fields with the same name the last stays.
+// with an absent value is left out; of fields with the same name the last stays. What
+// is not UTF-8 in a name is replaced by U+FFFD.
 func NewMap(fields ...Field) Value {
 	members := make([]member, 0, len(fields))
 	for _, f := range fields {
 		if !f.Value.IsAbsent() {
-			members = append(members, member{f.Name, f.Value})
+			members = append(members, member{strings.ToValidUTF8(f.Name, "\uFFFD"), f.Value})
 		}
 	}
 	if len(members) == 0 {

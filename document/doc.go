@@ -44,7 +44,16 @@
 //
 // # Reading the source
 //
-// value.go has the data structure. parse.go, string.go and scan.go read JSON, seal.go
-// leaves a part of it unread, write.go writes it. yaml.go says how the files for YAML
-// belong together. build.go and builder.go make values by hand.
+//	value.go          the data structure, and how to look into it
+//	parse.go          JSON in; string.go reads its strings, scan.go goes eight bytes at a time
+//	  seal.go           a part is left unread
+//	  beside.go         what another document has already is shared with it
+//	write.go          JSON out
+//	yaml.go           YAML in, and how the files for it belong together
+//	  yamltree.go, yamlscalar.go, yamlbaretag.go, yamlstream.go, yamlerror.go
+//	yamlwrite.go      YAML out; yamlquote.go decides how a string is quoted
+//	build.go          values made by hand; builder.go makes many with few allocations
+//	gotypes.go        from and to the types that Go has for JSON
+//	equal.go          equality and order; number.go, of numbers
+//	error.go          SyntaxError and Limits
 package document

@@ -90,8 +90,9 @@ func compareLists(a, b Value) int {
 	return cmp.Compare(a.Len(), b.Len())
 }
 
-// compareMaps orders by the first name, in the order of names, at which the maps
-// differ: the map that has it comes first.
+// compareMaps orders field by field, in the order of names: the first in which the
+// maps differ decides, by its name, then by its value. When one map is the beginning
+// of the other, the shorter comes first.
 func compareMaps(a, b Value) int {
 	a, b = a.opened(), b.opened()
 	for i := 0; i < min(a.Len(), b.Len()); i++ {

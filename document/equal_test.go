@@ -114,14 +114,3 @@ func TestCompareAsKubernetes(t *testing.T) {
 		}
 	}
 }
-
-func TestNormalNumber(t *testing.T) {
-	for literal, want := range map[string]string{
-		"0": "0", "-0": "0", "-0.0": "0", "1.0": "1", "1e0": "1", "1.50": "1.5", "1e3": "1000", "1e21": "1e+21", "1e-7": "1e-7", "1e-10": "1e-10",
-		"12345678901234567890123": "12345678901234567890123", "1e999": "1e999",
-	} {
-		if got := NormalNumber(literal); got != want {
-			t.Errorf("NormalNumber(%s) = %s, want %s", literal, got, want)
-		}
-	}
-}

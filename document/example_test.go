@@ -38,6 +38,22 @@ func ExampleParseJSONSealed() {
 	// ci true {"f:spec":{}}
 }
 
+// A configuration is read beside the live object, with which it shares what is the
+// same in both.
+func ExampleParseJSONBeside() {
+	live, err := document.ParseJSON(`{"ports":[80,443],"replicas":1}`)
+	if err != nil {
+		panic(err)
+	}
+	config, err := document.ParseJSONBeside(`{"ports":[80,443],"replicas":3}`, document.Limits{}, live)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(config, document.Same(config.Get("ports"), live.Get("ports")))
+	// Output:
+	// {"ports":[80,443],"replicas":3} true
+}
+
 func ExampleParseYAML() {
 	v, err := document.ParseYAML([]byte("on: push\nport: 0x1F90\nversion: 1.10\nbase: &b {a: 1}\nmore: {<<: *b, c: ~}\n"))
 	if err != nil {

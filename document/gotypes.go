@@ -7,12 +7,19 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"unicode/utf8"
 )
 
 // FromGo makes a value of the Go types that hold JSON in Kubernetes: nil, bool,
 // all integers and floats, json.Number, string, []any, map[string]any and what is
-// built of them. Anything else is passed through encoding/json first.
-func FromGo(v any) (Value, error) {
+// built of them. Anything else is passed through encoding/json first. Text must be
+// UTF-8, and values may nest as deep as in a text that is read.
+func FromGo(v any) (Value, error) { return fromGo(v, 0) }
+
+func fromGo(v any, depth int) (Value, error) {
+	if depth > DefaultMaxDepth {
+		return Value{}, fmt.Errorf("lists and maps are nested more than %d deep", DefaultMaxDepth)
+	}
 	switch v := v.(type) {
 	case nil:
 		return NewNull(), nil
@@ -21,6 +28,9 @@ func FromGo(v any) (Value, error) {
 	case bool:
 		return NewBool(v), nil
 	case string:
+		if !utf8.ValidString(v) {
+			return Value{}, fmt.Errorf("expected text in UTF-8, received %q", shorten(v))
+		}
 		return NewString(v), nil
 	case int64:
 		return NewInt(v), nil
@@ -33,9 +43,9 @@ func FromGo(v any) (Value, error) {
 	case json.Number:
 		return NewNumber(v.String())
 	case []any:
-		return fromGoList(v)
+		return fromGoList(v, depth+1)
 	case map[string]any:
-		return fromGoMap(v)
+		return fromGoMap(v, depth+1)
 	}
 	if r := reflect.ValueOf(v); r.CanFloat() {
 		return newFloat(r.Float())
@@ -54,21 +64,24 @@ func newFloat(f float64) (Value, error) {
 	return NewNumber(string(appendFloat(nil, f)))
 }
 
-func fromGoList(list []any) (Value, error) {
+func fromGoList(list []any, depth int) (Value, error) {
 	items := make([]Value, len(list))
 	for i, item := range list {
 		var err error
-		if items[i], err = FromGo(item); err != nil {
+		if items[i], err = fromGo(item, depth); err != nil {
 			return Value{}, inGo("["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	return NewList(items...), nil
 }
 
-func fromGoMap(m map[string]any) (Value, error) {
+func fromGoMap(m map[string]any, depth int) (Value, error) {
 	fields := make([]Field, 0, len(m))
 	for name, item := range m {
-		value, err := FromGo(item)
+		value, err := fromGo(item, depth)
+		if err == nil && !utf8.ValidString(name) {
+			err = errors.New("expected a name in UTF-8")
+		}
 		if err != nil {
 			return Value{}, inGo("."+name, err)
 		}
@@ -93,7 +106,10 @@ func (e *GoError) Unwrap() error { return e.Err }
 func inGo(element string, err error) error {
 	var inner *GoError
 	if errors.As(err, &inner) {
-		return &GoError{element + inner.Path, inner.Err}
+		if len(inner.Path) < maxErrorPath {
+			inner.Path = element + inner.Path
+		}
+		return inner
 	}
 	return &GoError{element, err}
 }

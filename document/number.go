@@ -78,20 +78,6 @@ func withoutMinusZero(literal string) string {
 	return literal
 }
 
-// NormalNumber returns the literal that Kubernetes writes for the same number
-// where it does not keep spellings, as in the path elements of a field set:
-// 1.0 and 1e0 become 1. Integers of any size are kept.
-func NormalNumber(literal string) string {
-	if isInteger(literal) {
-		return withoutMinusZero(literal)
-	}
-	f, err := strconv.ParseFloat(literal, 64)
-	if err != nil {
-		return literal
-	}
-	return string(appendFloat(nil, f))
-}
-
 // appendFloat writes a float as encoding/json does.
 func appendFloat(dst []byte, f float64) []byte {
 	if f == 0 {

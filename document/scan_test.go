@@ -65,17 +65,3 @@ func TestExtraordinary(t *testing.T) {
 		}
 	}
 }
-
-func TestSkipJSON(t *testing.T) {
-	text := `x {"a": [1, "]"]} y`
-	if end, err := SkipJSON(text, 2); err != nil || text[2:end] != `{"a": [1, "]"]}` {
-		t.Errorf("found %d, %v", end, err)
-	}
-	_, err := SkipJSON("{\n  \"a\": x}", 0)
-	if want := "line 2, column 8: .a: expected a value, received 'x'"; err == nil || err.Error() != want {
-		t.Errorf("received %v, want %s", err, want)
-	}
-	if got := testing.AllocsPerRun(100, func() { _, _ = SkipJSON(podText, 0) }); got > 0 {
-		t.Errorf("skipping takes %v allocations, want none", got)
-	}
-}

@@ -71,11 +71,14 @@ type doc struct {
 //	kind == Number            its text is the literal as it was read
 //	kind == String            its text is the content, unescaped; plain means that
 //	                          it needs no escape when written
+//	kind == Bool              its text is "true" or "false"
 //	kind == List || Map       nodes[first:first+count] are the items or fields;
 //	                          canonical means that its text is the canonical JSON of
-//	                          the whole container
+//	                          the whole container, save for what is sealed in it
 //	kind == Map               the names are in order, each once
-//	kind == Bool              its text is "true" or "false"
+//	sealed                    count == 0 and canonical, whatever the order of the
+//	                          names in the text; they may even occur twice
+//	foreign                   count == 0 and canonical; shared[first] is the container
 //	kind != List, != Map      count == 0
 type node struct {
 	name, nameSize uint32 // where a field's name is
@@ -91,10 +94,10 @@ type form uint8
 const (
 	plain     form = 1 << iota // a string whose content is written as it is
 	canonical                  // a container whose text is its canonical JSON
-	sealed                     // a container of which only the text is known
+	sealed                     // a container of which only the text is known; see seal.go
 	extraText                  // a string whose content is among the extra
 	extraName                  // a field whose name is among the extra
-	foreign                    // a container that another document has; first says which
+	foreign                    // a container that another document has; see beside.go
 )
 
 // member is a field of a map, or an item of a list (then without a name).

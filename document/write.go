@@ -11,10 +11,8 @@ func (v Value) AppendJSON(dst []byte) []byte {
 		return dst
 	case v.d.nodes != nil:
 		return v.d.appendNode(dst, &v.d.nodes[v.i])
-	case v.d.kind == List && v.d.form&canonical == 0:
-		return v.d.appendItems(dst)
-	case v.d.kind == Map && v.d.form&canonical == 0:
-		return v.d.appendFields(dst)
+	case v.d.kind >= List && v.d.form&canonical == 0:
+		return v.d.appendMembers(dst)
 	}
 	return appendText(dst, v.d.kind, v.d.form, v.d.text)
 }
@@ -37,52 +35,43 @@ func (d *doc) appendNode(dst []byte, n *node) []byte {
 	if n.kind < List || n.form&canonical != 0 {
 		return appendText(dst, n.kind, n.form, d.textOf(n))
 	}
+	opening, closing := brackets(n.kind)
+	dst = append(dst, opening)
 	kids := d.nodes[n.first : n.first+n.count]
-	if n.kind == List {
-		dst = append(dst, '[')
-		for i := range kids {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = d.appendNode(dst, &kids[i])
-		}
-		return append(dst, ']')
-	}
-	dst = append(dst, '{')
 	for i := range kids {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = AppendString(dst, d.nameOf(&kids[i]))
-		dst = append(dst, ':')
+		if n.kind == Map {
+			dst = append(AppendString(dst, d.nameOf(&kids[i])), ':')
+		}
 		dst = d.appendNode(dst, &kids[i])
 	}
-	return append(dst, '}')
+	return append(dst, closing)
 }
 
-// appendItems and appendFields write a container that was made by hand.
-func (d *doc) appendItems(dst []byte) []byte {
-	dst = append(dst, '[')
+// appendMembers writes a container that was made by hand.
+func (d *doc) appendMembers(dst []byte) []byte {
+	opening, closing := brackets(d.kind)
+	dst = append(dst, opening)
 	for i := range d.members {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		if d.kind == Map {
+			dst = append(AppendString(dst, d.members[i].name), ':')
+		}
 		dst = d.members[i].value.AppendJSON(dst)
 	}
-	return append(dst, ']')
+	return append(dst, closing)
 }
 
-func (d *doc) appendFields(dst []byte) []byte {
-	dst = append(dst, '{')
-	for i := range d.members {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendString(dst, d.members[i].name)
-		dst = append(dst, ':')
-		dst = d.members[i].value.AppendJSON(dst)
+// brackets returns what a container is written between.
+func brackets(container Kind) (opening, closing byte) {
+	if container == List {
+		return '[', ']'
 	}
-	return append(dst, '}')
+	return '{', '}'
 }
 
 // JSON returns the value as canonical JSON; an absent value as "".

@@ -1,8 +1,6 @@
 package fieldset
 
-import (
-	"slices"
-)
+import "slices"
 
 // Builder makes a set bottom up with few allocations: the elements of one level
 // are collected on a stack, then moved to memory that many levels share.
@@ -36,7 +34,7 @@ func (b *Builder) Set(mark int) Set {
 	if len(level) == 0 {
 		return Set{}
 	}
-	if !slices.IsSortedFunc(level, compareNodes) {
+	if !ascending(level) {
 		slices.SortFunc(level, compareNodes)
 	}
 	if len(b.free) < len(level) {

@@ -4,8 +4,10 @@ import "strings"
 
 // Common returns the paths that a text of FieldsV1 has in common with a set, without
 // reading the text as a whole: it follows the paths of the set through the text and
-// steps over all else. ok is false where it meets what it does not understand; then
-// whoever reads the text finds out what is wrong.
+// steps over all else. ok is false if it meets on its way what it does not understand,
+// which may also be right, such as white space; whoever reads the text finds out.
+// What it steps over is not checked, nor is what comes after the set, so that ok does
+// not mean that the text can be read: the caller must know that it is well formed.
 func Common(text string, paths Set) (common Set, ok bool) {
 	r := reader{text: text}
 	kids, _, ok := r.common(paths)

@@ -33,7 +33,15 @@
 //	element.go, path.go      elements and paths; pathreader.go reads .spec.ports[port=80]
 //	set.go, algebra.go       sets; builder.go makes them bottom up
 //	fieldsv1.go, reader.go   FieldsV1 out and in; elementreader.go and spelling.go do the names
-//	writer.go, mention.go    FieldsV1 without a set: written piece by piece, asked
+//	writer.go, common.go     FieldsV1 without a set: written piece by piece, searched for paths
+//
+// # For engines, unchecked
+//
+// [Builder], [Writer], [SpelledElement], [AppendKeyField], [AppendValue] and [Common]
+// are for engines that make or ask many sets a second. They do not check what they
+// are given: elements out of order, spellings that Kubernetes would not write, or a
+// text that is no FieldsV1 make a set that is wrong without saying so. All else
+// checks, and is the better choice wherever time does not matter.
 //
 // Where this package differs from structured-merge-diff on purpose, a test in
 // differences_test.go says so.

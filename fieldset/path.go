@@ -87,8 +87,3 @@ func (p Path) Compare(other Path) int {
 	}
 	return len(p) - len(other)
 }
-
-// HasPrefix reports whether the path is at or below the other.
-func (p Path) HasPrefix(other Path) bool {
-	return len(p) >= len(other) && p[:len(other)].Equal(other)
-}

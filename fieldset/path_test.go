@@ -118,12 +118,3 @@ func TestParsePathErrors(t *testing.T) {
 		t.Error("a hostile path makes a huge error, or none")
 	}
 }
-
-func TestHasPrefix(t *testing.T) {
-	p := mustPath(t, "a[0].b")
-	for prefix, want := range map[string]bool{"": true, "a": true, "a[0]": true, "a[0].b": true, "a[0].b.c": false, "a[1]": false, "b": false} {
-		if got := p.HasPrefix(mustPath(t, prefix)); got != want {
-			t.Errorf("%s has prefix %s: %v", p, prefix, got)
-		}
-	}
-}

@@ -16,7 +16,7 @@ import (
 // of them become elements in one pass and without a copy (elementreader.go); all others
 // are decoded.
 //
-//	len(stack) <= high <= cap(stack)    what was used, to be cleared
+//	high <= cap(stack)    no more of the stack was used by levels that are closed
 type reader struct {
 	text   string
 	pos    int
@@ -52,7 +52,8 @@ func (r *reader) release() {
 	if cap(r.stack) > 1<<14 {
 		return
 	}
-	clear(r.stack[:min(max(r.high, len(r.stack)), cap(r.stack))])
+	r.high = max(r.high, len(r.stack)) // an error leaves levels open
+	clear(r.stack[:r.high])
 	*r.pooled = r.stack[:0]
 	stacks.Put(r.pooled)
 }

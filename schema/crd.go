@@ -30,10 +30,10 @@ func LoadCRD(doc document.Value) (map[string]*Type, error) {
 		at := at.field("versions").index(i)
 		name := version.Get("name").Text()
 		if name == "" {
-			r.add(at.field("name"), "the name of the version", describe(version.Get("name")), "")
+			r.add(at.field("name"), "the name of the version", describe(version.Get("name")), "name it, such as v1")
 		}
 		if types[name] != nil {
-			r.add(at.field("name"), "each version once", quote(name)+" again", "")
+			r.add(at.field("name"), "each version once", quote(name)+" again", "remove or rename one")
 		}
 		root := r.version(version, at)
 		root.name = modelName(spec, name)
@@ -79,7 +79,7 @@ func (r *reader) version(v document.Value, at *place) *draft {
 		return &draft{fields: &mapDraft{element: ref{to: untypedDraft}}}
 	}
 	if word := given(root, "type"); word.Kind() == document.String && word.Text() != "object" && word.Text() != "" {
-		r.add(at.field("type"), "object, because a kind is a map", describe(word), "")
+		r.add(at.field("type"), "object, because a kind is a map", describe(word), "write type: object")
 	}
 	d := *r.read(root, at, nesting{preserve: r.preserve, root: true})
 	return &d

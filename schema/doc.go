@@ -23,7 +23,8 @@
 //
 // A loader refuses a schema that it does not understand, at once and with all
 // problems that it finds: an [Error] has the place in the schema, what was expected
-// there, what was received, and what to do. What it returns never fails later.
+// there, what was received, and what to do unless that is clear from what was
+// expected. What it returns never fails later.
 //
 // # How a schema is compiled
 //
@@ -81,4 +82,15 @@
 //	  with x-kubernetes-patch-merge-key            keyed list, by that key
 //	x-kubernetes-patch-strategy: replace           atomic list
 //	x-kubernetes-patch-strategy: retainKeys        changes nothing, also beside merge
+//
+// # Where to look
+//
+//	type.go, schema.go     what a schema is compiled to; lookup.go finds fields, fast
+//	untyped.go             Untyped and Opaque
+//	openapi.go, crd.go     the loaders of OpenAPI and CRDs; objectmeta.go is every CRD's metadata
+//	  reader.go              schema objects, for both; extension.go, their extensions
+//	smd.go                 the loader of structured-merge-diff's language
+//	gotags.go              the loader of Go types; gofields.go finds the fields of their JSON
+//	draft.go, link.go      what loaders make, and how it becomes Types
+//	error.go               what is wrong with a schema, and where
 package schema

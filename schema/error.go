@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -18,7 +19,7 @@ type Error struct {
 	Place string
 	// Expected and Received describe what should be there and what is.
 	Expected, Received string
-	// Advice says what to do; it may be empty.
+	// Advice says what to do. It is empty where Expected says it already.
 	Advice string
 }
 
@@ -112,9 +113,14 @@ func describe(v document.Value) string {
 
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
+// clip shortens a text, between two characters, to what an error repeats.
 func clip(s string) string {
-	if len(s) > maxShown {
-		return s[:maxShown] + "…"
+	if len(s) <= maxShown {
+		return s
 	}
-	return s
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
 }

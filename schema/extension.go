@@ -58,7 +58,7 @@ func (r *reader) listRelationship(v document.Value, at *place) (associative bool
 	}
 	at = at.field("x-kubernetes-patch-strategy")
 	if strategy.Kind() != document.String {
-		r.add(at, "a patch strategy", describe(strategy), "")
+		r.add(at, "a patch strategy", describe(strategy), "write merge, replace or retainKeys")
 		return false, nil
 	}
 	return r.patchStrategy(strategy.Text(), given(v, "x-kubernetes-patch-merge-key"), at)
@@ -130,12 +130,13 @@ func (p *problems) patchStrategy(strategy string, key document.Value, at *place)
 	}
 	switch {
 	case merge && replace:
-		p.add(at, "either merge or replace", quote(strategy), "")
+		p.add(at, "either merge or replace", quote(strategy), "remove one of them")
 	case !merge:
 	case key.IsAbsent():
 		return true, nil
 	case key.Kind() != document.String:
-		p.add(at, "a patch merge key that is a string", describe(key), "")
+		p.add(at, "a patch merge key that is a string", describe(key),
+			"name the field that tells the items of the list apart")
 	default:
 		return true, []string{key.Text()}
 	}

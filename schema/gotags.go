@@ -35,6 +35,9 @@ func FromGoType(t reflect.Type) (*Type, error) {
 	return typ, nil
 }
 
+// leaveOut is the advice for what JSON can not hold.
+const leaveOut = `leave the field out with the tag json:"-"`
+
 // goReader reads Go types as drafts.
 type goReader struct {
 	problems
@@ -56,7 +59,7 @@ type tags struct{ strategy, key string }
 func (g *goReader) read(t reflect.Type, tg tags, at *place, depth int) *draft {
 	t = g.value(t, at)
 	if depth > maxNesting {
-		g.add(at, "types nested less deep than the limit", "more levels than it allows", "")
+		g.add(at, "types nested less deep than the limit", "more levels than it allows", leaveOut)
 		return opaqueDraft
 	}
 	if !isList(t) {
@@ -99,7 +102,7 @@ func (g *goReader) value(t reflect.Type, at *place) reflect.Type {
 		}
 		t = t.Elem()
 	}
-	g.add(at, "a type that ends", "the endless pointer type "+quote(t.String()), "")
+	g.add(at, "a type that ends", "the endless pointer type "+quote(t.String()), leaveOut)
 	return reflect.TypeFor[any]()
 }
 
@@ -214,7 +217,7 @@ func (g *goReader) scalar(t reflect.Type, at *place) Scalar {
 		reflect.Float32, reflect.Float64:
 		return Numeric
 	}
-	g.add(at, "a type that JSON can hold", "the Go type "+quote(t.String()), `leave the field out with the tag json:"-"`)
+	g.add(at, "a type that JSON can hold", "the Go type "+quote(t.String()), leaveOut)
 	return AnyScalar
 }
 
@@ -227,6 +230,6 @@ func (g *goReader) checkKey(key reflect.Type, at *place) {
 		return
 	}
 	if !implements[encoding.TextMarshaler](key) {
-		g.add(at, "a map whose keys are strings", "keys of the Go type "+quote(key.String()), "")
+		g.add(at, "a map whose keys are strings", "keys of the Go type "+quote(key.String()), leaveOut)
 	}
 }

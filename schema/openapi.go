@@ -103,7 +103,7 @@ func (r *reader) kinds(definitions document.Value, at *place) map[groupVersionKi
 		}
 		at := at.field(name).field(extension)
 		if list.Kind() != document.List {
-			r.add(at, "a list of group, version and kind", describe(list), "")
+			r.add(at, "a list of group, version and kind", describe(list), "write a list, also of one")
 			continue
 		}
 		for i, item := range list.Items() {

@@ -73,7 +73,8 @@ func (r *reader) mention(v document.Value, at *place, n nesting) ref {
 	case reference.IsAbsent(), reference.Text() == "" && reference.Kind() == document.String:
 		return ref{to: r.read(v, at, n), at: at}
 	default:
-		r.add(at, "a $ref that is a string", describe(reference), "")
+		r.add(at, "a $ref that is a string", describe(reference),
+			"write it like #/definitions/Name or #/components/schemas/Name")
 	}
 	return ref{to: untypedDraft, at: at}
 }

@@ -31,7 +31,7 @@ func LoadTypes(doc document.Value) (*Schema, error) {
 	if types.Kind() != document.List {
 		return nil, &Error{Place: "types", Expected: "a list of types", Received: describe(types)}
 	}
-	r := typesReader{reader: reader{definitions: map[string]*draft{}}}
+	r := typesReader{newReader()}
 	r.declareTypes(types, rootPlace("types"))
 	s := r.link(nil)
 	if err := r.err(); err != nil {
@@ -42,7 +42,7 @@ func LoadTypes(doc document.Value) (*Schema, error) {
 
 // typesReader reads the language of structured-merge-diff as drafts. An atom is
 // the description of a type; a type reference is a name or an atom in place.
-type typesReader struct{ reader }
+type typesReader struct{ *reader }
 
 func (r *typesReader) declareTypes(types document.Value, at *place) {
 	r.definitions["__untyped_deduced_"] = untypedDraft

@@ -1,66 +1,103 @@
 package repocheck
 
 import (
-	"os"
-	"path/filepath"
+	"bytes"
+	"go/ast"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
 )
 
+const differencesName = "docs/differences.md"
+
 var (
-	listedTest = regexp.MustCompile("`([a-z]+)\\.(Test[A-Za-z0-9]+)`")
+	listedTest = regexp.MustCompile("`([a-z]+\\.Test[A-Za-z0-9]+)`")
 	// The other tests are TestDifferential and TestDifferences….
 	namedForDifference = regexp.MustCompile(`\.TestDifference[A-Z]`)
-	declaredTest       = regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9]+)\(`)
 )
 
 // TestDifferencesAreTested holds docs/differences.md against the tests: every entry
 // names tests that exist, and every test that is named for a difference has an entry.
 func TestDifferencesAreTested(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "differences.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := map[string]bool{}
-	for _, entry := range strings.Split(string(text), "\n### ")[1:] {
-		title, _, _ := strings.Cut(entry, "\n")
-		tests := listedTest.FindAllStringSubmatch(entry, -1)
-		if len(tests) == 0 {
-			t.Errorf("docs/differences.md: %q names no test: add a line Test: `package.TestName`", title)
-		}
-		for _, test := range tests {
-			listed[test[1]+"."+test[2]] = true
-		}
-	}
 	declared := declaredTests(t)
-	for name := range listed {
-		if !declared[name] {
-			t.Errorf("docs/differences.md: there is no test %s: correct the name or write the test", name)
+	listed := map[string]bool{}
+	for _, entry := range differences(t) {
+		if len(entry.tests) == 0 {
+			t.Errorf("%s:%d: the entry names no test: add a line Test: `package.TestName`", differencesName, entry.line)
+		}
+		for name, line := range entry.tests {
+			listed[name] = true
+			if _, ok := declared[name]; !ok {
+				t.Errorf("%s:%d: there is no test %s: correct the name or write the test", differencesName, line, name)
+			}
 		}
 	}
-	for name := range declared {
+	for name, test := range declared {
 		if namedForDifference.MatchString(name) && !listed[name] {
-			t.Errorf("docs/differences.md: %s is not listed: add an entry", name)
+			t.Errorf("%s:%d: %s is not listed in %s: add an entry", test.file.name, test.file.line(test.syntax.Pos()), name, differencesName)
 		}
 	}
 }
 
-// declaredTests returns the tests of the engine's packages as package.TestName.
-func declaredTests(t *testing.T) map[string]bool {
-	declared := map[string]bool{}
-	files, err := filepath.Glob(filepath.Join(root, "*", "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
+// A difference is an entry of docs/differences.md: the line of its title, and of each
+// test that it names.
+type difference struct {
+	line  int
+	tests map[string]int
+}
+
+func differences(t *testing.T) []difference {
+	t.Helper()
+	var entries []difference
+	line := 0
+	for text := range bytes.Lines(readFile(t, differencesName)) {
+		line++
+		if bytes.HasPrefix(text, []byte("### ")) {
+			entries = append(entries, difference{line, map[string]int{}})
+		}
+		for _, found := range listedTest.FindAllSubmatch(text, -1) {
+			if len(entries) > 0 {
+				entries[len(entries)-1].tests[string(found[1])] = line
+			}
+		}
 	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, test := range declaredTest.FindAllStringSubmatch(string(text), -1) {
-			declared[filepath.Base(filepath.Dir(file))+"."+test[1]] = true
-		}
+	if len(entries) == 0 {
+		t.Fatalf("%s:1: found no entry: each is a title of the third level", differencesName)
+	}
+	return entries
+}
+
+// A declaredFunc is a function with the file that it is in.
+type declaredFunc struct {
+	file   *goFile
+	syntax *ast.FuncDecl
+}
+
+// declaredTests returns the tests of the engine's packages by package.TestName.
+func declaredTests(t *testing.T) map[string]declaredFunc {
+	t.Helper()
+	declared := map[string]declaredFunc{}
+	for _, f := range testFunctions(t, "Test") {
+		declared[path.Base(f.file.folder())+"."+f.syntax.Name.Name] = f
 	}
 	return declared
+}
+
+// testFunctions returns the functions of the engine's tests whose name starts with the
+// prefix.
+func testFunctions(t *testing.T, prefix string) []declaredFunc {
+	t.Helper()
+	var functions []declaredFunc
+	for _, file := range goFiles(t) {
+		if !file.isTest() || !file.inRootModule() {
+			continue
+		}
+		for _, decl := range file.syntax.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, prefix) {
+				functions = append(functions, declaredFunc{file, f})
+			}
+		}
+	}
+	return functions
 }

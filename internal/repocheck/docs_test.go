@@ -1,6 +1,10 @@
 package repocheck
 
 import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,4 +40,45 @@ func packageDocOpening(file *goFile) string {
 		return "Command "
 	}
 	return "Package " + file.syntax.Name.Name + " "
+}
+
+// mapped are the packages whose doc.go names every file, so that a reader knows where to look.
+var mapped = []string{"document", "schema", "fieldset", "apply"}
+
+var goFileName = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
+
+// TestFileMaps holds the maps against the files: all are named, and none that is gone.
+func TestFileMaps(t *testing.T) {
+	files := map[string][]*goFile{}
+	for _, file := range goFiles(t) {
+		files[file.folder()] = append(files[file.folder()], file)
+	}
+	for _, folder := range mapped {
+		named := namedFiles(t, folder+"/doc.go")
+		for _, file := range files[folder] {
+			name := path.Base(file.name)
+			if _, ok := named[name]; !ok && name != "doc.go" && !file.isTest() && !file.isGenerated() {
+				t.Errorf("%s/doc.go:1: does not name %s: say in one line what is there", folder, name)
+			}
+		}
+		for name, line := range named {
+			if !slices.ContainsFunc(files[folder], func(f *goFile) bool { return path.Base(f.name) == name }) {
+				t.Errorf("%s/doc.go:%d: there is no %s: correct the name or remove it", folder, line, name)
+			}
+		}
+	}
+}
+
+// namedFiles returns the Go files that a file names, each with the line.
+func namedFiles(t *testing.T, name string) map[string]int {
+	t.Helper()
+	named := map[string]int{}
+	line := 0
+	for text := range bytes.Lines(readFile(t, name)) {
+		line++
+		for _, found := range goFileName.FindAll(text, -1) {
+			named[string(found)] = line
+		}
+	}
+	return named
 }

@@ -5,9 +5,12 @@ import (
 	"testing"
 )
 
+// Tables make tests long without making them hard to read, so that only a function of a test that has
+// outgrown a screen twice over is too long.
 const (
-	maxFileLines     = 600
-	maxFunctionLines = 150
+	maxFileLines         = 450
+	maxFunctionLines     = 80
+	maxTestFunctionLines = 150
 )
 
 func TestFileSize(t *testing.T) {
@@ -15,7 +18,7 @@ func TestFileSize(t *testing.T) {
 		if file.isTest() || file.isGenerated() {
 			continue
 		}
-		if n := file.lines(); n >= maxFileLines {
+		if n := file.lines(); n > maxFileLines {
 			t.Errorf("%s:%d: the file has %d lines, the limit is %d: split it by noun", file.name, maxFileLines, n, maxFileLines)
 		}
 	}
@@ -26,15 +29,19 @@ func TestFunctionLength(t *testing.T) {
 		if file.isGenerated() {
 			continue
 		}
+		limit := maxFunctionLines
+		if file.isTest() {
+			limit = maxTestFunctionLines
+		}
 		for _, decl := range file.syntax.Decls {
 			function, ok := decl.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
 			first, last := file.line(function.Pos()), file.line(function.End())
-			if n := last - first + 1; n >= maxFunctionLines {
+			if n := last - first + 1; n > limit {
 				t.Errorf("%s:%d: %s has %d lines, the limit is %d: name its parts and make each a function (a test: move the table out)",
-					file.name, first, function.Name.Name, n, maxFunctionLines)
+					file.name, first, function.Name.Name, n, limit)
 			}
 		}
 	}

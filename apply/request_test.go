@@ -1,0 +1,130 @@
+package apply
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// A document that still has its managedFields, as the body of a PUT does, must not
+// make an object that has them twice.
+func TestManagedFieldsAreNeverTwice(t *testing.T) {
+	e := mustEngine(Options{})
+	first, err := e.Apply(Object{}, parse(`{metadata: {name: a}, number: 1}`), Request{Manager: "m1", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := parse(first.Object.JSON())
+	updated, err := e.Update(first.Object, whole.With("number", document.NewInt(2)), Request{Manager: "m2", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied, err := e.Apply(Object{Document: whole, Entries: first.Object.Entries}, parse(`{text: a}`), Request{Manager: "m2", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Object{updated.Object, applied.Object} {
+		if text := o.JSON(); strings.Count(text, "managedFields") != 1 {
+			t.Errorf("received %s", text)
+		}
+		if _, err := ReadObject(o.JSON()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDocumentsMustBeObjects(t *testing.T) {
+	e := mustEngine(Options{})
+	r := Request{Manager: "m1", Version: "v1"}
+	for _, c := range []struct{ live, sent, problem string }{
+		{`{}`, `{metadata: [1]}`, ".metadata: expected a map"},
+		{`{metadata: 1}`, `{}`, ".metadata: expected a map"},
+		{`[1]`, `{}`, "expected an object"},
+		{`{}`, `[1]`, "expected an object"},
+		{`{apiVersion: v2}`, `{}`, "convert it"},
+		{`{}`, `{apiVersion: v2}`, ".apiVersion"},
+	} {
+		_, applyErr := e.Apply(Object{Document: parse(c.live)}, parse(c.sent), r)
+		_, updateErr := e.Update(Object{Document: parse(c.live)}, parse(c.sent), r)
+		for _, err := range []error{applyErr, updateErr} {
+			if err == nil || !strings.Contains(err.Error(), c.problem) {
+				t.Errorf("live %s, sent %s: expected %q, received %v", c.live, c.sent, c.problem, err)
+			}
+		}
+	}
+}
+
+func TestForceTheWholeObject(t *testing.T) {
+	s := newScript(t)
+	s.apply("m1", `{number: 1}`)
+	r := Request{Manager: "m2", Version: "v1", ForcePaths: []fieldset.Path{{}}}
+	if _, err := s.fast.Apply(s.live, parse(`{number: 2}`), r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTopologyIsRequired(t *testing.T) {
+	if _, err := mustEngine(Options{Versions: OneVersion("v1", nil)}).Apply(Object{}, parse(`{a: 1}`), Request{Manager: "m", Version: "v1"}); err == nil {
+		t.Error("expected a kind without topology to be refused")
+	}
+}
+
+func TestExtractOfAGoneVersion(t *testing.T) {
+	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}}}
+	if _, err := mustEngine(Options{}).Extract(live, Request{Manager: "m1", Version: "v1"}); !errors.Is(err, ErrVersionGone) {
+		t.Errorf("received %v", err)
+	}
+}
+
+// Results may be looked at from anywhere. The race detector sees it if not.
+func TestChangesConcurrently(t *testing.T) {
+	result, err := mustEngine(Options{}).Apply(Object{}, parse(`{number: 1}`), Request{Manager: "m1", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if !result.Changes().Added.Has(fieldset.Names("number")) {
+				t.Error("a change is missing")
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestConflictTextIsBounded(t *testing.T) {
+	var fields, others []document.Field
+	for i := range 1000 {
+		name := "x" + strings.Repeat("y", i%7) + string(rune('a'+i%26)) + strings.Repeat("z", i/26)
+		fields = append(fields, document.Field{Name: name, Value: document.NewInt(1)})
+		others = append(others, document.Field{Name: name, Value: document.NewInt(2)})
+	}
+	s := newScript(t)
+	first, err := s.fast.Apply(Object{}, document.NewMap(document.Field{Name: "map", Value: document.NewMap(fields...)}), Request{Manager: "m1", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.fast.Apply(first.Object, document.NewMap(document.Field{Name: "map", Value: document.NewMap(others...)}), Request{Manager: "m2", Version: "v1"})
+	var conflict *ConflictError
+	if !errors.As(err, &conflict) || len(conflict.Conflicts) != 1000 {
+		t.Fatalf("received %v", err)
+	}
+	if text := err.Error(); len(text) > 20_000 || !strings.Contains(text, "and 950 more") {
+		t.Errorf("the text has %d bytes", len(text))
+	}
+}
+
+// The keys beside a marker are values like any others.
+func TestKeysBesideMarkersAreChecked(t *testing.T) {
+	for _, key := range []string{`x`, `[1]`, `{a: 1}`, `[{k8s_io__value: unset}]`, `{k8s_io__value: unset}`} {
+		_, err := newScript(t).tryApply("m1", `ports: [{port: `+key+`, k8s_io__value: unset}]`, true)
+		if err == nil || !strings.Contains(err.Error(), "for the key port") {
+			t.Errorf("key %s: received %v", key, err)
+		}
+	}
+}
