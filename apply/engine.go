@@ -114,10 +114,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	me, last, err := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
-	if err != nil {
-		return Result{}, err
-	}
+	me, last := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
 
 	// 3. What I unset goes, and what I no longer apply. Then defaults come back.
 	will, justUnset := versioned{in.merged, t, r.Version}, was
@@ -126,7 +123,7 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		will.doc, justUnset.doc = take.remove(t, in.merged, in.unset), take.remove(t, was.doc, in.unset)
 	}
 	if last != nil {
-		pruned, err := e.pruneFor(will, owners, me, *last)
+		pruned, err := e.prune(will, owners, me, *last)
 		if err != nil {
 			return Result{}, err
 		}
@@ -197,28 +194,6 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		return Result{}, err
 	}
 	return owners.result(live, updated, c), nil
-}
-
-// pruneFor removes what I owned and no longer apply. Most often there is nothing
-// of the kind: I apply all that I owned.
-func (e *Engine) pruneFor(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
-	sameVersion := last.entry.APIVersion == merged.version
-	applied := owners.list[me].set
-	givenUp := last.set.Difference(applied)
-	if !e.options.Plain && sameVersion && givenUp.IsEmpty() {
-		return merged.doc, nil
-	}
-	byVersion, err := owners.byVersion(me)
-	if err != nil {
-		return document.Value{}, err
-	}
-	// What nobody may own is nobody's to remove.
-	byVersion[merged.version] = append(byVersion[merged.version], applied, neverOwned)
-	if !e.options.Plain && sameVersion && len(byVersion) == 1 {
-		var p pruner
-		return p.value(merged.t, merged.doc, pruneScope{mine: last.set, givenUp: givenUp, owned: byVersion[merged.version]}), nil
-	}
-	return e.prune(merged, last, byVersion)
 }
 
 func emptyIfAbsent(doc document.Value) document.Value {

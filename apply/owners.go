@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -74,7 +75,8 @@ func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 }
 
 // fit makes sure that an owner's set can be read and fits its topology. A set that
-// is known to do so, and not to be empty, is not read.
+// is known to do so, not to be empty, and to be written as Kubernetes writes it, is not
+// read.
 func (e *Engine) fit(one *owner, t *schema.Type) error {
 	hash := e.fitting.hash(one.entry.APIVersion, one.entry.FieldsV1)
 	if e.fitting.has(hash) && !e.options.Plain {
@@ -84,13 +86,11 @@ func (e *Engine) fit(one *owner, t *schema.Type) error {
 		return err
 	}
 	fitted := reconcile(one.set, t)
-	if fitted.Equal(one.set) {
-		if one.owns() {
-			e.fitting.add(hash)
-		}
-		return nil
+	if !fitted.Equal(one.set) {
+		one.become(fitted)
+	} else if one.owns() && one.set.FieldsV1() == one.entry.FieldsV1 {
+		e.fitting.add(hash)
 	}
-	one.become(fitted)
 	return nil
 }
 
@@ -106,6 +106,30 @@ func (o *owner) read() (err error) {
 	return nil
 }
 
+// lacking returns what an owner has and another has not.
+func (o *owner) lacking(other *owner) (fieldset.Set, error) {
+	if !o.known && !other.known {
+		if lacking, ok := fieldset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
+			return lacking, nil
+		}
+	}
+	if err := cmp.Or(o.read(), other.read()); err != nil {
+		return fieldset.Set{}, err
+	}
+	return o.set.Difference(other.set), nil
+}
+
+// along returns what an owner's set says on the way to some paths; it may say more.
+func (o *owner) along(paths fieldset.Set) (fieldset.Set, error) {
+	if !o.known {
+		if along, ok := fieldset.Along(o.entry.FieldsV1, paths); ok {
+			return along, nil
+		}
+	}
+	err := o.read()
+	return o.set, err
+}
+
 // fields returns what an owner owns.
 func (o *owners) fields(i int) (fieldset.Set, error) {
 	err := o.list[i].read()
@@ -117,13 +141,10 @@ func (o *owners) find(entry Entry) int {
 	return slices.IndexFunc(o.list, func(other owner) bool { return other.entry.sameManager(entry) })
 }
 
-// byVersion returns what all owners but one own, by version.
-func (o *owners) byVersion(except int) (map[string][]fieldset.Set, error) {
+// byVersion returns what all owners own, by version.
+func (o *owners) byVersion() (map[string][]fieldset.Set, error) {
 	sets := map[string][]fieldset.Set{}
 	for i := range o.list {
-		if i == except {
-			continue
-		}
 		set, err := o.fields(i)
 		if err != nil {
 			return nil, err
@@ -136,27 +157,29 @@ func (o *owners) byVersion(except int) (map[string][]fieldset.Set, error) {
 
 // put makes what an applier intends all that it owns. It returns the manager's
 // place, and what it owned before, nil if that was nothing or the same.
-func (o *owners) put(mine Entry, in intent) (me int, last *owner, err error) {
+func (o *owners) put(mine Entry, in intent) (me int, last *owner) {
 	mine.FieldsV1 = in.text
 	if me = o.find(mine); me < 0 {
 		o.list = append(o.list, owner{entry: mine, changed: in.text != noFields})
-		return len(o.list) - 1, nil, nil
+		return len(o.list) - 1, nil
 	}
 	one := &o.list[me]
 	sameVersion := one.entry.APIVersion == mine.APIVersion
 	if sameVersion && one.entry.FieldsV1 == in.text && !o.engine.options.Plain {
-		return me, nil, nil
-	}
-	if _, err := o.fields(me); err != nil {
-		return me, nil, err
+		return me, nil
 	}
 	before := *one
+	if !one.known {
+		// Both are written as Kubernetes writes them: other texts, other sets.
+		one.entry.APIVersion, one.entry.FieldsV1, one.changed = mine.APIVersion, in.text, true
+		return me, &before
+	}
 	one.set = in.fields()
 	if !sameVersion || !one.set.Equal(before.set) {
 		one.entry.APIVersion, one.entry.FieldsV1 = mine.APIVersion, in.text
 		one.rewrite, one.changed = false, true
 	}
-	return me, &before, nil
+	return me, &before
 }
 
 // nobody stands for the place of an owner that there is not.

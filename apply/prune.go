@@ -10,11 +10,29 @@ import (
 // any number of versions; prunewalk.go does the usual case, all owners at one
 // version, in one walk.
 
-// prune returns the merged document without what only I owned and no longer want.
+// prune returns the merged document without what only I owned and no longer want. The
+// owners have my new configuration already; last is what I owned before.
+func (e *Engine) prune(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
+	if !e.options.Plain && owners.allAt(merged.version) && last.entry.APIVersion == merged.version {
+		return pruneHere(merged, owners, me, last)
+	}
+	if err := last.read(); err != nil {
+		return document.Value{}, err
+	}
+	byVersion, err := owners.byVersion()
+	if err != nil {
+		return document.Value{}, err
+	}
+	// What nobody may own is nobody's to remove.
+	byVersion[merged.version] = append(byVersion[merged.version], neverOwned)
+	return e.pruneAcross(merged, last, byVersion)
+}
+
+// pruneAcross prunes when owners are at several versions.
 //
 //	mine    what I owned before, at the version at which I applied it
 //	owners  what everybody owns now, my new configuration included, by version
-func (e *Engine) prune(merged versioned, mine owner, owners map[string][]fieldset.Set) (document.Value, error) {
+func (e *Engine) pruneAcross(merged versioned, mine owner, owners map[string][]fieldset.Set) (document.Value, error) {
 	before, err := e.at(merged, mine.entry.APIVersion)
 	if isGone(err) {
 		return merged.doc, nil

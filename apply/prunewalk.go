@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"slices"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -14,6 +16,34 @@ import (
 // field is let go of when it, or something around it, was mine, and nobody owns it
 // now. Declared fields count as mine, and as owned, when anything below them is.
 type pruner struct{ docs document.Builder }
+
+// pruneHere prunes when all owners are at the version of the document. Most often
+// there is nothing to prune: I apply all that I owned.
+func pruneHere(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
+	givenUp, err := last.lacking(&owners.list[me])
+	if err != nil || givenUp.IsEmpty() {
+		return merged.doc, err
+	}
+	// What nobody may own is nobody's to remove.
+	s := pruneScope{givenUp: givenUp, owned: []fieldset.Set{neverOwned}}
+	if s.mine, err = last.along(givenUp); err != nil {
+		return document.Value{}, err
+	}
+	for i := range owners.list {
+		owned, err := owners.list[i].along(givenUp)
+		if err != nil {
+			return document.Value{}, err
+		}
+		s.owned = append(s.owned, owned)
+	}
+	var p pruner
+	return p.value(merged.t, merged.doc, s), nil
+}
+
+// allAt reports whether all owners are at one version.
+func (o *owners) allAt(version string) bool {
+	return !slices.ContainsFunc(o.list, func(one owner) bool { return one.entry.APIVersion != version })
+}
 
 // pruneScope is what is known about the inside of a value that stays.
 type pruneScope struct {
