@@ -118,38 +118,41 @@ func lack(a, b *cursor) (kids []node, inA, inB, ok bool) {
 }
 
 // Along returns what a text of FieldsV1 says about the elements on the way to the
-// paths of a set: whether they are members, and whether anything is below them. What
-// is below elements that are not on the way is left out, but for the fact that there
-// is something.
+// paths of a set: whether they are members, and whether anything is below them. All
+// else is left out, but for the fact that there is something.
 func Along(text string, paths Set) (along Set, ok bool) {
 	r := reader{text: text}
 	kids, _, ok := r.along(paths)
 	return Set{kids}, ok
 }
 
-// something stands for whatever is below an element that is not looked into.
+// something stands for whatever there is that is not looked into.
 var something = Set{[]node{newNode(NameElement("…"), true, Set{})}}
 
 func (r *reader) along(paths Set) (kids []node, member, ok bool) {
 	c := cursor{reader: *r}
 	for c.open(); c.more; c.next() {
-		e := c.element
+		at, found := paths.find(c.element)
 		rest := c.text[c.pos:]
-		at, found := paths.find(e)
 		switch {
-		case strings.HasPrefix(rest, "{}"):
-			kids = append(kids, newNode(e, true, Set{}))
+		case found && strings.HasPrefix(rest, "{}"):
+			kids = append(kids, newNode(c.element, true, Set{}))
 			c.pos += len("{}")
 		case found && len(paths.kids[at].kids) > 0:
 			below, member, ok := c.reader.along(paths.kids[at].below())
 			if !ok {
 				return nil, false, false
 			}
-			kids = append(kids, newNode(e, member, Set{below}))
+			kids = append(kids, newNode(c.element, member, Set{below}))
+		case found:
+			kids = append(kids, newNode(c.element, strings.HasPrefix(rest, "{"+dotEntry), something))
+			c.pos += extent(rest)
 		default:
-			kids = append(kids, newNode(e, strings.HasPrefix(rest, "{"+dotEntry), something))
 			c.pos += extent(rest)
 		}
+	}
+	if len(kids) == 0 && c.some {
+		kids = something.kids
 	}
 	r.pos = c.pos
 	return kids, c.isMember(), !c.failed
