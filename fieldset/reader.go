@@ -189,23 +189,38 @@ func (r *reader) skip() error {
 
 // extent returns how far the value goes that s starts with, if it is JSON.
 func extent(s string) int {
-	depth, inString := 0, false
+	depth := 0
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
+		switch s[i] {
+		case '"':
+			if i = closingQuote(s, i+1); i >= len(s) {
+				return len(s)
+			}
+		case '{', '[':
 			depth++
-		case depth == 0 && (c == '}' || c == ']' || c == ','):
-			return i
-		case c == '}' || c == ']':
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
 			depth--
+		case ',':
+			if depth == 0 {
+				return i
+			}
 		}
 	}
 	return len(s)
+}
+
+// closingQuote returns the place of the quote that ends the string whose content
+// starts at i; the end of s or beyond if there is none.
+func closingQuote(s string, i int) int {
+	for ; i < len(s) && s[i] != '"'; i++ {
+		if s[i] == '\\' {
+			i++
+		}
+	}
+	return i
 }
 
 // at steps over c if it is next.
