@@ -17,9 +17,10 @@ type changesAt struct {
 	// none says that there is no difference at any version.
 	none bool
 	seen map[string]changesThere
-	// here are the changes at the version of the operation, which Result gives to
-	// whoever asks, at any time.
-	here func() changesThere
+	// own are the changes at the version of the operation, found when somebody
+	// asks: Result gives them to whoever does, at any time.
+	own     changesThere
+	ownOnce sync.Once
 }
 
 // changesThere are the changes at one version.
@@ -33,9 +34,13 @@ type changesThere struct {
 }
 
 func newChangesAt(e *Engine, was, will, justUnset versioned) *changesAt {
-	c := &changesAt{engine: e, was: was, will: will, justUnset: justUnset, none: document.Equal(was.doc, will.doc)}
-	c.here = sync.OnceValue(func() changesThere { return c.compare(was, will, justUnset) })
-	return c
+	return &changesAt{engine: e, was: was, will: will, justUnset: justUnset, none: document.Equal(was.doc, will.doc)}
+}
+
+// here returns the changes at the version of the operation.
+func (c *changesAt) here() changesThere {
+	c.ownOnce.Do(func() { c.own = c.compare(c.was, c.will, c.justUnset) })
+	return c.own
 }
 
 // at returns the changes at a version.

@@ -79,11 +79,7 @@ func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.
 			j++
 		}
 	}
-	if !changed {
-		m.docs.Drop(mark)
-		return live
-	}
-	return m.docs.Map(mark)
+	return m.docs.MapIf(changed, mark, live)
 }
 
 // compareNames compares the next names of two maps; a map that is at its end comes

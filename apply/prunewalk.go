@@ -79,11 +79,7 @@ func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document
 		changed = changed || rest != v.At(i)
 		p.docs.Push(v.Name(i), rest)
 	}
-	if !changed {
-		p.docs.Drop(mark)
-		return v
-	}
-	return p.docs.Map(mark)
+	return p.docs.MapIf(changed, mark, v)
 }
 
 func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
@@ -103,11 +99,7 @@ func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.
 		changed = changed || rest != v.At(i)
 		p.docs.Push("", rest)
 	}
-	if !changed {
-		p.docs.Drop(mark)
-		return v
-	}
-	return p.docs.List(mark)
+	return p.docs.ListIf(changed, mark, v)
 }
 
 // child decides about one field or item: absent if it goes, otherwise what is left

@@ -40,11 +40,7 @@ func (r *remover) removeFields(t *schema.Type, v document.Value, fields fieldset
 		changed = changed || rest != field
 		r.docs.Push(name, rest)
 	}
-	if !changed {
-		r.docs.Drop(mark)
-		return v
-	}
-	return r.docs.Map(mark)
+	return r.docs.MapIf(changed, mark, v)
 }
 
 func (r *remover) removeItems(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
@@ -62,11 +58,7 @@ func (r *remover) removeItems(l *schema.List, v document.Value, fields fieldset.
 		changed = changed || rest != item
 		r.docs.Push("", rest)
 	}
-	if !changed {
-		r.docs.Drop(mark)
-		return v
-	}
-	return r.docs.List(mark)
+	return r.docs.ListIf(changed, mark, v)
 }
 
 // withKeysOf gives the rest of an item the keys that the item had, as long as it stays,

@@ -33,6 +33,25 @@ func (b *Builder) Pushed(mark int) int { return len(b.stack) - mark }
 // Drop gives the container at mark up.
 func (b *Builder) Drop(mark int) { b.stack = b.stack[:mark] }
 
+// MapIf finishes the container at mark as a map if it differs from a value that it was
+// made from; otherwise it gives the container up and returns the value.
+func (b *Builder) MapIf(differs bool, mark int, from Value) Value {
+	if !differs {
+		b.Drop(mark)
+		return from
+	}
+	return b.Map(mark)
+}
+
+// ListIf does for a list what MapIf does for a map.
+func (b *Builder) ListIf(differs bool, mark int, from Value) Value {
+	if !differs {
+		b.Drop(mark)
+		return from
+	}
+	return b.List(mark)
+}
+
 // Map finishes the container at mark as a map.
 func (b *Builder) Map(mark int) Value {
 	if len(b.stack) == mark {

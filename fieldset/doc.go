@@ -33,12 +33,13 @@
 //	element.go, path.go      elements and paths; pathreader.go reads .spec.ports[port=80]
 //	set.go, algebra.go       sets; builder.go makes them bottom up
 //	fieldsv1.go, reader.go   FieldsV1 out and in; elementreader.go and spelling.go do the names
-//	writer.go, common.go     FieldsV1 without a set: written piece by piece, searched for paths
+//	writer.go                FieldsV1 without a set, written piece by piece
+//	common.go, lacking.go    FieldsV1 without a set, searched for paths and compared
 //
 // # For engines, unchecked
 //
-// [Builder], [Writer], [SpelledElement], [AppendKeyField], [AppendValue] and [Common]
-// are for engines that make or ask many sets a second. They do not check what they
+// [Builder], [Writer], [SpelledElement], [AppendKeyField], [AppendValue],
+// [Common], [Lacking] and [Along] are for engines that make or ask many sets a second. They do not check what they
 // are given: elements out of order, spellings that Kubernetes would not write, or a
 // text that is no FieldsV1 make a set that is wrong without saying so. All else
 // checks, and is the better choice wherever time does not matter.
