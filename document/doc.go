@@ -32,6 +32,12 @@
 // names. Numbers keep their spelling where JSON has it. [Value.YAML] writes what both
 // read back.
 //
+// # What is kept alive
+//
+// A value keeps the whole text alive that it was read from, and a value that was made
+// of others keeps theirs. Whoever keeps documents for long that were changed many times
+// writes them and reads them again now and then.
+//
 // # How it is fast
 //
 // Reading JSON takes four allocations however large the input is: one for the text,
