@@ -85,6 +85,9 @@ func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (r
 		s.marker(t, v, keys)
 		return document.Value{}, true
 	}
+	if text, ok := v.CanonicalJSON(); ok && !strings.Contains(text, MarkerKey) {
+		return v, false // there is none in it
+	}
 	switch {
 	case v.Kind() == document.Map && t.Map != nil:
 		if t.Map.Atomic {
