@@ -148,15 +148,10 @@ func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
 		s.docs.Push(v.Name(i), rest)
 		s.path = s.path[:at]
 	}
-	if !changed {
-		s.docs.Drop(docs)
-		return v
+	if changed && s.docs.Pushed(docs) == 0 {
+		return document.Value{} // it held nothing but markers
 	}
-	if s.docs.Pushed(docs) == 0 {
-		s.docs.Drop(docs)
-		return document.Value{}
-	}
-	return s.docs.Map(docs)
+	return s.docs.MapIf(changed, docs, v)
 }
 
 func (s *splitter) items(l *schema.List, v document.Value) document.Value {
@@ -176,15 +171,10 @@ func (s *splitter) items(l *schema.List, v document.Value) document.Value {
 		s.docs.Push("", rest)
 		s.path = s.path[:at]
 	}
-	if !changed {
-		s.docs.Drop(docs)
-		return v
+	if changed && s.docs.Pushed(docs) == 0 {
+		return document.Value{} // it held nothing but markers
 	}
-	if s.docs.Pushed(docs) == 0 {
-		s.docs.Drop(docs)
-		return document.Value{}
-	}
-	return s.docs.List(docs)
+	return s.docs.ListIf(changed, docs, v)
 }
 
 // noKeyUnset refuses markers in the place of the keys of a list item.
