@@ -14,10 +14,13 @@ type Object struct {
 	Entries  []Entry
 }
 
+// fieldSets is where objects have what most operations leave unread.
+var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
+
 // ReadObject reads an object from JSON. It fails with a *document.SyntaxError if
 // the text is not JSON, and with an *EntryError if its managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := document.ParseJSONSealed(text, document.Limits{}, "metadata", "managedFields", document.AnyItem, "fieldsV1")
+	doc, err := document.ParseJSONSealed(text, document.Limits{}, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -28,7 +31,7 @@ func ReadObject[T document.Text](text T) (Object, error) {
 // which it is made or to which it is to be applied: what is the same in both is
 // shared, and is neither read nor compared again.
 func ReadObjectBeside[T document.Text](text T, other Object) (Object, error) {
-	doc, err := document.ParseJSONBeside(text, document.Limits{}, other.Document, "metadata", "managedFields", document.AnyItem, "fieldsV1")
+	doc, err := document.ParseJSONBeside(text, document.Limits{}, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -111,7 +114,7 @@ func readEntry(v document.Value) (e Entry, problem string) {
 		return e, fmt.Sprintf("expected fieldsType FieldsV1, received %q", fieldsType)
 	}
 	if e.FieldsV1 == "" || e.FieldsV1 == "null" {
-		e.FieldsV1 = "{}"
+		e.FieldsV1 = noFields
 	}
 	return e, ""
 }
@@ -121,39 +124,28 @@ func (o Object) AppendJSON(dst []byte) []byte {
 	if len(o.Entries) == 0 {
 		return o.Document.AppendJSON(dst)
 	}
-	dst = append(dst, '{')
-	wrote := false
-	for i := range o.Document.Len() {
-		name := o.Document.Name(i)
-		if !wrote && name >= "metadata" {
-			dst = o.appendMetadata(dst)
-			wrote = true
-		}
-		if name == "metadata" {
-			continue
-		}
-		dst = appendField(dst, name, o.Document.At(i))
-	}
-	if !wrote {
-		dst = o.appendMetadata(dst)
-	}
-	return append(dst, '}')
+	return appendMapWith(dst, o.Document, "metadata", func(dst []byte) []byte {
+		return appendMapWith(dst, o.Document.Get("metadata"), "managedFields", func(dst []byte) []byte {
+			return appendEntries(dst, o.Entries)
+		})
+	})
 }
 
-// appendMetadata appends the metadata field with managedFields in its place.
-func (o Object) appendMetadata(dst []byte) []byte {
-	metadata := o.Document.Get("metadata")
-	dst = append(separate(dst), `"metadata":{`...)
-	wrote := false
-	for i := range metadata.Len() {
-		if !wrote && metadata.Name(i) > "managedFields" {
-			dst = appendEntries(dst, o.Entries)
-			wrote = true
-		}
-		dst = appendField(dst, metadata.Name(i), metadata.At(i))
+// appendMapWith appends a map in which one field, whether it is there or not, is
+// written by somebody else.
+func appendMapWith(dst []byte, m document.Value, name string, write func(dst []byte) []byte) []byte {
+	dst = append(dst, '{')
+	at, found := m.Find(name)
+	for i := range at {
+		dst = appendField(dst, m.Name(i), m.At(i))
 	}
-	if !wrote {
-		dst = appendEntries(dst, o.Entries)
+	dst = document.AppendString(separate(dst), name)
+	dst = write(append(dst, ':'))
+	if found {
+		at++
+	}
+	for i := at; i < m.Len(); i++ {
+		dst = appendField(dst, m.Name(i), m.At(i))
 	}
 	return append(dst, '}')
 }
@@ -172,7 +164,7 @@ func separate(dst []byte) []byte {
 }
 
 func appendEntries(dst []byte, entries []Entry) []byte {
-	dst = append(separate(dst), `"managedFields":[`...)
+	dst = append(dst, '[')
 	for _, e := range entries {
 		dst = e.appendJSON(separate(dst))
 	}
