@@ -19,6 +19,13 @@ func (e *Engine) prune(merged versioned, owners *owners, me int, last owner) (do
 	if err := last.read(); err != nil {
 		return document.Value{}, err
 	}
+	mine, err := owners.fields(me)
+	if err != nil {
+		return document.Value{}, err
+	}
+	if last.entry.APIVersion == merged.version && last.set.Difference(mine).IsEmpty() {
+		return merged.doc, nil // I gave nothing up
+	}
 	byVersion, err := owners.byVersion()
 	if err != nil {
 		return document.Value{}, err

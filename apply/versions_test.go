@@ -308,3 +308,36 @@ func TestDroppedEntriesAreTold(t *testing.T) {
 		}
 	}
 }
+
+// failingVersions has two versions that can't be converted into each other.
+type failingVersions struct{ err error }
+
+func (failingVersions) Type(version string) (*schema.Type, bool) {
+	return thing, version == "v1" || version == "v2"
+}
+
+func (f failingVersions) Convert(document.Value, string, string) (document.Value, error) {
+	return document.Value{}, f.err
+}
+
+// TestNoOpAsksNoConverter: where nothing changed there is nothing to convert, so that a
+// converter that fails, for whatever reason, is not in the way of a no-op.
+func TestNoOpAsksNoConverter(t *testing.T) {
+	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{
+		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
+		{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`},
+	}}
+	for _, err := range []error{errors.New("down"), ErrVersionGone} {
+		for _, plain := range []bool{false, true} {
+			e := mustEngine(Options{Versions: failingVersions{err}, Plain: plain})
+			updated, updateErr := e.Update(live, live.Document, Request{Manager: "u", Version: "v1"})
+			if updateErr != nil || !updated.NoOp {
+				t.Errorf("update, plain %v, converter says %v: NoOp=%v, %v", plain, err, updated.NoOp, updateErr)
+			}
+			applied, applyErr := e.Apply(live, parse(`{number: 1}`), Request{Manager: "me", Version: "v1"})
+			if applyErr != nil || !applied.NoOp {
+				t.Errorf("apply, plain %v, converter says %v: NoOp=%v, %v", plain, err, applied.NoOp, applyErr)
+			}
+		}
+	}
+}
