@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"sync"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -36,7 +38,9 @@ func (c Changes) set() fieldset.Set { return c.Modified.Union(c.Added) }
 // compare returns what changed between two documents of a kind. Parts that the
 // documents share cost nothing.
 func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
-	c := comparer{plain: e.options.Plain}
+	c := comparers.Get().(*comparer)
+	defer comparers.Put(c)
+	c.plain = e.options.Plain
 	c.value(t, before, after)
 	return Changes{
 		Added:    c.sets[added].Set(0),
@@ -63,6 +67,8 @@ type comparer struct {
 	sets  [changes]fieldset.Builder
 	plain bool // take no shortcuts
 }
+
+var comparers = sync.Pool{New: func() any { return new(comparer) }}
 
 // value compares two values, at most one of which is absent. What is below their
 // path stays on the builders' current level; what concerns the path itself is
@@ -237,9 +243,8 @@ func (c *comparer) aligned(t *schema.List, before, after document.Value) bool {
 		}
 	}
 	for _, i := range changed {
-		e, bad := elements(t, document.NewList(after.At(i)))
-		if bad == nil {
-			c.child(e[0], t.Item, before.At(i), after.At(i))
+		if e, ok := elementOf(t, after.At(i)); ok {
+			c.child(e, t.Item, before.At(i), after.At(i))
 		}
 	}
 	return true

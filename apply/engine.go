@@ -116,12 +116,9 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	}
 	me, last := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
 
-	// 3. What I unset goes, and what I no longer apply. Then defaults come back.
+	// 3. What I unset is gone; what I no longer apply goes. Then defaults come back.
 	will, justUnset := versioned{in.merged, t, r.Version}, was
-	if !in.unset.IsEmpty() {
-		var take remover
-		will.doc, justUnset.doc = take.remove(t, in.merged, in.unset), take.remove(t, was.doc, in.unset)
-	}
+	justUnset.doc = remove(t, was.doc, in.unset)
 	if last != nil {
 		pruned, err := e.prune(will, owners, me, *last)
 		if err != nil {

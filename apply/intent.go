@@ -10,9 +10,10 @@ import (
 
 // intent is what an applier wants, seen beside the live document.
 type intent struct {
-	// config is the configuration without unset markers.
+	// config is the configuration; if it is hollow, without unset markers.
 	config document.Value
-	// merged is the live document with all that the configuration sets.
+	// merged is the live document with all that the configuration sets, and without
+	// what it unsets.
 	merged document.Value
 	// text is the FieldsV1 of the fields that the applier is to own, those that
 	// it unsets included.
@@ -36,38 +37,57 @@ func (in intent) fields() fieldset.Set {
 // read checks a configuration and finds out what it wants.
 func (e *Engine) read(t *schema.Type, live, config document.Value, version string) (intent, error) {
 	reset := e.options.Reset[version]
-	rest, unset, markerErr := config, fieldset.Set{}, error(nil)
-	if e.options.Unset && mentionsMarker(config) {
-		rest, unset, markerErr = splitMarkers(t, config)
-	}
-	in, done := intent{}, false
-	if markerErr == nil && !e.options.Plain {
-		in, done = walkConfig(t, live, rest, reset)
-	}
+	markers := e.options.Unset && mentionsMarker(config)
+	in, done := e.walk(t, live, config, reset, markers)
 	if !done {
-		// There is something wrong with it, or shortcuts are off.
-		if err := cmp.Or(validate(t, live, config, e.options.Unset), markerErr); err != nil {
+		// There is something wrong with it, or unusual about its markers, or
+		// shortcuts are off.
+		var err error
+		if in, err = e.readSplit(t, live, config, reset, markers); err != nil {
 			return intent{}, err
 		}
+	}
+	if !in.unset.IsEmpty() && e.options.Default != nil {
+		in.text = e.withDefaults(t, in).Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
+	}
+	return in, nil
+}
+
+// walk does it in one walk, if it can.
+func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
+	if e.options.Plain {
+		return intent{}, false
+	}
+	return walkConfig(t, live, config, reset, markers)
+}
+
+// readSplit does it with the markers taken out first.
+func (e *Engine) readSplit(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
+	rest, unset, err := config, fieldset.Set{}, error(nil)
+	if markers {
+		rest, unset, err = splitMarkers(t, config)
+	}
+	if err := cmp.Or(validate(t, live, config, e.options.Unset), err); err != nil {
+		return intent{}, err
+	}
+	in, done := e.walk(t, live, rest, reset, false)
+	if !done {
 		in = readPlainly(t, live, rest, reset)
 	}
-	if in.unset = unset; !unset.IsEmpty() {
-		owned := e.withDefaults(t, in, in.fields().Union(unset))
-		in.text = owned.Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
+	if !unset.IsEmpty() {
+		in.unset = unset
+		in.merged = remove(t, in.merged, unset)
+		in.text = in.fields().Union(unset).Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
 	}
 	return in, nil
 }
 
 // withDefaults returns the fields that the applier is to own when defaults come back
 // in places that it unsets: it owns what they bring, as if it had applied it.
-func (e *Engine) withDefaults(t *schema.Type, in intent, owned fieldset.Set) fieldset.Set {
-	if e.options.Default == nil {
-		return owned
-	}
-	var r remover
-	defaulted := e.options.Default(r.remove(t, in.merged, in.unset))
+func (e *Engine) withDefaults(t *schema.Type, in intent) fieldset.Set {
+	defaulted := e.options.Default(in.merged)
 	back := pathsOf(t, defaulted).Intersection(in.unset)
-	return owned.Difference(back).Union(fieldsOf(t, defaulted).Covered(back))
+	return in.fields().Difference(back).Union(fieldsOf(t, defaulted).Covered(back))
 }
 
 // readPlainly finds out what a valid configuration without markers wants, one thing

@@ -21,10 +21,7 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 		return nil, nil
 	}
 	var first *itemError
-	kind := fieldset.SetValue
-	if l.Relationship == schema.Keyed {
-		kind = fieldset.Key
-	}
+	var kind fieldset.ElementKind
 	var spelledArray [512]byte
 	spelled := spelledArray[:0]
 	var endsArray [32]int
@@ -32,12 +29,7 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 	for i := range count {
 		start := len(spelled)
 		var problem string
-		if kind == fieldset.Key {
-			spelled, problem = appendKey(spelled, l, list.At(i))
-		} else {
-			spelled, problem = appendSetValue(spelled, list.At(i))
-		}
-		if problem != "" {
+		if kind, spelled, problem = spellElement(spelled, l, list.At(i)); problem != "" {
 			spelled = spelled[:start]
 			if first == nil {
 				first = &itemError{i, problem}
@@ -61,6 +53,24 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 type itemError struct {
 	index   int
 	problem string
+}
+
+// spellElement appends the path element of an item as FieldsV1 spells it, or says why it
+// has none.
+func spellElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
+	if l.Relationship == schema.Keyed {
+		spelled, problem = appendKey(dst, l, item)
+		return fieldset.Key, spelled, problem
+	}
+	spelled, problem = appendSetValue(dst, item)
+	return fieldset.SetValue, spelled, problem
+}
+
+// elementOf returns the path element of one item; ok is false if it has none.
+func elementOf(l *schema.List, item document.Value) (e fieldset.Element, ok bool) {
+	var array [256]byte
+	kind, spelled, problem := spellElement(array[:0], l, item)
+	return fieldset.SpelledElement(kind, string(spelled)), problem == ""
 }
 
 func appendSetValue(dst []byte, item document.Value) ([]byte, string) {

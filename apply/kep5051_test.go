@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // KEP-5051, Server Side Apply: Unsetting fields. Its lines, and the tests that
@@ -677,6 +678,14 @@ func TestUnsetErrors(t *testing.T) {
 			newScript(t).invalid("m1", c.config, c.paths, c.parts...)
 		})
 	}
+}
+
+// A kind without a schema accepts any field, so that only the look for markers tells one
+// at the root.
+func TestUnsetErrorsWithoutSchema(t *testing.T) {
+	s := newScript(t, Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
+	s.apply("m1", `a: 1`)
+	s.invalid("m1", `{a: 1, k8s_io__value: unset}`, []string{"", ""}, "delete the object", "expected nothing beside")
 }
 
 // TestUnsetWhatIOwned: a marker in the place of what I applied before removes all of

@@ -48,10 +48,9 @@ func (e *Engine) pruneAcross(merged versioned, mine owner, owners map[string][]f
 		return document.Value{}, err
 	}
 	// 1. Take out all that I owned.
-	var r remover
 	last := withNamed(mine.set, before.t)
 	rest := before
-	rest.doc = r.remove(before.t, before.doc, last)
+	rest.doc = remove(before.t, before.doc, last)
 
 	// 2. Put back what somebody owns, first at the version at which I owned it:
 	//    other versions may need it to be converted at all.
@@ -69,7 +68,7 @@ func (e *Engine) pruneAcross(merged versioned, mine owner, owners map[string][]f
 	}
 	if err == nil {
 		gone := pathsOf(before.t, before.doc).Difference(pathsOf(rest.t, rest.doc))
-		before.doc = r.remove(before.t, before.doc, gone.Intersection(last))
+		before.doc = remove(before.t, before.doc, gone.Intersection(last))
 	}
 	result, err := e.at(before, merged.version)
 	return result.doc, err
@@ -97,8 +96,7 @@ func (e *Engine) putBackOwned(full, rest versioned, version string, owned []fiel
 	for _, set := range owned {
 		keep = keep.Union(withNamed(set, t))
 	}
-	var r remover
-	restThere.doc = r.remove(t, fullThere.doc, pathsOf(t, fullThere.doc).Difference(keep))
+	restThere.doc = remove(t, fullThere.doc, pathsOf(t, fullThere.doc).Difference(keep))
 	return fullThere, restThere, nil
 }
 

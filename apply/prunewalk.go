@@ -15,7 +15,7 @@ import (
 // A field goes when it was mine, and it or something around it is let go of. A
 // field is let go of when it, or something around it, was mine, and nobody owns it
 // now. Declared fields count as mine, and as owned, when anything below them is.
-type pruner struct{ docs document.Builder }
+type pruner struct{ docs *document.Builder }
 
 // pruneHere prunes when all owners are at the version of the document. Most often
 // there is nothing to prune: I apply all that I owned.
@@ -36,7 +36,9 @@ func pruneHere(merged versioned, owners *owners, me int, last owner) (document.V
 		}
 		s.owned = append(s.owned, owned)
 	}
-	var p pruner
+	docs := builders.Get().(*document.Builder)
+	defer builders.Put(docs)
+	p := pruner{docs}
 	return p.value(merged.t, merged.doc, s), nil
 }
 
@@ -57,7 +59,7 @@ type pruneScope struct {
 }
 
 // value prunes inside of a value.
-func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.Value {
+func (p pruner) value(t *schema.Type, v document.Value, s pruneScope) document.Value {
 	if s.givenUp.IsEmpty() {
 		return v
 	}
@@ -70,48 +72,45 @@ func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.
 	return v
 }
 
-func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
-	mark := p.docs.Mark()
-	changed := false
-	for i := range v.Len() {
-		child, declared := fieldType(t, v.Name(i))
-		rest := p.child(child, v.At(i), fieldset.NameElement(v.Name(i)), declared, s)
-		changed = changed || rest != v.At(i)
-		p.docs.Push(v.Name(i), rest)
+func (p pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
+	rest := edit(p.docs, v)
+	for at := range s.givenUp.Len() {
+		e := s.givenUp.Element(at)
+		if e.Kind() != fieldset.FieldName {
+			break // names come first
+		}
+		if i, found := v.Find(e.Name()); found {
+			child, declared := fieldType(t, e.Name())
+			rest.set(i, p.child(child, v.At(i), at, declared, s))
+		}
 	}
-	return p.docs.MapIf(changed, mark, v)
+	return rest.result()
 }
 
-func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
-	items, _ := elements(l, v)
-	repeated := newIndex(items).duplicates()
-	mark := p.docs.Mark()
-	changed := false
-	for i, e := range items {
-		t := l.Item
-		if repeated != nil && repeated[i] {
+func (p pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
+	rest := edit(p.docs, v)
+	var array [16]selected
+	for _, found := range selectItems(array[:0], l, v, s.givenUp) {
+		item, t := v.At(found.index), l.Item
+		if found.repeated {
 			t = schema.Opaque // what occurs twice is one unit
 		}
-		rest := p.child(t, v.At(i), e, false, s)
-		if !rest.IsAbsent() {
-			rest = withKeysOf(l, v.At(i), rest)
+		left := p.child(t, item, found.at, false, s)
+		if !left.IsAbsent() {
+			left = withKeysOf(l, item, left)
 		}
-		changed = changed || rest != v.At(i)
-		p.docs.Push("", rest)
+		rest.set(found.index, left)
 	}
-	return p.docs.ListIf(changed, mark, v)
+	return rest.result()
 }
 
-// child decides about one field or item: absent if it goes, otherwise what is left
-// of it.
-func (p *pruner) child(t *schema.Type, v document.Value, e fieldset.Element, declared bool, s pruneScope) document.Value {
-	givenUp, isGivenUp := s.givenUp.Below(e)
-	if !isGivenUp && givenUp.IsEmpty() {
-		return v
-	}
+// child decides about the field or item that is in a place of what I gave up: absent if
+// it goes, otherwise what is left of it.
+func (p pruner) child(t *schema.Type, v document.Value, at int, declared bool, s pruneScope) document.Value {
+	e := s.givenUp.Element(at)
 	mine, member := s.mine.Below(e)
 	isMine, isOwned := member || declared, false
-	below := pruneScope{mine: mine, givenUp: givenUp}
+	below := pruneScope{mine: mine, givenUp: s.givenUp.Child(at)}
 	for _, set := range s.owned {
 		owned, isMember := set.Below(e)
 		isOwned = isOwned || isMember || declared && !owned.IsEmpty()

@@ -6,59 +6,66 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// remover takes fields out of documents. What it does not touch is shared with the
-// document that it was given.
-type remover struct{ docs document.Builder }
-
-// remove returns the value without the fields of the set, each with everything in
-// it. A container that loses all it had stays, empty: it was not asked for.
-func (r *remover) remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+// remove returns a value without the fields of a set, each with everything in it. A
+// container that loses all it had stays, empty: it was not asked for. What is not touched
+// is shared with the value.
+func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
 	if fields.IsEmpty() {
 		return v
 	}
-	switch shapeOf(t, v) {
-	case byField:
-		return r.removeFields(t, v, fields)
-	case byItem:
-		return r.removeItems(t.List, v, fields)
+	docs := builders.Get().(*document.Builder)
+	defer builders.Put(docs)
+	r := remover{docs}
+	return r.value(t, v, fields)
+}
+
+// remover takes fields out of a document.
+type remover struct{ docs *document.Builder }
+
+func (r remover) value(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+	switch {
+	case fields.IsEmpty():
+		return v
+	case shapeOf(t, v) == byField:
+		return r.fields(t, v, fields)
+	case shapeOf(t, v) == byItem:
+		return r.items(t.List, v, fields)
 	}
 	return v
 }
 
-func (r *remover) removeFields(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
-	mark := r.docs.Mark()
-	changed := false
-	for i := range v.Len() {
-		name, field := v.Name(i), v.At(i)
-		below, member := fields.Below(fieldset.NameElement(name))
-		if member {
-			changed = true
-			continue
+func (r remover) fields(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+	rest := edit(r.docs, v)
+	for at := range fields.Len() {
+		e := fields.Element(at)
+		if e.Kind() != fieldset.FieldName {
+			break // names come first
 		}
-		child, _ := fieldType(t, name)
-		rest := r.remove(child, field, below)
-		changed = changed || rest != field
-		r.docs.Push(name, rest)
+		i, found := v.Find(e.Name())
+		switch {
+		case !found:
+		case fields.Member(at):
+			rest.set(i, document.Value{})
+		default:
+			child, _ := fieldType(t, e.Name())
+			rest.set(i, r.value(child, v.At(i), fields.Child(at)))
+		}
 	}
-	return r.docs.MapIf(changed, mark, v)
+	return rest.result()
 }
 
-func (r *remover) removeItems(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
-	items, _ := elements(l, v)
-	mark := r.docs.Mark()
-	changed := false
-	for i, e := range items {
-		item := v.At(i)
-		below, member := fields.Below(e)
-		if member {
-			changed = true
-			continue
+func (r remover) items(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
+	rest := edit(r.docs, v)
+	var array [16]selected
+	for _, s := range selectItems(array[:0], l, v, fields) {
+		if fields.Member(s.at) {
+			rest.set(s.index, document.Value{})
+		} else {
+			item := v.At(s.index)
+			rest.set(s.index, withKeysOf(l, item, r.value(l.Item, item, fields.Child(s.at))))
 		}
-		rest := withKeysOf(l, item, r.remove(l.Item, item, below))
-		changed = changed || rest != item
-		r.docs.Push("", rest)
 	}
-	return r.docs.ListIf(changed, mark, v)
+	return rest.result()
 }
 
 // withKeysOf gives the rest of an item the keys that the item had, as long as it stays,

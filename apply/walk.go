@@ -18,7 +18,8 @@ import (
 //   - the items of the two lists are matched without making path elements
 //
 // It only knows how to succeed. Whatever is not in order makes it give up; then
-// validate finds out what is wrong. The configuration has no unset markers.
+// validate finds out what is wrong. Unset markers it knows in the place of fields; those
+// of list items are taken out before it walks.
 type walker struct {
 	docs   document.Builder
 	fields fieldset.Writer
@@ -29,6 +30,12 @@ type walker struct {
 	hollow        bool // see intent
 	failed        bool
 
+	// markers says that there may be unset markers; marked counts those that were
+	// met, and unset collects them.
+	markers bool
+	marked  int
+	unset   fieldset.Builder
+
 	keys []fieldset.KeyField // keys of the items of the lists that are open
 	ints []int               // places and orders of these items
 }
@@ -36,19 +43,22 @@ type walker struct {
 var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 // walkConfig returns what a configuration wants; done is false if it gave up.
-func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set) (in intent, done bool) {
+func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	w := walkers.Get().(*walker)
 	defer walkers.Put(w)
 	w.hidden, w.reset, w.scoped = neverOwned, reset, true
-	w.hollow, w.failed = false, false
+	w.hollow = false
+	w.markers, w.marked = markers, 0
+	w.failed = markers && isMarked(config)
 	w.fields.Begin()
 	merged := w.value(t, live, config)
-	if w.failed {
+	unset := w.unset.Set(0)
+	if w.failed || w.hollow && w.marked > 0 {
 		w.docs.Drop(0)
 		w.keys, w.ints = w.keys[:0], w.ints[:0]
 		return intent{}, false
 	}
-	return intent{config: config, merged: merged, text: string(w.fields.End()), hollow: w.hollow}, true
+	return intent{config: config, merged: merged, text: string(w.fields.End()), unset: unset, hollow: w.hollow}, true
 }
 
 // value walks a value of the configuration and the live value in the same place,
@@ -69,6 +79,7 @@ func (w *walker) value(t *schema.Type, live, config document.Value) document.Val
 
 // leaf walks a scalar or an atomic value. One that is as it was is not checked again.
 func (w *walker) leaf(t *schema.Type, live, config document.Value) document.Value {
+	w.failed = w.failed || w.markers && mentionsMarker(config)
 	if document.Equal(live, config) {
 		return live
 	}
@@ -129,7 +140,7 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 	if old.Len() == 0 && config.Len() == 0 {
 		return keepEqual(live, config)
 	}
-	mark := w.docs.Mark()
+	mark, marked := w.docs.Mark(), w.marked
 	changed := false
 	i := 0
 	for j := 0; j < config.Len() && !w.failed; j++ {
@@ -147,26 +158,29 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 		}
 		t, declared := m.TypeOf(name)
 		merged := w.field(t, declared, name, oldField, config.At(j))
-		if !changed && merged != oldField && old.Len() > 0 {
+		switch {
+		case changed:
+		case old.Len() == 0 && w.marked > marked:
+			// The first marker: all before it is as it is applied.
+			changed = true
+			w.docs.PushAll(config, 0, j)
+		case old.Len() > 0 && merged != oldField:
 			// The first difference: all before it is as it was.
 			changed = true
-			for before := 0; before < old.Len() && old.Name(before) < name; before++ {
-				w.docs.Push(old.Name(before), old.At(before))
-			}
+			before, _ := old.Find(name)
+			w.docs.PushAll(old, 0, before)
 		}
 		if changed {
 			w.docs.Push(name, merged)
 		}
 	}
 	switch {
-	case old.Len() == 0:
+	case !changed && old.Len() == 0:
 		return config
-	case !changed:
+	case !changed, old.Len() == 0 && w.docs.Pushed(mark) == 0:
 		return live
 	}
-	for ; i < old.Len(); i++ {
-		w.docs.Push(old.Name(i), old.At(i))
-	}
+	w.docs.PushAll(old, i, old.Len())
 	return w.docs.Map(mark)
 }
 
@@ -180,6 +194,14 @@ func (w *walker) field(t *schema.Type, declared bool, name string, old, value do
 		w.fields.Leaf(name)
 		return w.leaf(t, old, value)
 	}
+	if w.markers {
+		return w.unsettableField(t, declared, name, old, value)
+	}
+	return w.container(t, declared, name, old, value)
+}
+
+// container walks one field of a map that is not a scalar.
+func (w *walker) container(t *schema.Type, declared bool, name string, old, value document.Value) document.Value {
 	member := !declared || isRecorded(t, value)
 	if w.scoped {
 		return w.scopedField(t, name, member, old, value)
@@ -187,6 +209,26 @@ func (w *walker) field(t *schema.Type, declared bool, name string, old, value do
 	opened := w.fields.OpenName(name, member)
 	merged := w.value(t, old, value)
 	w.fields.Close(opened)
+	return merged
+}
+
+// unsettableField walks one field of a map that may be an unset marker, or have some
+// inside of it.
+func (w *walker) unsettableField(t *schema.Type, declared bool, name string, old, value document.Value) document.Value {
+	if isMarked(value) {
+		w.marked++
+		w.failed = w.failed || w.scoped || value.Len() != 1 || value.At(0).Text() != MarkerValue
+		w.fields.Leaf(name)
+		w.unset.Push(fieldset.NameElement(name), true, fieldset.Set{})
+		return document.Value{}
+	}
+	mark, marked := w.unset.Mark(), w.marked
+	merged := w.container(t, declared, name, old, value)
+	if w.marked > marked {
+		// A map entry that holds nothing but markers is not owned for itself.
+		w.failed = w.failed || !declared
+		w.unset.Push(fieldset.NameElement(name), false, w.unset.Set(mark))
+	}
 	return merged
 }
 
@@ -242,9 +284,11 @@ func (w *walker) mergeItems(l *schema.List, live, config document.Value, items i
 	old := as(live, document.List)
 	switch {
 	case old.Len() == 0:
+		marked := w.marked
 		for j := 0; j < config.Len() && !w.failed; j++ {
 			w.item(l, items, j, document.Value{}, config.At(j))
 		}
+		w.failed = w.failed || w.marked > marked
 		return config
 	case w.aligned(l, old, items):
 		return w.mergeAligned(l, old, config, items)
@@ -262,9 +306,7 @@ func (w *walker) mergeAligned(l *schema.List, live, config document.Value, items
 		merged := w.item(l, items, j, live.At(j), config.At(j))
 		if !changed && merged != live.At(j) {
 			changed = true
-			for before := range j {
-				w.docs.Push("", live.At(before))
-			}
+			w.docs.PushAll(live, 0, j)
 		}
 		if changed {
 			w.docs.Push("", merged)
@@ -284,8 +326,21 @@ func (w *walker) item(l *schema.List, items itemMark, j int, old, item document.
 	} else {
 		opened = w.fields.OpenValue(item)
 	}
+	mark, marked := w.unset.Mark(), w.marked
 	merged := w.value(l.Item, old, item)
 	w.fields.Close(opened)
 	w.ends(items)[j] = w.fields.Len()
+	if w.markers {
+		w.failed = w.failed || hasMarkedKey(l, item)
+	}
+	if w.marked > marked {
+		e, _ := elementOf(l, item)
+		w.unset.Push(e, false, w.unset.Set(mark))
+	}
 	return merged
+}
+
+// hasMarkedKey reports whether an item of a list is a marker, or one of its keys is.
+func hasMarkedKey(l *schema.List, item document.Value) bool {
+	return isMarked(item) || slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return isMarked(item.Get(key.Name)) })
 }

@@ -67,6 +67,7 @@ var translated sync.Map
 type cadastre struct {
 	engine  *apply.Engine
 	version string
+	out     []byte // for what is written; the floor, too, uses its memory again
 }
 
 func (c *cadastre) Apply(live, config Input, manager string, force bool) ([]byte, error) {
@@ -97,5 +98,6 @@ func (c *cadastre) write(live, sent Input, r apply.Request, do func(apply.Object
 	if result.NoOp {
 		return live.Bytes, nil // the new object is the live one, whose bytes there are
 	}
-	return result.Object.AppendJSON(make([]byte, 0, result.Object.JSONSize())), nil
+	c.out = result.Object.AppendJSON(c.out[:0])
+	return c.out, nil
 }

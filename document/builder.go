@@ -27,6 +27,18 @@ func (b *Builder) Push(name string, v Value) {
 	}
 }
 
+// PushAll adds the fields or items of a container from one number up to another.
+func (b *Builder) PushAll(container Value, from, end int) {
+	isMap := container.Kind() == Map
+	for i := from; i < end; i++ {
+		m := member{value: container.At(i)}
+		if isMap {
+			m.name = container.Name(i)
+		}
+		b.stack = append(b.stack, m)
+	}
+}
+
 // Pushed returns how many fields or items the container at mark has so far.
 func (b *Builder) Pushed(mark int) int { return len(b.stack) - mark }
 

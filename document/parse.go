@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // The JSON reader is a recursive descent over the text. What it keeps:
@@ -104,7 +106,7 @@ func (p *parser) value(at, i int) (end int, err *SyntaxError) {
 	}
 	switch c := s[i]; c {
 	case '"':
-		end = skipOrdinary(s, i+1)
+		end = scan.Ordinary(s, i+1)
 		if end >= len(s) || s[end] != '"' {
 			return p.hardValue(at, i, end)
 		}

@@ -3,64 +3,30 @@ package document
 import (
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
-// The scanners find the end of what starts at a place in a text, eight bytes at a
-// time where that pays.
+// The scanners find the end of what starts at a place in a text.
 
-// skipOrdinary returns the place of the first byte, from i on, that is not ordinary;
-// the end of the text if there is none.
-func skipOrdinary(s string, i int) int {
-	for ; i+8 <= len(s); i += 8 {
-		if hits := extraordinary(load8(s, i)); hits != 0 {
-			return i + bits.TrailingZeros64(hits)/8
-		}
-	}
-	for i < len(s) && byteClass[s[i]] == ordinary {
-		i++
-	}
-	return i
-}
-
-// scanName is skipOrdinary for a name. It also returns its sort key, which is its
+// scanName is scan.Ordinary for a name. It also returns its sort key, which is its
 // first eight bytes as a number: names are in the order of their keys; only where
 // keys are equal must the names be compared.
 func scanName(s string, i int) (end int, key uint64) {
 	if i+8 > len(s) {
-		return skipOrdinary(s, i), noKey
+		return scan.Ordinary(s, i), noKey
 	}
-	first := load8(s, i)
+	first := scan.Load8(s, i)
 	key = bits.ReverseBytes64(first)
-	if hits := extraordinary(first); hits != 0 {
+	if hits := scan.Extraordinary(first); hits != 0 {
 		size := bits.TrailingZeros64(hits) / 8
 		return i + size, key &^ (^uint64(0) >> (8 * size))
 	}
-	return skipOrdinary(s, i+8), key
+	return scan.Ordinary(s, i+8), key
 }
 
 // noKey is the key of a name that has none; no UTF-8 yields it.
 const noKey = ^uint64(0)
-
-// load8 reads eight bytes; the compiler makes one instruction of it.
-func load8(s string, i int) uint64 {
-	_ = s[i+7]
-	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-}
-
-// extraordinary sets the high bit of the bytes of x that are not ordinary. Above
-// the first of them it may set too many. The high bit of a byte beyond ASCII is set
-// to start with. To take 1 off all other bytes sets it where there was a 0, which
-// is where x equalled the byte that it was combined with by xor; to take off ' '
-// sets it where there was a control character. The bytes " and & differ in one bit,
-// which is masked, as do < and >.
-func extraordinary(x uint64) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	quotes := x&^(4*ones) ^ '"'*ones
-	angles := x&^(2*ones) ^ '<'*ones
-	slashes := x ^ '\\'*ones
-	return (x | (x - ' '*ones) | (quotes - ones) | (angles - ones) | (slashes - ones)) & highs
-}
 
 // scanNumber returns the end of the JSON number that starts at pos, or pos if
 // there is none.
@@ -110,7 +76,7 @@ func skipSpace(s string, i int) int {
 	const indentation = 0x2020202020202020
 	for i < len(s) && isSpace(s[i]) {
 		i++
-		for i+8 <= len(s) && load8(s, i) == indentation {
+		for i+8 <= len(s) && scan.Load8(s, i) == indentation {
 			i += 8
 		}
 	}

@@ -1,6 +1,10 @@
 package document
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/internal/scan"
+)
 
 // A sealed value is a map or list that was not looked into when it was read: it
 // is known only as text. It can be written and compared, but shows no fields or
@@ -154,19 +158,11 @@ func skipName(s string, i int) int {
 	if i >= len(s) || s[i] != '"' {
 		return 0
 	}
-	for i++; i+1 < len(s); i++ {
-		switch byteClass[s[i]] {
-		case ordinary:
-		case escape:
-			if i++; s[i] != '"' {
-				return 0
-			}
-		case quote:
-			if s[i+1] != ':' {
-				return 0
-			}
+	for i = scan.Ordinary(s, i+1); i+1 < len(s); i = scan.Ordinary(s, i+2) {
+		switch {
+		case s[i] == '"' && s[i+1] == ':':
 			return i + 2
-		default:
+		case s[i] != '\\' || s[i+1] != '"':
 			return 0
 		}
 	}

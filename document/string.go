@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // hardValue reads the rest of a string value of which the bytes up to i are
@@ -30,7 +32,7 @@ func (p *parser) hardString(start, i int) (c content, end int, err *SyntaxError)
 	for i < len(s) {
 		switch byteClass[s[i]] {
 		case ordinary:
-			i = skipOrdinary(s, i)
+			i = scan.Ordinary(s, i)
 		case markup:
 			f = 0
 			i++
@@ -69,7 +71,7 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 		size := 1
 		switch byteClass[s[i]] {
 		case ordinary:
-			size = skipOrdinary(s, i) - i
+			size = scan.Ordinary(s, i) - i
 			p.extra = append(p.extra, s[i:i+size]...)
 		case markup:
 			tidy = false

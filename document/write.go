@@ -2,6 +2,8 @@ package document
 
 import (
 	"unicode/utf8"
+
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // AppendJSON appends the value as canonical JSON. An absent value appends nothing.
@@ -98,7 +100,7 @@ func appendPlain(dst []byte, s string) []byte {
 
 // AppendString appends a string as canonical JSON, quotes included.
 func AppendString(dst []byte, s string) []byte {
-	if hard := skipOrdinary(s, 0); hard < len(s) {
+	if hard := scan.Ordinary(s, 0); hard < len(s) {
 		return appendHard(dst, s, hard)
 	}
 	return appendPlain(dst, s)

@@ -82,6 +82,11 @@ func keyElement(keys document.Value) Element {
 // AppendValue made, for callers that spell many elements into one buffer.
 func SpelledElement(kind ElementKind, text string) Element { return Element{kind, text} }
 
+// IsSpelled reports whether an element is the one of a kind that FieldsV1 spells so.
+func (e Element) IsSpelled(kind ElementKind, text []byte) bool {
+	return e.kind == kind && e.text == string(text)
+}
+
 // Kind returns how the element selects.
 func (e Element) Kind() ElementKind { return e.kind }
 

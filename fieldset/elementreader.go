@@ -2,6 +2,7 @@ package fieldset
 
 import (
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // This file makes elements of the names in FieldsV1. An element's text is the
@@ -21,7 +22,7 @@ func (r *reader) element() (Element, error) {
 	kind, start, end := ElementKind(0), pos+len(`"f:`), 0
 	switch s[pos+1 : start] {
 	case "f:":
-		kind, end = FieldName, skipBytes(s, start, inName)
+		kind, end = FieldName, scan.Ordinary(s, start)
 	case "k:":
 		kind, end = Key, skipUsualKey(s, start)
 	case "v:":
@@ -68,31 +69,8 @@ func (r *reader) decodedElement() (Element, error) {
 	return e, nil
 }
 
-// Classes of bytes that stand for themselves.
-const (
-	inName   = 1 << iota // in a JSON string
-	inString             // in a JSON string in a JSON string that Kubernetes wrote
-	inNumber             // in an integer
-)
-
-var byteClass = func() (classes [256]uint8) {
-	for c := ' '; c <= '~'; c++ {
-		classes[c] = inName | inString
-	}
-	for _, c := range `<>&` {
-		classes[c] = inName
-	}
-	for _, c := range `"\` {
-		classes[c] = 0
-	}
-	for c := '0'; c <= '9'; c++ {
-		classes[c] |= inNumber
-	}
-	return classes
-}()
-
-func skipBytes(s string, i int, class uint8) int {
-	for i < len(s) && byteClass[s[i]]&class != 0 {
+func skipDigits(s string, i int) int {
+	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
 		i++
 	}
 	return i
@@ -104,7 +82,7 @@ func skipUsualString(s string, i int) int {
 	if len(s)-i < len(`\"\"`) || s[i] != '\\' || s[i+1] != '"' {
 		return len(s)
 	}
-	i = skipBytes(s, i+2, inString)
+	i = scan.Ordinary(s, i+2)
 	if len(s)-i < 2 || s[i] != '\\' || s[i+1] != '"' {
 		return len(s)
 	}
@@ -114,7 +92,7 @@ func skipUsualString(s string, i int) int {
 // skipUsualInteger does the same for an integer that is not negative, has no
 // leading zero and is small enough that Kubernetes keeps its digits.
 func skipUsualInteger(s string, i int) int {
-	end := skipBytes(s, i, inNumber)
+	end := skipDigits(s, i)
 	if size := end - i; size == 0 || size > 15 || size > 1 && s[i] == '0' {
 		return len(s)
 	}

@@ -1,13 +1,105 @@
 package fieldset
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/cadastre/cadastre/internal/scan"
+)
 
 // Lacking returns the paths that one text of FieldsV1 has and another has not, without
-// making sets of what both have. Like Common it needs well-formed texts, written as
-// Kubernetes writes them, to be of use; ok is false where it meets something else.
+// making sets of what both have. Most often the two differ in one or two places: up to the
+// first of these they are the same to the byte, and after the last. Like Common it needs
+// texts that are what Kubernetes writes; ok is false where it meets something else.
 func Lacking(text, than string) (lacking Set, ok bool) {
+	prefix := commonPrefix(text, than)
+	if prefix == len(text) && prefix == len(than) {
+		return Set{}, true
+	}
 	a, b := cursor{reader: reader{text: text}}, cursor{reader: reader{text: than}}
-	kids, _, _, ok := lack(&a, &b)
+	a.same = commonSuffix(text[prefix:], than[prefix:])
+	open, ok := openLevels(text, prefix)
+	if !ok {
+		kids, _, _, ok := lack(&a, &b)
+		return Set{kids}, ok
+	}
+	return lackFrom(&a, &b, open)
+}
+
+// openLevel is a level of a text that starts in the common beginning of two texts and
+// ends behind it.
+type openLevel struct {
+	brace int  // where it starts
+	name  int  // where the last element's name starts that is all in the beginning; 0 if there is none
+	whole bool // and so is all that is below that element, which ends at
+	end   int
+}
+
+// openLevels returns the levels that the first bytes of a text leave open. It returns false
+// for what is not the beginning of FieldsV1 in its usual spelling.
+func openLevels(text string, size int) (open []openLevel, ok bool) {
+	open = make([]openLevel, 0, 12)
+	for i := 0; i < size; i++ {
+		switch text[i] {
+		case '{':
+			open = append(open, openLevel{brace: i})
+		case '}':
+			if len(open) < 2 {
+				return nil, false
+			}
+			open = open[:len(open)-1]
+			top := &open[len(open)-1]
+			top.whole, top.end = true, i+1
+		case '"':
+			end := closingQuote(text, i+1)
+			if end+1 >= size {
+				return open, len(open) > 0
+			}
+			if len(open) == 0 || text[end+1] != ':' {
+				return nil, false
+			}
+			top := &open[len(open)-1]
+			top.name, top.whole = i, false
+			i = end + 1
+		case ',':
+		default:
+			return nil, false
+		}
+	}
+	return open, len(open) > 0
+}
+
+// lackFrom goes on where two texts begin to differ: in the innermost of the levels that
+// are open there, and then outwards.
+func lackFrom(a, b *cursor, open []openLevel) (lacking Set, ok bool) {
+	innermost := open[len(open)-1]
+	var kids []node
+	var inA, inB bool
+	if innermost.name == 0 || !innermost.whole {
+		a.pos, b.pos = innermost.brace, innermost.brace
+		kids, inA, inB, ok = lack(a, b)
+	} else {
+		a.pos, b.pos = innermost.end, innermost.end
+		a.next()
+		b.next()
+		kids, ok = lackRest(a, b, nil)
+	}
+	for i := len(open) - 2; i >= 0 && ok; i-- {
+		above := reader{text: a.text, pos: open[i].name}
+		e, err := above.element()
+		if err != nil || e.kind == 0 {
+			return Set{}, false
+		}
+		var level []node
+		if inA = inA && !inB; inA || len(kids) > 0 {
+			level = append(level, newNode(e, inA, Set{kids}))
+		}
+		inA, inB = false, false // what both have in common here makes it a member of both or of none
+		if kids = level; !a.done {
+			a.next()
+			b.next()
+			kids, ok = lackRest(a, b, level)
+		}
+	}
 	return Set{kids}, ok
 }
 
@@ -19,6 +111,10 @@ type cursor struct {
 	member  bool // a "." was met
 	some    bool // an element was met
 	failed  bool
+	// same is how many bytes at the end are those that the other text ends with;
+	// done says that the cursors have come to these.
+	same int
+	done bool
 }
 
 // open steps into a level, to its first element.
@@ -74,13 +170,29 @@ func (c *cursor) comma() bool {
 // isMember reports whether the element above the level, now read, is a member.
 func (c *cursor) isMember() bool { return c.member || !c.some }
 
+// whole reads the value of the element, all of it.
+func (c *cursor) whole() (kids []node, member bool, err error) {
+	rest := c.text[c.pos:]
+	if strings.HasPrefix(rest, "{}") {
+		c.pos += len("{}")
+		return nil, true, nil
+	}
+	c.arena = make([]node, estimate(rest[:extent(rest)]))
+	return c.level()
+}
+
 // lack returns what a level of a has and that of b has not, and whether the elements
 // above are members.
 func lack(a, b *cursor) (kids []node, inA, inB, ok bool) {
 	a.open()
 	b.open()
-	memberA, someA := a.member, a.some
-	memberB, someB := b.member, b.some
+	inA, inB = a.isMember(), b.isMember()
+	kids, ok = lackRest(a, b, nil)
+	return kids, inA, inB, ok
+}
+
+// lackRest adds what the rest of a level of a has and that of b has not.
+func lackRest(a, b *cursor, kids []node) (all []node, ok bool) {
 	for a.more && !a.failed && !b.failed {
 		side := -1
 		if b.more {
@@ -92,19 +204,25 @@ func lack(a, b *cursor) (kids []node, inA, inB, ok bool) {
 			b.next()
 			continue
 		case side < 0:
-			below, member, err := a.level()
+			below, member, err := a.whole()
 			if err != nil {
-				return nil, false, false, false
+				return nil, false
 			}
 			kids = append(kids, newNode(a.element, member, Set{below}))
 		default:
+			if a.done = a.endsLike(b); a.done {
+				return kids, true
+			}
 			e := a.element
 			below, inA, inB, ok := lack(a, b)
 			if !ok {
-				return nil, false, false, false
+				return nil, false
 			}
 			if inA = inA && !inB; inA || len(below) > 0 {
 				kids = append(kids, newNode(e, inA, Set{below}))
+			}
+			if a.done {
+				return kids, true
 			}
 			b.next()
 		}
@@ -114,46 +232,35 @@ func lack(a, b *cursor) (kids []node, inA, inB, ok bool) {
 		b.pos += extent(b.text[b.pos:])
 		b.next()
 	}
-	return kids, memberA || !someA, memberB || !someB, !a.failed && !b.failed
+	return kids, !a.failed && !b.failed
 }
 
-// Along returns what a text of FieldsV1 says about the elements on the way to the
-// paths of a set: whether they are members, and whether anything is below them. All
-// else is left out, but for the fact that there is something.
-func Along(text string, paths Set) (along Set, ok bool) {
-	r := reader{text: text}
-	kids, _, ok := r.along(paths)
-	return Set{kids}, ok
+// endsLike reports whether all that is left is the same in both texts.
+func (c *cursor) endsLike(other *cursor) bool {
+	left := len(c.text) - c.pos
+	return left <= c.same && left == len(other.text)-other.pos
 }
 
-// something stands for whatever there is that is not looked into.
-var something = Set{[]node{newNode(NameElement("…"), true, Set{})}}
+// commonPrefix returns how many bytes two texts begin with that are the same.
+func commonPrefix(a, b string) int {
+	i, size := 0, min(len(a), len(b))
+	for i+8 <= size && scan.Load8(a, i) == scan.Load8(b, i) {
+		i += 8
+	}
+	for i < size && a[i] == b[i] {
+		i++
+	}
+	return i
+}
 
-func (r *reader) along(paths Set) (kids []node, member, ok bool) {
-	c := cursor{reader: *r}
-	for c.open(); c.more; c.next() {
-		at, found := paths.find(c.element)
-		rest := c.text[c.pos:]
-		switch {
-		case found && strings.HasPrefix(rest, "{}"):
-			kids = append(kids, newNode(c.element, true, Set{}))
-			c.pos += len("{}")
-		case found && len(paths.kids[at].kids) > 0:
-			below, member, ok := c.reader.along(paths.kids[at].below())
-			if !ok {
-				return nil, false, false
-			}
-			kids = append(kids, newNode(c.element, member, Set{below}))
-		case found:
-			kids = append(kids, newNode(c.element, strings.HasPrefix(rest, "{"+dotEntry), something))
-			c.pos += extent(rest)
-		default:
-			c.pos += extent(rest)
-		}
+// commonSuffix returns how many bytes two texts end with that are the same.
+func commonSuffix(a, b string) int {
+	i, size := 0, min(len(a), len(b))
+	for i+8 <= size && scan.Load8(a, len(a)-i-8) == scan.Load8(b, len(b)-i-8) {
+		i += 8
 	}
-	if len(kids) == 0 && c.some {
-		kids = something.kids
+	for i < size && a[len(a)-i-1] == b[len(b)-i-1] {
+		i++
 	}
-	r.pos = c.pos
-	return kids, c.isMember(), !c.failed
+	return i
 }

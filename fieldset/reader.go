@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // The reader of FieldsV1 is a recursive descent over the text. Nodes of levels that
@@ -215,7 +216,7 @@ func extent(s string) int {
 // closingQuote returns the place of the quote that ends the string whose content
 // starts at i; the end of s or beyond if there is none.
 func closingQuote(s string, i int) int {
-	for ; i < len(s) && s[i] != '"'; i++ {
+	for i = scan.Ordinary(s, i); i < len(s) && s[i] != '"'; i = scan.Ordinary(s, i+1) {
 		if s[i] == '\\' {
 			i++
 		}

@@ -95,7 +95,7 @@ func (s Set) Has(p Path) bool {
 // Below returns the part of the set below an element, without it, and whether the
 // element itself is a member.
 func (s Set) Below(e Element) (below Set, member bool) {
-	if i, ok := s.find(e); ok {
+	if i, ok := s.Find(e); ok {
 		return s.kids[i].below(), s.kids[i].member
 	}
 	return Set{}, false
@@ -109,15 +109,29 @@ func (s Set) At(p Path) Set {
 	return s
 }
 
-func (s Set) find(e Element) (int, bool) {
-	return slices.BinarySearchFunc(s.kids, e, func(n node, e Element) int { return n.element().Compare(e) })
-}
 
 func (n *node) below() Set { return Set{n.kids} }
 
 // Len returns the number of different first elements; Element, Member and Child
 // tell about the i-th of them, in order.
 func (s Set) Len() int { return len(s.kids) }
+
+// Find returns the place of an element among the first elements.
+func (s Set) Find(e Element) (i int, ok bool) {
+	low, high := 0, len(s.kids)
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		switch side := s.kids[middle].element().Compare(e); {
+		case side == 0:
+			return middle, true
+		case side < 0:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, false
+}
 
 // Element returns the i-th first element.
 func (s Set) Element(i int) Element { return s.kids[i].element() }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // A key or a value inside of FieldsV1 is JSON inside of a JSON string, so that
@@ -25,7 +26,7 @@ func AppendKeyField(dst []byte, name string, v document.Value) []byte {
 // appendKeyName appends a key's name. Kubernetes escapes markup in it only once,
 // when it writes the object around the field set; that in values it escapes twice.
 func appendKeyName(dst []byte, name string) []byte {
-	if skipBytes(name, 0, inString) == len(name) {
+	if scan.AllOrdinary(name) {
 		return appendTwice(dst, name)
 	}
 	dst = append(dst, `\"`...)
@@ -73,10 +74,12 @@ func AppendValue(dst []byte, v document.Value) []byte {
 // appendTwice appends a string as JSON inside of a JSON string.
 func appendTwice(dst []byte, s string) []byte {
 	dst = append(dst, `\"`...)
-	start := skipBytes(s, 0, inString)
-	dst = append(dst, s[:start]...)
-	for _, r := range s[start:] {
-		dst = appendRuneTwice(dst, r)
+	if scan.AllOrdinary(s) {
+		dst = append(dst, s...)
+	} else {
+		for _, r := range s {
+			dst = appendRuneTwice(dst, r)
+		}
 	}
 	return append(dst, `\"`...)
 }
@@ -95,9 +98,10 @@ func appendRuneTwice(dst []byte, r rune) []byte {
 
 // appendName appends a field name inside of a JSON string.
 func appendName(dst []byte, name string) []byte {
-	start := skipBytes(name, 0, inString)
-	dst = append(dst, name[:start]...)
-	for start < len(name) {
+	if scan.AllOrdinary(name) {
+		return append(dst, name...)
+	}
+	for start := 0; start < len(name); {
 		r, size := utf8.DecodeRuneInString(name[start:])
 		switch {
 		case r == utf8.RuneError && size == 1:
@@ -226,7 +230,7 @@ func isUsualString(text string) bool {
 func compareUsualStrings(a, b string) int { return strings.Compare(a[2:len(a)-2], b[2:len(b)-2]) }
 
 // isUsualInteger reports whether a spelled value is an integer that is not negative.
-func isUsualInteger(text string) bool { return skipBytes(text, 0, inNumber) == len(text) }
+func isUsualInteger(text string) bool { return skipDigits(text, 0) == len(text) }
 
 type spelledField struct{ name, value string }
 

@@ -11,6 +11,7 @@ import (
 // pipeline lists the folders in the order in which data passes through them. A folder imports only
 // those before it. A folder of the server may live under internal/ and keeps its place.
 var pipeline = []string{
+	"scan",
 	"document",
 	"schema",
 	"fieldset",

@@ -1,0 +1,53 @@
+package scan
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestOrdinary compares eight bytes at a time with one at a time.
+func TestOrdinary(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 40)
+	for range 200_000 {
+		for i := range text {
+			text[i] = byte('a' + r.IntN(26))
+			if r.IntN(24) == 0 {
+				text[i] = byte(r.IntN(256))
+			}
+		}
+		s := string(text[:r.IntN(len(text)+1)])
+		start := r.IntN(len(s) + 1)
+		want := start
+		for want < len(s) && ordinary[s[want]] {
+			want++
+		}
+		if got := Ordinary(s, start); got != want {
+			t.Fatalf("%q from %d: found %d, want %d", s, start, got, want)
+		}
+		if got := AllOrdinary(s[start:]); got != (want == len(s)) {
+			t.Fatalf("%q is ordinary: %v, want %v", s[start:], got, !got)
+		}
+	}
+}
+
+// TestExtraordinary tries every byte in every place.
+func TestExtraordinary(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for c := range 256 {
+		for place := range 8 {
+			for range 4 {
+				x := uint64(0)
+				for i := range 8 {
+					x |= uint64('a'+r.IntN(26)) << (8 * i)
+				}
+				x = x&^(0xff<<(8*place)) | uint64(c)<<(8*place)
+				found := bits.TrailingZeros64(Extraordinary(x)) / 8
+				if (found == place) == ordinary[c] {
+					t.Fatalf("%q at %d: found %d", rune(c), place, found)
+				}
+			}
+		}
+	}
+}
