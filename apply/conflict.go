@@ -3,7 +3,7 @@ package apply
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/cadastre/cadastre/document"
@@ -30,45 +30,50 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	var b strings.Builder
 	itself := false
-	fmt.Fprintf(&b, "apply conflicts with other managers on %d %s:", len(e.Conflicts), plural(len(e.Conflicts), "field", "fields"))
+	b := make([]byte, 0, 512)
+	b = append(b, "apply conflicts with other managers on "...)
+	b = strconv.AppendInt(b, int64(len(e.Conflicts)), 10)
+	b = append(b, plural(len(e.Conflicts), " field:", " fields:")...)
 	for i, c := range e.Conflicts {
 		if i == mostShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(e.Conflicts)-i)
+			b = fmt.Appendf(b, "\n- and %d more", len(e.Conflicts)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n- %s: it is %s, you want %s; owned by", c.Path, describe(c.Live), describe(c.Wanted))
+		b = append(append(b, "\n- "...), c.Path.String()...)
+		b = appendDescription(append(b, ": it is "...), c.Live)
+		b = appendDescription(append(b, ", you want "...), c.Wanted)
+		b = append(b, "; owned by"...)
 		for i, owner := range c.Owners {
 			if i > 0 {
-				b.WriteString(" and")
+				b = append(b, " and"...)
 			}
-			b.WriteString(" " + owner.who())
+			b = owner.appendWho(append(b, ' '))
 			itself = itself || owner.Manager == e.Manager
 		}
 	}
-	b.WriteString("\nLeave the field out to let its owners keep it, apply the same value to share it, or force to take it over.")
+	b = append(b, "\nLeave the field out to let its owners keep it, apply the same value to share it, or force to take it over."...)
 	if itself {
-		fmt.Fprintf(&b, "\n%q is you: you own the field by another operation or at another endpoint; forcing moves it to this one.", e.Manager)
+		b = fmt.Appendf(b, "\n%q is you: you own the field by another operation or at another endpoint; forcing moves it to this one.", e.Manager)
 	}
-	return b.String()
+	return string(b)
 }
 
 // mostShown is how many conflicts the text of an error has; the error has them all.
 const mostShown = 50
 
-// who describes the manager of an entry.
-func (e Entry) who() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%q (%s with %s", e.Manager, e.Operation, e.APIVersion)
+// appendWho describes the manager of an entry.
+func (e Entry) appendWho(b []byte) []byte {
+	b = append(strconv.AppendQuote(b, e.Manager), " ("...)
+	b = append(append(b, e.Operation...), " with "...)
+	b = append(b, e.APIVersion...)
 	if e.Subresource != "" {
-		fmt.Fprintf(&b, ", subresource %s", e.Subresource)
+		b = append(append(b, ", subresource "...), e.Subresource...)
 	}
 	if !e.Time.IsZero() {
-		fmt.Fprintf(&b, ", at %s", e.Time.UTC().Format(time.RFC3339))
+		b = e.Time.UTC().AppendFormat(append(b, ", at "...), time.RFC3339)
 	}
-	b.WriteByte(')')
-	return b.String()
+	return append(b, ')')
 }
 
 func plural(n int, one, many string) string {
@@ -134,11 +139,12 @@ func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, set fiel
 		t = schema.Untyped
 	}
 	at := len(w.path)
-	wasItems, willItems := indexItems(t, was), indexItems(t, will)
+	var wasArray, willArray [16]selected
+	wasItems, willItems := itemsOf(wasArray[:0], t, was, set), itemsOf(willArray[:0], t, will, set)
 	for i := range set.Len() {
 		e := set.Element(i)
 		child, _ := typeBelow(t, e)
-		wasChild, willChild := childOf(was, wasItems, e), childOf(will, willItems, e)
+		wasChild, willChild := childOf(was, wasItems, e, i), childOf(will, willItems, e, i)
 		w.path = append(w.path, e)
 		if set.Member(i) {
 			w.conflicts = append(w.conflicts, Conflict{Path: slices.Clone(w.path), Owners: w.owner, Live: wasChild, Wanted: willChild})
@@ -148,25 +154,4 @@ func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, set fiel
 		}
 		w.path = w.path[:at]
 	}
-}
-
-// indexItems indexes the items of a granular list; of all else, nothing.
-func indexItems(t *schema.Type, v document.Value) index {
-	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
-		return index{}
-	}
-	items, _ := elements(t.List, v)
-	return newIndex(items)
-}
-
-// childOf returns the field or item that an element selects, absent if there is
-// none.
-func childOf(v document.Value, items index, e fieldset.Element) document.Value {
-	if e.Kind() == fieldset.FieldName {
-		return v.Get(e.Name())
-	}
-	if i := items.find(e); i >= 0 {
-		return v.At(i)
-	}
-	return document.Value{}
 }

@@ -1,25 +1,31 @@
 package apply
 
 import (
-	"strings"
+	"bytes"
 
 	"github.com/cadastre/cadastre/document"
 )
 
 // describe shows a value in an error message: what it is, and how it starts.
-func describe(v document.Value) string {
+func describe(v document.Value) string { return string(appendDescription(nil, v)) }
+
+// appendDescription appends what describe returns.
+func appendDescription(dst []byte, v document.Value) []byte {
 	const most = 60
 	switch v.Kind() {
 	case document.Absent:
-		return "absent"
+		return append(dst, "absent"...)
 	case document.Null:
-		return "null"
+		return append(dst, "null"...)
 	}
-	text := string(appendStart(nil, v, most))
+	dst = append(append(dst, v.Kind().String()...), ' ')
+	var array [2 * most]byte
+	text := appendStart(array[:0], v, most)
 	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+		dst = append(dst, bytes.ToValidUTF8(text[:most], nil)...)
+		return append(dst, "…"...)
 	}
-	return v.Kind().String() + " " + text
+	return append(dst, text...)
 }
 
 // appendStart appends the beginning of a value as JSON, a little more than most

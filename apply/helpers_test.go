@@ -275,7 +275,7 @@ func dump(o Object) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", o.Document)
 	for _, e := range o.Entries {
-		fmt.Fprintf(&b, "%s %s\n", e.who(), e.FieldsV1)
+		fmt.Fprintf(&b, "%s %s\n", e.appendWho(nil), e.FieldsV1)
 	}
 	return b.String()
 }

@@ -15,7 +15,11 @@ import (
 // A field goes when it was mine, and it or something around it is let go of. A
 // field is let go of when it, or something around it, was mine, and nobody owns it
 // now. Declared fields count as mine, and as owned, when anything below them is.
-type pruner struct{ docs *document.Builder }
+type pruner struct {
+	docs *document.Builder
+	// owned has what each owner owns now, of every value that the walk is inside of.
+	owned []fieldset.Set
+}
 
 // pruneHere prunes when all owners are at the version of the document. Most often
 // there is nothing to prune: I apply all that I owned.
@@ -25,7 +29,8 @@ func pruneHere(merged versioned, owners *owners, me int, last owner) (document.V
 		return merged.doc, err
 	}
 	// What nobody may own is nobody's to remove.
-	s := pruneScope{givenUp: givenUp, owned: []fieldset.Set{neverOwned}}
+	p := pruner{owned: append(make([]fieldset.Set, 0, 8*(len(owners.list)+1)), neverOwned)}
+	s := pruneScope{givenUp: givenUp}
 	if s.mine, err = last.along(givenUp); err != nil {
 		return document.Value{}, err
 	}
@@ -34,11 +39,10 @@ func pruneHere(merged versioned, owners *owners, me int, last owner) (document.V
 		if err != nil {
 			return document.Value{}, err
 		}
-		s.owned = append(s.owned, owned)
+		p.owned = append(p.owned, owned)
 	}
-	docs := builders.Get().(*document.Builder)
-	defer builders.Put(docs)
-	p := pruner{docs}
+	p.docs = builders.Get().(*document.Builder)
+	defer builders.Put(p.docs)
 	return p.value(merged.t, merged.doc, s), nil
 }
 
@@ -51,15 +55,15 @@ func (o *owners) allAt(version string) bool {
 type pruneScope struct {
 	// mine is what I owned, givenUp the part of it that I no longer apply.
 	mine, givenUp fieldset.Set
-	// owned is what each owner owns now.
-	owned []fieldset.Set
+	// owned is where the pruner has what is owned in it.
+	owned int
 	// wasMine says whether the value, or something around it, was mine; letGo
 	// whether one of those that were is owned by nobody.
 	wasMine, letGo bool
 }
 
 // value prunes inside of a value.
-func (p pruner) value(t *schema.Type, v document.Value, s pruneScope) document.Value {
+func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.Value {
 	if s.givenUp.IsEmpty() {
 		return v
 	}
@@ -72,7 +76,7 @@ func (p pruner) value(t *schema.Type, v document.Value, s pruneScope) document.V
 	return v
 }
 
-func (p pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
+func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
 	rest := edit(p.docs, v)
 	for at := range s.givenUp.Len() {
 		e := s.givenUp.Element(at)
@@ -87,7 +91,7 @@ func (p pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.
 	return rest.result()
 }
 
-func (p pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
+func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
 	rest := edit(p.docs, v)
 	var array [16]selected
 	for _, found := range selectItems(array[:0], l, v, s.givenUp) {
@@ -106,18 +110,19 @@ func (p pruner) items(l *schema.List, v document.Value, s pruneScope) document.V
 
 // child decides about the field or item that is in a place of what I gave up: absent if
 // it goes, otherwise what is left of it.
-func (p pruner) child(t *schema.Type, v document.Value, at int, declared bool, s pruneScope) document.Value {
+func (p *pruner) child(t *schema.Type, v document.Value, at int, declared bool, s pruneScope) document.Value {
 	e := s.givenUp.Element(at)
 	mine, member := s.mine.Below(e)
 	isMine, isOwned := member || declared, false
-	below := pruneScope{mine: mine, givenUp: s.givenUp.Child(at)}
-	for _, set := range s.owned {
+	below := pruneScope{mine: mine, givenUp: s.givenUp.Child(at), owned: len(p.owned)}
+	for _, set := range p.owned[s.owned:below.owned] {
 		owned, isMember := set.Below(e)
 		isOwned = isOwned || isMember || declared && !owned.IsEmpty()
 		if !owned.IsEmpty() {
-			below.owned = append(below.owned, owned)
+			p.owned = append(p.owned, owned)
 		}
 	}
+	defer func() { p.owned = p.owned[:below.owned] }()
 	below.wasMine = s.wasMine || isMine
 	below.letGo = s.letGo || below.wasMine && !isOwned
 	if isMine && below.letGo {

@@ -118,12 +118,12 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
 	var b fieldset.Builder
 	mark := b.Mark()
-	items := indexItems(before, doc)
+	items := itemsOf(nil, before, doc, s)
 	for i := range s.Len() {
 		e, member, below := s.Element(i), s.Member(i), s.Child(i)
 		was, _ := typeBelow(before, e)
 		is, declared := typeBelow(now, e)
-		value := childOf(doc, items, e)
+		value := childOf(doc, items, e, i)
 		switch {
 		case was == nil || is == nil:
 		case member && below.IsEmpty() && shapeOf(was, value) == leaf && shapeOf(is, value) != leaf && value.Len() > 0:

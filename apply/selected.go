@@ -1,7 +1,8 @@
 package apply
 
 import (
-	"sync"
+	"cmp"
+	"slices"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
@@ -58,46 +59,25 @@ func selectByIndex(to []selected, l *schema.List, list document.Value, set field
 	return to
 }
 
-// builders keeps what builders have left of their memory for the next document.
-var builders = sync.Pool{New: func() any { return new(document.Builder) }}
-
-// edited is a container of which some fields or items are replaced, in order. As long
-// as none is, it is the container itself.
-type edited struct {
-	docs    *document.Builder
-	from    document.Value
-	mark    int
-	done    int // how many fields or items of from are behind
-	changed bool
+// itemsOf selects the items of a granular list that a set begins with; of all else,
+// nothing. They are in the order of the set, the first of those that are repeated first.
+func itemsOf(to []selected, t *schema.Type, v document.Value, set fieldset.Set) []selected {
+	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
+		return nil
+	}
+	to = selectItems(to, t.List, v, set)
+	slices.SortStableFunc(to, func(a, b selected) int { return cmp.Compare(a.at, b.at) })
+	return to
 }
 
-func edit(docs *document.Builder, from document.Value) edited {
-	return edited{docs: docs, from: from, mark: docs.Mark()}
-}
-
-// set gives the i-th field or item another value; an absent one removes it.
-func (e *edited) set(i int, v document.Value) {
-	if v == e.from.At(i) {
-		return
+// childOf returns the field or item that an element selects, which is the one in the
+// given place of the set; absent if there is none.
+func childOf(v document.Value, items []selected, e fieldset.Element, at int) document.Value {
+	if e.Kind() == fieldset.FieldName {
+		return v.Get(e.Name())
 	}
-	e.changed = true
-	e.docs.PushAll(e.from, e.done, i)
-	name := ""
-	if e.from.Kind() == document.Map {
-		name = e.from.Name(i)
+	if i, found := slices.BinarySearchFunc(items, at, func(s selected, at int) int { return cmp.Compare(s.at, at) }); found {
+		return v.At(items[i].index)
 	}
-	e.docs.Push(name, v)
-	e.done = i + 1
-}
-
-// result finishes the container.
-func (e *edited) result() document.Value {
-	if !e.changed {
-		return e.from
-	}
-	e.docs.PushAll(e.from, e.done, e.from.Len())
-	if e.from.Kind() == document.Map {
-		return e.docs.Map(e.mark)
-	}
-	return e.docs.List(e.mark)
+	return document.Value{}
 }

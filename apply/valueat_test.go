@@ -13,7 +13,7 @@ func valueAt(v versioned, p fieldset.Path) document.Value {
 		if t == nil {
 			t = schema.Untyped
 		}
-		doc = childOf(doc, indexItems(t, doc), e)
+		doc = childOf(doc, itemsOf(nil, t, doc, fieldset.New(fieldset.Path{e})), e, 0)
 		t, _ = typeBelow(t, e)
 	}
 	return doc

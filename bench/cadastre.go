@@ -67,7 +67,9 @@ var translated sync.Map
 type cadastre struct {
 	engine  *apply.Engine
 	version string
-	out     []byte // for what is written; the floor, too, uses its memory again
+	// reader and out are memory that is used again, as the floor does.
+	reader apply.Reader
+	out    []byte
 }
 
 func (c *cadastre) Apply(live, config Input, manager string, force bool) ([]byte, error) {
@@ -79,14 +81,15 @@ func (c *cadastre) Update(live, updated Input, manager string) ([]byte, error) {
 }
 
 func (c *cadastre) write(live, sent Input, r apply.Request, do func(apply.Object, document.Value, apply.Request) (apply.Result, error)) ([]byte, error) {
+	c.reader.Reset()
 	var object apply.Object
 	if live.Text != "" {
 		var err error
-		if object, err = apply.ReadObject(live.Text); err != nil {
+		if object, err = c.reader.Read(live.Text); err != nil {
 			return nil, err
 		}
 	}
-	read, err := apply.ReadObjectBeside(sent.Text, object)
+	read, err := c.reader.ReadBeside(sent.Text, object)
 	if err != nil {
 		return nil, err
 	}

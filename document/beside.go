@@ -12,7 +12,7 @@ import "strings"
 // the given path are sealed; see ParseJSONSealed. The result is equal to what it
 // would be without the other.
 func ParseJSONBeside[T Text](text T, limits Limits, other Value, sealed ...string) (Value, error) {
-	return parseJSON(string(text), limits, sealed, other)
+	return parseJSON(nil, string(text), limits, sealed, other)
 }
 
 // beside follows the reader through the other document.

@@ -19,7 +19,7 @@ import (
 //	         a container during which it did not grow is canonical
 //
 // All of them are scratch memory that is used again and again; the document gets
-// copies of the right size when all is read. Strings are read by string.go.
+// copies when all is read, of the right size or in memory of its reader's. Strings are read by string.go.
 type parser struct {
 	text   string
 	depth  int
@@ -41,10 +41,10 @@ func ParseJSON[T Text](text T) (Value, error) { return ParseJSONLimited(text, Li
 
 // ParseJSONLimited reads one JSON document.
 func ParseJSONLimited[T Text](text T, limits Limits) (Value, error) {
-	return parseJSON(string(text), limits, nil, Value{})
+	return parseJSON(nil, string(text), limits, nil, Value{})
 }
 
-func parseJSON(text string, limits Limits, sealed []string, other Value) (Value, error) {
+func parseJSON(memory *Memory, text string, limits Limits, sealed []string, other Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
 		return Value{}, err
@@ -53,7 +53,7 @@ func parseJSON(text string, limits Limits, sealed []string, other Value) (Value,
 	defer p.release()
 	p.seal = newSeal(sealed)
 	p.beside = newBeside(other)
-	v, end, err := p.first()
+	v, end, err := p.first(memory)
 	if err != nil {
 		return Value{}, err
 	}
@@ -64,14 +64,15 @@ func parseJSON(text string, limits Limits, sealed []string, other Value) (Value,
 }
 
 // first reads the value that the text starts with.
-func (p *parser) first() (v Value, end int, err *SyntaxError) {
+func (p *parser) first(memory *Memory) (v Value, end int, err *SyntaxError) {
 	start := skipSpace(p.text, 0)
 	p.push().pos = uint32(start)
 	if end, err = p.value(0, start); err != nil {
 		return Value{}, 0, err
 	}
 	p.nodes = append(p.nodes, p.stack[0])
-	d := &doc{text: p.text, extra: string(p.extra), nodes: append([]node(nil), p.nodes...), shared: p.beside.shared}
+	d := memory.newDoc()
+	d.text, d.extra, d.nodes, d.shared = p.text, string(p.extra), memory.keep(p.nodes), p.beside.shared
 	return Value{d, uint32(len(d.nodes) - 1)}, end, nil
 }
 

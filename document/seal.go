@@ -22,7 +22,7 @@ const AnyItem = "*"
 // are sealed. The path is made of field names and AnyItem. What is sealed is checked
 // as all else is, save that names may occur twice in it.
 func ParseJSONSealed[T Text](text T, limits Limits, path ...string) (Value, error) {
-	return parseJSON(string(text), limits, path, Value{})
+	return parseJSON(nil, string(text), limits, path, Value{})
 }
 
 // IsSealed reports whether the value is known only as text.

@@ -57,7 +57,7 @@ func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxEr
 	}
 	p := newParser(string(text), limits)
 	defer p.release()
-	return p.first()
+	return p.first(nil)
 }
 
 // jsonSize returns where the object ends that a text starts with, by its braces

@@ -162,23 +162,55 @@ func (e Element) Compare(other Element) int {
 
 // String returns the element as Kubernetes shows it: .name, [key="value"],
 // [="value"] or [0].
-func (e Element) String() string {
+func (e Element) String() string { return string(e.appendShown(nil)) }
+
+// appendShown appends what String returns.
+func (e Element) appendShown(dst []byte) []byte {
 	switch e.kind {
 	case FieldName:
-		return "." + e.text
+		return append(append(dst, '.'), e.text...)
 	case Key:
-		fields := e.KeyFields()
-		shown := make([]string, len(fields))
-		for i, f := range fields {
-			shown[i] = f.Name + "=" + showValue(f.Value)
-		}
-		return "[" + strings.Join(shown, ",") + "]"
+		return append(e.appendShownKey(append(dst, '[')), ']')
 	case SetValue:
-		return "[=" + showValue(e.Value()) + "]"
+		dst = append(dst, "[="...)
+		dst = append(dst, showValue(e.Value())...)
+		return append(dst, ']')
 	case Index:
-		return "[" + e.text + "]"
+		return append(append(append(dst, '['), e.text...), ']')
 	}
-	return "{{invalid path element}}"
+	return append(dst, "{{invalid path element}}"...)
+}
+
+// appendShownKey appends a key. A usual one is shown nearly as it is spelled.
+func (e Element) appendShownKey(dst []byte) []byte {
+	start := len(dst)
+	for rest := e.text; ; {
+		f, ok := cutKeyField(&rest)
+		if !ok || f != (spelledField{}) && !isUsualString(f.value) && !isUsualInteger(f.value) {
+			break
+		}
+		if f == (spelledField{}) {
+			return dst
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, f.name...), '=')
+		if isUsualInteger(f.value) {
+			dst = append(dst, f.value...)
+		} else {
+			dst = strconv.AppendQuote(dst, f.value[2:len(f.value)-2])
+		}
+	}
+	dst = dst[:start]
+	for i, f := range e.KeyFields() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, f.Name...), '=')
+		dst = append(dst, showValue(f.Value)...)
+	}
+	return dst
 }
 
 // showValue shows a value in a path.

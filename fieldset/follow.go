@@ -161,14 +161,28 @@ func (f *follower) common() (kids []node, ok bool) {
 // else is left out, but for the fact that there is something. ok is as for Common.
 func Along(text string, paths Set) (along Set, ok bool) {
 	f := follow(text, paths)
-	kids, ok := f.along()
+	room := make([]node, 0, paths.nodes())
+	kids, ok := f.along(&room)
 	return Set{kids}, ok
+}
+
+// nodes returns how many nodes a set has.
+func (s Set) nodes() int {
+	count := len(s.kids)
+	for i := range s.kids {
+		count += s.kids[i].below().nodes()
+	}
+	return count
 }
 
 // something stands for whatever there is that is not looked into.
 var something = Set{[]node{newNode(NameElement("…"), true, Set{})}}
 
-func (f *follower) along() (kids []node, ok bool) {
+// along takes the memory for the nodes of its level from room, which has enough for all.
+func (f *follower) along(room *[]node) (kids []node, ok bool) {
+	start := len(*room)
+	*room = (*room)[:start+len(f.paths.kids)]
+	kids = (*room)[start:start]
 	for n := f.open(); n != nil; n = f.next() {
 		switch {
 		case f.leaf():
@@ -177,7 +191,7 @@ func (f *follower) along() (kids []node, ok bool) {
 			kids = append(kids, n.with(strings.HasPrefix(f.text[f.pos:], "{"+dotEntry), something))
 		default:
 			inside := f.below(n)
-			below, ok := inside.along()
+			below, ok := inside.along(room)
 			if !ok {
 				return nil, false
 			}

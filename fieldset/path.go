@@ -23,11 +23,12 @@ func Names(names ...string) Path {
 // .spec.containers[name="app"].image. A field name that holds a dot or a bracket
 // is shown as it is; see Quoted.
 func (p Path) String() string {
-	var b strings.Builder
+	var array [128]byte
+	dst := array[:0]
 	for _, e := range p {
-		b.WriteString(e.String())
+		dst = e.appendShown(dst)
 	}
-	return b.String()
+	return string(dst)
 }
 
 // Quoted returns the path in a form from which ParsePath reads the same path back:

@@ -109,7 +109,6 @@ func (s Set) At(p Path) Set {
 	return s
 }
 
-
 func (n *node) below() Set { return Set{n.kids} }
 
 // Len returns the number of different first elements; Element, Member and Child

@@ -1,0 +1,71 @@
+package document
+
+import "testing"
+
+// A document that was read to memory is the document that was read without, whatever was
+// in the memory before, and however many are in it.
+func TestMemory(t *testing.T) {
+	var m Memory
+	texts := []string{
+		`{"a":[1,{"b":"c"}],"d":{"e":null},"f":"\u00e9\n"}`,
+		`[]`, `1`, `"x"`, `{}`,
+		`{"b":1,"a":{"d":[[],{}],"c":"\""}}`,
+		`[` + list(500) + `]`,
+		`{"a":{"b":[1,2,3]},"c":{"d":"e"}}`,
+	}
+	for round := range 5 {
+		m.Reset()
+		var read []Value
+		for i := range texts {
+			text := texts[(i*3+round)%len(texts)]
+			var other Value
+			if len(read) > 0 {
+				other = read[len(read)-1]
+			}
+			v, err := m.ParseJSON(text, Limits{}, other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read = append(read, v)
+			again, err := m.ParseJSON(text, Limits{}, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read = append(read, again)
+		}
+		for i, v := range read {
+			text := texts[(i/2*3+round)%len(texts)]
+			want, err := ParseJSON(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !Equal(v, want) || v.JSON() != want.JSON() {
+				t.Errorf("round %d: %s is %s", round, text, v)
+			}
+		}
+	}
+}
+
+// After the first round, reading costs no memory.
+func TestMemoryIsUsedAgain(t *testing.T) {
+	var m Memory
+	text := `{"a":[1,{"b":"c"}],"d":{"e":null},"f":[` + list(100) + `]}`
+	cost := testing.AllocsPerRun(100, func() {
+		m.Reset()
+		for range 10 {
+			if _, err := m.ParseJSON(text, Limits{}, Value{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if cost > 1 {
+		t.Errorf("reading ten documents takes %v allocations, want none", cost)
+	}
+}
+
+func list(size int) (text string) {
+	for range size {
+		text += `{"name":"x"},`
+	}
+	return text + "0"
+}
