@@ -41,7 +41,8 @@
 //	  reconcile.go   sets that are older than the topology; memo.go, those that are not
 //	  ancient.go     the oldest entries, joined
 //	prune.go       what an applier no longer applies, by sets; prunewalk.go in one walk
-//	compare.go     what changed between two documents; changesat.go, at each version
+//	compare.go     what changed between two documents; comparelists.go for lists
+//	  changesat.go   at each version
 //	conflict.go    who minds
 //	extract.go     what an applier owns, as a configuration
 //

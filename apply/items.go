@@ -106,6 +106,9 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 
 // sameItem reports whether two items of a granular list have the same path element.
 func sameItem(l *schema.List, a, b document.Value) bool {
+	if document.Same(a, b) {
+		return true
+	}
 	if l.Relationship != schema.Keyed {
 		return document.Equal(a, b)
 	}

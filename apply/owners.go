@@ -119,10 +119,11 @@ func (o *owner) lacking(other *owner) (fieldset.Set, error) {
 	return o.set.Difference(other.set), nil
 }
 
-// along returns what an owner's set says on the way to some paths; it may say more.
-func (o *owner) along(paths fieldset.Set) (fieldset.Set, error) {
+// along returns what an owner's set says on the way to some paths; it may say more. It is
+// valid as long as the arena is not reset.
+func (o *owner) along(arena *fieldset.Arena, paths fieldset.Set) (fieldset.Set, error) {
 	if !o.known {
-		if along, ok := fieldset.Along(o.entry.FieldsV1, paths); ok {
+		if along, ok := arena.Along(o.entry.FieldsV1, paths); ok {
 			return along, nil
 		}
 	}

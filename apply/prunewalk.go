@@ -2,6 +2,7 @@ package apply
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
@@ -16,7 +17,8 @@ import (
 // field is let go of when it, or something around it, was mine, and nobody owns it
 // now. Declared fields count as mine, and as owned, when anything below them is.
 type pruner struct {
-	docs *document.Builder
+	docs document.Builder
+	sets fieldset.Arena
 	// owned has what each owner owns now, of every value that the walk is inside of.
 	owned []fieldset.Set
 }
@@ -28,22 +30,31 @@ func pruneHere(merged versioned, owners *owners, me int, last owner) (document.V
 	if err != nil || givenUp.IsEmpty() {
 		return merged.doc, err
 	}
-	// What nobody may own is nobody's to remove.
-	p := pruner{owned: append(make([]fieldset.Set, 0, 8*(len(owners.list)+1)), neverOwned)}
+	p := pruners.Get().(*pruner)
+	defer p.release()
 	s := pruneScope{givenUp: givenUp}
-	if s.mine, err = last.along(givenUp); err != nil {
+	if s.mine, err = last.along(&p.sets, givenUp); err != nil {
 		return document.Value{}, err
 	}
+	p.owned = append(p.owned, neverOwned) // what nobody may own is nobody's to remove
 	for i := range owners.list {
-		owned, err := owners.list[i].along(givenUp)
+		owned, err := owners.list[i].along(&p.sets, givenUp)
 		if err != nil {
 			return document.Value{}, err
 		}
 		p.owned = append(p.owned, owned)
 	}
-	p.docs = builders.Get().(*document.Builder)
-	defer builders.Put(p.docs)
 	return p.value(merged.t, merged.doc, s), nil
+}
+
+var pruners = sync.Pool{New: func() any { return new(pruner) }}
+
+// release gives the pruner back, without the sets that it was given.
+func (p *pruner) release() {
+	p.sets.Reset()
+	clear(p.owned[:cap(p.owned)])
+	p.owned = p.owned[:0]
+	pruners.Put(p)
 }
 
 // allAt reports whether all owners are at one version.
@@ -77,7 +88,7 @@ func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.
 }
 
 func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
-	rest := edit(p.docs, v)
+	rest := edit(&p.docs, v)
 	for at := range s.givenUp.Len() {
 		e := s.givenUp.Element(at)
 		if e.Kind() != fieldset.FieldName {
@@ -92,7 +103,7 @@ func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document
 }
 
 func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
-	rest := edit(p.docs, v)
+	rest := edit(&p.docs, v)
 	var array [16]selected
 	for _, found := range selectItems(array[:0], l, v, s.givenUp) {
 		item, t := v.At(found.index), l.Item

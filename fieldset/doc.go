@@ -39,7 +39,7 @@
 // # For engines, unchecked
 //
 // [Builder], [Writer], [SpelledElement], [AppendKeyField], [AppendValue], [Common],
-// [Lacking] and [Along] are for engines that make or ask many sets a second. They do
+// [Lacking] and [Arena] are for engines that make or ask many sets a second. They do
 // not check what they are given: elements out of order, spellings that Kubernetes
 // would not write, or a text that is no FieldsV1 make a set that is wrong without
 // saying so. All else checks, and is the better choice wherever time does not matter.

@@ -11,6 +11,12 @@ import "strings"
 //	}
 type follower struct {
 	reader
+	level  followed
+	failed bool
+}
+
+// followed is what a follower knows about the level that it is in.
+type followed struct {
 	paths Set
 	at    int // which first element of the paths is the next to be found
 	// within says that pos is at the start of a value, not behind it.
@@ -18,21 +24,20 @@ type follower struct {
 	member bool // a "." was met
 	some   bool // an element was met
 	ended  bool // pos is behind the level
-	failed bool
 }
 
 func follow(text string, paths Set) follower {
-	return follower{reader: reader{text: text}, paths: paths}
+	return follower{reader: reader{text: text}, level: followed{paths: paths}}
 }
 
 // open steps into the level, to the first element that is found.
 func (f *follower) open() *node {
-	if !f.reader.at('{') {
+	if !f.at('{') {
 		f.failed = true
 		return nil
 	}
-	if f.reader.at('}') {
-		f.ended = true
+	if f.at('}') {
+		f.level.ended = true
 		return nil
 	}
 	return f.find()
@@ -40,8 +45,8 @@ func (f *follower) open() *node {
 
 // next goes on to the next element that is found.
 func (f *follower) next() *node {
-	f.at++
-	if f.at == len(f.paths.kids) || !f.comma() {
+	f.level.at++
+	if f.level.at == len(f.level.paths.kids) || !f.comma() {
 		return nil
 	}
 	return f.find()
@@ -49,22 +54,23 @@ func (f *follower) next() *node {
 
 // find reads elements until one of the paths begins with one.
 func (f *follower) find() *node {
+	level := &f.level
 	for {
 		e, err := f.element()
-		if err != nil || !f.reader.at(':') {
+		if err != nil || !f.at(':') {
 			f.failed = true
 			return nil
 		}
-		f.within = true
-		f.member = f.member || e == dot
+		level.within = true
+		level.member = level.member || e == dot
 		if e.kind != 0 {
-			f.some = true
-			side := f.seek(e)
-			if f.at == len(f.paths.kids) {
+			level.some = true
+			side := level.seek(e)
+			if level.at == len(level.paths.kids) {
 				return nil
 			}
 			if side == 0 {
-				return &f.paths.kids[f.at]
+				return &level.paths.kids[level.at]
 			}
 		}
 		if !f.comma() {
@@ -75,9 +81,9 @@ func (f *follower) find() *node {
 
 // seek goes on to the first of the paths' elements that does not come before e, and
 // tells how it compares.
-func (f *follower) seek(e Element) (side int) {
-	for ; f.at < len(f.paths.kids); f.at++ {
-		if side = f.paths.kids[f.at].element().Compare(e); side >= 0 {
+func (l *followed) seek(e Element) (side int) {
+	for ; l.at < len(l.paths.kids); l.at++ {
+		if side = l.paths.kids[l.at].element().Compare(e); side >= 0 {
 			return side
 		}
 	}
@@ -87,15 +93,15 @@ func (f *follower) seek(e Element) (side int) {
 // comma steps over the value, if that was not done, and to the next element. It returns
 // false at the end of the level.
 func (f *follower) comma() bool {
-	if f.within {
+	if f.level.within {
 		f.pos += extent(f.text[f.pos:])
-		f.within = false
+		f.level.within = false
 	}
 	switch {
-	case f.reader.at(','):
+	case f.at(','):
 		return true
-	case f.reader.at('}'):
-		f.ended = true
+	case f.at('}'):
+		f.level.ended = true
 	default:
 		f.failed = true
 	}
@@ -108,24 +114,25 @@ func (f *follower) leaf() bool {
 		return false
 	}
 	f.pos += len("{}")
-	f.within = false
+	f.level.within = false
 	return true
 }
 
-// below returns a follower for the value of the element that was found.
-func (f *follower) below(n *node) follower {
-	return follower{reader: reader{text: f.text, pos: f.pos}, paths: n.below()}
-}
+// enter makes the value of the element that was found the level to follow.
+func (f *follower) enter(n *node) { f.level = followed{paths: n.below()} }
 
-// leave goes on behind the value where the follower for it has ended.
-func (f *follower) leave(below *follower) {
-	if below.ended {
-		f.pos, f.within = below.pos, false
+// leave returns to the level above, whose value the left one is and starts at a place. It
+// tells whether the element above was a member.
+func (f *follower) leave(above followed, start int) (member bool) {
+	left := f.level
+	f.level = above
+	if left.ended {
+		f.level.within = false
+	} else {
+		f.pos = start
 	}
+	return left.member || !left.some
 }
-
-// isMember reports whether the element above the level is a member.
-func (f *follower) isMember() bool { return f.member || !f.some }
 
 // Common returns the paths that a text of FieldsV1 has in common with a set, without
 // reading the text as a whole: it follows the paths of the set through the text. ok is
@@ -145,44 +152,55 @@ func (f *follower) common() (kids []node, ok bool) {
 			kids = appendNode(kids, n, n.member, Set{})
 			continue
 		}
-		inside := f.below(n)
-		below, ok := inside.common()
+		here, start := f.level, f.pos
+		f.enter(n)
+		below, ok := f.common()
 		if !ok {
 			return nil, false
 		}
-		kids = appendNode(kids, n, n.member && inside.isMember(), Set{below})
-		f.leave(&inside)
+		member := f.leave(here, start)
+		kids = appendNode(kids, n, n.member && member, Set{below})
 	}
 	return kids, !f.failed
 }
 
 // Along returns what a text of FieldsV1 says about the elements on the way to the
 // paths of a set: whether they are members, and whether anything is below them. All
-// else is left out, but for the fact that there is something. ok is as for Common.
-func Along(text string, paths Set) (along Set, ok bool) {
+// else is left out, but for the fact that there is something. ok is as for Common. The
+// set is in the arena.
+func (a *Arena) Along(text string, paths Set) (along Set, ok bool) {
 	f := follow(text, paths)
-	room := make([]node, 0, paths.nodes())
-	kids, ok := f.along(&room)
+	kids, ok := f.along(a)
 	return Set{kids}, ok
 }
 
-// nodes returns how many nodes a set has.
-func (s Set) nodes() int {
-	count := len(s.kids)
-	for i := range s.kids {
-		count += s.kids[i].below().nodes()
+// Arena is memory for sets that are needed only for a short time. The zero Arena is ready
+// to use.
+type Arena struct{ nodes []node }
+
+// Reset makes the memory free for other sets. Those that are in it must not be used any
+// more.
+func (a *Arena) Reset() {
+	clear(a.nodes) // they keep texts alive
+	a.nodes = a.nodes[:0]
+}
+
+// level returns room for a number of nodes, with none in it yet.
+func (a *Arena) level(size int) []node {
+	start := len(a.nodes)
+	if start+size > cap(a.nodes) {
+		// What is in the old memory stays there, as sets point to it.
+		a.nodes, start = make([]node, 0, 2*cap(a.nodes)+max(size, 64)), 0
 	}
-	return count
+	a.nodes = a.nodes[:start+size]
+	return a.nodes[start : start : start+size]
 }
 
 // something stands for whatever there is that is not looked into.
 var something = Set{[]node{newNode(NameElement("…"), true, Set{})}}
 
-// along takes the memory for the nodes of its level from room, which has enough for all.
-func (f *follower) along(room *[]node) (kids []node, ok bool) {
-	start := len(*room)
-	*room = (*room)[:start+len(f.paths.kids)]
-	kids = (*room)[start:start]
+func (f *follower) along(a *Arena) (kids []node, ok bool) {
+	kids = a.level(len(f.level.paths.kids))
 	for n := f.open(); n != nil; n = f.next() {
 		switch {
 		case f.leaf():
@@ -190,16 +208,16 @@ func (f *follower) along(room *[]node) (kids []node, ok bool) {
 		case len(n.kids) == 0:
 			kids = append(kids, n.with(strings.HasPrefix(f.text[f.pos:], "{"+dotEntry), something))
 		default:
-			inside := f.below(n)
-			below, ok := inside.along(room)
+			here, start := f.level, f.pos
+			f.enter(n)
+			below, ok := f.along(a)
 			if !ok {
 				return nil, false
 			}
-			kids = append(kids, n.with(inside.isMember(), Set{below}))
-			f.leave(&inside)
+			kids = append(kids, n.with(f.leave(here, start), Set{below}))
 		}
 	}
-	if len(kids) == 0 && f.some {
+	if len(kids) == 0 && f.level.some {
 		kids = something.kids
 	}
 	return kids, !f.failed

@@ -57,15 +57,22 @@ func TestCommonWithNothing(t *testing.T) {
 
 // On the way to the paths, Along says what the set says.
 func TestAlong(t *testing.T) {
+	var arena Arena
 	for seed := range uint64(6000) {
 		r := seeded(seed)
 		stock := randomStock(r)
 		s, paths := randomPair(r, stock).ours, randomPair(r, stock).ours
-		along, ok := Along(s.FieldsV1(), paths)
-		if !ok {
+		other := randomPair(r, stock).ours
+		along, ok := arena.Along(s.FieldsV1(), paths)
+		alongOther, okOther := arena.Along(other.FieldsV1(), paths)
+		if !ok || !okOther {
 			t.Fatalf("seed %d: %s is not understood", seed, s.FieldsV1())
 		}
 		checkAlong(t, s, along, paths)
+		checkAlong(t, other, alongOther, paths)
+		if seed%4 == 0 {
+			arena.Reset()
+		}
 	}
 }
 

@@ -1,0 +1,159 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// lists compares the items of granular lists by their element; their order does
+// not matter.
+func (c *comparer) lists(t *schema.List, before, after document.Value) {
+	if !c.plain && c.inOrder(t, before, after) {
+		return
+	}
+	old, _ := elements(t, before)
+	new, _ := elements(t, after)
+	inOld, inNew := newIndex(old), newIndex(new)
+	oldTwice, newTwice := inOld.duplicates(), inNew.duplicates()
+	for i, e := range old {
+		if e == (fieldset.Element{}) || inOld.find(e) != i {
+			continue
+		}
+		j := inNew.find(e)
+		c.items(e, t.Item, occurrences{before, old, oldTwice, i}, occurrences{after, new, newTwice, j})
+	}
+	for j, e := range new {
+		if e == (fieldset.Element{}) || inNew.find(e) != j || inOld.find(e) >= 0 {
+			continue
+		}
+		c.items(e, t.Item, occurrences{before, old, oldTwice, -1}, occurrences{after, new, newTwice, j})
+	}
+}
+
+// inOrder compares lists whose common items are in the same order, and of which only a few
+// were added, removed or changed, all of which occur once. It looks at no path elements
+// but theirs. If the lists are not like that it does nothing and returns false.
+func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
+	var array [16]changedItem
+	changed := array[:0]
+	for i, j := 0, 0; i < before.Len() || j < after.Len(); {
+		var item changedItem
+		switch {
+		case i < before.Len() && j < after.Len() && sameItem(t, before.At(i), after.At(j)):
+			item.old, item.new = before.At(i), after.At(j)
+			i++
+			j++
+		case i < before.Len() && countItems(t, after, before.At(i)) == 0:
+			item.old = before.At(i)
+			i++
+		case j < after.Len() && countItems(t, before, after.At(j)) == 0:
+			item.new = after.At(j)
+			j++
+		default:
+			return false
+		}
+		if document.Equal(item.old, item.new) {
+			continue
+		}
+		if len(changed) == cap(changed) {
+			return false
+		}
+		changed = append(changed, item)
+	}
+	for i := range changed {
+		one := &changed[i]
+		if one.id = one.new; one.id.IsAbsent() {
+			one.id = one.old
+		}
+		var ok bool
+		if one.element, ok = elementOf(t, one.id); !ok || countItems(t, before, one.id) > 1 || countItems(t, after, one.id) > 1 {
+			return false
+		}
+	}
+	for _, one := range changed {
+		c.child(one.element, t.Item, one.old, one.new)
+	}
+	return true
+}
+
+// changedItem is an item before and after; one of them may be absent. id is one that is
+// not, and has the element.
+type changedItem struct {
+	old, new, id document.Value
+	element      fieldset.Element
+}
+
+// countItems returns how many items of a list have the element of an item.
+func countItems(t *schema.List, list, item document.Value) (count int) {
+	for i := range list.Len() {
+		if sameItem(t, list.At(i), item) {
+			count++
+		}
+	}
+	return count
+}
+
+// occurrences are the items of a list that have one element.
+type occurrences struct {
+	list     document.Value
+	elements []fieldset.Element
+	repeated []bool
+	first    int // -1 if there is none
+}
+
+func (o occurrences) one() document.Value {
+	if o.first < 0 {
+		return document.Value{}
+	}
+	return o.list.At(o.first)
+}
+
+func (o occurrences) several() bool { return o.first >= 0 && o.repeated != nil && o.repeated[o.first] }
+
+// equal compares the items one by one, in their order.
+func (o occurrences) equal(other occurrences) bool {
+	i, j := o.first, other.first
+	for i >= 0 && j >= 0 {
+		if !document.Equal(o.list.At(i), other.list.At(j)) {
+			return false
+		}
+		i, j = o.after(i), other.after(j)
+	}
+	return i == j
+}
+
+// after returns the next occurrence after the i-th item, -1 if it was the last.
+func (o occurrences) after(i int) int {
+	for next := i + 1; next < len(o.elements); next++ {
+		if o.elements[next] == o.elements[i] {
+			return next
+		}
+	}
+	return -1
+}
+
+// items compares what two lists have under one element. Items that occur more than
+// once are one unit: they can't be compared inside.
+func (c *comparer) items(e fieldset.Element, t *schema.Type, before, after occurrences) {
+	switch {
+	case !before.several() && !after.several():
+		if !document.Same(before.one(), after.one()) {
+			c.child(e, t, before.one(), after.one())
+		}
+	case before.several() && after.several():
+		if !before.equal(after) {
+			c.sets[modified].Push(e, true, fieldset.Set{})
+		}
+	case before.several():
+		if after.first >= 0 {
+			c.child(e, t, document.Value{}, after.one())
+		}
+		c.sets[removed].Push(e, true, fieldset.Set{})
+	default:
+		if before.first >= 0 {
+			c.child(e, t, before.one(), document.Value{})
+		}
+		c.sets[added].Push(e, true, fieldset.Set{})
+	}
+}
