@@ -128,3 +128,31 @@ func TestKeysBesideMarkersAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A value that was a field of a document has another name when it is put into a map by
+// hand. Names that need escapes are escaped whatever the names were before.
+func TestNamesOfMovedValues(t *testing.T) {
+	read, err := document.ParseJSON(`{"free":{"x":1,"y":{"z":2}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
+		document.Field{Name: "kind", Value: document.NewString("Thing")},
+		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString("a")})},
+		document.Field{Name: "free", Value: document.NewMap(
+			document.Field{Name: "a<b", Value: read.Lookup("free", "x")},
+			document.Field{Name: `c"d`, Value: read.Lookup("free", "y")},
+		)},
+	)
+	for _, plain := range []bool{false, true} {
+		result, err := mustEngine(Options{Plain: plain}).Apply(Object{}, config, Request{Manager: "m1", Version: "v1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"f:free":{"f:a\u003cb":{},"f:c\"d":{".":{},"f:z":{}}}}`
+		if got := result.Object.Entries[0].FieldsV1; got != want {
+			t.Errorf("plain %v: got %s, want %s", plain, got, want)
+		}
+	}
+}

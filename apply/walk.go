@@ -144,20 +144,24 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 	changed := false
 	i := 0
 	for j := 0; j < config.Len() && !w.failed; j++ {
-		name := config.Name(j)
-		for i < old.Len() && old.Name(i) < name {
-			if changed {
-				w.docs.Push(old.Name(i), old.At(i))
-			}
-			i++
-		}
+		name, value := config.Field(j)
 		var oldField document.Value
-		if i < old.Len() && old.Name(i) == name {
-			oldField = old.At(i)
-			i++
+		for ; i < old.Len(); i++ {
+			oldName, field := old.Field(i)
+			if oldName == name {
+				oldField = field
+				i++
+				break
+			}
+			if oldName > name {
+				break
+			}
+			if changed {
+				w.docs.Push(oldName, field)
+			}
 		}
 		t, declared := m.TypeOf(name)
-		merged := w.field(t, declared, name, oldField, config.At(j))
+		merged := w.field(t, declared, name, config.HasOrdinaryName(j), oldField, value)
 		switch {
 		case changed:
 		case old.Len() == 0 && w.marked > marked:
@@ -184,29 +188,29 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 	return w.docs.Map(mark)
 }
 
-// field walks one field of a map.
-func (w *walker) field(t *schema.Type, declared bool, name string, old, value document.Value) document.Value {
+// field walks one field of a map. An ordinary name is one that needs no escape.
+func (w *walker) field(t *schema.Type, declared bool, name string, ordinary bool, old, value document.Value) document.Value {
 	if t == nil {
 		w.failed = true
 		return value
 	}
 	if !w.scoped && isScalar(value.Kind()) {
-		w.fields.Leaf(name)
+		w.fields.Leaf(name, ordinary)
 		return w.leaf(t, old, value)
 	}
 	if w.markers {
-		return w.unsettableField(t, declared, name, old, value)
+		return w.unsettableField(t, declared, name, ordinary, old, value)
 	}
-	return w.container(t, declared, name, old, value)
+	return w.container(t, declared, name, ordinary, old, value)
 }
 
 // container walks one field of a map that is not a scalar.
-func (w *walker) container(t *schema.Type, declared bool, name string, old, value document.Value) document.Value {
+func (w *walker) container(t *schema.Type, declared bool, name string, ordinary bool, old, value document.Value) document.Value {
 	member := !declared || isRecorded(t, value)
 	if w.scoped {
-		return w.scopedField(t, name, member, old, value)
+		return w.scopedField(t, name, ordinary, member, old, value)
 	}
-	opened := w.fields.OpenName(name, member)
+	opened := w.fields.OpenName(name, ordinary, member)
 	merged := w.value(t, old, value)
 	w.fields.Close(opened)
 	return merged
@@ -214,16 +218,16 @@ func (w *walker) container(t *schema.Type, declared bool, name string, old, valu
 
 // unsettableField walks one field of a map that may be an unset marker, or have some
 // inside of it.
-func (w *walker) unsettableField(t *schema.Type, declared bool, name string, old, value document.Value) document.Value {
+func (w *walker) unsettableField(t *schema.Type, declared bool, name string, ordinary bool, old, value document.Value) document.Value {
 	if isMarked(value) {
 		w.marked++
 		w.failed = w.failed || w.scoped || value.Len() != 1 || value.At(0).Text() != MarkerValue
-		w.fields.Leaf(name)
+		w.fields.Leaf(name, ordinary)
 		w.unset.Push(fieldset.NameElement(name), true, fieldset.Set{})
 		return document.Value{}
 	}
 	mark, marked := w.unset.Mark(), w.marked
-	merged := w.container(t, declared, name, old, value)
+	merged := w.container(t, declared, name, ordinary, old, value)
 	if w.marked > marked {
 		// A map entry that holds nothing but markers is not owned for itself.
 		w.failed = w.failed || !declared
@@ -234,14 +238,14 @@ func (w *walker) unsettableField(t *schema.Type, declared bool, name string, old
 
 // scopedField walks a field where there are hidden or reset fields, which is near
 // the root.
-func (w *walker) scopedField(t *schema.Type, name string, member bool, old, value document.Value) document.Value {
+func (w *walker) scopedField(t *schema.Type, name string, ordinary, member bool, old, value document.Value) document.Value {
 	hidden, reset := w.hidden, w.reset
 	var isHidden, isReset bool
 	w.hidden, isHidden = hidden.Below(fieldset.NameElement(name))
 	w.reset, isReset = reset.Below(fieldset.NameElement(name))
 	w.scoped = !w.hidden.IsEmpty() || !w.reset.IsEmpty()
 	start := w.fields.Len()
-	opened := w.fields.OpenName(name, member && !isHidden)
+	opened := w.fields.OpenName(name, ordinary, member && !isHidden)
 	merged := w.value(t, old, value)
 	w.fields.Close(opened)
 	if isReset {

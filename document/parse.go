@@ -309,6 +309,7 @@ func (p *parser) hardName(at, start, i int) (end int, err *SyntaxError) {
 	}
 	n := &p.stack[at]
 	n.name, n.nameSize = s.start, s.size
+	n.form |= hardName
 	if s.form&extraText != 0 {
 		n.form |= extraName
 	}

@@ -98,6 +98,7 @@ const (
 	extraText                  // a string whose content is among the extra
 	extraName                  // a field whose name is among the extra
 	foreign                    // a container that another document has; see beside.go
+	hardName                   // a field whose name may have bytes that are not ordinary
 )
 
 // member is a field of a map, or an item of a list (then without a name).
@@ -195,6 +196,26 @@ func (v Value) Name(i int) string {
 	return v.d.nameOf(&v.d.nodes[v.kid(i)])
 }
 
+// Field returns the name and the value of the i-th field of a map.
+func (v Value) Field(i int) (name string, value Value) {
+	if v.d.nodes == nil {
+		m := &v.d.members[i]
+		return m.name, m.value
+	}
+	kid := v.kid(i)
+	n := &v.d.nodes[kid]
+	if n.form&foreign != 0 {
+		return v.d.nameOf(n), v.d.shared[n.first]
+	}
+	return v.d.nameOf(n), Value{v.d, kid}
+}
+
+// HasOrdinaryName reports whether the name of the i-th field of a map is known to be
+// written as it is, without escapes.
+func (v Value) HasOrdinaryName(i int) bool {
+	return v.d.nodes != nil && v.d.nodes[v.kid(i)].form&hardName == 0
+}
+
 // kid returns which node the i-th item or field of a node is.
 func (v Value) kid(i int) uint32 {
 	n := &v.d.nodes[v.i]
@@ -244,7 +265,7 @@ func (v Value) Fields() iter.Seq2[string, Value] {
 			return
 		}
 		for i := range v.Len() {
-			if !yield(v.Name(i), v.At(i)) {
+			if !yield(v.Field(i)) {
 				return
 			}
 		}

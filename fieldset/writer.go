@@ -6,8 +6,8 @@ import "github.com/cadastre/cadastre/document"
 // the set: the elements of a level must come in order, or be arranged afterwards.
 //
 //	w.Begin()
-//	spec := w.OpenName("spec", false)
-//	image := w.OpenName("image", true)
+//	spec := w.OpenName("spec", true, false)
+//	image := w.OpenName("image", true, true)
 //	w.Close(image)
 //	w.Close(spec)
 //	text := w.End()
@@ -44,20 +44,27 @@ func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 // Each of the following appends to a copy of the slice and stores it once: storing a
 // pointer is dear while the collector runs.
 
-// OpenName writes a field's name; what is below it follows.
-func (w *Writer) OpenName(name string, member bool) Opened {
+// OpenName writes a field's name; what is below it follows. A name that is known to be
+// ordinary is not checked for bytes that need an escape.
+func (w *Writer) OpenName(name string, ordinary, member bool) Opened {
 	text, start := separate(w.text)
-	text = append(text, `"f:`...)
-	text = appendName(text, name)
+	text = appendFieldName(text, name, ordinary)
 	return w.inside(text, start, member)
 }
 
 // Leaf writes a field's name, which is a member with nothing below it.
-func (w *Writer) Leaf(name string) {
+func (w *Writer) Leaf(name string, ordinary bool) {
 	text, _ := separate(w.text)
-	text = append(text, `"f:`...)
-	text = appendName(text, name)
+	text = appendFieldName(text, name, ordinary)
 	w.text = append(text, `":{}`...)
+}
+
+func appendFieldName(text []byte, name string, ordinary bool) []byte {
+	text = append(text, `"f:`...)
+	if ordinary {
+		return append(text, name...)
+	}
+	return appendName(text, name)
 }
 
 // OpenValue writes an item of a set, which is a member.

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // What a Writer writes piece by piece is what the set would be written as, also if
@@ -58,21 +60,21 @@ func open(w *Writer, e Element, member bool) Opened {
 	case SetValue:
 		return w.OpenValue(e.Value())
 	}
-	return w.OpenName(e.Name(), member)
+	return w.OpenName(e.Name(), scan.AllOrdinary(e.Name()), member)
 }
 
 func TestWriterTakesBack(t *testing.T) {
 	var w Writer
 	w.Begin()
-	w.Close(w.OpenName("empty", false))
-	spec := w.OpenName("spec", true)
+	w.Close(w.OpenName("empty", false, false))
+	spec := w.OpenName("spec", false, true)
 	mark := w.Len()
-	w.Close(w.OpenName("gone", true))
+	w.Close(w.OpenName("gone", false, true))
 	w.Truncate(mark)
-	w.Close(w.OpenName("empty", false))
+	w.Close(w.OpenName("empty", false, false))
 	w.Close(spec)
-	w.Close(w.OpenName("empty", false))
-	w.Close(w.OpenName("status", true))
+	w.Close(w.OpenName("empty", false, false))
+	w.Close(w.OpenName("status", false, true))
 	if got, want := string(w.End()), `{"f:spec":{},"f:status":{}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -23,13 +23,16 @@ func Ordinary(s string, i int) int {
 
 // AllOrdinary reports whether a text has only ordinary bytes.
 func AllOrdinary(s string) bool {
-	if len(s) < 8 {
+	if len(s) < 4 {
 		for i := 0; i < len(s); i++ {
 			if !ordinary[s[i]] {
 				return false
 			}
 		}
 		return true
+	}
+	if len(s) < 8 {
+		return Extraordinary(load4(s, 0)|load4(s, len(s)-4)<<32) == 0
 	}
 	for i := 0; i+8 < len(s); i += 8 {
 		if Extraordinary(Load8(s, i)) != 0 {
@@ -44,6 +47,11 @@ func Load8(s string, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+}
+
+func load4(s string, i int) uint64 {
+	_ = s[i+3]
+	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24
 }
 
 // Extraordinary sets the high bit of the bytes of x that are not ordinary. Above
