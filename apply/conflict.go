@@ -101,8 +101,12 @@ func checkConflicts(all []conflicting, r Request) error {
 	forced := fieldset.New(r.ForcePaths...)
 	var w conflictWalker
 	for _, c := range all {
+		fields := c.fields
+		if !forced.IsEmpty() {
+			fields = fields.Difference(fields.Covered(forced))
+		}
 		w.owner = []Entry{c.entry}
-		w.walk(c.there.was.t, c.there.was.doc, c.there.will.doc, c.fields.Difference(c.fields.Covered(forced)))
+		w.walk(c.there.was.t, c.there.was.doc, c.there.will.doc, fields)
 	}
 	if len(w.conflicts) == 0 {
 		return nil

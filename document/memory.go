@@ -10,6 +10,7 @@ package document
 type Memory struct {
 	nodes []node
 	docs  []doc
+	used  int // how many nodes there are, those in memory that was too small included
 }
 
 // ParseJSON does what ParseJSONBeside does; the other document may be absent. The
@@ -24,24 +25,39 @@ func (m *Memory) ParseJSON(text string, limits Limits, other Value, sealed ...st
 func (m *Memory) Reset() {
 	clear(m.docs) // they keep texts alive
 	m.nodes, m.docs = m.nodes[:0], m.docs[:0]
-	if cap(m.nodes) > maxScratch {
+	switch {
+	case cap(m.nodes) > maxScratch:
 		m.nodes = nil
+	case m.used > cap(m.nodes) && m.used <= maxScratch:
+		m.nodes = make([]node, 0, m.used+m.used/4)
 	}
+	m.used = 0
 }
 
-// keep returns a copy of nodes that are in scratch memory.
-func (m *Memory) keep(scratch []node) []node {
+// room returns where the nodes of the next document may be put together, so that they need
+// not be copied: nowhere, without memory.
+func (m *Memory) room() []node {
 	if m == nil {
-		return append([]node(nil), scratch...)
+		return nil
 	}
-	start, end := len(m.nodes), len(m.nodes)+len(scratch)
-	if end > cap(m.nodes) {
-		// What is in the old memory stays there, as documents point to it.
-		m.nodes = make([]node, 0, 2*end)
-		start, end = 0, len(scratch)
+	return m.nodes[len(m.nodes):]
+}
+
+// keep returns the nodes of a document that have been put together: a copy of them, or if
+// that was done in the memory's room, they themselves.
+func (m *Memory) keep(nodes []node) []node {
+	if m == nil {
+		return append([]node(nil), nodes...)
 	}
-	m.nodes = append(m.nodes, scratch...)
-	return m.nodes[start:end:end]
+	m.used += len(nodes)
+	if cap(nodes) == cap(m.nodes)-len(m.nodes) {
+		m.nodes = m.nodes[:len(m.nodes)+len(nodes)]
+	} else {
+		// There was not enough room. They are in new memory; documents that
+		// point to the old one keep it.
+		m.nodes = nodes
+	}
+	return nodes[:len(nodes):len(nodes)]
 }
 
 // newDoc returns an empty doc.

@@ -51,6 +51,10 @@ func parseJSON(memory *Memory, text string, limits Limits, sealed []string, othe
 	}
 	p := newParser(text, limits)
 	defer p.release()
+	if memory != nil {
+		defer func(scratch []node) { p.nodes = scratch }(p.nodes)
+		p.nodes = memory.room()
+	}
 	p.seal = newSeal(sealed)
 	p.beside = newBeside(other)
 	v, end, err := p.first(memory)
