@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"slices"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -44,14 +46,14 @@ func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
 			item.old, item.new = before.At(i), after.At(j)
 			i++
 			j++
-		case i < before.Len() && countItems(t, after, before.At(i)) == 0:
-			item.old = before.At(i)
-			i++
 		case j < after.Len() && countItems(t, before, after.At(j)) == 0:
 			item.new = after.At(j)
 			j++
+		case i < before.Len():
+			item.old = before.At(i)
+			i++
 		default:
-			return false
+			return false // what comes now was before what came already
 		}
 		if document.Equal(item.old, item.new) {
 			continue
@@ -62,12 +64,7 @@ func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
 		changed = append(changed, item)
 	}
 	for i := range changed {
-		one := &changed[i]
-		if one.id = one.new; one.id.IsAbsent() {
-			one.id = one.old
-		}
-		var ok bool
-		if one.element, ok = elementOf(t, one.id); !ok || countItems(t, before, one.id) > 1 || countItems(t, after, one.id) > 1 {
+		if !changed[i].identify(t, before, changed[:i]) {
 			return false
 		}
 	}
@@ -77,15 +74,37 @@ func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
 	return true
 }
 
-// changedItem is an item before and after; one of them may be absent. id is one that is
-// not, and has the element.
+// changedItem is an item before and after; one of them may be absent.
 type changedItem struct {
-	old, new, id document.Value
-	element      fieldset.Element
+	old, new document.Value
+	element  fieldset.Element
+}
+
+// identify finds the element of a changed item, and tells whether no other item has it. What
+// was there before has its pair after, or nothing; what was not there is new, so that only
+// what is new may be its double.
+func (c *changedItem) identify(t *schema.List, before document.Value, others []changedItem) (ok bool) {
+	if !c.old.IsAbsent() {
+		c.element, ok = elementOf(t, c.old)
+		return ok && countItems(t, before, c.old) == 1
+	}
+	c.element, ok = elementOf(t, c.new)
+	return ok && !slices.ContainsFunc(others, func(other changedItem) bool {
+		return other.old.IsAbsent() && other.element == c.element
+	})
 }
 
 // countItems returns how many items of a list have the element of an item.
 func countItems(t *schema.List, list, item document.Value) (count int) {
+	if t.Relationship == schema.Keyed && len(t.Keys) == 1 {
+		wanted := keyOf(t.Keys[0], item)
+		for i := range list.Len() {
+			if document.Equal(keyOf(t.Keys[0], list.At(i)), wanted) {
+				count++
+			}
+		}
+		return count
+	}
 	for i := range list.Len() {
 		if sameItem(t, list.At(i), item) {
 			count++
