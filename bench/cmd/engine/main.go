@@ -25,7 +25,7 @@ func main() {
 	log.SetFlags(0)
 	pattern := flag.String("run", "", "cases to run, a regular expression on names such as Pod/no-op; Scale is the linearity table")
 	turn := flag.Duration("benchtime", 60*time.Millisecond, "time of one turn of one side")
-	rounds := flag.Int("rounds", 9, "turns of each side on a case")
+	rounds := flag.Int("rounds", 15, "turns of each side on a case")
 	flag.Parse()
 
 	selected, err := regexp.Compile(*pattern)
