@@ -89,3 +89,39 @@ types:
 	fmt.Println(object.Entries[0].FieldsV1)
 	// Output: {"f:colour":{"f:blue":{},"f:red":{}}}
 }
+
+// A server that answers with bytes reads what it needs for each request to memory that the
+// next request uses again.
+func ExampleReader() {
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var reader apply.Reader
+	stored := ""
+	for _, sent := range []string{`{"apiVersion":"v1","kind":"Thing","replicas":1}`, `{"apiVersion":"v1","kind":"Thing","replicas":2}`} {
+		reader.Reset()
+		var live apply.Object
+		if stored != "" {
+			if live, err = reader.Read(stored); err != nil {
+				fmt.Println(err)
+				return
+			}
+		}
+		config, err := reader.ReadBeside(sent, live)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		result, err := engine.Apply(live, config.Document, apply.Request{Manager: "me", Version: "v1"})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		stored = result.Object.JSON()
+	}
+	fmt.Println(stored)
+	// Output:
+	// {"apiVersion":"v1","kind":"Thing","metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:replicas":{}},"manager":"me","operation":"Apply"}]},"replicas":2}
+}

@@ -17,10 +17,14 @@ type Object struct {
 // fieldSets is where objects have what most operations leave unread.
 var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
 
+// objectLimits keeps objects from being so deep that their field sets, which have a level
+// for each of theirs, could not be read back.
+var objectLimits = document.Limits{MaxDepth: document.DefaultMaxDepth - document.SealedDepth}
+
 // ReadObject reads an object from JSON. It fails with a *document.SyntaxError if
 // the text is not JSON, and with an *EntryError if its managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := document.ParseJSONSealed(text, document.Limits{}, fieldSets...)
+	doc, err := document.ParseJSONSealed(text, objectLimits, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -31,7 +35,7 @@ func ReadObject[T document.Text](text T) (Object, error) {
 // which it is made or to which it is to be applied: what is the same in both is
 // shared, and is neither read nor compared again.
 func ReadObjectBeside[T document.Text](text T, other Object) (Object, error) {
-	doc, err := document.ParseJSONBeside(text, document.Limits{}, other.Document, fieldSets...)
+	doc, err := document.ParseJSONBeside(text, objectLimits, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -49,7 +53,7 @@ func (r *Reader) Read(text string) (Object, error) { return r.ReadBeside(text, O
 
 // ReadBeside reads an object as ReadObjectBeside does; it is valid as long as that of Read.
 func (r *Reader) ReadBeside(text string, other Object) (Object, error) {
-	doc, err := r.memory.ParseJSON(text, document.Limits{}, other.Document, fieldSets...)
+	doc, err := r.memory.ParseJSON(text, objectLimits, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}

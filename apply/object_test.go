@@ -4,8 +4,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // TestNeverOwned: "Apply strips certain fields (like name and namespace) from
@@ -291,5 +293,34 @@ func TestForeignSpelling(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The deepest object that can be read can be applied, and be read back with what is owned
+// in it.
+func TestDeepestObject(t *testing.T) {
+	nested := func(levels int) string {
+		return `{"apiVersion":"v1","kind":"Thing","metadata":{"name":"a"},"a":` + strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels) + "}"
+	}
+	deepest := objectLimits.MaxDepth - 1
+	if _, err := ReadObject(nested(deepest + 1)); err == nil || len(err.Error()) > 10*len(nested(deepest)) {
+		t.Error("an object that is too deep is read, or refused at great length")
+	}
+	config, err := ReadObject(nested(deepest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
+	r := Request{Manager: "m1", Version: "v1", Time: time.Unix(1, 0)}
+	result, err := engine.Apply(Object{}, config.Document, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := ReadObject(result.Object.JSON())
+	if err != nil {
+		t.Fatal(err.Error()[:200])
+	}
+	if again, err := engine.Apply(read, config.Document, r); err != nil || !again.NoOp {
+		t.Errorf("applying it again is no no-op: %v", err)
 	}
 }

@@ -186,3 +186,21 @@ func ExampleNewNumber() {
 	// 12345678901234567890.10 <nil>
 	// expected a JSON number, received "0x10"
 }
+
+// A document that is needed for one request only is read to memory that the next request
+// uses again.
+func ExampleMemory() {
+	var memory document.Memory
+	for _, request := range []string{`{"image":"app:1"}`, `{"image":"app:2"}`} {
+		memory.Reset()
+		v, err := memory.ParseJSON(request, document.Limits{}, document.Value{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(v.Get("image"))
+	}
+	// Output:
+	// "app:1"
+	// "app:2"
+}

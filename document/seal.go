@@ -67,14 +67,23 @@ func (p *parser) sealable(at, i int, name string) (end int, err *SyntaxError) {
 	return end, err
 }
 
+// SealedDepth is how much deeper than the rest of a document that which is sealed in it may
+// nest: it may have a level for each of the document's, and is somewhere inside of it.
+const SealedDepth = 16
+
 // sealedValue steps over a map or list, keeping its text; all else is read.
 func (p *parser) sealedValue(at, start int) (end int, err *SyntaxError) {
-	if end = skipSets(p.text, start, p.limits.MaxDepth-p.depth); end > 0 {
+	maxDepth := min(p.limits.MaxDepth+SealedDepth, DefaultMaxDepth)
+	if end = skipSets(p.text, start, maxDepth-p.depth); end > 0 {
 		p.span(at, Map, start, end).form |= sealed | canonical
 		return end, nil
 	}
 	nodes, extra := len(p.nodes), len(p.extra)
-	if end, err = p.value(at, start); err != nil {
+	outside := p.limits.MaxDepth
+	p.limits.MaxDepth = maxDepth
+	end, err = p.value(at, start)
+	p.limits.MaxDepth = outside
+	if err != nil {
 		return end, err
 	}
 	n := &p.stack[at]

@@ -77,8 +77,19 @@ func TestSealedIsChecked(t *testing.T) {
 			t.Errorf("%.50s was read as %s", text, v)
 		}
 	}
-	_, err := ParseJSONSealed([]byte(`{"m":{"a":{"b":{}}}}`), Limits{MaxDepth: 3}, "m")
-	if want := "line 1, column 16: .m.a.b: lists and maps are nested more than 3 deep"; err == nil || err.Error() != want {
+	deep := func(levels int) string {
+		return `{"m":` + strings.Repeat(`{"a":`, levels) + `{}` + strings.Repeat("}", levels) + "}"
+	}
+	limits := Limits{MaxDepth: 3}
+	if _, err := ParseJSONSealed(deep(limits.MaxDepth+SealedDepth-2), limits, "m"); err != nil {
+		t.Error(err)
+	}
+	_, err := ParseJSONSealed(deep(limits.MaxDepth+SealedDepth-1), limits, "m")
+	if want := "lists and maps are nested more than 19 deep"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("received %v, want %s", err, want)
+	}
+	_, err = ParseJSONSealed(`{"m":{"a":{}},"n":{"a":{"b":{}}}}`, limits, "m")
+	if want := ".n.a.b: lists and maps are nested more than 3 deep"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("received %v, want %s", err, want)
 	}
 }
