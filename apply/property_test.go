@@ -102,6 +102,39 @@ func TestInputsStay(t *testing.T) {
 	})
 }
 
+// TestReaderIsUsedAgain: from bytes to bytes, every step has the same result in memory that
+// is used again and again as it has in new memory.
+func TestReaderIsUsedAgain(t *testing.T) {
+	var reader Reader
+	eachHistory(t, Options{Unset: true}, withMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {
+		reader.Reset()
+		want, wantErr := s.playBytes(e, before, ReadObject[string], ReadObjectBeside[string])
+		got, err := s.playBytes(e, before, reader.Read, reader.ReadBeside)
+		if got != want || (err == nil) != (wantErr == nil) {
+			return fmt.Errorf("in used memory: %v, not %v\n%s\nnot\n%s", err, wantErr, got, want)
+		}
+		return nil
+	})
+}
+
+// playBytes plays a step from bytes to bytes.
+func (s step) playBytes(e *Engine, before Object, read func(string) (Object, error), beside func(string, Object) (Object, error)) (string, error) {
+	var live Object
+	if !before.Document.IsAbsent() {
+		var err error
+		if live, err = read(before.JSON()); err != nil {
+			return "", err
+		}
+	}
+	sent, err := beside(s.doc.JSON(), live)
+	if err != nil {
+		return "", err
+	}
+	s.doc = sent.Document
+	result, err := s.play(e, live)
+	return fmt.Sprintf("%v %s", result.NoOp, result.Object.JSON()), err
+}
+
 // TestExtractIsNoOp: applying an extract changes nothing, whatever happened before.
 func TestExtractIsNoOp(t *testing.T) {
 	for _, unset := range []bool{false, true} {
