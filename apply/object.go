@@ -45,7 +45,7 @@ func ReadObjectBeside[T document.Text](text T, other Object) (Object, error) {
 // Reader reads objects to memory that it uses again and again, for whoever reads them,
 // answers a request with bytes, and forgets them. The zero Reader is ready to use, by one
 // goroutine at a time.
-type Reader struct{ memory document.Memory }
+type Reader struct{ documents document.Reader }
 
 // Read reads an object as ReadObject does. It is valid until Reset, and so are the results
 // of operations on it.
@@ -53,7 +53,7 @@ func (r *Reader) Read(text string) (Object, error) { return r.ReadBeside(text, O
 
 // ReadBeside reads an object as ReadObjectBeside does; it is valid as long as that of Read.
 func (r *Reader) ReadBeside(text string, other Object) (Object, error) {
-	doc, err := r.memory.ParseJSON(text, objectLimits, other.Document, fieldSets...)
+	doc, err := r.documents.ParseJSON(text, objectLimits, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -61,8 +61,8 @@ func (r *Reader) ReadBeside(text string, other Object) (Object, error) {
 }
 
 // Reset makes the Reader's memory free for other objects. Those that it has read, and what
-// was made of them, must not be used any more; see [document.Memory.Reset].
-func (r *Reader) Reset() { r.memory.Reset() }
+// was made of them, must not be used any more; see [document.Reader.Reset].
+func (r *Reader) Reset() { r.documents.Reset() }
 
 // SplitObject takes the managedFields out of a document.
 func SplitObject(doc document.Value) (Object, error) {

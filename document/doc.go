@@ -42,7 +42,7 @@
 //
 // Reading JSON takes four allocations however large the input is: one for the text,
 // one for what its parts are and where, one for the document, and one if strings
-// have escapes; with a [Memory], next to none. Names and scalars are parts of the text, and the garbage collector
+// have escapes; with a [Reader], next to none. Names and scalars are parts of the text, and the garbage collector
 // has nothing to look at but the text as a whole. A container whose text is
 // canonical already remembers it, so that writing an untouched part of a document is
 // one copy of bytes, whatever its size, and so that two equal parts are often found
@@ -52,7 +52,7 @@
 //
 //	value.go          the data structure, and how to look into it
 //	parse.go          JSON in; string.go reads its strings, scan.go finds where things end
-//	  memory.go         to memory that is used again
+//	  reuse.go          to memory that is used again
 //	  seal.go           a part is left unread
 //	  beside.go         what another document has already is shared with it
 //	write.go          JSON out

@@ -187,13 +187,13 @@ func ExampleNewNumber() {
 	// expected a JSON number, received "0x10"
 }
 
-// A document that is needed for one request only is read to memory that the next request
-// uses again.
-func ExampleMemory() {
-	var memory document.Memory
+// A document that is needed for one request only is read by a Reader, which uses its memory
+// again for the next.
+func ExampleReader() {
+	var reader document.Reader
 	for _, request := range []string{`{"image":"app:1"}`, `{"image":"app:2"}`} {
-		memory.Reset()
-		v, err := memory.ParseJSON(request, document.Limits{}, document.Value{})
+		reader.Reset()
+		v, err := reader.ParseJSON(request, document.Limits{}, document.Value{})
 		if err != nil {
 			fmt.Println(err)
 			return

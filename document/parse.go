@@ -44,20 +44,20 @@ func ParseJSONLimited[T Text](text T, limits Limits) (Value, error) {
 	return parseJSON(nil, string(text), limits, nil, Value{})
 }
 
-func parseJSON(memory *Memory, text string, limits Limits, sealed []string, other Value) (Value, error) {
+func parseJSON(reader *Reader, text string, limits Limits, sealed []string, other Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
 		return Value{}, err
 	}
 	p := newParser(text, limits)
 	defer p.release()
-	if memory != nil {
+	if reader != nil {
 		defer func(scratch []node) { p.nodes = scratch }(p.nodes)
-		p.nodes = memory.room()
+		p.nodes = reader.room()
 	}
 	p.seal = newSeal(sealed)
 	p.beside = newBeside(other)
-	v, end, err := p.first(memory)
+	v, end, err := p.first(reader)
 	if err != nil {
 		return Value{}, err
 	}
@@ -68,15 +68,15 @@ func parseJSON(memory *Memory, text string, limits Limits, sealed []string, othe
 }
 
 // first reads the value that the text starts with.
-func (p *parser) first(memory *Memory) (v Value, end int, err *SyntaxError) {
+func (p *parser) first(reader *Reader) (v Value, end int, err *SyntaxError) {
 	start := skipSpace(p.text, 0)
 	p.push().pos = uint32(start)
 	if end, err = p.value(0, start); err != nil {
 		return Value{}, 0, err
 	}
 	p.nodes = append(p.nodes, p.stack[0])
-	d := memory.newDoc()
-	d.text, d.extra, d.nodes, d.shared = p.text, string(p.extra), memory.keep(p.nodes), p.beside.shared
+	d := reader.newDoc()
+	d.text, d.extra, d.nodes, d.shared = p.text, string(p.extra), reader.keep(p.nodes), p.beside.shared
 	return Value{d, uint32(len(d.nodes) - 1)}, end, nil
 }
 

@@ -2,10 +2,10 @@ package document
 
 import "testing"
 
-// A document that was read to memory is the document that was read without, whatever was
-// in the memory before, and however many are in it.
-func TestMemory(t *testing.T) {
-	var m Memory
+// A document that a Reader has read is what it is without one, whatever the Reader has read
+// before, and however many others since Reset.
+func TestReader(t *testing.T) {
+	var r Reader
 	texts := []string{
 		`{"a":[1,{"b":"c"}],"d":{"e":null},"f":"\u00e9\n"}`,
 		`[]`, `1`, `"x"`, `{}`,
@@ -14,7 +14,7 @@ func TestMemory(t *testing.T) {
 		`{"a":{"b":[1,2,3]},"c":{"d":"e"}}`,
 	}
 	for round := range 5 {
-		m.Reset()
+		r.Reset()
 		var read []Value
 		for i := range texts {
 			text := texts[(i*3+round)%len(texts)]
@@ -22,12 +22,12 @@ func TestMemory(t *testing.T) {
 			if len(read) > 0 {
 				other = read[len(read)-1]
 			}
-			v, err := m.ParseJSON(text, Limits{}, other)
+			v, err := r.ParseJSON(text, Limits{}, other)
 			if err != nil {
 				t.Fatal(err)
 			}
 			read = append(read, v)
-			again, err := m.ParseJSON(text, Limits{}, v)
+			again, err := r.ParseJSON(text, Limits{}, v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,13 +47,13 @@ func TestMemory(t *testing.T) {
 }
 
 // After the first round, reading costs no memory.
-func TestMemoryIsUsedAgain(t *testing.T) {
-	var m Memory
+func TestReaderIsUsedAgain(t *testing.T) {
+	var r Reader
 	text := `{"a":[1,{"b":"c"}],"d":{"e":null},"f":[` + list(100) + `]}`
 	cost := testing.AllocsPerRun(100, func() {
-		m.Reset()
+		r.Reset()
 		for range 10 {
-			if _, err := m.ParseJSON(text, Limits{}, Value{}); err != nil {
+			if _, err := r.ParseJSON(text, Limits{}, Value{}); err != nil {
 				t.Fatal(err)
 			}
 		}
