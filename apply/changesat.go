@@ -17,8 +17,8 @@ type changesAt struct {
 	// none says that there is no difference at any version.
 	none bool
 	seen map[string]changesThere
-	// own are the changes at the version of the operation, found when somebody
-	// asks: Result gives them to whoever does, at any time.
+	// own are the changes at the version of the operation, found when somebody asks: Result
+	// gives them to whoever does, as long as the documents are valid.
 	own     changesThere
 	ownOnce sync.Once
 }

@@ -39,14 +39,18 @@ func (c Changes) set() fieldset.Set { return c.Modified.Union(c.Added) }
 // documents share cost nothing.
 func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	c := comparers.Get().(*comparer)
-	defer comparers.Put(c)
 	c.plain = e.options.Plain
 	c.value(t, before, after)
-	return Changes{
+	found := Changes{
 		Added:    c.sets[added].Set(0),
 		Modified: c.sets[modified].Set(0),
 		Removed:  c.sets[removed].Set(0),
 	}
+	for i := range c.sets {
+		c.sets[i].Reset()
+	}
+	comparers.Put(c) // not after a panic, which leaves it in disorder
+	return found
 }
 
 // change is what can happen to one field.

@@ -96,15 +96,6 @@ func (c *changedItem) identify(t *schema.List, before document.Value, others []c
 
 // countItems returns how many items of a list have the element of an item.
 func countItems(t *schema.List, list, item document.Value) (count int) {
-	if t.Relationship == schema.Keyed && len(t.Keys) == 1 {
-		wanted := keyOf(t.Keys[0], item)
-		for i := range list.Len() {
-			if document.Equal(keyOf(t.Keys[0], list.At(i)), wanted) {
-				count++
-			}
-		}
-		return count
-	}
 	for i := range list.Len() {
 		if sameItem(t, list.At(i), item) {
 			count++

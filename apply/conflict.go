@@ -151,7 +151,7 @@ func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, set fiel
 		wasChild, willChild := childOf(was, wasItems, e, i), childOf(will, willItems, e, i)
 		w.path = append(w.path, e)
 		if set.Member(i) {
-			w.conflicts = append(w.conflicts, Conflict{Path: slices.Clone(w.path), Owners: w.owner, Live: wasChild, Wanted: willChild})
+			w.conflicts = append(w.conflicts, Conflict{Path: slices.Clone(w.path), Owners: w.owner, Live: wasChild.Detached(), Wanted: willChild.Detached()})
 		}
 		if below := set.Child(i); !below.IsEmpty() {
 			w.walk(child, wasChild, willChild, below)

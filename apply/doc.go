@@ -48,7 +48,8 @@
 //
 // What these share: shape.go, how a value is taken apart; items.go, how the items of
 // a list are told apart, and selected.go, those that a set is about; named.go, declared
-// fields in sets; edit.go and remove.go, documents with and without some of their fields;
+// fields in sets; edit.go, containers of which a part is replaced; remove.go, documents
+// without some of their fields;
 // errors.go and describe.go, what is told to people.
 //
 // # Plain and fast

@@ -1,13 +1,6 @@
 package apply
 
-import (
-	"sync"
-
-	"github.com/cadastre/cadastre/document"
-)
-
-// builders keeps what builders have left of their memory for the next document.
-var builders = sync.Pool{New: func() any { return new(document.Builder) }}
+import "github.com/cadastre/cadastre/document"
 
 // edited is a container of which some fields or items are replaced, in order. As long
 // as none is, it is the container itself.

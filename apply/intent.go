@@ -38,12 +38,12 @@ func (in intent) fields() fieldset.Set {
 func (e *Engine) read(t *schema.Type, live, config document.Value, version string) (intent, error) {
 	reset := e.options.Reset[version]
 	markers := e.options.Unset && mentionsMarker(config)
-	in, done := e.walk(t, live, config, reset, markers)
+	in, done := e.walkOnce(t, live, config, reset, markers)
 	if !done {
 		// There is something wrong with it, or unusual about its markers, or
 		// shortcuts are off.
 		var err error
-		if in, err = e.readSplit(t, live, config, reset, markers); err != nil {
+		if in, err = e.readWithoutMarkers(t, live, config, reset, markers); err != nil {
 			return intent{}, err
 		}
 	}
@@ -53,16 +53,17 @@ func (e *Engine) read(t *schema.Type, live, config document.Value, version strin
 	return in, nil
 }
 
-// walk does it in one walk, if it can.
-func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
+// walkOnce reads a configuration in one walk; done is false if that can't be, or shortcuts
+// are off.
+func (e *Engine) walkOnce(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	if e.options.Plain {
 		return intent{}, false
 	}
 	return walkConfig(t, live, config, reset, markers)
 }
 
-// readSplit does it with the markers taken out first.
-func (e *Engine) readSplit(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
+// readWithoutMarkers checks a configuration, takes its markers out, and reads the rest.
+func (e *Engine) readWithoutMarkers(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
 	rest, unset, err := config, fieldset.Set{}, error(nil)
 	if markers {
 		rest, unset, err = splitMarkers(t, config)
@@ -70,7 +71,7 @@ func (e *Engine) readSplit(t *schema.Type, live, config document.Value, reset fi
 	if err := cmp.Or(validate(t, live, config, e.options.Unset), err); err != nil {
 		return intent{}, err
 	}
-	in, done := e.walk(t, live, rest, reset, false)
+	in, done := e.walkOnce(t, live, rest, reset, false)
 	if !done {
 		in = readPlainly(t, live, rest, reset)
 	}

@@ -17,14 +17,10 @@ type Object struct {
 // fieldSets is where objects have what most operations leave unread.
 var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
 
-// objectLimits keeps objects from being so deep that their field sets, which have a level
-// for each of theirs, could not be read back.
-var objectLimits = document.Limits{MaxDepth: document.DefaultMaxDepth - document.SealedDepth}
-
 // ReadObject reads an object from JSON. It fails with a *document.SyntaxError if
 // the text is not JSON, and with an *EntryError if its managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := document.ParseJSONSealed(text, objectLimits, fieldSets...)
+	doc, err := document.ParseJSONSealed(text, document.Limits{}, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -35,7 +31,7 @@ func ReadObject[T document.Text](text T) (Object, error) {
 // which it is made or to which it is to be applied: what is the same in both is
 // shared, and is neither read nor compared again.
 func ReadObjectBeside[T document.Text](text T, other Object) (Object, error) {
-	doc, err := document.ParseJSONBeside(text, objectLimits, other.Document, fieldSets...)
+	doc, err := document.ParseJSONBeside(text, document.Limits{}, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -53,15 +49,17 @@ func (r *Reader) Read(text string) (Object, error) { return r.ReadBeside(text, O
 
 // ReadBeside reads an object as ReadObjectBeside does; it is valid as long as that of Read.
 func (r *Reader) ReadBeside(text string, other Object) (Object, error) {
-	doc, err := r.documents.ParseJSON(text, objectLimits, other.Document, fieldSets...)
+	doc, err := r.documents.ParseJSON(text, document.Limits{}, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
 	return SplitObject(doc)
 }
 
-// Reset makes the Reader's memory free for other objects. Those that it has read, and what
-// was made of them, must not be used any more; see [document.Reader.Reset].
+// Reset makes the Reader's memory free for other objects. Those that it has read must not be
+// used any more, nor must those that were read beside them, nor a Result of theirs, whose
+// Changes are found only when somebody asks; see [document.Reader.Reset]. Errors, entries and
+// bytes that were written stay as they are.
 func (r *Reader) Reset() { r.documents.Reset() }
 
 // SplitObject takes the managedFields out of a document.

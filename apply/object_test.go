@@ -302,7 +302,7 @@ func TestDeepestObject(t *testing.T) {
 	nested := func(levels int) string {
 		return `{"apiVersion":"v1","kind":"Thing","metadata":{"name":"a"},"a":` + strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels) + "}"
 	}
-	deepest := objectLimits.MaxDepth - 1
+	deepest := document.DefaultMaxDepth - 1
 	if _, err := ReadObject(nested(deepest + 1)); err == nil || len(err.Error()) > 10*len(nested(deepest)) {
 		t.Error("an object that is too deep is read, or refused at great length")
 	}

@@ -20,6 +20,7 @@ type owner struct {
 	// that was read.
 	//
 	//	rewrite ⇒ known && changed
+	//	!known ⇒ the entry's text is as Kubernetes would write it
 	set                     fieldset.Set
 	known, rewrite, changed bool
 }

@@ -135,6 +135,62 @@ func (s step) playBytes(e *Engine, before Object, read func(string) (Object, err
 	return fmt.Sprintf("%v %s", result.NoOp, result.Object.JSON()), err
 }
 
+// TestPanicLeavesNothingBehind: a request that panics, here because what it was given is no
+// longer valid, does not show in those that follow.
+func TestPanicLeavesNothingBehind(t *testing.T) {
+	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
+	read := func(text string) document.Value {
+		v, err := document.ParseJSON(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	var reader document.Reader
+	stale := func() document.Value {
+		v, err := reader.ParseJSON(`{"a":{"leftover":1,"z":{"y":{"x":[1,2,3,4,5,6,7]}}}}`, document.Limits{}, document.Value{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := v.Get("a")
+		reader.Reset()
+		if _, err := reader.ParseJSON(`1`, document.Limits{}, document.Value{}); err != nil {
+			t.Fatal(err)
+		}
+		return part
+	}
+	panics := 0
+	attempt := func(play func()) {
+		defer func() {
+			if recover() != nil {
+				panics++
+			}
+		}()
+		play()
+	}
+	for range 20 {
+		bad := document.NewMap(document.Field{Name: "a", Value: read(`{"leftover":1}`)}, document.Field{Name: "b", Value: stale()})
+		attempt(func() { _, _ = e.Update(Object{}, bad, Request{Manager: "m1", Version: "v1"}) })
+		attempt(func() { _, _ = e.Apply(Object{}, bad, Request{Manager: "m1", Version: "v1"}) })
+		for _, result := range []func() (Result, error){
+			func() (Result, error) {
+				return e.Update(Object{}, read(`{"c":1}`), Request{Manager: "m2", Version: "v1"})
+			},
+			func() (Result, error) {
+				return e.Apply(Object{}, read(`{"c":1}`), Request{Manager: "m2", Version: "v1"})
+			},
+		} {
+			r, err := result()
+			if err != nil || r.Object.Entries[0].FieldsV1 != `{"f:c":{}}` {
+				t.Fatalf("after a panic: %v\n%s", err, dump(r.Object))
+			}
+		}
+	}
+	if panics == 0 {
+		t.Error("nothing panicked, so that nothing was tested")
+	}
+}
+
 // TestExtractIsNoOp: applying an extract changes nothing, whatever happened before.
 func TestExtractIsNoOp(t *testing.T) {
 	for _, unset := range []bool{false, true} {

@@ -31,7 +31,6 @@ func pruneHere(merged versioned, owners *owners, me int, last owner) (document.V
 		return merged.doc, err
 	}
 	p := pruners.Get().(*pruner)
-	defer p.release()
 	s := pruneScope{givenUp: givenUp}
 	if s.mine, err = last.along(&p.sets, givenUp); err != nil {
 		return document.Value{}, err
@@ -44,17 +43,22 @@ func pruneHere(merged versioned, owners *owners, me int, last owner) (document.V
 		}
 		p.owned = append(p.owned, owned)
 	}
-	return p.value(merged.t, merged.doc, s), nil
+	pruned := p.value(merged.t, merged.doc, s)
+	p.release()
+	return pruned, nil
 }
 
 var pruners = sync.Pool{New: func() any { return new(pruner) }}
 
-// release gives the pruner back, without the sets that it was given.
+// release gives the pruner back, so that it keeps no set and no document alive.
 func (p *pruner) release() {
+	p.docs.Reset()
 	p.sets.Reset()
 	clear(p.owned[:cap(p.owned)])
 	p.owned = p.owned[:0]
-	pruners.Put(p)
+	if cap(p.owned) <= mostScratch {
+		pruners.Put(p)
+	}
 }
 
 // allAt reports whether all owners are at one version.

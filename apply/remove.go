@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"sync"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -14,10 +16,13 @@ func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Valu
 		return v
 	}
 	docs := builders.Get().(*document.Builder)
-	defer builders.Put(docs)
-	r := remover{docs}
-	return r.value(t, v, fields)
+	rest := remover{docs}.value(t, v, fields)
+	docs.Reset()
+	builders.Put(docs)
+	return rest
 }
+
+var builders = sync.Pool{New: func() any { return new(document.Builder) }}
 
 // remover takes fields out of a document.
 type remover struct{ docs *document.Builder }

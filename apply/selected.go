@@ -26,7 +26,7 @@ func selectItems(to []selected, l *schema.List, list document.Value, set fieldse
 	if set.Len() > fewElements {
 		return selectByIndex(to, l, list, set)
 	}
-	var first [fewElements]int // the place in what is returned, plus one
+	var last [fewElements]int // the place in what is returned of the last with the element, plus one
 	var array [256]byte
 	for i := range list.Len() {
 		kind, spelled, problem := spellElement(array[:0], l, list.At(i))
@@ -37,12 +37,12 @@ func selectItems(to []selected, l *schema.List, list document.Value, set fieldse
 			if !set.Element(at).IsSpelled(kind, spelled) {
 				continue
 			}
-			repeated := first[at] > 0
+			repeated := last[at] > 0
 			if repeated {
-				to[first[at]-1].repeated = true
+				to[last[at]-1].repeated = true
 			}
 			to = append(to, selected{i, at, repeated})
-			first[at] = len(to)
+			last[at] = len(to)
 		}
 	}
 	return to

@@ -18,8 +18,8 @@ import (
 //   - the items of the two lists are matched without making path elements
 //
 // It only knows how to succeed. Whatever is not in order makes it give up; then
-// validate finds out what is wrong. Unset markers it knows in the place of fields; those
-// of list items are taken out before it walks.
+// validate finds out what is wrong. Unset markers it knows in the place of declared fields
+// of what is there; with others it gives up as well, to walk again without them.
 type walker struct {
 	docs   document.Builder
 	fields fieldset.Writer
@@ -45,21 +45,32 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 // walkConfig returns what a configuration wants; done is false if it gave up.
 func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	w := walkers.Get().(*walker)
-	defer walkers.Put(w)
 	w.hidden, w.reset, w.scoped = neverOwned, reset, true
 	w.hollow = false
 	w.markers, w.marked = markers, 0
 	w.failed = markers && isMarked(config)
 	w.fields.Begin()
 	merged := w.value(t, live, config)
-	unset := w.unset.Set(0)
-	if w.failed || w.hollow && w.marked > 0 {
-		w.docs.Drop(0)
-		w.keys, w.ints = w.keys[:0], w.ints[:0]
-		return intent{}, false
+	if done = !w.failed && !(w.hollow && w.marked > 0); done {
+		in = intent{config: config, merged: merged, text: string(w.fields.End()), unset: w.unset.Set(0), hollow: w.hollow}
 	}
-	return intent{config: config, merged: merged, text: string(w.fields.End()), unset: unset, hollow: w.hollow}, true
+	w.release() // not after a panic, which leaves it in disorder
+	return in, done
 }
+
+// release gives the walker back, so that it keeps no document alive.
+func (w *walker) release() {
+	w.docs.Reset()
+	w.unset.Reset()
+	clear(w.keys[:cap(w.keys)])
+	w.keys, w.ints = w.keys[:0], w.ints[:0]
+	if cap(w.keys) <= mostScratch && cap(w.ints) <= mostScratch {
+		walkers.Put(w)
+	}
+}
+
+// mostScratch is how much scratch memory is kept for the next operation.
+const mostScratch = 1 << 12
 
 // value walks a value of the configuration and the live value in the same place,
 // which may be absent. It writes the fields below.
@@ -161,7 +172,7 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 			}
 		}
 		t, declared := m.TypeOf(name)
-		merged := w.field(t, declared, name, config.HasOrdinaryName(j), oldField, value)
+		merged := w.field(t, declared, fieldset.Name{Text: name, Plain: config.HasPlainName(j)}, oldField, value)
 		switch {
 		case changed:
 		case old.Len() == 0 && w.marked > marked:
@@ -188,29 +199,29 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 	return w.docs.Map(mark)
 }
 
-// field walks one field of a map. An ordinary name is one that needs no escape.
-func (w *walker) field(t *schema.Type, declared bool, name string, ordinary bool, old, value document.Value) document.Value {
+// field walks one field of a map.
+func (w *walker) field(t *schema.Type, declared bool, name fieldset.Name, old, value document.Value) document.Value {
 	if t == nil {
 		w.failed = true
 		return value
 	}
 	if !w.scoped && isScalar(value.Kind()) {
-		w.fields.Leaf(name, ordinary)
+		w.fields.Leaf(name)
 		return w.leaf(t, old, value)
 	}
 	if w.markers {
-		return w.unsettableField(t, declared, name, ordinary, old, value)
+		return w.unsettableField(t, declared, name, old, value)
 	}
-	return w.container(t, declared, name, ordinary, old, value)
+	return w.container(t, declared, name, old, value)
 }
 
 // container walks one field of a map that is not a scalar.
-func (w *walker) container(t *schema.Type, declared bool, name string, ordinary bool, old, value document.Value) document.Value {
+func (w *walker) container(t *schema.Type, declared bool, name fieldset.Name, old, value document.Value) document.Value {
 	member := !declared || isRecorded(t, value)
 	if w.scoped {
-		return w.scopedField(t, name, ordinary, member, old, value)
+		return w.scopedField(t, name, member, old, value)
 	}
-	opened := w.fields.OpenName(name, ordinary, member)
+	opened := w.fields.OpenName(name, member)
 	merged := w.value(t, old, value)
 	w.fields.Close(opened)
 	return merged
@@ -218,34 +229,34 @@ func (w *walker) container(t *schema.Type, declared bool, name string, ordinary 
 
 // unsettableField walks one field of a map that may be an unset marker, or have some
 // inside of it.
-func (w *walker) unsettableField(t *schema.Type, declared bool, name string, ordinary bool, old, value document.Value) document.Value {
+func (w *walker) unsettableField(t *schema.Type, declared bool, name fieldset.Name, old, value document.Value) document.Value {
 	if isMarked(value) {
 		w.marked++
 		w.failed = w.failed || w.scoped || value.Len() != 1 || value.At(0).Text() != MarkerValue
-		w.fields.Leaf(name, ordinary)
-		w.unset.Push(fieldset.NameElement(name), true, fieldset.Set{})
+		w.fields.Leaf(name)
+		w.unset.Push(fieldset.NameElement(name.Text), true, fieldset.Set{})
 		return document.Value{}
 	}
 	mark, marked := w.unset.Mark(), w.marked
-	merged := w.container(t, declared, name, ordinary, old, value)
+	merged := w.container(t, declared, name, old, value)
 	if w.marked > marked {
 		// A map entry that holds nothing but markers is not owned for itself.
 		w.failed = w.failed || !declared
-		w.unset.Push(fieldset.NameElement(name), false, w.unset.Set(mark))
+		w.unset.Push(fieldset.NameElement(name.Text), false, w.unset.Set(mark))
 	}
 	return merged
 }
 
 // scopedField walks a field where there are hidden or reset fields, which is near
 // the root.
-func (w *walker) scopedField(t *schema.Type, name string, ordinary, member bool, old, value document.Value) document.Value {
+func (w *walker) scopedField(t *schema.Type, name fieldset.Name, member bool, old, value document.Value) document.Value {
 	hidden, reset := w.hidden, w.reset
 	var isHidden, isReset bool
-	w.hidden, isHidden = hidden.Below(fieldset.NameElement(name))
-	w.reset, isReset = reset.Below(fieldset.NameElement(name))
+	w.hidden, isHidden = hidden.Below(fieldset.NameElement(name.Text))
+	w.reset, isReset = reset.Below(fieldset.NameElement(name.Text))
 	w.scoped = !w.hidden.IsEmpty() || !w.reset.IsEmpty()
 	start := w.fields.Len()
-	opened := w.fields.OpenName(name, ordinary, member && !isHidden)
+	opened := w.fields.OpenName(name, member && !isHidden)
 	merged := w.value(t, old, value)
 	w.fields.Close(opened)
 	if isReset {

@@ -6,7 +6,8 @@ import (
 )
 
 // An Engine is a Server-Side Apply engine for objects of one kind, from bytes to bytes. The live object
-// is empty for a create.
+// is empty for a create. What is returned is valid until the next call: an engine that can uses its
+// memory again.
 type Engine interface {
 	Apply(live, config Input, manager string, force bool) ([]byte, error)
 	Update(live, updated Input, manager string) ([]byte, error)

@@ -27,15 +27,18 @@ func (b *Builder) Push(name string, v Value) {
 	}
 }
 
-// PushAll adds the fields or items of a container from one number up to another.
+// PushAll adds the fields or items of a container from one number up to, but without,
+// another.
 func (b *Builder) PushAll(container Value, from, end int) {
-	isMap := container.Kind() == Map
-	for i := from; i < end; i++ {
-		m := member{value: container.At(i)}
-		if isMap {
-			m.name = container.Name(i)
+	if container.d == nil || container.d.nodes == nil {
+		if from < end {
+			b.stack = append(b.stack, container.d.members[from:end]...)
 		}
-		b.stack = append(b.stack, m)
+		return
+	}
+	for i := from; i < end; i++ {
+		name, value := container.Field(i)
+		b.stack = append(b.stack, member{name, value})
 	}
 }
 
@@ -64,6 +67,16 @@ func (b *Builder) ListIf(differs bool, mark int, from Value) Value {
 	return b.List(mark)
 }
 
+// Reset makes the builder ready for other documents, and keeps nothing of those that it has
+// built: what is left of the memory that it made for them goes with them.
+func (b *Builder) Reset() {
+	clear(b.stack[:cap(b.stack)])
+	if b.stack = b.stack[:0]; cap(b.stack) > maxScratch/64 {
+		b.stack = nil
+	}
+	b.members, b.docs = nil, nil
+}
+
 // Map finishes the container at mark as a map.
 func (b *Builder) Map(mark int) Value {
 	if len(b.stack) == mark {
@@ -82,7 +95,7 @@ func (b *Builder) List(mark int) Value {
 
 func (b *Builder) finish(kind Kind, mark int) Value {
 	if len(b.docs) == 0 {
-		b.docs = make([]doc, 8)
+		b.docs = make([]doc, 4)
 	}
 	d := &b.docs[0]
 	b.docs = b.docs[1:]
@@ -94,7 +107,7 @@ func (b *Builder) finish(kind Kind, mark int) Value {
 func (b *Builder) settle(mark int) []member {
 	count := len(b.stack) - mark
 	if len(b.members) < count {
-		b.members = make([]member, max(count, 32))
+		b.members = make([]member, max(count, 16))
 	}
 	members := b.members[:count:count]
 	b.members = b.members[count:]

@@ -52,16 +52,17 @@ type Limits struct {
 	// MaxBytes is the largest size of one document; 0 means DefaultMaxBytes,
 	// a negative number means no limit.
 	MaxBytes int
-	// MaxDepth is how deep lists and maps may nest; 0 means DefaultMaxDepth,
-	// which is also the largest.
+	// MaxDepth is how deep lists and maps may nest, save for what is sealed, which may nest
+	// SealedDepth deeper; 0 means DefaultMaxDepth, which is also the largest.
 	MaxDepth int
 }
 
 const (
 	// DefaultMaxBytes is what a Kubernetes API server accepts in one request.
 	DefaultMaxBytes = 3 << 20
-	// DefaultMaxDepth is far beyond any real object and safe to recurse over.
-	DefaultMaxDepth = 10_000
+	// DefaultMaxDepth is far beyond any real object and safe to recurse over. It leaves
+	// room for what is sealed in a document and about it; see SealedDepth.
+	DefaultMaxDepth = 10_000 - SealedDepth
 )
 
 func (l Limits) withDefaults() Limits {

@@ -18,8 +18,8 @@ import (
 //	untidy   grows with everything that canonical JSON would write differently;
 //	         a container during which it did not grow is canonical
 //
-// All of them are scratch memory that is used again and again; the document gets
-// copies when all is read, of the right size or in memory of its reader's. Strings are read by string.go.
+// All of them are scratch memory that is used again and again; the document gets copies of
+// the right size when all is read. With a Reader the nodes are put together where they stay. Strings are read by string.go.
 type parser struct {
 	text   string
 	depth  int

@@ -197,7 +197,7 @@ func TestDepthLimit(t *testing.T) {
 	} {
 		start := time.Now()
 		_, err := ParseJSON([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), "nested more than 10000 deep") {
+		if err == nil || !strings.Contains(err.Error(), "nested more than 9984 deep") {
 			t.Errorf("%s: received %.200v", name, err)
 		}
 		if len(err.Error()) > 5000 {

@@ -20,8 +20,9 @@ func (r *Reader) ParseJSON(text string, limits Limits, other Value, sealed ...st
 }
 
 // Reset makes the memory free for other documents. Those that were read must not be
-// used any more, nor must anything that was made of their parts: it would show parts of
-// other documents.
+// used any more, nor must anything that was made of their parts or read beside them: it would
+// show parts of other documents. Strings stay as they are, and so does what [Value.Detached]
+// returned.
 func (r *Reader) Reset() {
 	clear(r.docs) // they keep texts alive
 	r.nodes, r.docs = r.nodes[:0], r.docs[:0]
@@ -35,13 +36,8 @@ func (r *Reader) Reset() {
 }
 
 // room returns where the nodes of the next document may be put together, so that they need
-// not be copied: nowhere, without a Reader.
-func (r *Reader) room() []node {
-	if r == nil {
-		return nil
-	}
-	return r.nodes[len(r.nodes):]
-}
+// not be copied.
+func (r *Reader) room() []node { return r.nodes[len(r.nodes):] }
 
 // keep returns the nodes of a document that have been put together: a copy of them, or if
 // that was done in the Reader's room, they themselves.
@@ -50,6 +46,7 @@ func (r *Reader) keep(nodes []node) []node {
 		return append([]node(nil), nodes...)
 	}
 	r.used += len(nodes)
+	// Whoever runs out of room makes a larger one, so that the capacity tells them apart.
 	if cap(nodes) == cap(r.nodes)-len(r.nodes) {
 		r.nodes = r.nodes[:len(r.nodes)+len(nodes)]
 	} else {
@@ -58,6 +55,27 @@ func (r *Reader) keep(nodes []node) []node {
 		r.nodes = nodes
 	}
 	return nodes[:len(nodes):len(nodes)]
+}
+
+// Detached returns a copy that shares nothing with the document that the value is of.
+func (v Value) Detached() Value {
+	switch v.Kind() {
+	case Absent:
+		return v
+	case Null:
+		return NewNull()
+	case Bool:
+		return NewBool(v.Bool())
+	case Number:
+		return newLiteral(v.Text())
+	case String:
+		return NewString(v.Text())
+	}
+	copied, err := parseJSON(nil, v.JSON(), Limits{MaxBytes: -1}, nil, Value{})
+	if err != nil {
+		return NewString(v.JSON()) // sealed, with a name that occurs twice
+	}
+	return copied
 }
 
 // newDoc returns an empty doc.

@@ -20,7 +20,7 @@ const AnyItem = "*"
 
 // ParseJSONSealed reads one JSON document in which the values at the given path
 // are sealed. The path is made of field names and AnyItem. What is sealed is checked
-// as all else is, save that names may occur twice in it.
+// as all else is, save that names may occur twice in it and that it may be deeper.
 func ParseJSONSealed[T Text](text T, limits Limits, path ...string) (Value, error) {
 	return parseJSON(nil, string(text), limits, path, Value{})
 }
@@ -68,12 +68,13 @@ func (p *parser) sealable(at, i int, name string) (end int, err *SyntaxError) {
 }
 
 // SealedDepth is how much deeper than the rest of a document that which is sealed in it may
-// nest: it may have a level for each of the document's, and is somewhere inside of it.
+// nest. A field set has a level for each of the document's, one more for its root, and is four
+// levels deep inside of the document; the rest is room.
 const SealedDepth = 16
 
 // sealedValue steps over a map or list, keeping its text; all else is read.
 func (p *parser) sealedValue(at, start int) (end int, err *SyntaxError) {
-	maxDepth := min(p.limits.MaxDepth+SealedDepth, DefaultMaxDepth)
+	maxDepth := p.limits.MaxDepth + SealedDepth
 	if end = skipSets(p.text, start, maxDepth-p.depth); end > 0 {
 		p.span(at, Map, start, end).form |= sealed | canonical
 		return end, nil

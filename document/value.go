@@ -98,7 +98,7 @@ const (
 	extraText                  // a string whose content is among the extra
 	extraName                  // a field whose name is among the extra
 	foreign                    // a container that another document has; see beside.go
-	hardName                   // a field whose name may have bytes that are not ordinary
+	hardName                   // a field whose name may need escapes
 )
 
 // member is a field of a map, or an item of a list (then without a name).
@@ -210,9 +210,9 @@ func (v Value) Field(i int) (name string, value Value) {
 	return v.d.nameOf(n), Value{v.d, kid}
 }
 
-// HasOrdinaryName reports whether the name of the i-th field of a map is known to be
-// written as it is, without escapes.
-func (v Value) HasOrdinaryName(i int) bool {
+// HasPlainName reports whether the name of the i-th field of a map is known to be written
+// as it is, without escapes.
+func (v Value) HasPlainName(i int) bool {
 	return v.d.nodes != nil && v.d.nodes[v.kid(i)].form&hardName == 0
 }
 

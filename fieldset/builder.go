@@ -28,6 +28,19 @@ func (b *Builder) Push(e Element, member bool, below Set) {
 	}
 }
 
+// Reset makes the builder ready for other sets, and keeps nothing of those that it has made:
+// what is left of their memory goes with them.
+func (b *Builder) Reset() {
+	clear(b.stack[:cap(b.stack)])
+	if b.stack = b.stack[:0]; cap(b.stack) > mostScratch {
+		b.stack = nil
+	}
+	b.free, b.chunk = nil, 0
+}
+
+// mostScratch is how many nodes of scratch memory are kept for later.
+const mostScratch = 1 << 12
+
 // Set finishes the level that was started at mark.
 func (b *Builder) Set(mark int) Set {
 	level := b.stack[mark:]

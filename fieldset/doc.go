@@ -34,7 +34,7 @@
 //	set.go, algebra.go       sets; builder.go makes them bottom up
 //	fieldsv1.go, reader.go   FieldsV1 out and in; elementreader.go and spelling.go do the names
 //	writer.go                FieldsV1 without a set, written piece by piece
-//	follow.go, lacking.go    FieldsV1 without a set, searched for paths and compared
+//	follow.go, lacking.go    FieldsV1 without a set, searched for paths and compared; arena.go
 //
 // # For engines, unchecked
 //

@@ -181,16 +181,31 @@ func (e Element) appendShown(dst []byte) []byte {
 	return append(dst, "{{invalid path element}}"...)
 }
 
-// appendShownKey appends a key. A usual one is shown nearly as it is spelled.
+// appendShownKey appends a key.
 func (e Element) appendShownKey(dst []byte) []byte {
+	if usual, ok := e.appendUsualKey(dst); ok {
+		return usual
+	}
+	for i, f := range e.KeyFields() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, f.Name...), '=')
+		dst = append(dst, showValue(f.Value)...)
+	}
+	return dst
+}
+
+// appendUsualKey appends a key that is shown nearly as it is spelled; ok is false for others.
+func (e Element) appendUsualKey(dst []byte) (shown []byte, ok bool) {
 	start := len(dst)
 	for rest := e.text; ; {
 		f, ok := cutKeyField(&rest)
-		if !ok || f != (spelledField{}) && !isUsualString(f.value) && !isUsualInteger(f.value) {
-			break
-		}
-		if f == (spelledField{}) {
-			return dst
+		switch {
+		case ok && f == spelledField{}:
+			return dst, true
+		case !ok, !isUsualString(f.value) && !isUsualInteger(f.value):
+			return nil, false
 		}
 		if len(dst) > start {
 			dst = append(dst, ',')
@@ -202,15 +217,6 @@ func (e Element) appendShownKey(dst []byte) []byte {
 			dst = strconv.AppendQuote(dst, f.value[2:len(f.value)-2])
 		}
 	}
-	dst = dst[:start]
-	for i, f := range e.KeyFields() {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(append(dst, f.Name...), '=')
-		dst = append(dst, showValue(f.Value)...)
-	}
-	return dst
 }
 
 // showValue shows a value in a path.

@@ -19,8 +19,9 @@ type follower struct {
 type followed struct {
 	paths Set
 	at    int // which first element of the paths is the next to be found
-	// within says that pos is at the start of a value, not behind it.
-	within bool
+	// inside is how many levels deep pos is inside of the value of an element; 0 if it is
+	// at the start of the value or behind it.
+	inside int
 	member bool // a "." was met
 	some   bool // an element was met
 	ended  bool // pos is behind the level
@@ -61,7 +62,6 @@ func (f *follower) find() *node {
 			f.failed = true
 			return nil
 		}
-		level.within = true
 		level.member = level.member || e == dot
 		if e.kind != 0 {
 			level.some = true
@@ -90,13 +90,11 @@ func (l *followed) seek(e Element) (side int) {
 	return -1
 }
 
-// comma steps over the value, if that was not done, and to the next element. It returns
-// false at the end of the level.
+// comma steps over what is left of the value, and to the next element. It returns false at
+// the end of the level.
 func (f *follower) comma() bool {
-	if f.level.within {
-		f.pos += extent(f.text[f.pos:])
-		f.level.within = false
-	}
+	f.pos += extentFrom(f.text[f.pos:], f.level.inside)
+	f.level.inside = 0
 	switch {
 	case f.at(','):
 		return true
@@ -114,22 +112,19 @@ func (f *follower) leaf() bool {
 		return false
 	}
 	f.pos += len("{}")
-	f.level.within = false
 	return true
 }
 
 // enter makes the value of the element that was found the level to follow.
 func (f *follower) enter(n *node) { f.level = followed{paths: n.below()} }
 
-// leave returns to the level above, whose value the left one is and starts at a place. It
-// tells whether the element above was a member.
-func (f *follower) leave(above followed, start int) (member bool) {
+// leave returns to the level above, and tells whether the element there was a member. What
+// is left of its value is stepped over only if somebody looks for what comes behind it.
+func (f *follower) leave(above followed) (member bool) {
 	left := f.level
 	f.level = above
-	if left.ended {
-		f.level.within = false
-	} else {
-		f.pos = start
+	if !left.ended {
+		f.level.inside = left.inside + 1
 	}
 	return left.member || !left.some
 }
@@ -152,13 +147,13 @@ func (f *follower) common() (kids []node, ok bool) {
 			kids = appendNode(kids, n, n.member, Set{})
 			continue
 		}
-		here, start := f.level, f.pos
+		here := f.level
 		f.enter(n)
 		below, ok := f.common()
 		if !ok {
 			return nil, false
 		}
-		member := f.leave(here, start)
+		member := f.leave(here)
 		kids = appendNode(kids, n, n.member && member, Set{below})
 	}
 	return kids, !f.failed
@@ -174,28 +169,6 @@ func (a *Arena) Along(text string, paths Set) (along Set, ok bool) {
 	return Set{kids}, ok
 }
 
-// Arena is memory for sets that are needed only for a short time. The zero Arena is ready
-// to use.
-type Arena struct{ nodes []node }
-
-// Reset makes the memory free for other sets. Those that are in it must not be used any
-// more.
-func (a *Arena) Reset() {
-	clear(a.nodes) // they keep texts alive
-	a.nodes = a.nodes[:0]
-}
-
-// level returns room for a number of nodes, with none in it yet.
-func (a *Arena) level(size int) []node {
-	start := len(a.nodes)
-	if start+size > cap(a.nodes) {
-		// What is in the old memory stays there, as sets point to it.
-		a.nodes, start = make([]node, 0, 2*cap(a.nodes)+max(size, 64)), 0
-	}
-	a.nodes = a.nodes[:start+size]
-	return a.nodes[start : start : start+size]
-}
-
 // something stands for whatever there is that is not looked into.
 var something = Set{[]node{newNode(NameElement("…"), true, Set{})}}
 
@@ -208,13 +181,13 @@ func (f *follower) along(a *Arena) (kids []node, ok bool) {
 		case len(n.kids) == 0:
 			kids = append(kids, n.with(strings.HasPrefix(f.text[f.pos:], "{"+dotEntry), something))
 		default:
-			here, start := f.level, f.pos
+			here := f.level
 			f.enter(n)
 			below, ok := f.along(a)
 			if !ok {
 				return nil, false
 			}
-			kids = append(kids, n.with(f.leave(here, start), Set{below}))
+			kids = append(kids, n.with(f.leave(here), Set{below}))
 		}
 	}
 	if len(kids) == 0 && f.level.some {

@@ -3,6 +3,7 @@ package fieldset
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Common says what the algebra would, of every text that Kubernetes writes.
@@ -89,5 +90,26 @@ func checkAlong(t *testing.T, s, along, paths Set) {
 		if child := paths.Child(i); !child.IsEmpty() {
 			checkAlong(t, below, gotBelow, child)
 		}
+	}
+}
+
+// What is deep is gone through once, not once a level.
+func TestCommonIsLinear(t *testing.T) {
+	cost := func(depth int) time.Duration {
+		down := strings.Repeat(`{"f:a":`, depth) + "{}"
+		set, err := ParseFieldsV1(down + strings.Repeat(`,"f:b":{}}`, depth))
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		common, ok := Common(down+strings.Repeat(`,"f:b":{"f:x":{}},"f:c":{}}`, depth), set)
+		if !ok || common.Size() != 1 {
+			t.Fatalf("found %d paths, want 1", common.Size())
+		}
+		return time.Since(start)
+	}
+	cost(1000)
+	if short, long := cost(1000), cost(8000); long > 20*max(short, 2*time.Millisecond) {
+		t.Errorf("8 times as deep took %v instead of %v", long, short)
 	}
 }

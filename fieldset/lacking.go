@@ -8,8 +8,9 @@ import (
 
 // Lacking returns the paths that one text of FieldsV1 has and another has not, without
 // making sets of what both have. Most often the two differ in one or two places: up to the
-// first of these they are the same to the byte, and after the last. Like Common it needs
-// texts that are what Kubernetes writes; ok is false where it meets something else.
+// first of these they are the same to the byte, and after the last; there it looks at
+// nothing. As for Common, the caller must know that the texts are what Kubernetes writes; ok
+// is false where it meets something else on its way.
 func Lacking(text, than string) (lacking Set, ok bool) {
 	prefix := commonPrefix(text, than)
 	if prefix == len(text) && prefix == len(than) {
@@ -27,11 +28,13 @@ func Lacking(text, than string) (lacking Set, ok bool) {
 
 // openLevel is a level of a text that starts in the common beginning of two texts and
 // ends behind it.
+//
+//	name > 0     the name of the level's last element is in the beginning, from there on
+//	whole        all of that element is, up to end
 type openLevel struct {
-	brace int  // where it starts
-	name  int  // where the last element's name starts that is all in the beginning; 0 if there is none
-	whole bool // and so is all that is below that element, which ends at
-	end   int
+	brace     int // where the level starts
+	name, end int
+	whole     bool
 }
 
 // openLevels returns the levels that the first bytes of a text leave open. It returns false

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/scan"
 )
 
@@ -46,6 +45,9 @@ func ParseFieldsV1(text string) (Set, error) {
 	return Set{kids}, nil
 }
 
+// maxDepth is how deep a set may nest, in Kubernetes as well.
+const maxDepth = 10_000
+
 var stacks = sync.Pool{New: func() any { s := make([]node, 0, 64); return &s }}
 
 // release gives the stack back, emptied so that it keeps no set alive.
@@ -69,8 +71,8 @@ func estimate(text string) int {
 // level reads one JSON object, or null in place of an empty one. It returns the
 // nodes and whether the element above is a member.
 func (r *reader) level() (kids []node, member bool, err error) {
-	if r.depth == document.DefaultMaxDepth {
-		return nil, false, r.errorf("nested more than %d deep", document.DefaultMaxDepth)
+	if r.depth == maxDepth {
+		return nil, false, r.errorf("nested more than %d deep", maxDepth)
 	}
 	if strings.HasPrefix(r.text[r.pos:], "null") {
 		r.pos += len("null")
@@ -115,7 +117,7 @@ func (r *reader) entry() (isDot bool, err error) {
 		return e == dot, r.skip()
 	}
 	n := newNode(e, false, Set{})
-	if r.depth < document.DefaultMaxDepth && strings.HasPrefix(r.text[r.pos:], "{}") {
+	if r.depth < maxDepth && strings.HasPrefix(r.text[r.pos:], "{}") {
 		r.pos += 2
 		n.member = true
 	} else if n.kids, n.member, err = r.level(); err != nil {
@@ -189,8 +191,11 @@ func (r *reader) skip() error {
 }
 
 // extent returns how far the value goes that s starts with, if it is JSON.
-func extent(s string) int {
-	depth := 0
+func extent(s string) int { return extentFrom(s, 0) }
+
+// extentFrom returns how far a value goes of which s is the rest, from inside of a number of
+// maps and lists.
+func extentFrom(s string, depth int) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '"':

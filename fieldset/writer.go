@@ -6,8 +6,8 @@ import "github.com/cadastre/cadastre/document"
 // the set: the elements of a level must come in order, or be arranged afterwards.
 //
 //	w.Begin()
-//	spec := w.OpenName("spec", true, false)
-//	image := w.OpenName("image", true, true)
+//	spec := w.OpenName(Name{Text: "spec"}, false)
+//	image := w.OpenName(Name{Text: "image"}, true)
 //	w.Close(image)
 //	w.Close(spec)
 //	text := w.End()
@@ -44,27 +44,30 @@ func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 // Each of the following appends to a copy of the slice and stores it once: storing a
 // pointer is dear while the collector runs.
 
-// OpenName writes a field's name; what is below it follows. A name that is known to be
-// ordinary is not checked for bytes that need an escape.
-func (w *Writer) OpenName(name string, ordinary, member bool) Opened {
+// Name is the name of a field, of which it may be known that it needs no escape.
+type Name struct {
+	Text  string
+	Plain bool
+}
+
+// OpenName writes a field's name; what is below it follows.
+func (w *Writer) OpenName(name Name, member bool) Opened {
 	text, start := separate(w.text)
-	text = appendFieldName(text, name, ordinary)
-	return w.inside(text, start, member)
+	return w.inside(name.append(text), start, member)
 }
 
 // Leaf writes a field's name, which is a member with nothing below it.
-func (w *Writer) Leaf(name string, ordinary bool) {
+func (w *Writer) Leaf(name Name) {
 	text, _ := separate(w.text)
-	text = appendFieldName(text, name, ordinary)
-	w.text = append(text, `":{}`...)
+	w.text = append(name.append(text), `":{}`...)
 }
 
-func appendFieldName(text []byte, name string, ordinary bool) []byte {
+func (n Name) append(text []byte) []byte {
 	text = append(text, `"f:`...)
-	if ordinary {
-		return append(text, name...)
+	if n.Plain {
+		return append(text, n.Text...)
 	}
-	return appendName(text, name)
+	return appendName(text, n.Text)
 }
 
 // OpenValue writes an item of a set, which is a member.

@@ -60,21 +60,21 @@ func open(w *Writer, e Element, member bool) Opened {
 	case SetValue:
 		return w.OpenValue(e.Value())
 	}
-	return w.OpenName(e.Name(), scan.AllOrdinary(e.Name()), member)
+	return w.OpenName(Name{e.Name(), scan.AllOrdinary(e.Name())}, member)
 }
 
 func TestWriterTakesBack(t *testing.T) {
 	var w Writer
 	w.Begin()
-	w.Close(w.OpenName("empty", false, false))
-	spec := w.OpenName("spec", false, true)
+	w.Close(w.OpenName(Name{Text: "empty"}, false))
+	spec := w.OpenName(Name{Text: "spec"}, true)
 	mark := w.Len()
-	w.Close(w.OpenName("gone", false, true))
+	w.Close(w.OpenName(Name{Text: "gone"}, true))
 	w.Truncate(mark)
-	w.Close(w.OpenName("empty", false, false))
+	w.Close(w.OpenName(Name{Text: "empty"}, false))
 	w.Close(spec)
-	w.Close(w.OpenName("empty", false, false))
-	w.Close(w.OpenName("status", false, true))
+	w.Close(w.OpenName(Name{Text: "empty"}, false))
+	w.Close(w.OpenName(Name{Text: "status"}, true))
 	if got, want := string(w.End()), `{"f:spec":{},"f:status":{}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
