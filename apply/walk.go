@@ -36,8 +36,9 @@ type walker struct {
 	marked  int
 	unset   fieldset.Builder
 
-	keys []fieldset.KeyField // keys of the items of the lists that are open
-	ints []int               // places and orders of these items
+	keys     []fieldset.KeyField // keys of the items of the lists that are open
+	usedKeys int                 // how many there were at most
+	ints     []int               // places and orders of these items
 }
 
 var walkers = sync.Pool{New: func() any { return new(walker) }}
@@ -62,8 +63,8 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set,
 func (w *walker) release() {
 	w.docs.Reset()
 	w.unset.Reset()
-	clear(w.keys[:cap(w.keys)])
-	w.keys, w.ints = w.keys[:0], w.ints[:0]
+	clear(w.keys[:max(w.usedKeys, len(w.keys))])
+	w.keys, w.ints, w.usedKeys = w.keys[:0], w.ints[:0], 0
 	if cap(w.keys) <= mostScratch && cap(w.ints) <= mostScratch {
 		walkers.Put(w)
 	}

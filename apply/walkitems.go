@@ -35,6 +35,7 @@ func (w *walker) openItems(l *schema.List, list document.Value) itemMark {
 }
 
 func (w *walker) closeItems(mark itemMark) {
+	w.usedKeys = max(w.usedKeys, len(w.keys))
 	w.keys, w.ints = w.keys[:mark.keys], w.ints[:mark.ints]
 }
 

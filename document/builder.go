@@ -12,6 +12,7 @@ package document
 // Containers may be built inside each other. The zero Builder is ready to use.
 type Builder struct {
 	stack   []member
+	high    int      // how much of the stack has been used
 	members []member // free memory for finished containers
 	docs    []doc    // free memory for the containers themselves
 }
@@ -46,7 +47,13 @@ func (b *Builder) PushAll(container Value, from, end int) {
 func (b *Builder) Pushed(mark int) int { return len(b.stack) - mark }
 
 // Drop gives the container at mark up.
-func (b *Builder) Drop(mark int) { b.stack = b.stack[:mark] }
+func (b *Builder) Drop(mark int) { b.pop(mark) }
+
+// pop takes the container at mark off the stack.
+func (b *Builder) pop(mark int) {
+	b.high = max(b.high, len(b.stack))
+	b.stack = b.stack[:mark]
+}
 
 // MapIf finishes the container at mark as a map if it differs from a value that it was
 // made from; otherwise it gives the container up and returns the value.
@@ -70,11 +77,12 @@ func (b *Builder) ListIf(differs bool, mark int, from Value) Value {
 // Reset makes the builder ready for other documents, and keeps nothing of those that it has
 // built: what is left of the memory that it made for them goes with them.
 func (b *Builder) Reset() {
-	clear(b.stack[:cap(b.stack)])
-	if b.stack = b.stack[:0]; cap(b.stack) > maxScratch/64 {
+	b.pop(0)
+	clear(b.stack[:b.high])
+	if cap(b.stack) > maxScratch/64 {
 		b.stack = nil
 	}
-	b.members, b.docs = nil, nil
+	b.members, b.docs, b.high = nil, nil, 0
 }
 
 // Map finishes the container at mark as a map.
@@ -112,6 +120,6 @@ func (b *Builder) settle(mark int) []member {
 	members := b.members[:count:count]
 	b.members = b.members[count:]
 	copy(members, b.stack[mark:])
-	b.stack = b.stack[:mark]
+	b.pop(mark)
 	return members
 }

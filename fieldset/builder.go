@@ -13,6 +13,7 @@ import "slices"
 // Builder is ready to use.
 type Builder struct {
 	stack []node
+	high  int // how much of the stack has been used
 	free  []node
 	chunk int // how much memory was made last
 }
@@ -31,11 +32,12 @@ func (b *Builder) Push(e Element, member bool, below Set) {
 // Reset makes the builder ready for other sets, and keeps nothing of those that it has made:
 // what is left of their memory goes with them.
 func (b *Builder) Reset() {
-	clear(b.stack[:cap(b.stack)])
+	b.high = max(b.high, len(b.stack))
+	clear(b.stack[:b.high])
 	if b.stack = b.stack[:0]; cap(b.stack) > mostScratch {
 		b.stack = nil
 	}
-	b.free, b.chunk = nil, 0
+	b.free, b.chunk, b.high = nil, 0, 0
 }
 
 // mostScratch is how many nodes of scratch memory are kept for later.
@@ -57,6 +59,7 @@ func (b *Builder) Set(mark int) Set {
 	kids := b.free[:len(level):len(level)]
 	b.free = b.free[len(level):]
 	copy(kids, level)
+	b.high = max(b.high, len(b.stack))
 	b.stack = b.stack[:mark]
 	return Set{kids}
 }
