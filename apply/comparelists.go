@@ -17,19 +17,19 @@ func (c *comparer) lists(t *schema.List, before, after document.Value) {
 	old, _ := elements(t, before)
 	new, _ := elements(t, after)
 	inOld, inNew := newIndex(old), newIndex(new)
-	oldTwice, newTwice := inOld.duplicates(), inNew.duplicates()
+	oldTwice, newTwice := nextOccurrences(old), nextOccurrences(new)
 	for i, e := range old {
 		if e == (fieldset.Element{}) || inOld.find(e) != i {
 			continue
 		}
 		j := inNew.find(e)
-		c.items(e, t.Item, occurrences{before, old, oldTwice, i}, occurrences{after, new, newTwice, j})
+		c.items(e, t.Item, occurrences{before, oldTwice, i}, occurrences{after, newTwice, j})
 	}
 	for j, e := range new {
 		if e == (fieldset.Element{}) || inNew.find(e) != j || inOld.find(e) >= 0 {
 			continue
 		}
-		c.items(e, t.Item, occurrences{before, old, oldTwice, -1}, occurrences{after, new, newTwice, j})
+		c.items(e, t.Item, occurrences{before, oldTwice, -1}, occurrences{after, newTwice, j})
 	}
 }
 
@@ -104,12 +104,36 @@ func countItems(t *schema.List, list, item document.Value) (count int) {
 	return count
 }
 
+// nextOccurrences returns, for every item, the place of the next item with the same element,
+// -1 if it is the last, and whether there are others at all. It returns nil if no element
+// occurs twice.
+func nextOccurrences(elements []fieldset.Element) []occurrence {
+	if newIndex(elements).duplicates() == nil {
+		return nil
+	}
+	next := make([]occurrence, len(elements))
+	last := make(map[fieldset.Element]int, len(elements))
+	for i := len(elements) - 1; i >= 0; i-- {
+		next[i].next = -1
+		if later, ok := last[elements[i]]; ok {
+			next[i] = occurrence{later, true}
+			next[later].repeated = true
+		}
+		last[elements[i]] = i
+	}
+	return next
+}
+
+type occurrence struct {
+	next     int
+	repeated bool
+}
+
 // occurrences are the items of a list that have one element.
 type occurrences struct {
-	list     document.Value
-	elements []fieldset.Element
-	repeated []bool
-	first    int // -1 if there is none
+	list  document.Value
+	twice []occurrence // of all items; nil if none is repeated
+	first int          // -1 if there is none
 }
 
 func (o occurrences) one() document.Value {
@@ -119,7 +143,9 @@ func (o occurrences) one() document.Value {
 	return o.list.At(o.first)
 }
 
-func (o occurrences) several() bool { return o.first >= 0 && o.repeated != nil && o.repeated[o.first] }
+func (o occurrences) several() bool {
+	return o.first >= 0 && o.twice != nil && o.twice[o.first].repeated
+}
 
 // equal compares the items one by one, in their order.
 func (o occurrences) equal(other occurrences) bool {
@@ -128,19 +154,9 @@ func (o occurrences) equal(other occurrences) bool {
 		if !document.Equal(o.list.At(i), other.list.At(j)) {
 			return false
 		}
-		i, j = o.after(i), other.after(j)
+		i, j = o.twice[i].next, other.twice[j].next
 	}
 	return i == j
-}
-
-// after returns the next occurrence after the i-th item, -1 if it was the last.
-func (o occurrences) after(i int) int {
-	for next := i + 1; next < len(o.elements); next++ {
-		if o.elements[next] == o.elements[i] {
-			return next
-		}
-	}
-	return -1
 }
 
 // items compares what two lists have under one element. Items that occur more than

@@ -40,7 +40,7 @@ func (e *ConflictError) Error() string {
 			b = fmt.Appendf(b, "\n- and %d more", len(e.Conflicts)-i)
 			break
 		}
-		b = append(append(b, "\n- "...), c.Path.String()...)
+		b = append(append(b, "\n- "...), c.Path.Quoted()...)
 		b = appendDescription(append(b, ": it is "...), c.Live)
 		b = appendDescription(append(b, ", you want "...), c.Wanted)
 		b = append(b, "; owned by"...)
@@ -99,20 +99,17 @@ func checkConflicts(all []conflicting, r Request) error {
 		return nil // the whole object
 	}
 	forced := fieldset.New(r.ForcePaths...)
-	var w conflictWalker
-	for _, c := range all {
-		fields := c.fields
-		if !forced.IsEmpty() {
-			fields = fields.Difference(fields.Covered(forced))
-		}
-		w.owner = []Entry{c.entry}
-		w.walk(c.there.was.t, c.there.was.doc, c.there.will.doc, fields)
+	var conflicts []Conflict
+	for len(all) > 0 {
+		w := newConflictWalker(all[0].there)
+		all = slices.DeleteFunc(all, func(c conflicting) bool { return w.take(c, forced) })
+		conflicts = append(conflicts, w.conflicts()...)
 	}
-	if len(w.conflicts) == 0 {
+	if len(conflicts) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(w.conflicts, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
-	return &ConflictError{Manager: r.Manager, Conflicts: joinOwners(w.conflicts)}
+	slices.SortStableFunc(conflicts, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
+	return &ConflictError{Manager: r.Manager, Conflicts: joinOwners(conflicts)}
 }
 
 // joinOwners makes one conflict of those that are next to each other and at the
@@ -130,32 +127,97 @@ func joinOwners(conflicts []Conflict) []Conflict {
 	return conflicts[:last+1]
 }
 
-// conflictWalker follows a set through the object before and after, and makes a
-// conflict of each of its fields.
+// conflictWalker follows what the owners at one version would lose through the object before
+// and after, all owners at once, and makes a conflict of each field.
 type conflictWalker struct {
-	path      fieldset.Path
-	owner     []Entry
-	conflicts []Conflict
+	there changesThere
+	// entries are the owners, and sets what each would lose; lost is all of it.
+	entries []Entry
+	sets    []fieldset.Set
+	lost    fieldset.Set
+
+	path   fieldset.Path
+	frozen int // how much of path is part of a conflict, and must stay as it is
+	found  []Conflict
 }
 
-func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, set fieldset.Set) {
+func newConflictWalker(there changesThere) *conflictWalker { return &conflictWalker{there: there} }
+
+// take adds what an owner would lose, unless it is forced. It returns false if that is at
+// another version.
+func (w *conflictWalker) take(c conflicting, forced fieldset.Set) bool {
+	if c.there.was.version != w.there.was.version {
+		return false
+	}
+	fields := c.fields
+	if !forced.IsEmpty() {
+		fields = fields.Difference(fields.Covered(forced))
+	}
+	w.entries, w.sets = append(w.entries, c.entry), append(w.sets, fields)
+	w.lost = w.lost.Union(fields)
+	return true
+}
+
+// conflicts returns what was found, in the order of paths.
+func (w *conflictWalker) conflicts() []Conflict {
+	w.walk(w.there.was.t, w.there.was.doc, w.there.will.doc, w.lost, w.sets, false)
+	return w.found
+}
+
+// walk looks at what is lost inside of a value. detached says that the values share nothing
+// with the documents, which may not be valid for as long as the conflicts are looked at.
+func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, lost fieldset.Set, sets []fieldset.Set, detached bool) {
 	if t == nil {
 		t = schema.Untyped
 	}
 	at := len(w.path)
 	var wasArray, willArray [16]selected
-	wasItems, willItems := itemsOf(wasArray[:0], t, was, set), itemsOf(willArray[:0], t, will, set)
-	for i := range set.Len() {
-		e := set.Element(i)
+	wasItems, willItems := itemsOf(wasArray[:0], t, was, lost), itemsOf(willArray[:0], t, will, lost)
+	for i := range lost.Len() {
+		e := lost.Element(i)
 		child, _ := typeBelow(t, e)
 		wasChild, willChild := childOf(was, wasItems, e, i), childOf(will, willItems, e, i)
-		w.path = append(w.path, e)
-		if set.Member(i) {
-			w.conflicts = append(w.conflicts, Conflict{Path: slices.Clone(w.path), Owners: w.owner, Live: wasChild.Detached(), Wanted: willChild.Detached()})
+		detachedHere := detached || lost.Member(i)
+		if detachedHere && !detached {
+			wasChild, willChild = wasChild.Detached(), willChild.Detached()
 		}
-		if below := set.Child(i); !below.IsEmpty() {
-			w.walk(child, wasChild, willChild, below)
+		w.step(at, e)
+		if lost.Member(i) {
+			w.frozen = len(w.path)
+			w.found = append(w.found, Conflict{Path: slices.Clip(w.path), Owners: w.ownersOf(e, sets), Live: wasChild, Wanted: willChild})
 		}
-		w.path = w.path[:at]
+		if below := lost.Child(i); !below.IsEmpty() {
+			w.walk(child, wasChild, willChild, below, allBelow(sets, e), detachedHere)
+		}
 	}
+	w.path = w.path[:at]
+}
+
+// step goes to an element below the first ones of the path. Paths of conflicts share
+// memory with each other as far as one is the beginning of the other.
+func (w *conflictWalker) step(at int, e fieldset.Element) {
+	if w.frozen > at {
+		w.path, w.frozen = slices.Clone(w.path[:at]), 0
+	}
+	w.path = append(w.path[:at], e)
+}
+
+// ownersOf returns the owners that would lose the field of an element.
+func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Entry {
+	var owners []Entry
+	for i, set := range sets {
+		if _, member := set.Below(e); member {
+			owners = append(owners, w.entries[i])
+		}
+	}
+	return owners
+}
+
+// allBelow returns what each set has below an element.
+func allBelow(sets []fieldset.Set, e fieldset.Element) []fieldset.Set {
+	below := make([]fieldset.Set, len(sets))
+	for i, set := range sets {
+		below[i], _ = set.Below(e)
+	}
+	return below
 }

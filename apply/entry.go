@@ -43,6 +43,15 @@ func (e Entry) sameManager(other Entry) bool {
 		(e.Operation == Apply || e.APIVersion == other.APIVersion)
 }
 
+// identity is what entries of one manager have in common.
+func (e Entry) identity() [4]string {
+	version := e.APIVersion
+	if e.Operation == Apply {
+		version = ""
+	}
+	return [4]string{e.Manager, string(e.Operation), e.Subresource, version}
+}
+
 // compareEntries orders entries as Kubernetes does: by operation, time, manager,
 // version and subresource.
 func compareEntries(a, b Entry) int {

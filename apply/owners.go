@@ -55,6 +55,10 @@ func (e *Engine) readOwners(live Object, t *schema.Type, r Request) (*owners, er
 // Entries of versions that are gone are dropped.
 func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 	o := &owners{engine: e, list: make([]owner, 0, len(entries)+1)}
+	places := map[[4]string]int(nil)
+	if len(entries) > fewEntries {
+		places = make(map[[4]string]int, len(entries))
+	}
 	for i, entry := range entries {
 		t, ok := e.options.Versions.Type(entry.APIVersion)
 		if !ok {
@@ -65,7 +69,7 @@ func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 		if err := e.fit(&one, t); err != nil {
 			return nil, err
 		}
-		if same := o.find(entry); same >= 0 {
+		if same := o.findAmong(places, entry); same >= 0 {
 			o.list[same] = one
 			o.fewer = true
 			continue
@@ -141,6 +145,23 @@ func (o *owners) fields(i int) (fieldset.Set, error) {
 // find returns the place of the entry of the same manager, -1 if there is none.
 func (o *owners) find(entry Entry) int {
 	return slices.IndexFunc(o.list, func(other owner) bool { return other.entry.sameManager(entry) })
+}
+
+// fewEntries is how many entries are looked through for one.
+const fewEntries = 16
+
+// findAmong is find for whoever adds one entry after the other; with places it does not look
+// through all of them, and notes where this one will be.
+func (o *owners) findAmong(places map[[4]string]int, entry Entry) int {
+	if places == nil {
+		return o.find(entry)
+	}
+	who := entry.identity()
+	if same, ok := places[who]; ok {
+		return same
+	}
+	places[who] = len(o.list)
+	return -1
 }
 
 // byVersion returns what all owners own, by version.

@@ -95,7 +95,9 @@ func (w *walker) leaf(t *schema.Type, live, config document.Value) document.Valu
 	if document.Equal(live, config) {
 		return live
 	}
-	w.failed = w.failed || !w.accepts(t, config)
+	if !w.accepts(t, config) {
+		w.failed = true
+	}
 	return config
 }
 
@@ -283,7 +285,7 @@ func (w *walker) granularList(l *schema.List, live, config document.Value) docum
 	}
 	items := w.openItems(l, config)
 	defer w.closeItems(items)
-	if !w.sortItems(items) {
+	if w.failed || !w.sortItems(items) {
 		w.failed = true
 		return config
 	}
@@ -350,7 +352,8 @@ func (w *walker) item(l *schema.List, items itemMark, j int, old, item document.
 		w.failed = w.failed || hasMarkedKey(l, item)
 	}
 	if w.marked > marked {
-		e, _ := elementOf(l, item)
+		e, ok := elementOf(l, item)
+		w.failed = w.failed || !ok
 		w.unset.Push(e, false, w.unset.Set(mark))
 	}
 	return merged

@@ -46,6 +46,7 @@ func (w *walker) pushKeys(l *schema.List, item document.Value) {
 		return
 	}
 	some := false
+	w.failed = w.failed || item.Kind() != document.Map
 	for _, key := range sortedKeys(l) {
 		value := keyOf(key, item)
 		some = some || !value.IsAbsent()

@@ -44,7 +44,17 @@ func (e *SyntaxError) Error() string {
 	if e.Path == "" {
 		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Problem)
 	}
-	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.Path, e.Problem)
+	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.shownPath(), e.Problem)
+}
+
+// shownPath is the path, without its middle if it is very long.
+func (e *SyntaxError) shownPath() string {
+	const most = 400
+	if len(e.Path) <= most {
+		return e.Path
+	}
+	start, end := e.Path[:most/2], e.Path[len(e.Path)-most/2:]
+	return strings.ToValidUTF8(start, "") + "…" + strings.ToValidUTF8(end, "")
 }
 
 // Limits bounds what a reader accepts. The zero value means the defaults.

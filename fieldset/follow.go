@@ -169,8 +169,9 @@ func (a *Arena) Along(text string, paths Set) (along Set, ok bool) {
 	return Set{kids}, ok
 }
 
-// something stands for whatever there is that is not looked into.
-var something = Set{[]node{newNode(NameElement("…"), true, Set{})}}
+// something stands for whatever there is that is not looked into. Its element is of no kind,
+// so that no path has it.
+var something = Set{[]node{newNode(Element{text: "…"}, true, Set{})}}
 
 func (f *follower) along(a *Arena) (kids []node, ok bool) {
 	kids = a.level(len(f.level.paths.kids))

@@ -81,6 +81,9 @@ func (p Path) Equal(other Path) bool { return p.Compare(other) == 0 }
 
 // Compare orders paths element by element; a path comes before those below it.
 func (p Path) Compare(other Path) int {
+	if len(p) > 0 && len(other) > 0 && &p[0] == &other[0] {
+		return len(p) - len(other) // one is the beginning of the other
+	}
 	for i := range min(len(p), len(other)) {
 		if c := p[i].Compare(other[i]); c != 0 {
 			return c

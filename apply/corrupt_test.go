@@ -1,0 +1,103 @@
+package apply
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// TestCorruptConfigurations: what is wrong with a configuration is found by the fast engine as
+// by the plain one, whatever the live object is. What both accept has the same result.
+func TestCorruptConfigurations(t *testing.T) {
+	refused, accepted := 0, 0
+	for _, unset := range []bool{false, true} {
+		eachHistory(t, Options{Unset: unset}, nil, func(g generator, e *Engine, before Object, s step, result Result) error {
+			if s.update {
+				return nil
+			}
+			options := e.options
+			options.Plain = true
+			plain := mustEngine(options)
+			for _, live := range []Object{{}, before, result.Object} {
+				s.doc = g.corrupt(s.doc)
+				want, wantErr := s.play(plain, live)
+				got, err := s.play(e, live)
+				if fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && (dump(got.Object) != dump(want.Object) || got.NoOp != want.NoOp) {
+					return fmt.Errorf("corrupted to %v\nover %s: %v\n%s\nplain: %v\n%s", s.doc, dump(live), err, dump(got.Object), wantErr, dump(want.Object))
+				}
+				if err != nil {
+					refused++
+				} else {
+					accepted++
+				}
+			}
+			return nil
+		})
+	}
+	if refused < 300 || accepted < 300 {
+		t.Errorf("%d configurations were refused, %d accepted; too few to tell", refused, accepted)
+	}
+}
+
+// corrupt puts something into a document that may not belong there.
+func (g generator) corrupt(v document.Value) document.Value {
+	if v.Len() == 0 {
+		return v
+	}
+	i := g.IntN(v.Len())
+	odd := parse(one(g, "null", "[]", "{}", "1", "x", "[null]", "[[]]", "[{}]", "{k: null}", "{k: p}", "[{k: p}, {k: p}]",
+		"[1, 1.0]", "[{k: p, j: 1}, {k: p}]", "{k8s_io__value: unset}", "{k8s_io__value: 1}", "{k: p, k8s_io__value: unset}",
+		"{x: {k8s_io__value: unset}}", "[{k8s_io__value: unset}]", "{…: 1}"))
+	if v.Kind() == document.Map {
+		switch {
+		case !v.Get("k").IsAbsent() && g.chance(40):
+			return v.Without("k")
+		case g.chance(15):
+			return v.With(v.Name(i), odd)
+		case g.chance(5):
+			return v.With("nosuch", odd)
+		}
+		return v.With(v.Name(i), g.corrupt(v.At(i)))
+	}
+	var items []document.Value
+	for j, item := range v.Items() {
+		if j == i {
+			if item = g.corrupt(item); g.chance(25) {
+				item = odd
+			}
+		}
+		items = append(items, item)
+	}
+	if g.chance(10) {
+		items = append(items, items[0])
+	}
+	return document.NewList(items...)
+}
+
+// Each of these was accepted once.
+func TestRefusedOverLiveItems(t *testing.T) {
+	for _, test := range []struct{ live, config, path string }{
+		{`items: [{name: a}]`, `items: [{value: 1}]`, ".items[0]"},
+		{`items: [{name: a}]`, `items: [null]`, ".items[0]"},
+		{`items: [{name: a}]`, `items: [{value: {k8s_io__value: unset}}, {name: b, value: {k8s_io__value: unset}}]`, ".items[0]"},
+		{`set: [x]`, `set: [null]`, ".set[0]"},
+		{`text: x`, `ports: [null]`, ".ports[0]"},
+		{`ports: [{port: 1}]`, `ports: [null]`, ".ports[0]"},
+	} {
+		s := newScript(t)
+		s.apply("other", test.live)
+		s.invalid("m1", test.config, []string{test.path}, "expected")
+	}
+}
+
+// A name that stands for something elsewhere is a name like any other.
+func TestEllipsisIsPruned(t *testing.T) {
+	s := newScript(t)
+	s.apply("ops", `free: {b: 1}`)
+	for range 3 {
+		s.apply("ci", `free: {"…": 1, a: 1}`)
+	}
+	s.apply("ci", `free: {a: 1}`)
+	s.want(`free: {a: 1, b: 1}`)
+}

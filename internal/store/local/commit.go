@@ -1,0 +1,263 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// pending is a commit that waits for its answer.
+type pending struct {
+	writes   []store.Write
+	revision store.Revision
+	err      error
+	events   []store.Event
+	answered chan struct{}
+}
+
+// queue is where commits wait to be taken.
+type queue struct {
+	mu       sync.Mutex
+	waiting  []*pending
+	closed   bool
+	notEmpty *sync.Cond
+	// committed is the revision that was given last; the committer's own.
+	committed store.Revision
+}
+
+func (q *queue) init() { q.notEmpty = sync.NewCond(&q.mu) }
+
+func (q *queue) put(p *pending) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.waiting = append(q.waiting, p)
+	q.notEmpty.Signal()
+	return true
+}
+
+// takeAll waits until there is something, and takes all there is into a slice that it may use.
+// It returns nothing when the queue is closed and empty.
+func (q *queue) takeAll(into []*pending) []*pending {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.waiting) == 0 && !q.closed {
+		q.notEmpty.Wait()
+	}
+	count := min(len(q.waiting), largestGroup)
+	into = append(into, q.waiting[:count]...)
+	q.waiting = append(q.waiting[:0], q.waiting[count:]...)
+	return into
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.notEmpty.Broadcast()
+}
+
+const (
+	largestGroup   = 1024 // commits that share a sync
+	groupsUnderWay = 4    // groups that wait for the disk
+)
+
+// Commit does all the writes, or none.
+func (s *Store) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+	if err := errors.Join(store.CheckCommit(writes), ctx.Err(), s.openError(), s.failure.reason()); err != nil {
+		return 0, err
+	}
+	p := &pending{writes: writes, answered: make(chan struct{})}
+	if !s.queue.put(p) {
+		return 0, store.ErrClosed
+	}
+	select {
+	case <-p.answered:
+		return p.revision, p.err
+	case <-s.failure.happened:
+		return 0, s.unlessAnswered(p)
+	case <-ctx.Done():
+		return 0, &store.UnknownError{Err: ctx.Err()}
+	}
+}
+
+// unlessAnswered says that a commit may have been done, unless it was answered before the
+// failure.
+func (s *Store) unlessAnswered(p *pending) error {
+	select {
+	case <-p.answered:
+		return p.err
+	default:
+		return &store.UnknownError{Err: s.failure.reason()}
+	}
+}
+
+// group is the commits that share a sync.
+type group struct {
+	commits []*pending
+	batch   *pebble.Batch // nil if there is nothing to write
+	last    store.Revision
+	when    time.Time
+	bytes   int64 // that its commits write
+}
+
+// commitGroups is the committer.
+func (s *Store) commitGroups(groups chan<- *group) {
+	defer s.running.Done()
+	defer close(groups)
+	for {
+		g := &group{when: time.Now()}
+		if g.commits = s.queue.takeAll(nil); len(g.commits) == 0 {
+			return
+		}
+		if s.failure.reason() != nil {
+			continue // their writers know
+		}
+		if err := s.prepare(g); err != nil {
+			s.fail(err)
+			continue
+		}
+		if g.batch != nil {
+			if err := s.db.ApplyNoSyncWait(g.batch, pebble.Sync); err != nil {
+				s.fail(err)
+				continue
+			}
+		}
+		groups <- g
+	}
+}
+
+// ackGroups is the acker.
+func (s *Store) ackGroups(groups <-chan *group) {
+	defer s.running.Done()
+	for g := range groups {
+		if g.batch != nil {
+			if err := errors.Join(g.batch.SyncWait(), g.batch.Close()); err != nil {
+				s.fail(err)
+				continue
+			}
+		}
+		if s.failure.reason() != nil {
+			continue // what was before is not sure to be there
+		}
+		s.history.add(g)
+		s.historyBytes.Add(g.bytes)
+		s.acked.Store(max(s.acked.Load(), int64(g.last)))
+		s.history.wake()
+		for _, p := range g.commits {
+			close(p.answered)
+		}
+	}
+}
+
+// prepare decides about the commits of a group, one after the other, and makes a batch of
+// those that are done.
+func (s *Store) prepare(g *group) error {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionSpace}, UpperBound: []byte{versionSpace + 1}})
+	if err != nil {
+		return err
+	}
+	d := decider{s: s, iter: iter, written: map[string]store.Event{}}
+	for _, p := range g.commits {
+		if err := d.decide(p, g); err != nil {
+			return errors.Join(err, iter.Close())
+		}
+	}
+	g.last = s.queue.committed
+	return iter.Close()
+}
+
+// decider compares what is expected with what is there.
+type decider struct {
+	s    *Store
+	iter *pebble.Iterator
+	// written is what commits of this group did last to each key.
+	written map[string]store.Event
+	scratch []byte
+}
+
+// decide does one commit, or finds out which key it loses on. It fails only if the disk does.
+func (d *decider) decide(p *pending, g *group) error {
+	events := make([]store.Event, len(p.writes))
+	for i, w := range p.writes {
+		there, err := d.latest(w.Key)
+		if err != nil {
+			return err
+		}
+		if there.Revision != w.Expected {
+			p.err = &store.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
+			return nil
+		}
+		events[i] = store.Event{Key: w.Key, Value: w.Value, Previous: there.Value, PreviousRevision: there.Revision}
+	}
+	d.s.queue.committed++
+	p.revision = d.s.queue.committed
+	for i := range events {
+		events[i].Revision = p.revision
+		d.written[events[i].Key] = events[i]
+	}
+	p.events = events
+	if g.batch == nil {
+		g.batch = d.s.db.NewBatch()
+	}
+	return d.record(p, g)
+}
+
+// latest returns the item as it will be when all commits so far are done; its revision is 0
+// if there is none.
+func (d *decider) latest(key string) (store.Item, error) {
+	if e, ok := d.written[key]; ok {
+		if e.IsDelete() {
+			return store.Item{}, nil
+		}
+		return store.Item{Key: key, Value: e.Value, Revision: e.Revision}, nil
+	}
+	d.scratch = appendItemStart(d.scratch[:0], key)
+	if !d.iter.SeekGE(d.scratch) {
+		return store.Item{}, d.iter.Error()
+	}
+	found, revision := splitVersion(d.iter.Key())
+	if string(found) != key {
+		return store.Item{}, nil
+	}
+	value, err := d.iter.ValueAndErr()
+	if err != nil || value[0] == wasDeleted {
+		return store.Item{}, err
+	}
+	return store.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
+}
+
+// record adds a commit to the batch of its group.
+func (d *decider) record(p *pending, g *group) error {
+	entry := logEntry{revision: p.revision, when: g.when}
+	for _, e := range p.events {
+		d.scratch = appendVersion(d.scratch[:0], e.Key, e.Revision)
+		if err := setVersion(g.batch, d.scratch, e); err != nil {
+			return err
+		}
+		entry.changes = append(entry.changes, change{key: strings.Clone(e.Key), previous: e.PreviousRevision, size: len(e.Value), deleted: e.IsDelete()})
+	}
+	g.bytes += entry.size()
+	return g.batch.Set(appendLogKey(nil, p.revision), appendLogEntry(nil, entry), nil)
+}
+
+// setVersion writes a version straight into the batch's memory.
+func setVersion(batch *pebble.Batch, key []byte, e store.Event) error {
+	flag := byte(wasWritten)
+	if e.IsDelete() {
+		flag = wasDeleted
+	}
+	set := batch.SetDeferred(len(key), 1+len(e.Value))
+	copy(set.Key, key)
+	set.Value[0] = flag
+	copy(set.Value[1:], e.Value)
+	return set.Finish()
+}

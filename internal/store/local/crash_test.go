@@ -1,0 +1,196 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/store/storetest"
+)
+
+// TestModel compares random operations with the model; the store is closed and opened
+// again, or loses its power, now and then.
+func TestModel(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		fs := vfs.NewCrashableMem()
+		options := func() Options {
+			return Options{Folder: "data", FileSystem: fs, ProgressInterval: time.Millisecond, HistoryAge: -1}
+		}
+		backend := storetest.Backend{Open: func(t *testing.T) store.Store { return open(t, options()) }}
+		reopen := func(t *testing.T, s store.Store) store.Store {
+			if r.IntN(2) == 0 {
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				return open(t, options())
+			}
+			crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			fs = crashed
+			return open(t, options())
+		}
+		storetest.RunModel(t, backend, reopen, seed, 300)
+	}
+}
+
+// TestPowerLoss cuts the power while many write: what was acknowledged is there, at its
+// revision, nothing is half there, and watches go on without a gap.
+func TestPowerLoss(t *testing.T) {
+	for round := range 20 {
+		r := rand.New(rand.NewPCG(uint64(round), 2))
+		fs := vfs.NewCrashableMem()
+		s := open(t, Options{Folder: "data", FileSystem: fs})
+		l := newLoad(s, 8)
+		time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
+		acknowledged := l.snapshot() // before the power goes
+		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
+		l.stop()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, Options{Folder: "data", FileSystem: crashed})
+		acknowledged.check(t, again)
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// load is writers that count: each has two items, which it always writes together, and whose
+// value is how often.
+type load struct {
+	s       store.Store
+	stopped context.CancelFunc
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	acked   acknowledged
+}
+
+// acknowledged has, for each writer, how far it has come and at which revision.
+type acknowledged struct {
+	counts    map[int]int
+	revisions map[int]store.Revision
+}
+
+func newLoad(s store.Store, writers int) *load {
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &load{s: s, stopped: cancel, acked: acknowledged{map[int]int{}, map[int]store.Revision{}}}
+	for w := range writers {
+		l.wg.Add(1)
+		go l.write(ctx, w)
+	}
+	return l
+}
+
+func (l *load) write(ctx context.Context, w int) {
+	defer l.wg.Done()
+	revision := store.Revision(0)
+	for n := 1; ctx.Err() == nil; n++ {
+		value := fmt.Appendf(nil, "%d", n)
+		next, err := l.s.Commit(context.Background(),
+			store.Write{Key: fmt.Sprintf("left/%d", w), Expected: revision, Value: value},
+			store.Write{Key: fmt.Sprintf("right/%d", w), Expected: revision, Value: value})
+		if err != nil {
+			return
+		}
+		revision = next
+		l.mu.Lock()
+		l.acked.counts[w], l.acked.revisions[w] = n, next
+		l.mu.Unlock()
+	}
+}
+
+func (l *load) snapshot() acknowledged {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := acknowledged{map[int]int{}, map[int]store.Revision{}}
+	for w, n := range l.acked.counts {
+		out.counts[w], out.revisions[w] = n, l.acked.revisions[w]
+	}
+	return out
+}
+
+func (l *load) stop() {
+	l.stopped()
+	l.wg.Wait()
+}
+
+// check checks that all that was acknowledged is in a store, and that it is consistent.
+func (a acknowledged) check(t *testing.T, s store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	for w, count := range a.counts {
+		left, leftErr := s.Get(ctx, fmt.Sprintf("left/%d", w))
+		right, rightErr := s.Get(ctx, fmt.Sprintf("right/%d", w))
+		if leftErr != nil || rightErr != nil {
+			t.Fatalf("writer %d: %v, %v", w, leftErr, rightErr)
+		}
+		if string(left.Value) != string(right.Value) || left.Revision != right.Revision {
+			t.Errorf("writer %d: half a commit: %s@%d and %s@%d", w, left.Value, left.Revision, right.Value, right.Revision)
+		}
+		if n := number(left.Value); n < count || n == count && left.Revision != a.revisions[w] {
+			t.Errorf("writer %d: %s at %d is there, %d at %d was acknowledged", w, left.Value, left.Revision, count, a.revisions[w])
+		}
+	}
+	checkHistory(t, s)
+}
+
+func number(value []byte) (n int) {
+	_, _ = fmt.Sscan(string(value), &n)
+	return n
+}
+
+// checkHistory reads all of history, without a gap, and checks that it leads to what is there.
+func checkHistory(t *testing.T, s store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	now, err := s.Revision(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Watch(ctx, "", 0)
+	if errors.Is(err, store.ErrCompacted) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	items := map[string]store.Event{}
+	last := store.Revision(0)
+	for last < now {
+		batch, err := w.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range batch.Events {
+			if e.Revision != last && e.Revision != last+1 {
+				t.Fatalf("event at %d after %d", e.Revision, last)
+			}
+			if e.PreviousRevision != items[e.Key].Revision || string(e.Previous) != string(items[e.Key].Value) {
+				t.Fatalf("event at %d does not follow the one at %d", e.Revision, items[e.Key].Revision)
+			}
+			items[e.Key], last = e, e.Revision
+		}
+		last = max(last, batch.Revision)
+	}
+	page, err := s.List(ctx, store.Range{Revision: now})
+	if err != nil || len(page.Items) != len(items) {
+		t.Fatalf("%d items are listed, %v, history has %d", len(page.Items), err, len(items))
+	}
+	for _, item := range page.Items {
+		if e := items[item.Key]; e.Revision != item.Revision || string(e.Value) != string(item.Value) {
+			t.Errorf("%s is %s@%d, history says %s@%d", item.Key, item.Value, item.Revision, e.Value, e.Revision)
+		}
+	}
+}

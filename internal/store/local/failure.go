@@ -1,0 +1,83 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// failure is the first error of the disk, after which there are no more commits.
+type failure struct {
+	once sync.Once
+	err  error
+	// happened is closed when err is set.
+	happened chan struct{}
+}
+
+func (f *failure) init() { f.happened = make(chan struct{}) }
+
+// reason returns the error, nil as long as there is none.
+func (f *failure) reason() error {
+	select {
+	case <-f.happened:
+		return f.err
+	default:
+		return nil
+	}
+}
+
+// fail notes an error of the disk.
+func (s *Store) fail(err error) {
+	s.failure.once.Do(func() {
+		s.failure.err = fmt.Errorf("the store in %s takes no commits since %s: %w; free or replace the disk and restart, reads go on until then",
+			s.options.Folder, time.Now().UTC().Format(time.RFC3339), err)
+		close(s.failure.happened)
+		s.options.Log.Error("the store takes no more commits", "folder", s.options.Folder, "error", err)
+	})
+}
+
+// pebbleLogger is told what Pebble has to say.
+type pebbleLogger struct{ s *Store }
+
+func (l pebbleLogger) Infof(format string, args ...any) {
+	l.s.options.Log.Debug("pebble: " + fmt.Sprintf(format, args...))
+}
+
+func (l pebbleLogger) Errorf(format string, args ...any) {
+	l.s.options.Log.Warn("pebble: " + fmt.Sprintf(format, args...))
+}
+
+// Fatalf is called where Pebble can't go on and expects the process to end. It must not
+// return. The goroutine stays where it is, with what it holds; reads hold nothing that it
+// could, and go on.
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	l.s.fail(fmt.Errorf(format, args...))
+	select {}
+}
+
+// patience is how long Close waits for what may be stuck after a failure.
+const patience = 5 * time.Second
+
+// shutDown ends what runs and closes Pebble. After a failure some of it may be stuck forever;
+// then the folder stays locked until the process ends.
+func (s *Store) shutDown() error {
+	closed := make(chan error, 1)
+	go func() {
+		s.running.Wait()
+		closed <- errors.Join(s.db.Close(), s.lock.Close())
+	}()
+	if s.failure.reason() == nil {
+		select {
+		case err := <-closed:
+			return err
+		case <-s.failure.happened:
+		}
+	}
+	select {
+	case <-closed: // its error is a consequence of the failure
+		return s.failure.reason()
+	case <-time.After(patience):
+		return errors.Join(s.failure.reason(), fmt.Errorf("%s stays locked until the process ends", s.options.Folder))
+	}
+}

@@ -1,0 +1,173 @@
+package local
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// history has the commits of the near past in memory, and the watchers that wait for those
+// of the future. What is further back is read from disk.
+type history struct {
+	mu sync.Mutex
+	// recent are the last commits; their revisions are one after the other.
+	recent []committed
+	bytes  int
+	last   store.Revision
+	// waiting are told when there is something new.
+	waiting map[chan struct{}]bool
+}
+
+// committed is a commit that is on disk.
+type committed struct {
+	revision store.Revision
+	events   []store.Event
+	bytes    int
+}
+
+// recentBytes is how much of the past is kept in memory.
+const recentBytes = 8 << 20
+
+func (h *history) init(last store.Revision) {
+	h.last = last
+	h.waiting = map[chan struct{}]bool{}
+}
+
+// add notes the commits of a group that were done.
+func (h *history) add(g *group) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range g.commits {
+		if p.err != nil {
+			continue
+		}
+		c := committed{revision: p.revision, events: p.events}
+		for _, e := range p.events {
+			c.bytes += len(e.Key) + len(e.Value) + len(e.Previous) + 128
+		}
+		h.recent = append(h.recent, c)
+		h.bytes += c.bytes
+		h.last = c.revision
+	}
+	drop := 0
+	for h.bytes > recentBytes && drop < len(h.recent)-1 {
+		h.bytes -= h.recent[drop].bytes
+		drop++
+	}
+	if drop > 0 {
+		clear(h.recent[:drop])
+		h.recent = h.recent[drop:]
+	}
+}
+
+// after returns commits that follow a revision, in their order, and where they end. It
+// returns false if they are not in memory any more.
+func (h *history) after(revision store.Revision, most int) (commits []committed, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if revision >= h.last {
+		return nil, true
+	}
+	if len(h.recent) == 0 || h.recent[0].revision > revision+1 {
+		return nil, false
+	}
+	start := int(revision + 1 - h.recent[0].revision)
+	end := min(len(h.recent), start+most)
+	return h.recent[start:end:end], true
+}
+
+// subscribe returns a channel that is told when there is something new.
+func (h *history) subscribe() chan struct{} {
+	c := make(chan struct{}, 1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiting[c] = true
+	return c
+}
+
+func (h *history) unsubscribe(c chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.waiting, c)
+}
+
+// wake tells all who wait.
+func (h *history) wake() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.waiting {
+		select {
+		case c <- struct{}{}:
+		default: // it has been told
+		}
+	}
+}
+
+// readAfter reads commits that follow a revision from disk, those of their events that have
+// the prefix.
+func (s *Store) readAfter(revision store.Revision, most int, prefix string) (commits []committed, err error) {
+	snapshot := s.db.NewSnapshot()
+	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	if revision < store.Revision(s.compacted.Load()) {
+		return nil, store.ErrCompacted
+	}
+	acked := store.Revision(s.acked.Load())
+	bounds := &pebble.IterOptions{LowerBound: appendLogKey(nil, revision+1), UpperBound: appendLogKey(nil, acked+1)}
+	iter, err := snapshot.NewIter(bounds)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	for valid := iter.First(); valid && len(commits) < most; valid = iter.Next() {
+		value, err := iter.ValueAndErr()
+		if err != nil {
+			return nil, err
+		}
+		entry, err := readLogEntry(iter.Key(), value)
+		if err != nil {
+			return nil, err
+		}
+		events, err := readEvents(snapshot, entry, prefix)
+		if err != nil {
+			return nil, err
+		}
+		commits = append(commits, committed{revision: entry.revision, events: events})
+	}
+	return commits, iter.Error()
+}
+
+// readEvents reads what a commit did to keys with a prefix.
+func readEvents(snapshot *pebble.Snapshot, entry logEntry, prefix string) ([]store.Event, error) {
+	var events []store.Event
+	for _, c := range entry.changes {
+		if !strings.HasPrefix(c.key, prefix) {
+			continue
+		}
+		e := store.Event{Key: c.key, Revision: entry.revision, PreviousRevision: c.previous}
+		var err error
+		if !c.deleted {
+			if e.Value, err = readVersion(snapshot, c.key, entry.revision); err != nil {
+				return nil, err
+			}
+		}
+		if c.previous > 0 {
+			if e.Previous, err = readVersion(snapshot, c.key, c.previous); err != nil {
+				return nil, err
+			}
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func readVersion(snapshot *pebble.Snapshot, key string, revision store.Revision) ([]byte, error) {
+	value, closer, err := snapshot.Get(appendVersion(nil, key, revision))
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte{}, value[1:]...), closer.Close()
+}

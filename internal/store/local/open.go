@@ -1,0 +1,297 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Options say where a store is and what it keeps. All but Folder have a useful zero value.
+type Options struct {
+	// Folder is where the store is; it is made if it does not exist. Without one the
+	// store is in memory and is gone when it is closed.
+	Folder string
+	// FileSystem is what the folder is in; nil means that of the operating system.
+	FileSystem vfs.FS
+	// HistoryAge and HistoryBytes are how much history is kept; 0 means ten minutes and
+	// 1 GiB, a negative number that there is no such limit. Whichever is reached first
+	// counts.
+	HistoryAge   time.Duration
+	HistoryBytes int64
+	// ProgressInterval is how often a watcher without events hears how far it has come;
+	// 0 means a second.
+	ProgressInterval time.Duration
+	// Log gets what an operator should know; nil means slog.Default.
+	Log *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.FileSystem == nil {
+		o.FileSystem = vfs.Default
+		if o.Folder == "" {
+			o.FileSystem = vfs.NewMem()
+		}
+	}
+	if o.Folder == "" {
+		o.Folder = "memory"
+	}
+	if o.HistoryAge == 0 {
+		o.HistoryAge = 10 * time.Minute
+	}
+	if o.HistoryBytes == 0 {
+		o.HistoryBytes = 1 << 30
+	}
+	if o.ProgressInterval == 0 {
+		o.ProgressInterval = time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+// Store is a store in a folder.
+type Store struct {
+	options Options
+	db      *pebble.DB
+	lock    *pebble.Lock
+
+	queue   queue
+	history history
+	failure failure
+	// acked is the revision of the last commit that is on disk. compacted is the one up
+	// to which history is forgotten.
+	//
+	//	compacted <= acked
+	acked, compacted atomic.Int64
+
+	trimming sync.Mutex // held while history is being forgotten
+	// historyBytes is how much was written by the commits of the history. Those before
+	// openedAt are added when trimming begins.
+	historyBytes atomic.Int64
+	openedAt     store.Revision
+	// done is closed when the store is being closed; running are its goroutines.
+	done    chan struct{}
+	closing sync.Once
+	running sync.WaitGroup
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the store in a folder, or makes one.
+func Open(options Options) (*Store, error) {
+	o := options.withDefaults()
+	s := &Store{options: o, done: make(chan struct{})}
+	s.failure.init()
+	s.queue.init()
+	if err := o.FileSystem.MkdirAll(o.Folder, 0o700); err != nil {
+		return nil, fmt.Errorf("open the store in %s: %w", o.Folder, err)
+	}
+	var err error
+	if s.lock, err = lockFolder(o); err != nil {
+		return nil, err
+	}
+	if err := s.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", o.Folder, err), s.lock.Close())
+	}
+	s.running.Add(3)
+	groups := make(chan *group, groupsUnderWay)
+	go s.commitGroups(groups)
+	go s.ackGroups(groups)
+	go s.trimNowAndThen()
+	return s, nil
+}
+
+// open opens Pebble and finds out how far the store has come.
+func (s *Store) open() error {
+	if err := checkFormat(s.options); err != nil {
+		return err
+	}
+	db, err := pebble.Open(s.options.Folder, s.pebbleOptions())
+	if err != nil {
+		return err
+	}
+	s.db = db
+	compacted, err := s.readCompacted()
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	last, err := s.lastInLog()
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s.compacted.Store(int64(compacted))
+	s.acked.Store(int64(max(last, compacted)))
+	s.openedAt = max(last, compacted)
+	s.queue.committed = s.openedAt
+	s.history.init(s.openedAt)
+	return nil
+}
+
+func (s *Store) pebbleOptions() *pebble.Options {
+	o := &pebble.Options{
+		FS:                 s.options.FileSystem,
+		Lock:               s.lock,
+		Logger:             pebbleLogger{s},
+		FormatMajorVersion: pebble.FormatNewest,
+		// Objects are served from the cache above; what is read here is read once.
+		CacheSize:    8 << 20,
+		MemTableSize: 32 << 20,
+		// A compaction that falls behind must not stop writers for long.
+		MemTableStopWritesThreshold: 4,
+		L0StopWritesThreshold:       24,
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	return o
+}
+
+func (s *Store) readCompacted() (store.Revision, error) {
+	value, closer, err := s.db.Get(compactedRecord)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer closer.Close()
+	revision, err := strconv.ParseInt(string(value), 10, 64)
+	return store.Revision(revision), err
+}
+
+// lastInLog returns the revision of the last commit in the log, 0 if there is none.
+func (s *Store) lastInLog() (store.Revision, error) {
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logSpace}, UpperBound: []byte{logSpace + 1}})
+	if err != nil {
+		return 0, err
+	}
+	var last store.Revision
+	if iter.Last() {
+		last = logRevision(iter.Key())
+	}
+	return last, errors.Join(iter.Error(), iter.Close())
+}
+
+// format is the version of the layout that this package knows.
+const format = 1
+
+// checkFormat refuses folders that this package can't read, and marks new ones.
+func checkFormat(o Options) error {
+	fs, name := o.FileSystem, o.FileSystem.PathJoin(o.Folder, "FORMAT")
+	text, err := readFile(fs, name)
+	switch {
+	case err == nil:
+		version, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil {
+			return fmt.Errorf("%s: expected the number of a format, received %q; the file is damaged", name, text)
+		}
+		if version > format {
+			return fmt.Errorf("%s: the folder has format %d, this program knows formats up to %d; use the program that wrote it, or a newer one", name, version, format)
+		}
+		return nil
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	files, err := fs.List(o.Folder)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if file != "LOCK" && file != ownerFile {
+			return fmt.Errorf("expected an empty folder or a store, found %s and no FORMAT; choose another folder", file)
+		}
+	}
+	return writeFile(fs, o.Folder, "FORMAT", strconv.Itoa(format)+"\n")
+}
+
+const ownerFile = "OWNER"
+
+// lockFolder keeps other processes out.
+func lockFolder(o Options) (*pebble.Lock, error) {
+	fs, owner := o.FileSystem, o.FileSystem.PathJoin(o.Folder, ownerFile)
+	lock, err := pebble.LockDirectory(o.Folder, fs)
+	if err != nil {
+		who := "another process"
+		if text, readErr := readFile(fs, owner); readErr == nil {
+			who = strings.TrimSpace(text)
+		}
+		return nil, fmt.Errorf("the store in %s is in use by %s; stop it or choose another folder (%w)", o.Folder, who, err)
+	}
+	text := fmt.Sprintf("process %d, since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
+	if err := writeFile(fs, o.Folder, ownerFile, text); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", o.Folder, err), lock.Close())
+	}
+	return lock, nil
+}
+
+func readFile(fs vfs.FS, name string) (string, error) {
+	file, err := fs.Open(name)
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(file)
+	return string(text), errors.Join(err, file.Close())
+}
+
+// writeFile puts a file in place, whole or not at all.
+func writeFile(fs vfs.FS, folder, name, text string) error {
+	temporary := fs.PathJoin(folder, name+".new")
+	file, err := fs.Create(temporary, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte(text))
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := fs.Rename(temporary, fs.PathJoin(folder, name)); err != nil {
+		return err
+	}
+	dir, err := fs.OpenDir(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// Revision returns that of the last commit.
+func (s *Store) Revision(context.Context) (store.Revision, error) {
+	return store.Revision(s.acked.Load()), s.openError()
+}
+
+// openError returns ErrClosed once the store is being closed.
+func (s *Store) openError() error {
+	select {
+	case <-s.done:
+		return store.ErrClosed
+	default:
+		return nil
+	}
+}
+
+// Close ends all watches, waits for the commits that have begun, and gives the folder back.
+func (s *Store) Close() error {
+	err := store.ErrClosed
+	s.closing.Do(func() {
+		close(s.done)
+		s.queue.close()
+		s.history.wake()
+		err = s.shutDown()
+	})
+	return err
+}

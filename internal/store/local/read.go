@@ -1,0 +1,141 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Get returns the item with that key.
+func (s *Store) Get(ctx context.Context, key string) (store.Item, error) {
+	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
+		return store.Item{}, err
+	}
+	return s.itemAt(key, store.Revision(s.acked.Load()))
+}
+
+// itemAt returns the item as it was at a revision.
+func (s *Store) itemAt(key string, at store.Revision) (item store.Item, err error) {
+	if key == "" || strings.IndexByte(key, 0) >= 0 {
+		return store.Item{}, store.ErrNotFound
+	}
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: appendVersion(nil, key, at), UpperBound: appendItemEnd(nil, key)})
+	if err != nil {
+		return store.Item{}, err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	if !iter.First() {
+		return store.Item{}, errors.Join(iter.Error(), store.ErrNotFound)
+	}
+	value, err := iter.ValueAndErr()
+	if err != nil {
+		return store.Item{}, err
+	}
+	if value[0] == wasDeleted {
+		return store.Item{}, store.ErrNotFound
+	}
+	_, revision := splitVersion(iter.Key())
+	return store.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
+}
+
+// List returns items in the order of their keys.
+func (s *Store) List(ctx context.Context, r store.Range) (page store.Page, err error) {
+	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
+		return store.Page{}, err
+	}
+	acked := store.Revision(s.acked.Load())
+	switch {
+	case r.Revision == 0:
+		r.Revision = acked
+	case r.Revision > acked:
+		return store.Page{}, store.ErrFuture
+	}
+	lower, upper := prefixBounds(r.Prefix)
+	if r.After >= r.Prefix && r.After != "" {
+		lower = appendItemEnd(nil, r.After)
+	}
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return store.Page{}, err
+	}
+	defer func() { err = errors.Join(err, iter.Close()) }()
+	// What was not forgotten by now had not been when the iterator was made.
+	if r.Revision < store.Revision(s.compacted.Load()) {
+		return store.Page{}, store.ErrCompacted
+	}
+	l := lister{iter: iter, r: r, page: store.Page{Revision: r.Revision}}
+	err = l.list(ctx)
+	return l.page, err
+}
+
+// lister goes through the versions of items and takes of each the one that counts.
+type lister struct {
+	iter *pebble.Iterator
+	r    store.Range
+	page store.Page
+}
+
+func (l *lister) list(ctx context.Context) error {
+	for valid := l.iter.First(); valid; valid = l.nextItem() {
+		if len(l.page.Items)%256 == 255 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		item, found, err := l.item()
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		if l.r.Limit > 0 && len(l.page.Items) == l.r.Limit {
+			l.page.More = true
+			return nil
+		}
+		l.page.Items = append(l.page.Items, item)
+	}
+	return l.iter.Error()
+}
+
+// item returns the item whose versions the iterator is at, as it was at the revision.
+func (l *lister) item() (item store.Item, found bool, err error) {
+	first, revision := splitVersion(l.iter.Key())
+	key := string(first)
+	for revision > l.r.Revision {
+		if !l.iter.Next() {
+			return store.Item{}, false, l.iter.Error()
+		}
+		var next []byte
+		if next, revision = splitVersion(l.iter.Key()); string(next) != key {
+			l.iter.Prev() // nextItem goes on from here
+			return store.Item{}, false, nil
+		}
+	}
+	value, err := l.iter.ValueAndErr()
+	if err != nil || value[0] == wasDeleted {
+		return store.Item{}, false, err
+	}
+	return store.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, true, nil
+}
+
+// nextItem goes on to the versions of the next item.
+func (l *lister) nextItem() bool {
+	if !l.iter.Valid() {
+		return false
+	}
+	key, _ := splitVersion(l.iter.Key())
+	end := appendItemEnd(nil, string(key))
+	const near = 4 // a few steps are cheaper than a search
+	for range near {
+		if !l.iter.Next() {
+			return false
+		}
+		if next, _ := splitVersion(l.iter.Key()); string(next) != string(end[1:len(end)-1]) {
+			return true
+		}
+	}
+	return l.iter.SeekGE(end)
+}

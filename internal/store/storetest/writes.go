@@ -1,0 +1,237 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+func testGet(k *kit) {
+	k.has("a", "", 0)
+	r := k.put("a", 0, "1")
+	k.has("a", "1", r)
+	k.has("", "", 0)
+	k.has("a/b", "", 0)
+	if now, err := k.s.Revision(k.ctx); now != r || err != nil {
+		k.Errorf("the revision is %d, %v, want %d", now, err, r)
+	}
+}
+
+func testWrites(k *kit) {
+	first := k.put("a", 0, "1")
+	second := k.put("a", first, "2")
+	if second <= first || first <= 0 {
+		k.Errorf("revisions %d, %d do not grow", first, second)
+	}
+	k.has("a", "2", second)
+	third := k.delete("a", second)
+	k.has("a", "", 0)
+	if fourth := k.put("a", 0, "3"); fourth <= third {
+		k.Errorf("revision %d after %d", fourth, third)
+	}
+}
+
+func testAtomic(k *kit) {
+	a := k.put("a", 0, "1")
+	r := k.commit(
+		store.Write{Key: "a", Expected: a, Value: []byte("2")},
+		store.Write{Key: "b", Value: []byte("1")},
+		store.Write{Key: "c", Value: []byte("1")},
+	)
+	k.has("a", "2", r)
+	k.has("b", "1", r)
+	k.loses("b", r,
+		store.Write{Key: "a", Expected: r, Value: []byte("3")},
+		store.Write{Key: "b", Expected: a, Value: []byte("3")},
+		store.Write{Key: "d", Value: []byte("3")},
+	)
+	k.lists(store.Range{}, "a=2", "b=1", "c=1")
+	k.commit(store.Write{Key: "a", Expected: r}, store.Write{Key: "b", Expected: r, Value: []byte("4")})
+	k.lists(store.Range{}, "b=4", "c=1")
+}
+
+func testConflicts(k *kit) {
+	write := func(expected store.Revision) store.Write {
+		return store.Write{Key: "a", Expected: expected, Value: []byte("x")}
+	}
+	k.loses("a", 0, write(7))
+	k.loses("a", 0, store.Write{Key: "a", Expected: 7})
+	first := k.put("a", 0, "1")
+	k.loses("a", first, write(0))
+	k.loses("a", first, write(first+1))
+	second := k.put("a", first, "2")
+	k.loses("a", second, write(first))
+	k.loses("a", second, store.Write{Key: "a", Expected: first})
+	k.has("a", "2", second)
+	if now, _ := k.s.Revision(k.ctx); now != second {
+		k.Errorf("lost commits made the revision %d, want %d", now, second)
+	}
+	k.delete("a", second)
+	k.loses("a", 0, write(second))
+}
+
+func testBadCommits(k *kit) {
+	for name, writes := range map[string][]store.Write{
+		"nothing":           {},
+		"no key":            {{Value: []byte("1")}},
+		"a zero byte":       {{Key: "a\x00b", Value: []byte("1")}},
+		"a negative number": {{Key: "a", Expected: -1, Value: []byte("1")}},
+		"delete of nothing": {{Key: "a"}},
+		"twice":             {{Key: "a", Value: []byte("1")}, {Key: "a", Value: []byte("2")}},
+	} {
+		if _, err := k.s.Commit(k.ctx, writes...); err == nil {
+			k.Errorf("%s: the commit was done", name)
+		}
+	}
+	k.lists(store.Range{})
+}
+
+func testValues(k *kit) {
+	values := [][]byte{{}, {0}, []byte("\x00\xff\x01"), bytes.Repeat([]byte("large"), 300_000)}
+	for i, value := range values {
+		key := fmt.Sprintf("key/%d\x01\xff", i)
+		r := k.commit(store.Write{Key: key, Value: value})
+		item, err := k.s.Get(k.ctx, key)
+		if err != nil || !bytes.Equal(item.Value, value) || item.Value == nil || item.Revision != r {
+			k.Errorf("a value of %d bytes is read as one of %d: %v", len(value), len(item.Value), err)
+		}
+	}
+	page, err := k.s.List(k.ctx, store.Range{Prefix: "key/"})
+	if err != nil || len(page.Items) != len(values) {
+		k.Fatalf("%d items, %v", len(page.Items), err)
+	}
+	for i, item := range page.Items {
+		if !bytes.Equal(item.Value, values[i]) {
+			k.Errorf("a value of %d bytes is listed as one of %d", len(values[i]), len(item.Value))
+		}
+	}
+}
+
+// testConcurrent has many writers count in the same few items: no step may be lost.
+func testConcurrent(k *kit) {
+	const writers, steps, counters = 16, 50, 3
+	watcher := k.watch("", 0)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for n := range steps {
+				k.count(fmt.Sprintf("counter/%d", (w+n)%counters))
+			}
+		}()
+	}
+	wg.Wait()
+	page, err := k.s.List(k.ctx, store.Range{Prefix: "counter/"})
+	if err != nil {
+		k.Fatal(err)
+	}
+	sum := 0
+	for _, item := range page.Items {
+		sum += len(item.Value)
+	}
+	if sum != writers*steps {
+		k.Errorf("%d steps are there, want %d", sum, writers*steps)
+	}
+	k.checkStream(watcher, writers*steps)
+}
+
+// count makes the value of an item one longer.
+func (k *kit) count(key string) {
+	for {
+		item, err := k.s.Get(k.ctx, key)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			k.Error(err)
+			return
+		}
+		_, err = k.s.Commit(k.ctx, store.Write{Key: key, Expected: item.Revision, Value: append(bytes.Clone(item.Value), '+')})
+		var conflict *store.ConflictError
+		if errors.As(err, &conflict) {
+			continue
+		}
+		if err != nil {
+			k.Error(err)
+		}
+		return
+	}
+}
+
+// checkStream reads events and checks that each begins where the one before it ended.
+func (k *kit) checkStream(w store.Watcher, count int) {
+	k.Helper()
+	last := map[string]store.Event{}
+	revision := store.Revision(0)
+	for count > 0 {
+		batch, err := w.Next(k.ctx)
+		if err != nil {
+			k.Fatal(err)
+		}
+		for _, e := range batch.Events {
+			before := last[e.Key]
+			if e.Revision <= revision || e.PreviousRevision != before.Revision || !bytes.Equal(e.Previous, before.Value) {
+				k.Fatalf("event %s after revision %d and %s", show(e), revision, show(before))
+			}
+			last[e.Key], revision = e, e.Revision
+			count--
+		}
+	}
+}
+
+func testContexts(k *kit) {
+	ended, cancel := context.WithCancel(k.ctx)
+	cancel()
+	if _, err := k.s.Get(ended, "a"); !errors.Is(err, context.Canceled) {
+		k.Errorf("get: %v", err)
+	}
+	if _, err := k.s.List(ended, store.Range{}); !errors.Is(err, context.Canceled) {
+		k.Errorf("list: %v", err)
+	}
+	if _, err := k.s.Commit(ended, store.Write{Key: "a", Value: []byte("1")}); !errors.Is(err, context.Canceled) {
+		k.Errorf("commit: %v", err)
+	}
+	if _, err := k.s.Watch(ended, "", 0); !errors.Is(err, context.Canceled) {
+		k.Errorf("watch: %v", err)
+	}
+	w := k.watch("", 0)
+	if _, err := w.Next(ended); !errors.Is(err, context.Canceled) {
+		k.Errorf("next: %v", err)
+	}
+	k.put("b", 0, "1")
+	k.hears(w, "1 b=1")
+}
+
+func testClose(k *kit) {
+	k.put("a", 0, "1")
+	w := k.watch("b", 0)
+	failed := make(chan error, 1)
+	go func() {
+		for {
+			if _, err := w.Next(context.Background()); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	if err := k.s.Close(); err != nil {
+		k.Fatal(err)
+	}
+	if err := <-failed; !errors.Is(err, store.ErrClosed) {
+		k.Errorf("a watcher ends with %v", err)
+	}
+	_, commitErr := k.s.Commit(k.ctx, store.Write{Key: "b", Value: []byte("1")})
+	_, getErr := k.s.Get(k.ctx, "a")
+	_, listErr := k.s.List(k.ctx, store.Range{})
+	_, watchErr := k.s.Watch(k.ctx, "", 0)
+	for _, err := range []error{commitErr, getErr, listErr, watchErr, k.s.Compact(k.ctx, 1), k.s.Close()} {
+		if !errors.Is(err, store.ErrClosed) {
+			k.Errorf("a closed store says %v", err)
+		}
+	}
+}
+
+var _ testing.TB = (*kit)(nil)
