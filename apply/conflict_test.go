@@ -1,8 +1,13 @@
 package apply
 
 import (
+	"errors"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // TestConflicts: "Get correct conflicts when applying." (KEP-555)
@@ -186,4 +191,34 @@ func TestNoConflictWhenRemoving(t *testing.T) {
 	s.apply("m1", ``)
 	s.want(`{number: 1, items: [{name: a}]}`)
 	s.owners(`m2 .number .items[name="a"]{,.name}`)
+}
+
+// A conflict in which every level of a deep object is one costs what its levels cost, not
+// their square.
+func TestDeepConflict(t *testing.T) {
+	const depth = 8000
+	e := mustEngine(Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
+	config, err := document.ParseJSON(`{"free":` + strings.Repeat(`{"b":`, depth) + "1" + strings.Repeat("}", depth) + "}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var live Object
+	for _, manager := range []string{"m1", "m2"} {
+		result, err := e.Apply(live, config, Request{Manager: manager, Version: "v1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		live = result.Object
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = e.Apply(live, parse(`free: {k8s_io__value: unset}`), Request{Manager: "m3", Version: "v1"})
+	runtime.ReadMemStats(&after)
+	var conflict *ConflictError
+	if !errors.As(err, &conflict) || len(conflict.Conflicts) != depth+1 || len(conflict.Conflicts[depth/2].Owners) != 2 {
+		t.Fatalf("received %.200v, want %d conflicts with two owners each", err, depth+1)
+	}
+	if cost := after.TotalAlloc - before.TotalAlloc; cost > 100<<20 {
+		t.Errorf("it took %d MB", cost>>20)
+	}
 }

@@ -125,3 +125,36 @@ func ExampleReader() {
 	// Output:
 	// {"apiVersion":"v1","kind":"Thing","metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:replicas":{}},"manager":"me","operation":"Apply"}]},"replicas":2}
 }
+
+// A kind that has one version, without a schema: what a field is follows from its value.
+func ExampleOneVersion() {
+	versions := apply.OneVersion("example.com/v1", schema.Untyped)
+	_, known := versions.Type("example.com/v1")
+	_, unknown := versions.Type("example.com/v2")
+	fmt.Println(known, unknown)
+	// Output: true false
+}
+
+// A document from elsewhere, here from YAML, becomes an object.
+func ExampleSplitObject() {
+	doc, err := document.ParseYAML([]byte(`
+metadata:
+  name: web
+  managedFields:
+  - {manager: me, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {"f:replicas": {}}}
+replicas: 1`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	object, err := apply.SplitObject(doc)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(object.Document)
+	fmt.Println(object.Entries[0].Manager, object.Entries[0].FieldsV1)
+	// Output:
+	// {"metadata":{"name":"web"},"replicas":1}
+	// me {"f:replicas":{}}
+}

@@ -7,6 +7,9 @@
 //	side.go       a case as each side does it
 //	measure.go    time and allocations, sides taking turns
 //
+// Our side and the floor use their memory again from one turn to the next, as their libraries let them;
+// the peer has nothing like it, and makes new values for every document.
+//
 // The objects are in fixture, the peer in smd, the JSON libraries in floor. `make bench-engine` runs
 // cmd/engine, which prints the tables.
 package bench
