@@ -101,3 +101,12 @@ func TestEllipsisIsPruned(t *testing.T) {
 	s.apply("ci", `free: {a: 1}`)
 	s.want(`free: {a: 1, b: 1}`)
 }
+
+// An item that is told apart by defaults alone, and holds nothing but markers, is owned for
+// what it unsets and not for itself.
+func TestUnsetInItemWithoutKeys(t *testing.T) {
+	s := newScript(t)
+	s.apply("m1", `ports: [{port: 1, alias: a}]`)
+	s.apply("m2", `ports: [{alias: {k8s_io__value: unset}}]`)
+	s.owners(`m1 .ports[port=1,protocol="TCP"]{,.alias,.port}`, `m2 .ports[protocol="TCP"].alias`)
+}

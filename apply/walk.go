@@ -353,10 +353,16 @@ func (w *walker) item(l *schema.List, items itemMark, j int, old, item document.
 	}
 	if w.marked > marked {
 		e, ok := elementOf(l, item)
-		w.failed = w.failed || !ok
+		// An item that holds nothing but markers is not owned for itself.
+		w.failed = w.failed || !ok || !hasOwnKey(l, item)
 		w.unset.Push(e, false, w.unset.Set(mark))
 	}
 	return merged
+}
+
+// hasOwnKey reports whether an item has a key of its own, not only by default.
+func hasOwnKey(l *schema.List, item document.Value) bool {
+	return slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return !item.Get(key.Name).IsAbsent() })
 }
 
 // hasMarkedKey reports whether an item of a list is a marker, or one of its keys is.
