@@ -5,6 +5,7 @@
 //	FORMAT     the version of this layout; a folder of a newer one is refused
 //	LOCK       held as long as the store is open
 //	OWNER      who holds it, for the error that others get
+//	CHECKPOINT how far the store had come when it last had nothing to do
 //	*.log, *.sst, MANIFEST-*, …    Pebble's own files
 //
 // # What is in Pebble
@@ -50,4 +51,6 @@
 //	watch.go      watchers
 //	trim.go       history is forgotten
 //	failure.go    errors of the disk
+//	damage.go     files that are damaged are found and named
+//	checkpoint.go how far it went, noted elsewhere
 package local

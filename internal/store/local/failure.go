@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2"
 )
 
 // failure is the first error of the disk, after which there are no more commits.
@@ -13,7 +15,12 @@ type failure struct {
 	err  error
 	// happened is closed when err is set.
 	happened chan struct{}
+	// opening says that nothing runs yet but Open.
+	opening bool
 }
+
+// fatal is what Open panics with where Pebble can't go on.
+type fatal struct{ err error }
 
 func (f *failure) init() { f.happened = make(chan struct{}) }
 
@@ -37,6 +44,20 @@ func (s *Store) fail(err error) {
 	})
 }
 
+// foundDamage notes that a file is damaged. Whoever was reading it gets an error; nobody
+// writes any more to a store of which a part is lost.
+func (s *Store) foundDamage(info pebble.DataCorruptionInfo) {
+	s.fail(fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, info.Details))
+}
+
+// readError adds to an error which file is damaged, if that is the reason.
+func readError(err error) error {
+	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
+		return fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, err)
+	}
+	return err
+}
+
 // pebbleLogger is told what Pebble has to say.
 type pebbleLogger struct{ s *Store }
 
@@ -52,6 +73,9 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 // return. The goroutine stays where it is, with what it holds; reads hold nothing that it
 // could, and go on.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
+	if l.s.failure.opening {
+		panic(fatal{fmt.Errorf(format, args...)})
+	}
 	l.s.fail(fmt.Errorf(format, args...))
 	select {}
 }
@@ -65,7 +89,11 @@ func (s *Store) shutDown() error {
 	closed := make(chan error, 1)
 	go func() {
 		s.running.Wait()
-		closed <- errors.Join(s.db.Close(), s.lock.Close())
+		var err error
+		if s.failure.reason() == nil {
+			err = errors.Join(s.db.Flush(), s.writeCheckpoint())
+		}
+		closed <- errors.Join(err, s.db.Close(), s.lock.Close())
 	}()
 	if s.failure.reason() == nil {
 		select {

@@ -111,7 +111,7 @@ func (h *history) wake() {
 // the prefix.
 func (s *Store) readAfter(revision store.Revision, most int, prefix string) (commits []committed, err error) {
 	snapshot := s.db.NewSnapshot()
-	defer func() { err = errors.Join(err, snapshot.Close()) }()
+	defer func() { err = readError(errors.Join(err, snapshot.Close())) }()
 	if revision < store.Revision(s.compacted.Load()) {
 		return nil, store.ErrCompacted
 	}

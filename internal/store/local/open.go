@@ -79,6 +79,9 @@ type Store struct {
 	//	compacted <= acked
 	acked, compacted atomic.Int64
 
+	checkpoint int64  // the revision that was noted last; the acker's own
+	manifest   string // the name of the file in which Pebble notes which files count
+
 	trimming sync.Mutex // held while history is being forgotten
 	// historyBytes is how much was written by the commits of the history. Those before
 	// openedAt are added when trimming begins.
@@ -121,25 +124,65 @@ func (s *Store) open() error {
 	if err := checkFormat(s.options); err != nil {
 		return err
 	}
-	db, err := pebble.Open(s.options.Folder, s.pebbleOptions())
-	if err != nil {
+	if err := checkOptions(s.options.FileSystem, s.options.Folder, s.pebbleOptions()); err != nil {
 		return err
 	}
-	s.db = db
-	compacted, err := s.readCompacted()
-	if err != nil {
-		return errors.Join(err, db.Close())
+	if err := checkLogs(s.options.FileSystem, s.options.Folder); err != nil {
+		return err
 	}
-	last, err := s.lastInLog()
+	// Pebble removes what it does not know of, so that a store of which a part is lost must
+	// not be opened for writing.
+	if _, err := s.options.FileSystem.Stat(s.options.FileSystem.PathJoin(s.options.Folder, checkpointFile)); err == nil {
+		if err := s.openPebble(true); err != nil {
+			return err
+		}
+		_, _, err := s.extent()
+		if err := errors.Join(err, s.db.Close()); err != nil {
+			return err
+		}
+	}
+	if err := s.openPebble(false); err != nil {
+		return err
+	}
+	last, compacted, err := s.extent()
 	if err != nil {
-		return errors.Join(err, db.Close())
+		return errors.Join(err, s.db.Close())
 	}
 	s.compacted.Store(int64(compacted))
-	s.acked.Store(int64(max(last, compacted)))
-	s.openedAt = max(last, compacted)
-	s.queue.committed = s.openedAt
-	s.history.init(s.openedAt)
+	s.acked.Store(int64(last))
+	s.openedAt = last
+	s.queue.committed = last
+	s.history.init(last)
 	return nil
+}
+
+// extent returns how far the store has come, and from where on it has history. It fails if
+// something is missing.
+func (s *Store) extent() (last, compacted store.Revision, err error) {
+	if compacted, err = s.readCompacted(); err != nil {
+		return 0, 0, readError(err)
+	}
+	first, last, err := s.logBounds()
+	if err != nil {
+		return 0, 0, readError(err)
+	}
+	return max(last, compacted), compacted, s.checkCheckpoint(first, last, compacted)
+}
+
+// openPebble opens Pebble. What is fatal to it is an error here.
+func (s *Store) openPebble(readOnly bool) (err error) {
+	s.failure.opening = true
+	defer func() {
+		s.failure.opening = false
+		if reason, ok := recover().(fatal); ok {
+			err = reason.err
+		}
+	}()
+	s.manifest = manifestIn(s.options)
+	o := s.pebbleOptions()
+	o.ReadOnly = readOnly
+	s.db, err = pebble.Open(s.options.Folder, o)
+	return err
 }
 
 func (s *Store) pebbleOptions() *pebble.Options {
@@ -147,6 +190,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		FS:                 s.options.FileSystem,
 		Lock:               s.lock,
 		Logger:             pebbleLogger{s},
+		EventListener:      &pebble.EventListener{DataCorruption: s.foundDamage},
 		FormatMajorVersion: pebble.FormatNewest,
 		// Objects are served from the cache above; what is read here is read once.
 		CacheSize:    8 << 20,
@@ -174,17 +218,20 @@ func (s *Store) readCompacted() (store.Revision, error) {
 	return store.Revision(revision), err
 }
 
-// lastInLog returns the revision of the last commit in the log, 0 if there is none.
-func (s *Store) lastInLog() (store.Revision, error) {
+// logBounds returns the revisions of the first and the last commit in the log, 0 if there are
+// none.
+func (s *Store) logBounds() (first, last store.Revision, err error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logSpace}, UpperBound: []byte{logSpace + 1}})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var last store.Revision
+	if iter.First() {
+		first = logRevision(iter.Key())
+	}
 	if iter.Last() {
 		last = logRevision(iter.Key())
 	}
-	return last, errors.Join(iter.Error(), iter.Close())
+	return first, last, errors.Join(iter.Error(), iter.Close())
 }
 
 // format is the version of the layout that this package knows.
@@ -212,7 +259,7 @@ func checkFormat(o Options) error {
 		return err
 	}
 	for _, file := range files {
-		if file != "LOCK" && file != ownerFile {
+		if file != "LOCK" && !strings.HasPrefix(file, ownerFile) && file != "FORMAT.new" {
 			return fmt.Errorf("expected an empty folder or a store, found %s and no FORMAT; choose another folder", file)
 		}
 	}

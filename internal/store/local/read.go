@@ -27,7 +27,7 @@ func (s *Store) itemAt(key string, at store.Revision) (item store.Item, err erro
 	if err != nil {
 		return store.Item{}, err
 	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
+	defer func() { err = readError(errors.Join(err, iter.Close())) }()
 	if !iter.First() {
 		return store.Item{}, errors.Join(iter.Error(), store.ErrNotFound)
 	}
@@ -62,7 +62,7 @@ func (s *Store) List(ctx context.Context, r store.Range) (page store.Page, err e
 	if err != nil {
 		return store.Page{}, err
 	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
+	defer func() { err = readError(errors.Join(err, iter.Close())) }()
 	// What was not forgotten by now had not been when the iterator was made.
 	if r.Revision < store.Revision(s.compacted.Load()) {
 		return store.Page{}, store.ErrCompacted

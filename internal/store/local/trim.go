@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -63,6 +64,7 @@ func (s *Store) measure() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, iter.Close()) }()
+	last := store.Revision(0)
 	for valid := iter.First(); valid && s.openError() == nil; valid = iter.Next() {
 		value, err := iter.ValueAndErr()
 		if err != nil {
@@ -72,6 +74,11 @@ func (s *Store) measure() (err error) {
 		if err != nil {
 			return err
 		}
+		if last > 0 && entry.revision != last+1 {
+			s.fail(fmt.Errorf("%s: history goes from revision %d to %d; what was between is lost, restore the folder from a backup",
+				s.manifest, last, entry.revision))
+		}
+		last = entry.revision
 		s.historyBytes.Add(entry.size())
 	}
 	return iter.Error()

@@ -1,0 +1,139 @@
+package local
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+var flips = flag.Int("flips", 25, "how many bits of each file to flip")
+
+// TestDamage flips a bit here and there in every file of a folder: either the damage is
+// reported with the file's name, or it does not matter and all is there. Nothing wrong is ever
+// served.
+func TestDamage(t *testing.T) {
+	folder := t.TempDir()
+	want := fill(t, folder)
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	reported := map[string]int{}
+	for _, file := range files {
+		whole, err := os.ReadFile(filepath.Join(folder, file.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range min(len(whole), *flips) {
+			at := r.IntN(len(whole))
+			damaged := copyFolder(t, folder)
+			bytes := append([]byte(nil), whole...)
+			bytes[at] ^= 1 << r.IntN(8)
+			if err := os.WriteFile(filepath.Join(damaged, file.Name()), bytes, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := readAll(damaged)
+			switch {
+			case err == nil && got != want:
+				t.Errorf("%s, byte %d of %d: what is read is not what was written", file.Name(), at, len(whole))
+			case err != nil && !strings.Contains(err.Error(), fileNumber(file.Name())):
+				t.Errorf("%s, byte %d of %d: %v does not tell the file", file.Name(), at, len(whole), err)
+			case err != nil:
+				reported[kindOf(file.Name())]++
+			}
+			if err := os.RemoveAll(damaged); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, kind := range []string{"log", "sst", "MANIFEST"} {
+		if reported[kind] < *flips/2 {
+			t.Errorf("damage of %s was reported %d times: %v", kind, reported[kind], reported)
+		}
+	}
+}
+
+// fill makes a folder in which there are tables as well as a log, as after a crash, and returns
+// what is in it.
+func fill(t *testing.T, folder string) string {
+	t.Helper()
+	s := open(t, Options{Folder: folder})
+	for i := range 40 {
+		if _, err := s.Commit(t.Context(), store.Write{Key: fmt.Sprintf("k/%d", i), Value: fmt.Appendf(nil, "%0500d", i)}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 20 {
+			if err := s.db.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	time.Sleep(5 * idleTime)
+	crashed := copyFolder(t, folder) // with the log as it is now
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(crashed, folder); err != nil {
+		t.Fatal(err)
+	}
+	// What was flushed is only in tables now, as it is soon.
+	if err := os.Remove(filepath.Join(folder, "000002.log")); err != nil {
+		t.Fatal(err)
+	}
+	all, err := readAll(copyFolder(t, folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// readAll opens the store in a folder and reads all items and all of history.
+func readAll(folder string) (all string, err error) {
+	s, err := Open(Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	page, err := s.List(context.Background(), store.Range{})
+	if err != nil {
+		return "", err
+	}
+	commits, err := s.readAfter(0, 1000, "")
+	return fmt.Sprint(page, commits), err
+}
+
+func copyFolder(t *testing.T, folder string) string {
+	t.Helper()
+	to, err := os.MkdirTemp("", "damage")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(to) })
+	if err := os.CopyFS(to, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func kindOf(name string) string {
+	if kind, _, ok := strings.Cut(name, "-"); ok {
+		return kind
+	}
+	return strings.TrimPrefix(filepath.Ext(name), ".")
+}
+
+// fileNumber is what errors call a file by.
+func fileNumber(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }

@@ -1,0 +1,166 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// faulty is a file system that can be told to fail.
+type faulty struct {
+	err  error
+	kind func(op errorfs.Op) bool
+	on   atomic.Bool
+	hits atomic.Int64
+}
+
+func (f *faulty) String() string { return "faulty" }
+
+func (f *faulty) MaybeError(op errorfs.Op) error {
+	if !f.on.Load() || !f.kind(op) {
+		return nil
+	}
+	f.hits.Add(1)
+	return f.err
+}
+
+func isWAL(op errorfs.Op) bool { return strings.HasSuffix(op.Path, ".log") }
+
+func onWrites(op errorfs.Op) bool { return op.Kind == errorfs.OpFileWrite }
+func onSyncs(op errorfs.Op) bool {
+	return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData || op.Kind == errorfs.OpFileSyncTo
+}
+
+// TestDiskFails: when the disk fails, commits under way may have been done, later ones are
+// refused, reads go on; and opened again the store has all that was acknowledged.
+func TestDiskFails(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		kind func(op errorfs.Op) bool
+		err  error
+	}{
+		{"sync of the log", func(op errorfs.Op) bool { return isWAL(op) && onSyncs(op) }, errors.New("input/output error")},
+		{"write to the log", func(op errorfs.Op) bool { return isWAL(op) && onWrites(op) }, errors.New("input/output error")},
+		{"disk full", onWrites, syscall.ENOSPC},
+		{"everything", func(op errorfs.Op) bool { return onWrites(op) || onSyncs(op) }, errors.New("gone")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &faulty{kind: test.kind, err: test.err}
+			memory := vfs.NewCrashableMem()
+			s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(memory, f), Log: slog.New(slog.DiscardHandler)})
+			l := newLoad(s, 8)
+			time.Sleep(20 * time.Millisecond)
+			f.on.Store(true)
+			waitFor(t, func() bool { return s.failure.reason() != nil })
+			l.stop()
+			acknowledged := l.snapshot()
+			if len(acknowledged.counts) == 0 {
+				t.Fatal("nothing was acknowledged")
+			}
+			checkRefuses(t, s, test.err)
+			acknowledged.check(t, s)
+			if err := s.Close(); !errors.Is(err, test.err) {
+				t.Errorf("close: %v", err)
+			}
+			again := open(t, Options{Folder: "data", FileSystem: memory.CrashClone(vfs.CrashCloneCfg{})})
+			acknowledged.check(t, again)
+			if _, err := again.Commit(t.Context(), store.Write{Key: "new", Value: []byte("1")}); err != nil {
+				t.Errorf("after recovery: %v", err)
+			}
+			if err := again.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// checkRefuses checks that there are no more commits, and that the reason is told.
+func checkRefuses(t *testing.T, s *Store, reason error) {
+	t.Helper()
+	start := time.Now()
+	_, err := s.Commit(t.Context(), store.Write{Key: "more", Value: []byte("1")})
+	if !errors.Is(err, reason) || !strings.Contains(err.Error(), "takes no commits since") {
+		t.Errorf("received %v, want a refusal because of %v", err, reason)
+	}
+	var unknown *store.UnknownError
+	if errors.As(err, &unknown) || time.Since(start) > time.Second {
+		t.Errorf("received %v after %v, want a plain refusal at once", err, time.Since(start))
+	}
+	if err := s.Compact(t.Context(), 1); err == nil {
+		t.Error("a failed store compacts")
+	}
+}
+
+// TestBackgroundFails: what is in memory goes to disk in the background. If that fails, reads go
+// on, and nothing that was acknowledged is lost.
+func TestBackgroundFails(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		kind func(op errorfs.Op) bool
+	}{
+		{"tables", func(op errorfs.Op) bool {
+			return strings.HasSuffix(op.Path, ".sst") && (onWrites(op) || onSyncs(op) || op.Kind == errorfs.OpCreate)
+		}},
+		{"manifest", func(op errorfs.Op) bool {
+			return strings.HasPrefix(path.Base(op.Path), "MANIFEST") && (onWrites(op) || onSyncs(op))
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &faulty{kind: test.kind, err: errors.New("input/output error")}
+			memory := vfs.NewCrashableMem()
+			s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(memory, f), Log: slog.New(slog.DiscardHandler)})
+			f.on.Store(true)
+			last := map[string]store.Revision{}
+			for i := 0; i < 400 && s.failure.reason() == nil; i++ {
+				key := fmt.Sprintf("k/%d", i%50)
+				r, err := s.Commit(t.Context(), store.Write{Key: key, Expected: last[key], Value: make([]byte, 10_000)})
+				if err != nil {
+					delete(last, key) // it may have been done
+					break
+				}
+				last[key] = r
+				if i == 300 {
+					_, _ = s.db.AsyncFlush()
+				}
+			}
+			waitFor(t, func() bool { return f.hits.Load() > 0 })
+			for key, revision := range last {
+				if item, err := s.Get(t.Context(), key); err != nil || item.Revision != revision {
+					t.Fatalf("%s is at %d, %v, want %d", key, item.Revision, err, revision)
+				}
+			}
+			crashed := memory.CrashClone(vfs.CrashCloneCfg{})
+			f.on.Store(false)
+			if err := s.Close(); err != nil && s.failure.reason() == nil {
+				t.Error(err)
+			}
+			again := open(t, Options{Folder: "data", FileSystem: crashed})
+			defer again.Close()
+			for key, revision := range last {
+				if item, err := again.Get(t.Context(), key); err != nil || item.Revision != revision {
+					t.Errorf("opened again: %s is at %d, %v, want %d", key, item.Revision, err, revision)
+				}
+			}
+		})
+	}
+}
+
+func waitFor(t *testing.T, happened func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it did not happen")
+		}
+	}
+}

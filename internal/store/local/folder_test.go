@@ -1,0 +1,79 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+func TestFolderIsLocked(t *testing.T) {
+	folder := t.TempDir()
+	s := open(t, Options{Folder: folder})
+	_, err := Open(Options{Folder: folder})
+	want := fmt.Sprintf("in use by process %d", os.Getpid())
+	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), folder) {
+		t.Errorf("received %v, want that %s is %s", err, folder, want)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, Options{Folder: folder}).Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFolderOfAnotherFormat(t *testing.T) {
+	for text, want := range map[string]string{
+		"2\n":  "the folder has format 2, this program knows formats up to 1",
+		"99":   "the folder has format 99",
+		"what": "expected the number of a format",
+	} {
+		folder := t.TempDir()
+		if err := open(t, Options{Folder: folder}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "FORMAT"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("FORMAT %q: received %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestFolderOfSomebodyElse(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "photos.zip"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), "photos.zip") {
+		t.Errorf("received %v, want that photos.zip is not ours", err)
+	}
+}
+
+func TestRevisionsSurviveRestarts(t *testing.T) {
+	folder := t.TempDir()
+	revision := store.Revision(0)
+	for round := range 5 {
+		s := open(t, Options{Folder: folder})
+		if now, _ := s.Revision(t.Context()); now != revision {
+			t.Fatalf("round %d: the revision is %d, want %d", round, now, revision)
+		}
+		next, err := s.Commit(t.Context(), store.Write{Key: "a", Expected: revision, Value: []byte("x")})
+		if err != nil || next != revision+1 {
+			t.Fatalf("round %d: %d, %v", round, next, err)
+		}
+		// All history is forgotten, but not how far it went.
+		if err := s.Compact(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		revision = next
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
