@@ -3,6 +3,7 @@ module github.com/cadastre/cadastre
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	go.yaml.in/yaml/v3 v3.0.5
 	k8s.io/apiextensions-apiserver v0.36.6

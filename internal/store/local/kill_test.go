@@ -1,0 +1,156 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+var kills = flag.Int("kills", 20, "how often to kill a process that writes")
+
+// victim is the variable that makes the test binary a process that writes until it is killed, to
+// the folder that is its value.
+const victim = "CADASTRE_STORE_VICTIM"
+
+func TestMain(m *testing.M) {
+	if folder := os.Getenv(victim); folder != "" {
+		if err := beVictim(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// beVictim writes and says what was acknowledged, a line each: writer, count, revision.
+func beVictim(folder string) error {
+	s, err := Open(Options{Folder: folder, HistoryAge: 300 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			count(s, w)
+		}()
+	}
+	wg.Wait()
+	return errors.New("a writer gave up")
+}
+
+// count writes two items together, again and again, from where they are.
+func count(s *Store, w int) {
+	ctx := context.Background()
+	left, right := fmt.Sprintf("left/%d", w), fmt.Sprintf("right/%d", w)
+	item, err := s.Get(ctx, left)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	revision := item.Revision
+	for n := number(item.Value) + 1; ; n++ {
+		value := fmt.Appendf(nil, "%d %01000d", n, n)
+		revision, err = s.Commit(ctx, store.Write{Key: left, Expected: revision, Value: value}, store.Write{Key: right, Expected: revision, Value: value})
+		if err != nil {
+			return
+		}
+		fmt.Println(w, n, revision)
+	}
+}
+
+// TestKill kills a process that writes, again and again: all that it said was acknowledged is
+// there afterwards, whole, at its revision, and history has no gap.
+func TestKill(t *testing.T) {
+	folder := t.TempDir()
+	total := 0
+	for round := range *kills {
+		acked := killOne(t, folder, time.Duration(rand.IntN(150))*time.Millisecond)
+		s := open(t, Options{Folder: folder, HistoryAge: -1})
+		acked.check(t, s)
+		checkResumes(t, s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range acked.counts {
+			total += n
+		}
+		if t.Failed() {
+			t.Fatalf("after %d kills", round+1)
+		}
+	}
+	if total == 0 {
+		t.Error("nothing was ever acknowledged")
+	}
+}
+
+// killOne runs a victim for a while and returns what it said.
+func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victim+"="+folder)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != "ready" {
+		t.Fatalf("the victim says %q", lines.Text())
+	}
+	killer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
+	defer killer.Stop()
+	acked := acknowledged{map[int]int{}, map[int]store.Revision{}}
+	for lines.Scan() {
+		var w, n int
+		var revision store.Revision
+		if _, err := fmt.Sscan(lines.Text(), &w, &n, &revision); err != nil {
+			continue // half a line
+		}
+		acked.counts[w], acked.revisions[w] = n, revision
+	}
+	_ = cmd.Wait()
+	return acked
+}
+
+// checkResumes checks that a watch goes on from every revision that is still kept.
+func checkResumes(t *testing.T, s *Store) {
+	t.Helper()
+	now, compacted := store.Revision(s.acked.Load()), store.Revision(s.compacted.Load())
+	if now == compacted {
+		return
+	}
+	after := compacted + store.Revision(rand.Int64N(int64(now-compacted)))
+	w, err := s.Watch(t.Context(), "", after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for last := after; last < now; {
+		batch, err := w.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range batch.Events {
+			if e.Revision != last && e.Revision != last+1 {
+				t.Fatalf("event at %d after %d", e.Revision, last)
+			}
+			last = e.Revision
+		}
+	}
+}

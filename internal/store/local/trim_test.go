@@ -1,0 +1,91 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// History is forgotten by age and by size, while commits go on.
+func TestHistoryIsForgotten(t *testing.T) {
+	for name, options := range map[string]Options{
+		"age":  {HistoryAge: 1500 * time.Millisecond, HistoryBytes: -1},
+		"size": {HistoryAge: -1, HistoryBytes: 100_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, options)
+			defer s.Close()
+			last := map[string]store.Revision{}
+			write := func() {
+				for i := range 200 {
+					key := fmt.Sprintf("k/%d", i%20)
+					r, err := s.Commit(t.Context(), store.Write{Key: key, Expected: last[key], Value: make([]byte, 1000)})
+					if err != nil {
+						t.Fatal(err)
+					}
+					last[key] = r
+				}
+			}
+			write()
+			waitFor(t, func() bool {
+				if name == "size" {
+					if err := s.trim(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return s.compacted.Load() > 50
+			})
+			write()
+			if _, err := s.Watch(t.Context(), "", 1); !errors.Is(err, store.ErrCompacted) {
+				t.Errorf("watch from the start: %v", err)
+			}
+			page, err := s.List(t.Context(), store.Range{})
+			if err != nil || len(page.Items) != 20 {
+				t.Fatalf("%d items, %v", len(page.Items), err)
+			}
+			for _, item := range page.Items {
+				if item.Revision != last[item.Key] {
+					t.Errorf("%s is at %d, want %d", item.Key, item.Revision, last[item.Key])
+				}
+			}
+			if size := s.historyBytes.Load(); name == "size" && size > 400_000 {
+				t.Errorf("history has %d bytes", size)
+			}
+		})
+	}
+}
+
+// What is forgotten is gone from the folder, too.
+func TestForgottenVersionsAreGone(t *testing.T) {
+	s := open(t, Options{HistoryAge: -1})
+	defer s.Close()
+	revision := store.Revision(0)
+	for range 1000 {
+		next, err := s.Commit(t.Context(), store.Write{Key: "a", Expected: revision, Value: make([]byte, 100)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		revision = next
+	}
+	deleted, err := s.Commit(t.Context(), store.Write{Key: "a", Expected: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Compact(t.Context(), deleted); err != nil {
+		t.Fatal(err)
+	}
+	iter, err := s.db.NewIter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer iter.Close()
+	for valid := iter.First(); valid; valid = iter.Next() {
+		if iter.Key()[0] != metaSpace {
+			t.Errorf("%q is left", iter.Key())
+		}
+	}
+}
