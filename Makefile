@@ -47,6 +47,16 @@ bench-engine: ## compare the engine with structured-merge-diff and the floor; BE
 bench-floor: ## compare the JSON libraries that could be the floor
 	$(GO) -C bench run ./cmd/floor $(BENCH)
 
+.PHONY: bench-store
+bench-store: ## compare the store with etcd on the same disk; BENCH='-run writers/64' passes flags
+	$(GO) -C bench run ./cmd/store $(BENCH)
+
+KILLS ?= 1000
+
+.PHONY: kill
+kill: ## kill a process that writes KILLS (1000) times, and look for what is lost
+	$(GO) test ./internal/store/local -run 'TestKill' -kills $(KILLS) -timeout 24h -v
+
 .PHONY: ci
 ci: ## everything that must pass before a change lands
 	.ci/run

@@ -12,4 +12,7 @@
 //
 // The objects are in fixture, the peer in smd, the JSON libraries in floor. `make bench-engine` runs
 // cmd/engine, which prints the tables.
+//
+// The store is compared with etcd by storebench; `make bench-store` runs cmd/store, which prints those
+// tables.
 package bench

@@ -1,0 +1,93 @@
+package storebench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/version"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// EtcdVersion is the release that is compared with.
+func EtcdVersion() string { return version.Version }
+
+// connections is how many the writers and watchers share: enough that none is the bottleneck.
+const connections = 4
+
+// Etcd is the peer. The load runs in this process, on etcd's client.
+func Etcd(ctx context.Context, folder string, l Load) (result Result, err error) {
+	c, err := startChild(ctx, etcdRole, order{Folder: folder})
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, c.stop()) }()
+	var at address
+	if err := c.read(&at); err != nil {
+		return Result{}, err
+	}
+	t := &etcdTarget{server: c.pid()}
+	defer func() { err = errors.Join(err, t.close()) }()
+	if err := t.connect(at.Endpoint); err != nil {
+		return Result{}, err
+	}
+	return l.Run(ctx, t)
+}
+
+type etcdTarget struct {
+	server  int // process id
+	clients []*clientv3.Client
+	turn    atomic.Uint64
+}
+
+func (t *etcdTarget) connect(endpoint string) error {
+	for range connections {
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}, DialTimeout: startTimeout})
+		if err != nil {
+			return err
+		}
+		t.clients = append(t.clients, client)
+	}
+	return nil
+}
+
+func (t *etcdTarget) close() (err error) {
+	for _, client := range t.clients {
+		err = errors.Join(err, client.Close())
+	}
+	return err
+}
+
+// client returns one after the other.
+func (t *etcdTarget) client() *clientv3.Client {
+	return t.clients[t.turn.Add(1)%uint64(len(t.clients))]
+}
+
+func (t *etcdTarget) Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error) {
+	response, err := t.client().Txn(ctx).
+		If(clientv3.Compare(clientv3.ModRevision(key), "=", expected)).
+		Then(clientv3.OpPut(key, string(value))).
+		Commit()
+	if err != nil {
+		return 0, err
+	}
+	if !response.Succeeded {
+		return 0, fmt.Errorf("etcd: %s is not at revision %d", key, expected)
+	}
+	return response.Header.Revision, nil
+}
+
+// Watch asks for previous values, since ours come with them.
+func (t *etcdTarget) Watch(ctx context.Context, count func(events int)) error {
+	for response := range t.client().Watch(ctx, "", clientv3.WithPrefix(), clientv3.WithPrevKV()) {
+		if err := response.Err(); err != nil {
+			return err
+		}
+		count(len(response.Events))
+	}
+	return errors.New("etcd: the watch ended")
+}
+
+func (t *etcdTarget) CPU() (time.Duration, error) { return cpuTime(t.server) }

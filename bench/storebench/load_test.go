@@ -1,0 +1,96 @@
+package storebench
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fakeTarget takes a millisecond for a commit, uses a CPU for a quarter of the time, and tells its
+// watchers ten events every millisecond.
+type fakeTarget struct {
+	start time.Time
+	mu    sync.Mutex
+	items map[string]int64
+	last  int64
+	// failAt is the revision that cannot be.
+	failAt int64
+}
+
+var errFake = errors.New("no more")
+
+func newFakeTarget() *fakeTarget { return &fakeTarget{start: time.Now(), items: map[string]int64{}} }
+
+func (f *fakeTarget) Commit(_ context.Context, key string, expected int64, value []byte) (int64, error) {
+	time.Sleep(time.Millisecond)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last++; f.last == f.failAt {
+		return 0, errFake
+	}
+	if f.items[key] != expected || len(value) != ValueSize {
+		return 0, errors.New("not what was expected")
+	}
+	f.items[key] = f.last
+	return f.last, nil
+}
+
+func (f *fakeTarget) Watch(ctx context.Context, count func(int)) error {
+	// Half a tick late, so that no event falls on the edge of the window.
+	time.Sleep(time.Millisecond / 2)
+	for ctx.Err() == nil {
+		count(10)
+		time.Sleep(time.Millisecond)
+	}
+	return ctx.Err()
+}
+
+func (f *fakeTarget) CPU() (time.Duration, error) { return time.Since(f.start) / 4, nil }
+
+// TestLoad counts what is in the window, and neither the creation of keys nor the warm-up.
+func TestLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		target := newFakeTarget()
+		l := Load{Writers: 3, Watchers: 2, Warmup: 50 * time.Millisecond, Window: 100 * time.Millisecond}
+		got, err := l.Run(t.Context(), target)
+		want := Result{Load: l, Commits: 300, Events: 2000, CPU: 25 * time.Millisecond, P50: time.Millisecond, P99: time.Millisecond}
+		if err != nil || got != want {
+			t.Errorf("%+v, %v, want %+v", got, err, want)
+		}
+		if len(target.items) != 3*keysPerWriter {
+			t.Errorf("%d keys, want %d of each writer", len(target.items), keysPerWriter)
+		}
+		if got.CommitRate() != 3000 || got.EventRate() != 20000 || got.CPUPerCommit() != float64(25*time.Millisecond)/300 {
+			t.Errorf("rates %v and %v, CPU %v", got.CommitRate(), got.EventRate(), got.CPUPerCommit())
+		}
+		if got.Delivered() != 2000./600 {
+			t.Errorf("delivered %v", got.Delivered())
+		}
+	})
+}
+
+// TestLoadFails ends with the first error, whenever it is, and leaves no goroutine: synctest looks.
+func TestLoadFails(t *testing.T) {
+	const whileCreating, later = 20, 150
+	for _, failAt := range []int64{whileCreating, later} {
+		synctest.Test(t, func(t *testing.T) {
+			target := newFakeTarget()
+			target.failAt = failAt
+			_, err := Load{Writers: 3, Watchers: 2, Warmup: time.Second, Window: time.Hour}.Run(t.Context(), target)
+			if !errors.Is(err, errFake) {
+				t.Errorf("error %v, want %v", err, errFake)
+			}
+		})
+	}
+}
+
+func TestLoadTooShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := (Load{Writers: 1, Window: time.Microsecond}).Run(t.Context(), newFakeTarget()); !errors.Is(err, errTooShort) {
+			t.Errorf("error %v, want %v", err, errTooShort)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package storebench
+
+import (
+	"testing"
+	"time"
+)
+
+func TestPercentile(t *testing.T) {
+	upTo := func(n int) (sorted []time.Duration) {
+		for i := range n {
+			sorted = append(sorted, time.Duration(i+1))
+		}
+		return sorted
+	}
+	for _, test := range []struct {
+		count, percent int
+		want           time.Duration
+	}{
+		{1, 50, 1},
+		{1, 99, 1},
+		{2, 50, 1},
+		{3, 50, 2},
+		{10, 99, 10},
+		{100, 50, 50},
+		{100, 99, 99},
+		{101, 99, 100},
+		{1000, 99, 990},
+		{5, 0, 1},
+		{5, 100, 5},
+	} {
+		if got := percentile(upTo(test.count), test.percent); got != test.want {
+			t.Errorf("percentile %d of 1 to %d is %d, want %d", test.percent, test.count, got, test.want)
+		}
+	}
+}
+
+// TestRatio has a round in which the machine was slow: it moves neither the medians nor the ratio.
+func TestRatio(t *testing.T) {
+	rounds := func(commits ...int) (results []Result) {
+		for _, c := range commits {
+			results = append(results, Result{Load: Load{Window: 2 * time.Second}, Commits: c})
+		}
+		return results
+	}
+	ours, peer := rounds(600, 60, 620), rounds(200, 30, 200)
+	if got := Median(ours, Result.CommitRate); got != 300 {
+		t.Errorf("median %v, want 300", got)
+	}
+	if got := Ratio(ours, peer, Result.CommitRate); got != (Spread{2, 3, 3.1}) {
+		t.Errorf("ratio %v, want 3, and the rounds from 2 to 3.1", got)
+	}
+}

@@ -1,0 +1,49 @@
+package storebench
+
+import (
+	"slices"
+	"time"
+)
+
+// A Result is what a load came to within the window.
+type Result struct {
+	Load     Load
+	Commits  int
+	Events   int64 // that watchers got, all together
+	CPU      time.Duration
+	P50, P99 time.Duration // of a commit, as its writer sees it
+}
+
+func summarize(l Load, before, after reading, writers []*writer) (Result, error) {
+	var latencies []time.Duration
+	for _, w := range writers {
+		latencies = append(latencies, w.latencies...)
+	}
+	if len(latencies) == 0 {
+		return Result{}, errTooShort
+	}
+	slices.Sort(latencies)
+	return Result{
+		Load:    l,
+		Commits: len(latencies),
+		Events:  after.events - before.events,
+		CPU:     after.cpu - before.cpu,
+		P50:     percentile(latencies, 50),
+		P99:     percentile(latencies, 99),
+	}, nil
+}
+
+// CommitRate is commits per second.
+func (r Result) CommitRate() float64 { return float64(r.Commits) / r.Load.Window.Seconds() }
+
+// EventRate is events per second, those of all watchers together.
+func (r Result) EventRate() float64 { return float64(r.Events) / r.Load.Window.Seconds() }
+
+// Delivered is how much of what was committed each watcher got in the same time: less than 1 if
+// watchers fell behind.
+func (r Result) Delivered() float64 {
+	return float64(r.Events) / float64(r.Commits*max(1, r.Load.Watchers))
+}
+
+// CPUPerCommit is the CPU time of the target's process, in nanoseconds a commit.
+func (r Result) CPUPerCommit() float64 { return float64(r.CPU) / float64(r.Commits) }
