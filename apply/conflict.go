@@ -16,7 +16,8 @@ type Conflict struct {
 	Path fieldset.Path
 	// Owners are the entries, other than the applier's own, that have the field.
 	Owners []Entry
-	// Live is the value that the field has; absent if an owner wants it to be.
+	// Live is the value that the field has; absent if an owner wants it to be. Like Wanted
+	// it is valid as long as the documents are.
 	Live document.Value
 	// Wanted is the value that the applier wants; absent if it unsets the field.
 	Wanted document.Value
@@ -27,9 +28,19 @@ type ConflictError struct {
 	// Manager is the applier.
 	Manager   string
 	Conflicts []Conflict
+
+	// text is what Error returns. It is made at once, as values may not be valid later.
+	text string
 }
 
 func (e *ConflictError) Error() string {
+	if e.text != "" {
+		return e.text
+	}
+	return e.describe()
+}
+
+func (e *ConflictError) describe() string {
 	itself := false
 	b := make([]byte, 0, 512)
 	b = append(b, "apply conflicts with other managers on "...)
@@ -109,7 +120,9 @@ func checkConflicts(all []conflicting, r Request) error {
 		return nil
 	}
 	slices.SortStableFunc(conflicts, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
-	return &ConflictError{Manager: r.Manager, Conflicts: joinOwners(conflicts)}
+	e := &ConflictError{Manager: r.Manager, Conflicts: joinOwners(conflicts)}
+	e.text = e.describe()
+	return e
 }
 
 // joinOwners makes one conflict of those that are next to each other and at the
@@ -160,13 +173,12 @@ func (w *conflictWalker) take(c conflicting, forced fieldset.Set) bool {
 
 // conflicts returns what was found, in the order of paths.
 func (w *conflictWalker) conflicts() []Conflict {
-	w.walk(w.there.was.t, w.there.was.doc, w.there.will.doc, w.lost, w.sets, false)
+	w.walk(w.there.was.t, w.there.was.doc, w.there.will.doc, w.lost, w.sets)
 	return w.found
 }
 
-// walk looks at what is lost inside of a value. detached says that the values share nothing
-// with the documents, which may not be valid for as long as the conflicts are looked at.
-func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, lost fieldset.Set, sets []fieldset.Set, detached bool) {
+// walk looks at what is lost inside of a value.
+func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, lost fieldset.Set, sets []fieldset.Set) {
 	if t == nil {
 		t = schema.Untyped
 	}
@@ -177,17 +189,13 @@ func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, lost fie
 		e := lost.Element(i)
 		child, _ := typeBelow(t, e)
 		wasChild, willChild := childOf(was, wasItems, e, i), childOf(will, willItems, e, i)
-		detachedHere := detached || lost.Member(i)
-		if detachedHere && !detached {
-			wasChild, willChild = wasChild.Detached(), willChild.Detached()
-		}
 		w.step(at, e)
 		if lost.Member(i) {
 			w.frozen = len(w.path)
 			w.found = append(w.found, Conflict{Path: slices.Clip(w.path), Owners: w.ownersOf(e, sets), Live: wasChild, Wanted: willChild})
 		}
 		if below := lost.Child(i); !below.IsEmpty() {
-			w.walk(child, wasChild, willChild, below, allBelow(sets, e), detachedHere)
+			w.walk(child, wasChild, willChild, below, allBelow(sets, e))
 		}
 	}
 	w.path = w.path[:at]

@@ -222,3 +222,27 @@ func TestDeepConflict(t *testing.T) {
 		t.Errorf("it took %d MB", cost>>20)
 	}
 }
+
+// What an error says stays as it is when the memory of the documents is used again.
+func TestConflictOutlivesReader(t *testing.T) {
+	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
+	var reader Reader
+	read := func(text string) Object {
+		o, err := reader.Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	made, err := e.Apply(Object{}, read(`{"spec":{"size":"small"}}`).Document, Request{Manager: "m1", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Apply(made.Object, read(`{"spec":{"size":"large"}}`).Document, Request{Manager: "m2", Version: "v1"})
+	reader.Reset()
+	read(`{"spec":{"password":"of another"}}`)
+	read(`{"spec":{"password":"of a third"}}`)
+	if text := err.Error(); !strings.Contains(text, `it is string "small", you want string "large"`) {
+		t.Errorf("it says %s", text)
+	}
+}

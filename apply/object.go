@@ -58,8 +58,9 @@ func (r *Reader) ReadBeside(text string, other Object) (Object, error) {
 
 // Reset makes the Reader's memory free for other objects. Those that it has read must not be
 // used any more, nor must those that were read beside them, nor a Result of theirs, whose
-// Changes are found only when somebody asks; see [document.Reader.Reset]. Errors, entries and
-// bytes that were written stay as they are.
+// Changes are found only when somebody asks; see [document.Reader.Reset]. Entries,
+// the texts of errors, and bytes that were written stay as they are; the values in a
+// *ConflictError do not, unless [document.Value.Detached] made copies of them.
 func (r *Reader) Reset() { r.documents.Reset() }
 
 // SplitObject takes the managedFields out of a document.

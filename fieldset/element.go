@@ -183,7 +183,7 @@ func (e Element) appendShown(dst []byte) []byte {
 
 // appendShownKey appends a key.
 func (e Element) appendShownKey(dst []byte) []byte {
-	if usual, ok := e.appendUsualKey(dst); ok {
+	if usual, ok := e.appendUsualKey(dst, func(string) bool { return true }); ok {
 		return usual
 	}
 	for i, f := range e.KeyFields() {
@@ -196,15 +196,16 @@ func (e Element) appendShownKey(dst []byte) []byte {
 	return dst
 }
 
-// appendUsualKey appends a key that is shown nearly as it is spelled; ok is false for others.
-func (e Element) appendUsualKey(dst []byte) (shown []byte, ok bool) {
+// appendUsualKey appends a key that is shown nearly as it is spelled; ok is false for others,
+// and for those with a name that is not accepted.
+func (e Element) appendUsualKey(dst []byte, accepts func(name string) bool) (shown []byte, ok bool) {
 	start := len(dst)
 	for rest := e.text; ; {
 		f, ok := cutKeyField(&rest)
 		switch {
 		case ok && f == spelledField{}:
 			return dst, true
-		case !ok, !isUsualString(f.value) && !isUsualInteger(f.value):
+		case !ok, !accepts(f.name), !isUsualString(f.value) && !isUsualInteger(f.value):
 			return nil, false
 		}
 		if len(dst) > start {

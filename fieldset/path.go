@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/scan"
 )
 
 // Path says where a field is. The empty path is the whole document.
@@ -35,28 +36,53 @@ func (p Path) String() string {
 // with quotes around the names that need them, and with lists and maps as JSON:
 // .metadata.labels."example.com/app".
 func (p Path) Quoted() string {
-	var b strings.Builder
+	var array [128]byte
+	dst := array[:0]
 	for _, e := range p {
-		b.WriteString(e.quoted())
+		dst = e.appendQuoted(dst)
 	}
-	return b.String()
+	return string(dst)
 }
 
-func (e Element) quoted() string {
+func (e Element) appendQuoted(dst []byte) []byte {
 	switch e.kind {
 	case FieldName:
-		return "." + quotedName(e.text)
+		return appendQuotedName(append(dst, '.'), e.text)
 	case Key:
-		fields := e.KeyFields()
-		shown := make([]string, len(fields))
-		for i, f := range fields {
-			shown[i] = quotedName(f.Name) + "=" + quotedValue(f.Value)
-		}
-		return "[" + strings.Join(shown, ",") + "]"
+		return append(e.appendQuotedKey(append(dst, '[')), ']')
 	case SetValue:
-		return "[=" + quotedValue(e.Value()) + "]"
+		dst = append(dst, "[="...)
+		dst = append(dst, quotedValue(e.Value())...)
+		return append(dst, ']')
 	}
-	return e.String()
+	return e.appendShown(dst)
+}
+
+// appendQuotedKey appends a key. A usual one whose names need no quotes is what String has.
+func (e Element) appendQuotedKey(dst []byte) []byte {
+	if usual, ok := e.appendUsualKey(dst, isPlainName); ok {
+		return usual
+	}
+	for i, f := range e.KeyFields() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendQuotedName(dst, f.Name), '=')
+		dst = append(dst, quotedValue(f.Value)...)
+	}
+	return dst
+}
+
+// isPlainName reports whether a name is read back as it is, without quotes.
+func isPlainName(name string) bool {
+	return name != "" && scan.AllOrdinary(name) && !strings.ContainsAny(name, ".[]=, \x7f")
+}
+
+func appendQuotedName(dst []byte, name string) []byte {
+	if isPlainName(name) {
+		return append(dst, name...)
+	}
+	return append(dst, quotedName(name)...)
 }
 
 // quotedName puts quotes around a name that would be misread, or not be readable,
