@@ -1,0 +1,48 @@
+package local
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCloseLeavesNothing: when a store has been closed, nothing of it runs any more.
+func TestCloseLeavesNothing(t *testing.T) {
+	before := running()
+	for range 3 {
+		s := open(t, Options{Folder: t.TempDir(), ProgressInterval: time.Millisecond})
+		l := newLoad(s, 4)
+		w, err := s.Watch(t.Context(), "left/", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				if _, err := w.Next(context.Background()); err != nil {
+					return
+				}
+			}
+		}()
+		time.Sleep(30 * time.Millisecond)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l.stop()
+	}
+	waitFor(t, func() bool { return running() <= before })
+}
+
+// running counts the goroutines of stores.
+func running() int {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	count := 0
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		if strings.Contains(stack, "store/local.(*") || strings.Contains(stack, "cockroachdb/pebble") {
+			count++
+		}
+	}
+	return count
+}
