@@ -195,6 +195,9 @@ func (s *Store) prepare(g *group) error {
 			return errors.Join(err, iter.Close())
 		}
 	}
+	for _, p := range g.commits {
+		s.recent.add(p.events)
+	}
 	g.last = s.queue.committed
 	return iter.Close()
 }
@@ -243,6 +246,9 @@ func (d *decider) latest(key string) (store.Item, error) {
 			return store.Item{}, nil
 		}
 		return store.Item{Key: key, Value: e.Value, Revision: e.Revision}, nil
+	}
+	if item, known := d.s.recent.find(key); known {
+		return item, nil
 	}
 	d.scratch = appendItemStart(d.scratch[:0], key)
 	if !d.iter.SeekGE(d.scratch) {

@@ -45,7 +45,7 @@
 //
 //	open.go       the folder, options, Open and Close
 //	layout.go     records as bytes
-//	commit.go     Commit, committer and acker
+//	commit.go     Commit, committer and acker; recent.go, what was written last
 //	read.go       Get and List
 //	history.go    commits of the past, from memory or from disk
 //	watch.go      watchers

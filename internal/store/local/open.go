@@ -71,6 +71,7 @@ type Store struct {
 	lock    *pebble.Lock
 
 	queue   queue
+	recent  recentItems
 	history history
 	failure failure
 	// acked is the revision of the last commit that is on disk. compacted is the one up

@@ -1,0 +1,44 @@
+package local
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// BenchmarkCommit has 64 writers change their items, for profiles; make bench-store compares.
+func BenchmarkCommit(b *testing.B) {
+	s, err := Open(Options{Folder: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	b.ReportAllocs()
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for w := range 64 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var revisions [16]store.Revision
+			for n := 0; left.Add(-1) >= 0; n++ {
+				value := make([]byte, 3000)
+				for i := range value {
+					value[i] = byte('a' + (i*7+n)%26)
+				}
+				i := n % len(revisions)
+				revisions[i], err = s.Commit(b.Context(), store.Write{Key: fmt.Sprintf("k/%d/%d", w, i), Expected: revisions[i], Value: value})
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
