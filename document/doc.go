@@ -57,7 +57,7 @@
 //	  beside.go         what another document has already is shared with it
 //	write.go          JSON out
 //	yaml.go           YAML in, and how the files for it belong together
-//	  yamltree.go, yamlscalar.go, yamlbaretag.go, yamlstream.go, yamlerror.go
+//	  yamltree.go, yamlscalar.go, yamlbaretag.go, yamlstream.go, yamlerror.go, yamlflow.go
 //	yamlwrite.go      YAML out; yamlquote.go decides how a string is quoted
 //	build.go          values made by hand; builder.go makes many with few allocations
 //	gotypes.go        from and to the types that Go has for JSON

@@ -233,7 +233,7 @@ func chain(length int) string {
 }
 
 func TestHostileYAML(t *testing.T) {
-	const deep = "lists and maps are nested more than"
+	const deep = "lists and maps are nested more than 9984 deep"
 	const expanded = "aliases and merge keys expand the document beyond the limit"
 	big := strings.Repeat("x", 1<<20)
 	for name, test := range map[string]struct{ text, want string }{
@@ -288,5 +288,24 @@ func TestAliasesShareMemory(t *testing.T) {
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 10<<20 {
 		t.Errorf("reading took %d bytes", used)
+	}
+}
+
+// A text in flow style that is too deep for the YAML library has a path, too.
+func TestFlowPath(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                     "",
+		"[":                                    "[0]",
+		`{a: [1, {'b,': 2, "c": ["]", [`:       ".a[1].c[1][0]",
+		`{a: {b: {}}, c: [[], [{"d\"": 1, e: `: ".c[1][0].e",
+		"{? [1] : {x: [":                       ".[1].x[0]",
+	} {
+		if got := flowPath(text); got != want {
+			t.Errorf("%q: received %s, want %s", text, got, want)
+		}
+	}
+	_, err := ParseYAML([]byte("a: 1\nb: " + strings.Repeat("{a: [", 6000)))
+	if want := ".b.a[0].a[0]"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("received %.200v, want a path that starts with %s", err, want)
 	}
 }

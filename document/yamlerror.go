@@ -32,9 +32,16 @@ func locate(text []byte, err error) *SyntaxError {
 		offset = max(bytes.LastIndex(text[:min(offset+1, len(text))], []byte("*"+name)), 0)
 	}
 	at := position(string(text), offset)
-	return &SyntaxError{Line: at.line, Column: at.column, Path: yamlPath(text, at),
-		Problem: yamlProblem(problem, text[offset:])}
+	path := yamlPath(text, at)
+	if problem == tooDeep {
+		path += flowPath(string(text[:offset]))
+	}
+	return &SyntaxError{Line: at.line, Column: at.column, Path: path, Problem: yamlProblem(problem, text[offset:])}
 }
+
+// tooDeep is what the library says of a text that nests deeper than it can read, which is a
+// little deeper than documents may.
+const tooDeep = "exceeded max depth of 10000"
 
 // unknownAnchor returns the name of the anchor that the library misses.
 func unknownAnchor(problem string) (name string, found bool) {
@@ -98,8 +105,8 @@ func yamlProblem(problem string, text []byte) string {
 		return "expected a closing quote, received the end of the document"
 	case "did not find expected <document start>":
 		return "expected the end of the document"
-	case "exceeded max depth of 10000":
-		return "lists and maps are nested more than 10000 deep"
+	case tooDeep:
+		return "lists and maps are nested more than " + strconv.Itoa(DefaultMaxDepth) + " deep"
 	}
 	if name, found := unknownAnchor(problem); found {
 		return "the alias *" + shorten(name) + " has no anchor before it"
