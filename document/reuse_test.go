@@ -63,6 +63,37 @@ func TestReaderIsUsedAgain(t *testing.T) {
 	}
 }
 
+// What was detached stays as it is when the Reader reads other documents.
+func TestDetached(t *testing.T) {
+	const text = `{"a":[1,{"b":"c\n"}],"d":{},"e":null,"f":true,"g":1.50,"h":"<x>"}`
+	var r Reader
+	v, err := r.ParseJSON(text, Limits{}, Value{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := v.Detached()
+	want := map[string]string{}
+	parts := map[string]Value{"absent": v.Get("absent").Detached()}
+	for name, field := range v.Fields() {
+		want[name], parts[name] = field.String(), field.Detached()
+	}
+	before := whole.JSON()
+	for range 3 {
+		r.Reset()
+		if _, err := r.ParseJSON(`["of","another",{"document":[0,0,0,0,0,0,0,0]}]`, Limits{}, Value{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if whole.JSON() != before || !parts["absent"].IsAbsent() {
+		t.Errorf("%s became %s", before, whole)
+	}
+	for name, text := range want {
+		if parts[name].String() != text {
+			t.Errorf("%s: %s became %s", name, text, parts[name])
+		}
+	}
+}
+
 func list(size int) (text string) {
 	for range size {
 		text += `{"name":"x"},`

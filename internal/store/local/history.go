@@ -115,29 +115,36 @@ func (s *Store) readAfter(revision store.Revision, most int, prefix string) (com
 	if revision < store.Revision(s.compacted.Load()) {
 		return nil, store.ErrCompacted
 	}
-	acked := store.Revision(s.acked.Load())
-	bounds := &pebble.IterOptions{LowerBound: appendLogKey(nil, revision+1), UpperBound: appendLogKey(nil, acked+1)}
-	iter, err := snapshot.NewIter(bounds)
+	err = eachLogEntry(snapshot, revision, store.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
+		events, err := readEvents(snapshot, entry, prefix)
+		commits = append(commits, committed{revision: entry.revision, events: events})
+		return len(commits) < most, err
+	})
+	return commits, err
+}
+
+// eachLogEntry goes through the commits after one revision up to another, as long as there are
+// to be more.
+func eachLogEntry(from pebble.Reader, after, last store.Revision, visit func(logEntry) (more bool, err error)) (err error) {
+	iter, err := from.NewIter(&pebble.IterOptions{LowerBound: appendLogKey(nil, after+1), UpperBound: appendLogKey(nil, last+1)})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, iter.Close()) }()
-	for valid := iter.First(); valid && len(commits) < most; valid = iter.Next() {
+	for valid := iter.First(); valid; valid = iter.Next() {
 		value, err := iter.ValueAndErr()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		entry, err := readLogEntry(iter.Key(), value)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		events, err := readEvents(snapshot, entry, prefix)
-		if err != nil {
-			return nil, err
+		if more, err := visit(entry); err != nil || !more {
+			return err
 		}
-		commits = append(commits, committed{revision: entry.revision, events: events})
 	}
-	return commits, iter.Error()
+	return iter.Error()
 }
 
 // readEvents reads what a commit did to keys with a prefix.

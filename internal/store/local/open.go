@@ -88,6 +88,7 @@ type Store struct {
 	// openedAt are added when trimming begins.
 	historyBytes atomic.Int64
 	openedAt     store.Revision
+	measured     bool // that was done; trimming guards it
 	// done is closed when the store is being closed; running are its goroutines.
 	done    chan struct{}
 	closing sync.Once

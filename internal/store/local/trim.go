@@ -57,31 +57,23 @@ func (s *Store) trimNowAndThen() {
 	}
 }
 
-// measure finds out how large the history is that was there when the store was opened.
-func (s *Store) measure() (err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logSpace}, UpperBound: appendLogKey(nil, s.openedAt+1)})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
+// measure finds out how large the history is that was there when the store was opened, and
+// whether it is whole.
+func (s *Store) measure() error {
+	s.trimming.Lock()
+	defer s.trimming.Unlock()
 	last := store.Revision(0)
-	for valid := iter.First(); valid && s.openError() == nil; valid = iter.Next() {
-		value, err := iter.ValueAndErr()
-		if err != nil {
-			return err
-		}
-		entry, err := readLogEntry(iter.Key(), value)
-		if err != nil {
-			return err
-		}
+	err := eachLogEntry(s.db, 0, s.openedAt, func(entry logEntry) (more bool, err error) {
 		if last > 0 && entry.revision != last+1 {
 			s.fail(fmt.Errorf("%s: history goes from revision %d to %d; what was between is lost, restore the folder from a backup",
 				s.manifest, last, entry.revision))
 		}
 		last = entry.revision
 		s.historyBytes.Add(entry.size())
-	}
-	return iter.Error()
+		return s.openError() == nil, nil
+	})
+	s.measured = err == nil
+	return err
 }
 
 // trim forgets what is over the limits, bit by bit.
@@ -115,37 +107,24 @@ const mostForgotten = 256
 // forget forgets the oldest commits as long as they are meant, a number of them at most. What
 // they replaced goes, and the marks of what they deleted. Without a sync they may be back
 // after a crash.
-func (s *Store) forget(sync *pebble.WriteOptions, meant func(logEntry) bool) (err error) {
-	acked := store.Revision(s.acked.Load())
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logSpace}, UpperBound: appendLogKey(nil, acked+1)})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, iter.Close()) }()
+func (s *Store) forget(sync *pebble.WriteOptions, meant func(logEntry) bool) error {
 	batch := s.db.NewBatch()
 	defer batch.Close()
 	var last store.Revision
-	forgotten := int64(0)
-	for valid, n := iter.First(), 0; valid && n < mostForgotten; valid, n = iter.Next(), n+1 {
-		value, err := iter.ValueAndErr()
-		if err != nil {
-			return err
-		}
-		entry, err := readLogEntry(iter.Key(), value)
-		if err != nil {
-			return err
-		}
+	count, bytes := 0, int64(0)
+	err := eachLogEntry(s.db, 0, store.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
 		if !meant(entry) {
-			break
-		}
-		if err := forgetEntry(batch, entry); err != nil {
-			return err
+			return false, nil
 		}
 		last = entry.revision
-		forgotten += entry.size()
-	}
-	if last == 0 {
-		return iter.Error()
+		if s.measured || entry.revision > s.openedAt {
+			bytes += entry.size()
+		}
+		count++
+		return count < mostForgotten, forgetEntry(batch, entry)
+	})
+	if err != nil || last == 0 {
+		return err
 	}
 	// From now on nobody looks at what is about to go.
 	s.compacted.Store(int64(last))
@@ -156,7 +135,7 @@ func (s *Store) forget(sync *pebble.WriteOptions, meant func(logEntry) bool) (er
 	if err != nil {
 		return err
 	}
-	s.historyBytes.Add(-forgotten)
+	s.historyBytes.Add(-bytes)
 	return s.db.Apply(batch, sync)
 }
 
