@@ -1,0 +1,130 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// follow is the follower.
+func (c *Cache) follow(ctx context.Context, w store.Watcher) {
+	for {
+		err := c.followOne(ctx, w)
+		w.Close()
+		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
+			c.end()
+			return
+		}
+		c.options.Log.Warn("cache: lost sight of the store; trying again", "error", err)
+		if w, err = c.resume(ctx, err); err != nil {
+			c.end()
+			return
+		}
+	}
+}
+
+// followOne takes batches until there are no more.
+func (c *Cache) followOne(ctx context.Context, w store.Watcher) error {
+	for {
+		batch, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		c.apply(batch)
+	}
+}
+
+// resume watches the store again, and first loads it again if the history that is missing was
+// forgotten. It fails only when the cache or the store is closed.
+func (c *Cache) resume(ctx context.Context, reason error) (store.Watcher, error) {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		at, err := c.progress.revision(), error(nil)
+		if errors.Is(reason, store.ErrCompacted) {
+			at, err = c.load(ctx)
+		}
+		var w store.Watcher
+		if err == nil {
+			w, err = c.store.Watch(ctx, "", at)
+		}
+		switch {
+		case err == nil:
+			return w, nil
+		case ctx.Err() != nil || errors.Is(err, store.ErrClosed):
+			return nil, err
+		}
+		reason = err
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// end wakes all who wait, since nothing comes any more.
+func (c *Cache) end() {
+	close(c.done)
+	c.progress.close()
+	for k := range c.eachKind() {
+		k.end()
+	}
+}
+
+// apply does what a batch says:
+//
+//  1. objects are made of values
+//  2. each kind does what concerns it, and tells its watchers
+//  3. progress moves on
+//  4. the window is made small enough
+func (c *Cache) apply(batch store.Batch) {
+	changes := map[*kind][]change{}
+	for _, e := range batch.Events {
+		name, _, ok := cutKind(e.Key)
+		if !ok {
+			c.options.Log.Error("cache: the store has something that is not an object; it is left alone", "key", e.Key)
+			continue
+		}
+		k := c.kind(name)
+		changes[k] = append(changes[k], c.change(k, e))
+	}
+	for k, list := range changes {
+		k.apply(list)
+	}
+	c.progress.move(batch.Revision)
+	c.trim()
+}
+
+func (c *Cache) change(k *kind, e store.Event) change {
+	made := change{key: e.Key, revision: e.Revision}
+	if e.IsDelete() {
+		return made
+	}
+	if made.object, made.err = newObject(k, e.Key, e.Value, e.Revision); made.err != nil {
+		c.options.Log.Error("cache: an object that can't be read was written; its kind can't be listed until it is deleted or written anew", "error", made.err)
+	}
+	return made
+}
+
+// trim forgets events as long as the window keeps too much alive, the oldest of the kind that
+// has most: a kind that changes all the time must not take the past from those that don't.
+func (c *Cache) trim() {
+	if c.window.bytes <= c.options.WindowBytes {
+		return
+	}
+	kinds := slices.Collect(c.eachKind())
+	for c.window.bytes > c.options.WindowBytes {
+		slices.MaxFunc(kinds, func(a, b *kind) int { return a.bytes - b.bytes }).dropFirst()
+	}
+}
+
+// eachKind goes through the kinds that there are now.
+func (c *Cache) eachKind() iter.Seq[*kind] {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return maps.Values(maps.Clone(c.kinds))
+}

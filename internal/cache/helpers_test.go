@@ -1,0 +1,151 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/store/local"
+)
+
+// quiet is a log for tests that do what should be logged.
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+func openStore(t testing.TB) store.Store {
+	t.Helper()
+	s, err := local.Open(local.Options{Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func podFields(string) []Field {
+	return []Field{{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}}}
+}
+
+func openCache(t testing.TB, s store.Store, o Options) *Cache {
+	t.Helper()
+	if o.Fields == nil {
+		o.Fields = podFields
+	}
+	if o.Log == nil {
+		o.Log = quiet
+	}
+	c, err := Open(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+const pods = "core/pods"
+
+func podKey(namespace, name string) Key { return Key{Kind: pods, Namespace: namespace, Name: name} }
+
+// pod returns the text of an object with a label and a field.
+func pod(name, app, node string, size int) []byte {
+	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"app":%q},"managedFields":[],"name":%q},"spec":{"filler":"%*s","nodeName":%q}}`,
+		app, name, size, "", node)
+}
+
+// put writes an object, whatever is there.
+func put(t testing.TB, c *Cache, key Key, value []byte) store.Revision {
+	t.Helper()
+	w := store.Write{Key: key.String(), Value: value}
+	if o, err := c.Get(t.Context(), key, Latest); err == nil {
+		w.Expected = o.Revision()
+	}
+	revision, err := c.Commit(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return revision
+}
+
+func remove(t testing.TB, c *Cache, key Key) store.Revision {
+	t.Helper()
+	o, err := c.Get(t.Context(), key, Latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision, err := c.Commit(t.Context(), store.Write{Key: key.String(), Expected: o.Revision()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return revision
+}
+
+func watch(t testing.TB, c *Cache, o WatchOptions) *Watcher {
+	t.Helper()
+	o.Kind = pods
+	w, err := c.Watch(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// next returns so many events as text.
+func next(t testing.TB, w *Watcher, count int) (got []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for len(got) < count {
+		events, err := w.Next(ctx)
+		if err != nil {
+			t.Fatalf("%v, after %v", err, got)
+		}
+		for _, e := range events {
+			got = append(got, eventText(e))
+		}
+	}
+	return got
+}
+
+func eventText(e Event) string {
+	if e.Object == nil {
+		return fmt.Sprintf("%v %d", e.Type, e.Revision)
+	}
+	return fmt.Sprintf("%v %s/%s@%d", e.Type, e.Object.Namespace(), e.Object.Name(), e.Object.Revision())
+}
+
+// silent fails if there is something to tell.
+func silent(t testing.TB, w *Watcher) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if events, err := w.Next(ctx); err == nil {
+		t.Errorf("expected silence, received %s", eventText(events[0]))
+	} else if ctx.Err() == nil {
+		t.Errorf("expected silence, received %v", err)
+	}
+}
+
+func labelSelector(t testing.TB, text string) labels.Selector {
+	t.Helper()
+	s, err := labels.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func fieldSelector(t testing.TB, text string) fields.Selector {
+	t.Helper()
+	s, err := fields.ParseSelector(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,258 @@
+package cache
+
+import (
+	"iter"
+	"sync"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// kind is what the cache has of one kind: what is now, what was, and who watches.
+type kind struct {
+	name   string // GROUP/RESOURCE
+	fields []Field
+	wanted []wanted
+	forms  *forms
+
+	// bytes is how much the events keep alive, window that of all kinds together; the
+	// follower's own.
+	bytes  int
+	window *windowSize
+
+	mu sync.RWMutex
+	// objects are the current ones. unreadable are values that are not objects: as long as
+	// there are any, what they are part of can't be listed.
+	objects    tree
+	unreadable map[string]error
+	// snapshot is a copy of objects, if there is one that is still the same; past are copies
+	// of what was.
+	snapshot *tree
+	past     past
+	// last is the revision of the last event. all is the topic about all; its events are
+	// those after horizon.
+	last, horizon store.Revision
+	all           *topic
+	topics        topics
+	// starting are watchers that have not got all of the initial state.
+	starting map[*Watcher]bool
+}
+
+func newKind(name string, fields []Field, forms *forms, window *windowSize, horizon store.Revision) *kind {
+	return &kind{
+		name: name, fields: fields, wanted: wantedFields(fields), forms: forms, window: window,
+		last: horizon, horizon: horizon, all: newTopic(topicKey{}, horizon),
+		unreadable: map[string]error{}, starting: map[*Watcher]bool{},
+	}
+}
+
+// prefix is what the keys of the kind begin with.
+func (k *kind) prefix() string { return k.name + "/" }
+
+// place returns the namespace and name in a key of the kind.
+func (k *kind) place(key string) (namespace, name string) { return splitPlace(key[len(k.name)+1:]) }
+
+func (k *kind) hasField(name string) bool {
+	for _, known := range k.fieldNames() {
+		if known == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *kind) fieldNames() []string {
+	names := []string{"metadata.name", "metadata.namespace"}
+	for _, f := range k.fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// change is what the follower has found to do to one object.
+type change struct {
+	key      string
+	revision store.Revision
+	object   *Object // nil if it was deleted, or is unreadable
+	err      error   // why it is
+}
+
+// apply does changes, in the order of their revisions, and tells those who wait.
+func (k *kind) apply(changes []change) {
+	k.mu.Lock()
+	k.snapshot = nil
+	var wake wakers
+	for _, c := range changes {
+		k.last = c.revision
+		if c.err != nil {
+			k.unread(c, &wake)
+		} else if e := k.put(c); e != nil {
+			k.publish(e, &wake)
+		}
+	}
+	k.mu.Unlock()
+	wake.all()
+}
+
+// put changes the tree. It returns nil if there is nothing to tell.
+func (k *kind) put(c change) *event {
+	if len(k.unreadable) > 0 {
+		delete(k.unreadable, c.key)
+	}
+	e := &event{kind: k, revision: c.revision, after: c.object}
+	if c.object == nil {
+		e.before = k.objects.delete(c.key)
+	} else {
+		e.before = k.objects.set(c.object)
+	}
+	if e.before == nil && e.after == nil {
+		return nil
+	}
+	return e
+}
+
+// publish puts an event into the window and into the topics that it touches.
+func (k *kind) publish(e *event, wake *wakers) {
+	k.grow(e.size())
+	k.all.events.add(e)
+	wake.add(k.all)
+	k.topics.touched(e, func(t *topic) {
+		if !t.events.lastIs(e) {
+			t.events.add(e)
+			wake.add(t)
+		}
+	})
+}
+
+// unread notes that there is something that can't be read. To tell watchers that the object is
+// gone would be wrong, and there is nothing else to tell: they are cut off.
+func (k *kind) unread(c change, wake *wakers) {
+	k.objects.delete(c.key)
+	k.unreadable[c.key] = c.err
+	k.cutOff(c.revision, wake)
+}
+
+// cutOff drops all events up to a revision, so that no watcher can go on.
+func (k *kind) cutOff(revision store.Revision, wake *wakers) {
+	for t := range k.eachTopic() {
+		t.events.dropAll()
+		t.since = revision
+		wake.add(t)
+	}
+	k.grow(-k.bytes)
+	k.moveHorizon(revision)
+}
+
+// replace puts another state in the place of all there is. Watchers are cut off.
+func (k *kind) replace(objects tree, unreadable map[string]error, revision store.Revision) {
+	var wake wakers
+	k.mu.Lock()
+	k.objects, k.unreadable, k.snapshot, k.last = objects, unreadable, nil, revision
+	k.cutOff(revision, &wake)
+	k.mu.Unlock()
+	wake.all()
+}
+
+// dropFirst forgets the oldest event.
+func (k *kind) dropFirst() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	dropped := k.all.events.dropFirst()
+	k.topics.touched(dropped, func(t *topic) {
+		if t.events.firstIs(dropped) {
+			t.events.dropFirst()
+		}
+	})
+	k.grow(-dropped.size())
+	k.moveHorizon(dropped.revision)
+}
+
+// grow notes that the events keep more alive, or less.
+func (k *kind) grow(bytes int) {
+	k.bytes += bytes
+	k.window.bytes += bytes
+}
+
+// end wakes all who wait.
+func (k *kind) end() {
+	var wake wakers
+	k.mu.Lock()
+	for t := range k.eachTopic() {
+		wake.add(t)
+	}
+	k.mu.Unlock()
+	wake.all()
+}
+
+// moveHorizon lets go of states of the past that the window has passed.
+func (k *kind) moveHorizon(revision store.Revision) {
+	k.horizon = revision
+	k.past.forget(revision)
+	for w := range k.starting {
+		if w.after < revision {
+			w.initial.Store(nil)
+			delete(k.starting, w)
+		}
+	}
+}
+
+func (k *kind) eachTopic() iter.Seq[*topic] {
+	return func(yield func(*topic) bool) {
+		if !yield(k.all) {
+			return
+		}
+		for _, t := range k.topics.byKey {
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// subscribe returns the topic with that key, with all events since a revision that is not
+// before the horizon. The caller holds the lock.
+func (k *kind) subscribe(key topicKey, since store.Revision) *topic {
+	t := k.all
+	if key != (topicKey{}) {
+		if t = k.topics.byKey[key]; t == nil {
+			t = newTopic(key, k.last)
+			k.topics.put(t)
+		}
+	}
+	t.watchers++
+	if since < t.since {
+		k.fill(t, since)
+	}
+	return t
+}
+
+// fill completes a topic with events from before it was there. Those that it has keep their
+// numbers.
+func (k *kind) fill(t *topic, since store.Revision) {
+	var earlier []*event
+	for _, e := range k.all.events.between(since, t.since) {
+		if t.has(e) {
+			earlier = append(earlier, e)
+		}
+	}
+	t.events.list = append(earlier, t.events.list...)
+	t.events.first -= int64(len(earlier))
+	t.since = since
+}
+
+// unsubscribe gives a topic back.
+func (k *kind) unsubscribe(t *topic) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if t.watchers--; t.watchers == 0 && t != k.all {
+		k.topics.remove(t)
+	}
+}
+
+// now returns the current objects. The caller holds the lock.
+func (k *kind) now() tree {
+	if k.snapshot == nil {
+		snapshot := k.objects.clone()
+		k.snapshot = &snapshot
+	}
+	return *k.snapshot
+}

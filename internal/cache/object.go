@@ -1,0 +1,177 @@
+package cache
+
+import (
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Object is one version of an object. It never changes.
+//
+// Its JSON is kept as it is in the store: without its revision. The text is
+//
+//	{… "metadata":{… "managedFields":[…], "name":"web" … ◦ …} …}
+//	└────before────┘└────managed────────┘└────between───┘└after┘
+//
+// and the revision goes where the circle is, which is its place among the sorted names.
+type Object struct {
+	kind     *kind
+	key      string
+	text     string
+	revision store.Revision
+	// managed is managedFields with the comma after it, empty if there are none. place is
+	// what the revision replaces, mostly nothing.
+	//
+	//	managed.end <= place.start <= place.end
+	managed, place span
+	labels         []Label
+	// fields are the values of the kind's selector fields, in their order.
+	fields []string
+	forms  atomic.Pointer[form]
+}
+
+// Label is a label of an object.
+type Label struct{ Key, Value string }
+
+// Field is something that objects of a kind can be selected by.
+type Field struct {
+	// Name is what selectors call it, Path where it is.
+	Name string
+	Path []string
+	// Absent is its value in objects that don't have it.
+	Absent string
+}
+
+// newObject makes an object of what the store has, or says why it can't. The value must not be
+// changed any more.
+func newObject(k *kind, key string, value []byte, revision store.Revision) (*Object, error) {
+	o := &Object{kind: k, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
+	l := layout{o: o, text: o.text}
+	if err := l.read(k.fields, k.wanted); err != nil {
+		return nil, &UnreadableError{Key: key, Err: err}
+	}
+	if l.name != o.Name() {
+		return nil, &UnreadableError{Key: key, Err: fmt.Errorf("metadata.name: expected %q, received %q", o.Name(), l.name)}
+	}
+	return o, nil
+}
+
+// at returns the same object at another revision: what a watcher gets who loses sight of it.
+func (o *Object) at(revision store.Revision) *Object {
+	return &Object{
+		kind: o.kind, key: o.key, text: o.text, revision: revision,
+		managed: o.managed, place: o.place, labels: o.labels, fields: o.fields,
+	}
+}
+
+// UnreadableError says that the store has something that is not an object.
+type UnreadableError struct {
+	Key string
+	Err error
+}
+
+func (e *UnreadableError) Error() string {
+	return fmt.Sprintf("cache: %s: not a readable object: %v; delete it, or write it anew", e.Key, e.Err)
+}
+
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// Key returns the key that the store has the object at.
+func (o *Object) Key() string { return o.key }
+
+// Revision returns that of the commit that made this version, or that of the event that tells
+// of its end.
+func (o *Object) Revision() store.Revision { return o.revision }
+
+// Namespace returns the object's namespace, "" if it has none.
+func (o *Object) Namespace() string {
+	namespace, _ := o.kind.place(o.key)
+	return namespace
+}
+
+// Name returns the object's name.
+func (o *Object) Name() string {
+	_, name := o.kind.place(o.key)
+	return name
+}
+
+// Labels returns the object's labels, sorted. They must not be changed.
+func (o *Object) Labels() []Label { return o.labels }
+
+// Label returns the value of a label.
+func (o *Object) Label(key string) (value string, ok bool) {
+	for i := range o.labels {
+		if o.labels[i].Key == key {
+			return o.labels[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// Field returns the value of a field that objects can be selected by.
+func (o *Object) Field(name string) (value string, ok bool) {
+	switch name {
+	case "metadata.name":
+		return o.Name(), true
+	case "metadata.namespace":
+		return o.Namespace(), true
+	}
+	for i := range o.kind.fields {
+		if o.kind.fields[i].Name == name {
+			return o.fields[i], true
+		}
+	}
+	return "", false
+}
+
+// Spans are the parts of an object's JSON. Written one after the other, with the revision after
+// Between, they are the object.
+type Spans struct{ Before, ManagedFields, Between, After string }
+
+// Spans returns the parts of the object's JSON. Nothing is copied.
+func (o *Object) Spans() Spans {
+	return Spans{
+		Before:        o.text[:o.managed.start],
+		ManagedFields: o.managed.of(o.text),
+		Between:       o.text[o.managed.end:o.place.start],
+		After:         o.text[o.place.end:],
+	}
+}
+
+// AppendRevision appends the member of the metadata that has the revision, with the comma
+// before it.
+func (o *Object) AppendRevision(dst []byte) []byte {
+	dst = append(dst, `,"resourceVersion":"`...)
+	dst = strconv.AppendInt(dst, int64(o.revision), 10)
+	return append(dst, '"')
+}
+
+// AppendJSON appends the whole object.
+func (o *Object) AppendJSON(dst []byte) []byte {
+	dst = append(dst, o.text[:o.place.start]...)
+	dst = o.AppendRevision(dst)
+	return append(dst, o.text[o.place.end:]...)
+}
+
+// AppendJSONWithoutManagedFields appends the object without its managedFields.
+func (o *Object) AppendJSONWithoutManagedFields(dst []byte) []byte {
+	dst = append(dst, o.text[:o.managed.start]...)
+	dst = append(dst, o.text[o.managed.end:o.place.start]...)
+	dst = o.AppendRevision(dst)
+	return append(dst, o.text[o.place.end:]...)
+}
+
+// JSONSize returns how many bytes AppendJSON appends at most.
+func (o *Object) JSONSize() int { return len(o.text) + len(`,"resourceVersion":"9223372036854775807"`) }
+
+// Text returns the object's JSON as the store has it: without its revision.
+func (o *Object) Text() string { return o.text }
+
+// size is about how much memory the object takes.
+func (o *Object) size() int {
+	const labelSize, fieldSize = int(unsafe.Sizeof(Label{})), int(unsafe.Sizeof(""))
+	return int(unsafe.Sizeof(*o)) + len(o.text) + len(o.key) + len(o.labels)*labelSize + len(o.fields)*fieldSize
+}

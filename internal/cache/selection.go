@@ -1,0 +1,136 @@
+package cache
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Selection says which objects of a kind are meant.
+type Selection struct {
+	Kind string // GROUP/RESOURCE
+	// Namespace and Name select one of each; "" selects all.
+	Namespace, Name string
+	// Labels and Fields select further; nil selects all.
+	Labels labels.Selector
+	Fields fields.Selector
+}
+
+// UnknownFieldError says that objects of a kind can't be selected by a field.
+type UnknownFieldError struct {
+	Kind, Field string
+	Known       []string
+}
+
+func (e *UnknownFieldError) Error() string {
+	return fmt.Sprintf("cache: %s: can't be selected by field %q; expected one of %s", e.Kind, e.Field, strings.Join(e.Known, ", "))
+}
+
+// matcher is a selection in the form in which it is asked. nothing selects no object at all.
+type matcher struct {
+	namespace, name string
+	labels          labels.Selector // nil selects all
+	fields          fields.Selector // nil selects all
+	nothing         bool
+	topic           topicKey
+}
+
+// newMatcher checks a selection and finds out which topic has all that it selects.
+func newMatcher(k *kind, s Selection) (matcher, error) {
+	m := matcher{namespace: s.Namespace, name: s.Name}
+	if s.Labels != nil && !s.Labels.Empty() {
+		m.labels = s.Labels
+	}
+	if s.Fields != nil && !s.Fields.Empty() {
+		if err := m.addFields(k, s.Fields); err != nil {
+			return matcher{}, err
+		}
+	}
+	m.topic = topicKey{namespace: m.namespace, name: m.name}
+	if m.name == "" {
+		m.topic.attribute = m.equality(k)
+	}
+	return m, nil
+}
+
+// addFields checks that the kind has the fields, and takes out namespace and name.
+func (m *matcher) addFields(k *kind, s fields.Selector) error {
+	rest := len(s.Requirements()) == 0 // such as fields.Nothing
+	for _, r := range s.Requirements() {
+		equals := isEquality(r.Operator) && r.Value != ""
+		switch {
+		case r.Field == "metadata.name" && equals:
+			m.nothing = m.nothing || m.name != "" && m.name != r.Value
+			m.name = r.Value
+		case r.Field == "metadata.namespace" && equals:
+			m.nothing = m.nothing || m.namespace != "" && m.namespace != r.Value
+			m.namespace = r.Value
+		case !k.hasField(r.Field):
+			return &UnknownFieldError{Kind: k.name, Field: r.Field, Known: k.fieldNames()}
+		default:
+			rest = true
+		}
+	}
+	if rest {
+		m.fields = s
+	}
+	return nil
+}
+
+// equality returns a label or field that must have one value, if there is any.
+func (m *matcher) equality(k *kind) attribute {
+	if m.labels != nil {
+		requirements, _ := m.labels.Requirements()
+		for _, r := range requirements {
+			if values := r.ValuesUnsorted(); len(values) == 1 && isEquality(r.Operator()) {
+				return attribute{label, r.Key(), values[0]}
+			}
+		}
+	}
+	if m.fields != nil {
+		for _, r := range m.fields.Requirements() {
+			if isEquality(r.Operator) && slices.ContainsFunc(k.fields, func(f Field) bool { return f.Name == r.Field }) {
+				return attribute{field, r.Field, r.Value}
+			}
+		}
+	}
+	return attribute{}
+}
+
+func isEquality(o selection.Operator) bool {
+	return o == selection.Equals || o == selection.DoubleEquals || o == selection.In
+}
+
+// matches reports whether the selection has the object; it does not have nil.
+func (m *matcher) matches(o *Object) bool {
+	if o == nil || m.nothing {
+		return false
+	}
+	if m.namespace != "" || m.name != "" {
+		namespace, name := o.kind.place(o.key)
+		if m.namespace != "" && m.namespace != namespace || m.name != "" && m.name != name {
+			return false
+		}
+	}
+	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o}))
+}
+
+// labelsOf and fieldsOf show an object to selectors.
+type (
+	labelsOf struct{ o *Object }
+	fieldsOf struct{ o *Object }
+)
+
+func (l labelsOf) Has(key string) bool { _, ok := l.o.Label(key); return ok }
+
+func (l labelsOf) Get(key string) string { value, _ := l.o.Label(key); return value }
+
+func (l labelsOf) Lookup(key string) (value string, exists bool) { return l.o.Label(key) }
+
+func (f fieldsOf) Has(name string) bool { _, ok := f.o.Field(name); return ok }
+
+func (f fieldsOf) Get(name string) string { value, _ := f.o.Field(name); return value }

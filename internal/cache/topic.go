@@ -1,0 +1,168 @@
+package cache
+
+import (
+	"sync/atomic"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// topicKey says what a topic is about: a namespace, a name in it or in all, objects with a
+// value of a label or field, in a namespace or in all. The zero key is about all of a kind.
+type topicKey struct {
+	namespace, name string
+	attribute       attribute
+}
+
+// attribute is a label or a field with a value.
+type attribute struct {
+	source      attributeSource
+	name, value string
+}
+
+type attributeSource uint8
+
+const (
+	none attributeSource = iota
+	label
+	field
+)
+
+// topic is the events that touch one thing, and those who wait for them. The lock of the kind
+// guards it.
+type topic struct {
+	key topicKey
+	// events are those of the kind that are after since and touch the topic.
+	events events
+	since  store.Revision
+	// watchers is how many there are. waiting is set when one of them waits for changed to
+	// be closed.
+	watchers int
+	waiting  atomic.Bool
+	changed  chan struct{}
+}
+
+func newTopic(key topicKey, since store.Revision) *topic {
+	return &topic{key: key, since: since, changed: make(chan struct{})}
+}
+
+// wakers are topics whose watchers are to be woken, once the lock of the kind is given back: to
+// close the channel that they wait for. Topics that nobody waits at are not here.
+type wakers struct{ changed []chan struct{} }
+
+func (w *wakers) add(t *topic) {
+	if t.waiting.Load() {
+		t.waiting.Store(false)
+		w.changed = append(w.changed, t.changed)
+		t.changed = make(chan struct{})
+	}
+}
+
+func (w *wakers) all() {
+	for _, changed := range w.changed {
+		close(changed)
+	}
+}
+
+// has reports whether an event touches the topic.
+func (t *topic) has(e *event) bool {
+	namespace, name := e.kind.place(e.key())
+	return (t.key.namespace == "" || t.key.namespace == namespace) && (t.key.name == "" || t.key.name == name) &&
+		(e.before.has(t.key.attribute) || e.after.has(t.key.attribute))
+}
+
+// has reports whether the object has an attribute.
+func (o *Object) has(a attribute) bool {
+	if o == nil {
+		return false
+	}
+	var value string
+	var ok bool
+	switch a.source {
+	case none:
+		return true
+	case label:
+		value, ok = o.Label(a.name)
+	case field:
+		value, ok = o.Field(a.name)
+	}
+	return ok && value == a.value
+}
+
+// topics are those of a kind that somebody watches, but for the one about all.
+type topics struct {
+	byKey map[topicKey]*topic
+	// labels and fields count the topics about each label and field, so that those that
+	// nobody asks for are not looked up.
+	labels, fields map[string]int
+}
+
+// touched calls visit with the topics that an event touches, maybe more than once.
+func (t *topics) touched(e *event, visit func(*topic)) {
+	if len(t.byKey) == 0 {
+		return
+	}
+	namespace, name := e.kind.place(e.key())
+	find := func(key topicKey) {
+		if found := t.byKey[key]; found != nil {
+			visit(found)
+		}
+	}
+	both := func(key topicKey) {
+		find(key)
+		if namespace != "" {
+			key.namespace = namespace
+			find(key)
+		}
+	}
+	if namespace != "" {
+		find(topicKey{namespace: namespace})
+	}
+	both(topicKey{name: name})
+	for _, o := range [2]*Object{e.before, e.after} {
+		if o != nil {
+			t.attributes(o, func(a attribute) { both(topicKey{attribute: a}) })
+		}
+	}
+}
+
+// attributes calls visit with the attributes of an object that some topic may be about.
+func (t *topics) attributes(o *Object, visit func(attribute)) {
+	if len(t.labels) > 0 {
+		for _, l := range o.labels {
+			if t.labels[l.Key] > 0 {
+				visit(attribute{label, l.Key, l.Value})
+			}
+		}
+	}
+	if len(t.fields) > 0 {
+		for i, f := range o.kind.fields {
+			if t.fields[f.Name] > 0 {
+				visit(attribute{field, f.Name, o.fields[i]})
+			}
+		}
+	}
+}
+
+// put adds a topic, remove takes one out.
+func (t *topics) put(added *topic) {
+	if t.byKey == nil {
+		t.byKey, t.labels, t.fields = map[topicKey]*topic{}, map[string]int{}, map[string]int{}
+	}
+	t.byKey[added.key] = added
+	t.count(added.key.attribute, 1)
+}
+
+func (t *topics) remove(removed *topic) {
+	delete(t.byKey, removed.key)
+	t.count(removed.key.attribute, -1)
+}
+
+func (t *topics) count(a attribute, by int) {
+	counts := map[attributeSource]map[string]int{label: t.labels, field: t.fields}[a.source]
+	if counts == nil {
+		return
+	}
+	if counts[a.name] += by; counts[a.name] == 0 {
+		delete(counts, a.name)
+	}
+}

@@ -1,0 +1,127 @@
+package cache
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestTree compares a tree, and clones of it, with maps.
+func TestTree(t *testing.T) {
+	for seed := range uint64(20) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		keys := 1 + random.IntN(4000)
+		type pair struct {
+			tree  tree
+			model map[string]*Object
+		}
+		pairs := []*pair{{model: map[string]*Object{}}}
+		for step := range 20_000 {
+			p := pairs[random.IntN(len(pairs))]
+			key := fmt.Sprintf("k%05d", random.IntN(keys))
+			// There are times when the tree grows, and times when it shrinks.
+			if remove := random.IntN(10) < 2+step/4000%2*6; remove {
+				if got, want := p.tree.delete(key), p.model[key]; got != want {
+					t.Fatalf("seed %d: deleted %v, want %v", seed, got, want)
+				}
+				delete(p.model, key)
+			} else {
+				o := &Object{key: key}
+				if got, want := p.tree.set(o), p.model[key]; got != want {
+					t.Fatalf("seed %d: replaced %v, want %v", seed, got, want)
+				}
+				p.model[key] = o
+			}
+			if random.IntN(4000) == 0 && len(pairs) < 5 {
+				pairs = append(pairs, &pair{p.tree.clone(), maps.Clone(p.model)})
+			}
+		}
+		for _, p := range pairs {
+			compareTree(t, &p.tree, p.model, random)
+		}
+	}
+}
+
+func compareTree(t *testing.T, tree *tree, model map[string]*Object, random *rand.Rand) {
+	t.Helper()
+	checkNode(t, tree.root, true)
+	sorted := slices.Sorted(maps.Keys(model))
+	if tree.len() != len(sorted) {
+		t.Fatalf("%d objects, want %d", tree.len(), len(sorted))
+	}
+	for range 100 {
+		start := fmt.Sprintf("k%05d", random.IntN(5000))
+		from, found := slices.BinarySearch(sorted, start)
+		if got := tree.get(start); (got != nil) != found || got != model[start] {
+			t.Fatalf("get %s: %v, want %v", start, got, model[start])
+		}
+		if got := tree.rank(start); got != from {
+			t.Fatalf("rank of %s is %d, want %d", start, got, from)
+		}
+		most := random.IntN(200)
+		var got []string
+		for o := range tree.from(start) {
+			if len(got) == most {
+				break
+			}
+			got = append(got, o.key)
+		}
+		if want := sorted[from:min(from+most, len(sorted))]; !slices.Equal(got, want) {
+			t.Fatalf("from %s: %v, want %v", start, got, want)
+		}
+	}
+}
+
+// checkNode checks what tree.go says must hold, and returns how many objects there are.
+func checkNode(t *testing.T, n *node, root bool) int {
+	t.Helper()
+	if n == nil {
+		return 0
+	}
+	if n.size() > fullNode || n.size() == 0 || root && !n.isLeaf() && n.size() < 2 {
+		t.Fatalf("a node has %d children or objects", n.size())
+	}
+	if n.isLeaf() {
+		return len(n.objects)
+	}
+	count := 0
+	for i, child := range n.children {
+		count += checkNode(t, child, false)
+		for o := range (&tree{root: child}).from("") {
+			if i > 0 && o.key < n.lows[i] || i+1 < len(n.lows) && o.key >= n.lows[i+1] {
+				t.Fatalf("%s is in the wrong place", o.key)
+			}
+		}
+	}
+	if count != n.count || len(n.lows) != len(n.children) {
+		t.Fatalf("a node counts %d, has %d", n.count, count)
+	}
+	return count
+}
+
+// TestTreeInOrder has the nodes full when objects come in order, as they do when a store is
+// loaded.
+func TestTreeInOrder(t *testing.T) {
+	var tr tree
+	const count = 100_000
+	for i := range count {
+		tr.set(&Object{key: fmt.Sprintf("k%06d", i)})
+	}
+	checkNode(t, tr.root, true)
+	leaves := 0
+	var visit func(*node)
+	visit = func(n *node) {
+		if n.isLeaf() {
+			leaves++
+		}
+		for _, c := range n.children {
+			visit(c)
+		}
+	}
+	visit(tr.root)
+	if least := (count + fullNode - 1) / fullNode; leaves > least+1 {
+		t.Errorf("%d leaves, at best %d", leaves, least)
+	}
+}

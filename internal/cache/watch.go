@@ -1,0 +1,343 @@
+package cache
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// EventType says what happened to an object, as seen by who watches a selection.
+type EventType uint8
+
+const (
+	// Added objects have come to be, or into the selection.
+	Added EventType = iota
+	// Modified objects were in the selection and still are.
+	Modified
+	// Deleted objects are gone, or have left the selection. The object is the last one that
+	// was in the selection, at the revision at which it left.
+	Deleted
+	// Bookmark tells how far the watch has come.
+	Bookmark
+	// InitialEnd is the bookmark after the last object of the initial state.
+	InitialEnd
+)
+
+func (t EventType) String() string {
+	return [...]string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "INITIAL-END"}[t]
+}
+
+// Event is what a watcher is told.
+type Event struct {
+	Type EventType
+	// Object is nil for bookmarks.
+	Object *Object
+	// Revision is how far the watch has come with this event: whoever starts anew may
+	// start after it. For objects of the initial state it is that of the state.
+	Revision store.Revision
+}
+
+// WatchOptions say what to watch.
+type WatchOptions struct {
+	Selection
+	// After is the revision after which events are told.
+	After store.Revision
+	// InitialState has the watch begin with the current objects, as fresh as Freshness says,
+	// told as if they were added just now. After does not count then.
+	InitialState bool
+	Freshness    Freshness
+	// Bookmarks is how often who waits is told how far the watch has come; 0 means never.
+	Bookmarks time.Duration
+}
+
+// Watcher tells what happens to the objects of a selection. It is used by one goroutine at a
+// time.
+type Watcher struct {
+	c *Cache
+	k *kind
+	m matcher
+	// after is the revision up to which all has been told, or is of no interest; seen is
+	// the one up to which nothing is left to tell.
+	//
+	//	after <= seen
+	after, seen store.Revision
+	// A watcher is in one of three states: it has an initial state, and lastKey is the last
+	// that was told of it; or it reads old events; or it is at a place in a topic. In the
+	// first it has a topic, too.
+	starting bool
+	initial  atomic.Pointer[tree]
+	lastKey  string
+	old      *oldEvents
+	topic    *topic
+	next     int64
+
+	bookmarks *time.Ticker
+	due       bool // a bookmark is due
+	told      store.Revision
+	taken     []*event
+	events    []Event
+	closed    bool
+}
+
+// largestTaken is how many events are taken from a topic at once, largestInitial how many
+// objects are looked at for one part of the initial state.
+const (
+	largestTaken   = 128
+	largestInitial = 512
+)
+
+// Watch tells of what happens to the objects of a selection.
+func (c *Cache) Watch(ctx context.Context, o WatchOptions) (*Watcher, error) {
+	k := c.kind(o.Kind)
+	m, err := newMatcher(k, o.Selection)
+	if err != nil {
+		return nil, err
+	}
+	w := &Watcher{c: c, k: k, m: m, after: o.After, seen: o.After, told: o.After}
+	if o.InitialState {
+		err = w.startWithState(ctx, o.Freshness)
+	} else {
+		err = w.startAfter()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Bookmarks > 0 {
+		w.bookmarks = time.NewTicker(o.Bookmarks)
+	}
+	return w, nil
+}
+
+func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
+	if err := w.c.freshen(ctx, f); err != nil {
+		return err
+	}
+	progress := w.c.progress.revision()
+	w.k.mu.Lock()
+	defer w.k.mu.Unlock()
+	if err := w.k.readable(&w.m); err != nil {
+		return err
+	}
+	objects := w.k.now()
+	w.after = max(progress, w.k.last)
+	w.seen = w.after
+	w.initial.Store(&objects)
+	w.starting = true
+	w.k.starting[w] = true
+	w.enter()
+	return nil
+}
+
+func (w *Watcher) startAfter() error {
+	if err := w.c.openError(); err != nil {
+		return err
+	}
+	w.k.mu.Lock()
+	tooOld := w.after < w.k.horizon
+	if !tooOld {
+		w.enter()
+	}
+	w.k.mu.Unlock()
+	if !tooOld {
+		return nil
+	}
+	var err error
+	w.old, err = w.c.openHistory(w.k, w.after)
+	return err
+}
+
+// enter takes a place in the topic, behind what is told already. The caller holds the lock.
+func (w *Watcher) enter() {
+	w.topic = w.k.subscribe(w.m.topic, w.after)
+	w.next = w.topic.events.after(w.after)
+}
+
+// Close ends the watch.
+func (w *Watcher) Close() {
+	if w.closed {
+		return
+	}
+	w.closed = true
+	if w.old != nil {
+		w.old.close()
+	}
+	if w.topic != nil {
+		w.k.unsubscribe(w.topic)
+	}
+	if w.bookmarks != nil {
+		w.bookmarks.Stop()
+	}
+	w.endInitial()
+}
+
+// Next waits for something to tell. What it returns may be used until it is called again. It
+// fails with ErrTooOld if the watcher was too slow, and with ErrClosed when the cache has been
+// closed.
+func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		w.events = w.events[:0]
+		var changed <-chan struct{}
+		var err error
+		switch {
+		case w.starting:
+			err = w.tellInitial()
+		case w.old != nil:
+			err = w.tellOld(ctx)
+		default:
+			changed, err = w.tellRecent()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(w.events) > 0 {
+			return w.events, nil
+		}
+		if changed == nil {
+			continue
+		}
+		if w.due && w.seen > w.told {
+			w.bookmark(Bookmark, w.seen)
+			return w.events, nil
+		}
+		if err := w.wait(ctx, changed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wait waits until the topic has changed, or a bookmark is due.
+func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
+	clear(w.events[:cap(w.events)]) // nothing is kept alive by who waits
+	var due <-chan time.Time
+	if w.bookmarks != nil {
+		due = w.bookmarks.C
+	}
+	select {
+	case <-changed:
+	case <-due:
+		w.due = true
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (w *Watcher) bookmark(t EventType, revision store.Revision) {
+	w.events = append(w.events, Event{Type: t, Revision: revision})
+	w.told = revision
+	w.due = false
+}
+
+// tellInitial tells a part of the initial state.
+func (w *Watcher) tellInitial() error {
+	objects := w.initial.Load()
+	if objects == nil {
+		return ErrTooOld
+	}
+	prefix := w.m.prefix(w.k)
+	start := prefix
+	if w.lastKey != "" {
+		start = w.lastKey + "\x00"
+	}
+	looked := 0
+	for o := range objects.from(start) {
+		if !strings.HasPrefix(o.key, prefix) {
+			break
+		}
+		if looked++; looked > largestInitial {
+			return nil
+		}
+		w.lastKey = o.key
+		if w.m.matches(o) {
+			w.events = append(w.events, Event{Added, o, w.after})
+		}
+	}
+	w.bookmark(InitialEnd, w.after)
+	w.endInitial()
+	return nil
+}
+
+func (w *Watcher) endInitial() {
+	if !w.starting {
+		return
+	}
+	w.starting = false
+	w.initial.Store(nil)
+	w.k.mu.Lock()
+	defer w.k.mu.Unlock()
+	delete(w.k.starting, w)
+}
+
+// tellOld tells what the store's history has next, and takes a place in the topic when it has
+// come so far.
+func (w *Watcher) tellOld(ctx context.Context) error {
+	old, until, err := w.old.next(ctx, w.k)
+	if err != nil {
+		return err
+	}
+	w.tell(old)
+	w.after = max(w.after, until)
+	w.seen = max(w.seen, until)
+	w.k.mu.Lock()
+	defer w.k.mu.Unlock()
+	if w.after >= w.k.horizon {
+		w.enter()
+		w.old.close()
+		w.old = nil
+	}
+	return nil
+}
+
+// tellRecent tells what the topic has next. If there is nothing it returns what to wait for.
+func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
+	progress := w.c.progress.revision() // all up to here is in the topic
+	t := w.topic
+	w.k.mu.RLock()
+	if w.next < t.events.first {
+		w.k.mu.RUnlock()
+		return nil, ErrTooOld
+	}
+	w.taken = t.events.take(w.taken[:0], w.next, largestTaken)
+	if len(w.taken) == 0 {
+		t.waiting.Store(true)
+		changed = t.changed
+	}
+	w.k.mu.RUnlock()
+	if len(w.taken) == 0 {
+		w.seen = max(w.seen, progress)
+		return changed, w.c.openError()
+	}
+	w.next += int64(len(w.taken))
+	w.tell(w.taken)
+	w.after = max(w.after, w.taken[len(w.taken)-1].revision)
+	w.seen = max(w.seen, w.after)
+	clear(w.taken)
+	return nil, nil
+}
+
+// tell tells of events, each as it looks to who sees only the selection.
+func (w *Watcher) tell(events []*event) {
+	for _, e := range events {
+		if e.revision <= w.after {
+			continue
+		}
+		was, is := w.m.matches(e.before), w.m.matches(e.after)
+		switch {
+		case was && is:
+			w.events = append(w.events, Event{Modified, e.after, e.revision})
+		case is:
+			w.events = append(w.events, Event{Added, e.after, e.revision})
+		case was:
+			w.events = append(w.events, Event{Deleted, e.last(), e.revision})
+		}
+	}
+	if len(w.events) > 0 {
+		w.told = w.events[len(w.events)-1].Revision
+	}
+}

@@ -1,0 +1,283 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// TestSelections has an object enter, stay in and leave every kind of selection.
+func TestSelections(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	always := []string{"ADDED default/a@1", "MODIFIED default/a@2", "MODIFIED default/a@3", "MODIFIED default/a@4", "DELETED default/a@5"}
+	cases := []struct {
+		name string
+		Selection
+		want []string
+	}{
+		{"all", Selection{}, always},
+		{"namespace", Selection{Namespace: "default"}, always},
+		{"other namespace", Selection{Namespace: "other"}, nil},
+		{"name", Selection{Name: "a"}, always},
+		{"other name", Selection{Name: "b", Namespace: "default"}, nil},
+		{"name by field", Selection{Fields: fieldSelector(t, "metadata.name=a,metadata.namespace=default")}, always},
+		{"two names", Selection{Name: "a", Fields: fieldSelector(t, "metadata.name=b")}, nil},
+		{"not this name", Selection{Fields: fieldSelector(t, "metadata.name!=a")}, nil},
+		{"label", Selection{Labels: labelSelector(t, "app=web")}, []string{"ADDED default/a@1", "MODIFIED default/a@2", "DELETED default/a@3"}},
+		{"label in namespace", Selection{Namespace: "default", Labels: labelSelector(t, "app=db")}, []string{"ADDED default/a@3", "DELETED default/a@4"}},
+		{"label not", Selection{Labels: labelSelector(t, "app!=web")}, []string{"ADDED default/a@3", "MODIFIED default/a@4", "DELETED default/a@5"}},
+		{"label among", Selection{Labels: labelSelector(t, "app in (web,db)")}, []string{"ADDED default/a@1", "MODIFIED default/a@2", "MODIFIED default/a@3", "DELETED default/a@4"}},
+		{"label is there", Selection{Labels: labelSelector(t, "app")}, always},
+		{"field", Selection{Fields: fieldSelector(t, "spec.nodeName=n2")}, []string{"ADDED default/a@2", "MODIFIED default/a@3", "DELETED default/a@4"}},
+		{"field and label", Selection{Fields: fieldSelector(t, "spec.nodeName=n2"), Labels: labelSelector(t, "app=db")}, []string{"ADDED default/a@3", "DELETED default/a@4"}},
+		{"field not", Selection{Fields: fieldSelector(t, "spec.nodeName!=n1")}, []string{"ADDED default/a@2", "MODIFIED default/a@3", "DELETED default/a@4"}},
+	}
+	var early, late []*Watcher
+	for _, test := range cases {
+		early = append(early, watch(t, c, WatchOptions{Selection: test.Selection}))
+	}
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	put(t, c, podKey("default", "a"), pod("a", "web", "n2", 0))
+	put(t, c, podKey("default", "a"), pod("a", "db", "n2", 0))
+	put(t, c, podKey("default", "a"), pod("a", "cache", "n1", 0))
+	remove(t, c, podKey("default", "a"))
+	for _, test := range cases {
+		late = append(late, watch(t, c, WatchOptions{Selection: test.Selection}))
+	}
+	for i, test := range cases {
+		for when, w := range map[string]*Watcher{"early": early[i], "late": late[i]} {
+			if got := next(t, w, len(test.want)); !slices.Equal(got, test.want) {
+				t.Errorf("%s, %s: %v, want %v", test.name, when, got, test.want)
+			}
+			silent(t, w)
+		}
+	}
+}
+
+// TestLastSight has those who lose sight of an object get it as they saw it last.
+func TestLastSight(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	put(t, c, podKey("default", "a"), pod("a", "db", "n2", 0))
+	remove(t, c, podKey("default", "a"))
+	var ended []*Object
+	for range 2 {
+		w := watch(t, c, WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=web")}, After: 1})
+		events, err := w.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(events[0].Object.AppendJSON(nil))
+		if want := plainJSON(string(pod("a", "web", "n1", 0)), "2").JSON(); events[0].Type != Deleted || got != want {
+			t.Errorf("%v %s, want %s", events[0].Type, got, want)
+		}
+		ended = append(ended, events[0].Object)
+	}
+	if ended[0] != ended[1] {
+		t.Error("two watchers get two objects")
+	}
+}
+
+func TestInitialState(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	for _, name := range []string{"b", "a", "c"} {
+		put(t, c, podKey("default", name), pod(name, "web", "n1", 0))
+	}
+	put(t, c, podKey("other", "d"), pod("d", "db", "n1", 0))
+	w := watch(t, c, WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=web")}, InitialState: true})
+	put(t, c, podKey("default", "e"), pod("e", "web", "n1", 0))
+	want := []string{"ADDED default/a@2", "ADDED default/b@1", "ADDED default/c@3", "INITIAL-END 4", "ADDED default/e@5"}
+	if got := next(t, w, 5); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	empty := watch(t, c, WatchOptions{Selection: Selection{Name: "nobody"}, InitialState: true, Freshness: NotOlderThan(5)})
+	if got := next(t, empty, 1); got[0] != "INITIAL-END 5" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestLargeInitialState comes in parts, and shows the state of one moment.
+func TestLargeInitialState(t *testing.T) {
+	s := openStore(t)
+	var writes []store.Write
+	for i := range 3000 {
+		key := podKey("default", nameOf(i))
+		writes = append(writes, store.Write{Key: key.String(), Value: pod(key.Name, "web", "n1", 0)})
+	}
+	if _, err := s.Commit(t.Context(), writes...); err != nil {
+		t.Fatal(err)
+	}
+	c := openCache(t, s, Options{})
+	w := watch(t, c, WatchOptions{InitialState: true})
+	first, err := w.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := len(first)
+	put(t, c, podKey("default", "zzz"), pod("zzz", "web", "n1", 0))
+	remove(t, c, podKey("default", nameOf(2999)))
+	for got < 3000+1+2 {
+		events, err := w.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += len(events)
+		if last := events[len(events)-1]; last.Type == InitialEnd && (got != 3001 || last.Revision != 1) {
+			t.Errorf("the state ended after %d events, at %d", got, last.Revision)
+		}
+	}
+	if got != 3003 {
+		t.Errorf("%d events, want 3003", got)
+	}
+}
+
+func nameOf(i int) string {
+	return "pod-" + string(rune('a'+i/676%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i%26)) + strings.Repeat("x", i/17576)
+}
+
+// TestBookmarks come when there is nothing else, and tell of progress anywhere.
+func TestBookmarks(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	w := watch(t, c, WatchOptions{Selection: Selection{Namespace: "default"}, Bookmarks: 5 * time.Millisecond})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	if got := next(t, w, 1); got[0] != "ADDED default/a@1" {
+		t.Error(got)
+	}
+	if _, err := c.Commit(t.Context(), store.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(t, w, 1); got[0] != "BOOKMARK 2" {
+		t.Error(got)
+	}
+	silent(t, w) // it has told of that
+	put(t, c, podKey("other", "b"), pod("b", "web", "n1", 0))
+	if got := next(t, w, 1); got[0] != "BOOKMARK 3" {
+		t.Error(got)
+	}
+}
+
+// TestSlowWatcher is cut off, and one that is not asked for is not.
+func TestSlowWatcher(t *testing.T) {
+	c := openCache(t, openStore(t), Options{WindowBytes: 64 << 10})
+	slow := watch(t, c, WatchOptions{})
+	starting := watch(t, c, WatchOptions{InitialState: true})
+	idle := watch(t, c, WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=db")}})
+	for range 200 {
+		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
+	}
+	for name, w := range map[string]*Watcher{"slow": slow, "starting": starting} {
+		if _, err := w.Next(t.Context()); !errors.Is(err, ErrTooOld) {
+			t.Errorf("%s: %v, want ErrTooOld", name, err)
+		}
+	}
+	if starting.initial.Load() != nil {
+		t.Error("a watcher that was cut off keeps a state alive")
+	}
+	put(t, c, podKey("default", "b"), pod("b", "db", "n1", 0))
+	if got := next(t, idle, 1); got[0] != "ADDED default/b@201" {
+		t.Error(got)
+	}
+	k := c.kind(pods)
+	if k.bytes > 64<<10 || len(k.all.events.list) > 60 || c.window.bytes != k.bytes {
+		t.Errorf("the window has %d events, %d bytes", len(k.all.events.list), k.bytes)
+	}
+	for _, topic := range k.topics.byKey {
+		if len(topic.events.list) > 1 {
+			t.Errorf("topic %v has %d events", topic.key, len(topic.events.list))
+		}
+	}
+}
+
+// TestOldWatch goes back further than the window, into the store's history, and comes back.
+func TestOldWatch(t *testing.T) {
+	s := openStore(t)
+	c := openCache(t, s, Options{WindowBytes: 16 << 10})
+	for i := range 1000 {
+		put(t, c, podKey("default", nameOf(i%10)), pod(nameOf(i%10), []string{"web", "db"}[i/10%2], "n1", 1000))
+	}
+	w := watch(t, c, WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=db")}, After: 5})
+	for revision := store.Revision(11); revision <= 1000; {
+		events, err := w.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			want := Added
+			if int(revision-1)/10%2 == 0 {
+				want = Deleted
+			}
+			if e.Revision != revision || e.Type != want {
+				t.Fatalf("%s, want %v %d", eventText(e), want, revision)
+			}
+			revision++
+		}
+	}
+	put(t, c, podKey("default", "new"), pod("new", "db", "n1", 0))
+	if got := next(t, w, 1); got[0] != "ADDED default/new@1001" || w.old != nil {
+		t.Error(got)
+	}
+	if err := s.Compact(t.Context(), 100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods}, After: 50}); !errors.Is(err, ErrTooOld) {
+		t.Errorf("%v, want ErrTooOld", err)
+	}
+}
+
+// TestFutureWatch tells what comes after a revision that has not been.
+func TestFutureWatch(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	w := watch(t, c, WatchOptions{After: 2})
+	for range 3 {
+		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	}
+	if got := next(t, w, 1); got[0] != "MODIFIED default/a@3" {
+		t.Error(got)
+	}
+}
+
+func TestWatchEnds(t *testing.T) {
+	s := openStore(t)
+	c := openCache(t, s, Options{})
+	w := watch(t, c, WatchOptions{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := w.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want that the context has ended", err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := w.Next(t.Context())
+		ended <- err
+	}()
+	time.Sleep(time.Millisecond)
+	c.Close()
+	if err := <-ended; !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods}}); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+	if _, err := c.Get(t.Context(), podKey("default", "a"), Any); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+	w.Close()
+	w.Close()
+	if topics := len(c.kind(pods).topics.byKey); topics != 0 {
+		t.Errorf("%d topics are left", topics)
+	}
+}
+
+func TestUnknownField(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	_, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods, Fields: fieldSelector(t, "spec.color=red")}})
+	var unknown *UnknownFieldError
+	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "spec.nodeName") {
+		t.Error(err)
+	}
+}
