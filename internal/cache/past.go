@@ -106,6 +106,9 @@ func (c *Cache) listPast(ctx context.Context, k *kind, m *matcher, q Query) (Lis
 // listHistory lists the state at a revision from the store's history.
 func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (List, error) {
 	list := List{Revision: q.Freshness.revision}
+	if list.Revision <= 0 {
+		return list, nil // there was nothing; to the store it would mean now
+	}
 	r := store.Range{Prefix: m.prefix(k), After: q.After, Limit: pageSize, Revision: list.Revision}
 	for {
 		page, err := c.store.List(ctx, r)

@@ -116,7 +116,7 @@ func (m *matcher) list(k *kind, objects tree, q Query) List {
 	}
 	onlyPlace := m.name == "" && m.labels == nil && m.fields == nil
 	if onlyPlace {
-		rest := objects.rank(successor(prefix)) - objects.rank(start)
+		rest := max(0, objects.rank(successor(prefix))-objects.rank(start))
 		if q.Limit > 0 && rest > q.Limit {
 			list.Remaining = rest - q.Limit
 			rest = q.Limit

@@ -1,0 +1,147 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestFormOnce: a form is made once, however many ask at the same time.
+func TestFormOnce(t *testing.T) {
+	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(exampleObject(500)), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made atomic.Int64
+	length := NewForm(func(o *Object) (any, int, error) { made.Add(1); return len(o.Text()), 8, nil })
+	failing := NewForm(func(*Object) (any, int, error) { return nil, 0, errors.New("can't be had") })
+	var wait sync.WaitGroup
+	for range 64 {
+		wait.Go(func() {
+			if v, err := o.As(length); err != nil || v != len(o.Text()) {
+				t.Error(v, err)
+			}
+			if _, err := o.As(failing); err == nil {
+				t.Error("expected an error")
+			}
+		})
+	}
+	wait.Wait()
+	if made.Load() != 1 {
+		t.Errorf("made %d times", made.Load())
+	}
+}
+
+func TestDocument(t *testing.T) {
+	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(exampleObject(500)), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := o.Document()
+	if err != nil || v.JSON() != o.Text() {
+		t.Error(v, err)
+	}
+	if !v.Lookup("metadata", "managedFields").At(0).Get("fieldsV1").IsSealed() {
+		t.Error("field sets are not sealed")
+	}
+	bad, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"},"spec":nonsense}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := (*UnreadableError)(nil); true {
+		if _, err := bad.Document(); !errors.As(err, &u) {
+			t.Errorf("%v, want an UnreadableError", err)
+		}
+	}
+}
+
+// formed makes objects, and returns how many of them have the form.
+func formed(objects []*Object) (count int) {
+	for _, o := range objects {
+		if o.forms.Load() != nil {
+			count++
+		}
+	}
+	return count
+}
+
+func TestFormsAreLetGo(t *testing.T) {
+	used := uint64(0)
+	f := &forms{limit: 1000 * 1000, memory: func() (uint64, uint64) { return used, 1000 }}
+	k := newKind("core/pods", nil, f, &windowSize{}, 0)
+	large := NewForm(func(*Object) (any, int, error) { return "large", 100 * 1000, nil })
+	var objects []*Object
+	for i := range 100 {
+		o, err := newObject(k, fmt.Sprintf("core/pods/default/p%d", i), fmt.Appendf(nil, `{"metadata":{"name":"p%d"}}`, i), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, o)
+	}
+	for _, o := range objects {
+		if _, err := o.As(large); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := objects[0].As(large); err != nil { // somebody asks for this one all the time
+			t.Fatal(err)
+		}
+		if count := formed(objects); count > 10 || count*100*1000 != f.bytes {
+			t.Fatalf("%d forms, %d bytes", count, f.bytes)
+		}
+	}
+	if objects[0].forms.Load() == nil || objects[99].forms.Load() == nil || objects[50].forms.Load() != nil {
+		t.Error("the wrong ones were let go")
+	}
+	if v, err := objects[50].As(large); v != "large" || err != nil {
+		t.Error(v, err)
+	}
+	used = 950
+	for _, o := range objects[60:80] {
+		if _, err := o.As(large); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count := formed(objects); count >= 10 {
+		t.Errorf("%d forms are kept although memory is short", count)
+	}
+}
+
+// TestFormsKeepNothingAlive: an object that nobody needs is gone, with its forms.
+func TestFormsKeepNothingAlive(t *testing.T) {
+	k := testKind(nil)
+	gone := make(chan bool)
+	func() {
+		o, err := newObject(k, "core/pods/default/web", []byte(exampleObject(500)), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := o.Document(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.AddCleanup(o, func(c chan bool) { close(c) }, gone)
+	}()
+	for {
+		runtime.GC()
+		select {
+		case <-gone:
+			if len(k.forms.kept) != 1 {
+				t.Error("the test tests nothing")
+			}
+			return
+		default:
+		}
+	}
+}
+
+func TestMemoryInUse(t *testing.T) {
+	if _, limit := memoryInUse(); limit != math.MaxInt64 {
+		t.Skip("GOMEMLIMIT is set")
+	}
+	if isShort(memoryInUse()) {
+		t.Error("without a limit, memory is never short")
+	}
+}

@@ -1,0 +1,341 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+var seeds = flag.Uint64("seeds", 30, "how many random histories the model test goes through")
+
+// model is what a cache must be like, as plainly as can be: all states that have been.
+type model struct {
+	// states has the objects at each revision, in order.
+	states [][]modelObject
+}
+
+type modelObject struct {
+	namespace, name, app, node string
+	revision                   store.Revision
+}
+
+func (o modelObject) key() string { return podKey(o.namespace, o.name).String() }
+
+func (o modelObject) text() []byte { return pod(o.name, o.app, o.node, 100) }
+
+// matches asks the selectors of Kubernetes.
+func (o modelObject) matches(s Selection) bool {
+	return (s.Namespace == "" || s.Namespace == o.namespace) && (s.Name == "" || s.Name == o.name) &&
+		(s.Labels == nil || s.Labels.Matches(labels.Set{"app": o.app})) &&
+		(s.Fields == nil || s.Fields.Matches(fields.Set{"spec.nodeName": o.node, "metadata.name": o.name, "metadata.namespace": o.namespace}))
+}
+
+func (m *model) now() store.Revision { return store.Revision(len(m.states) - 1) }
+
+func (m *model) find(key string) (modelObject, bool) {
+	for _, o := range m.states[m.now()] {
+		if o.key() == key {
+			return o, true
+		}
+	}
+	return modelObject{}, false
+}
+
+// list returns what a query should, as text, and how many objects there are behind.
+func (m *model) list(q Query, at store.Revision) (text string, remaining int) {
+	count := 0
+	for _, o := range m.states[at] {
+		if !o.matches(q.Selection) || o.key() <= q.After {
+			continue
+		}
+		if count++; q.Limit == 0 || count <= q.Limit {
+			text += fmt.Sprintf("%s/%s@%d ", o.namespace, o.name, o.revision)
+		}
+	}
+	text += fmt.Sprintf("at %d", at)
+	if remaining = count - q.Limit; q.Limit > 0 && remaining > 0 {
+		text += fmt.Sprintf(", %d more", remaining)
+	}
+	return text, remaining
+}
+
+// events returns what a watcher of a selection should be told after a revision. What one commit
+// did is in the order of texts.
+func (m *model) events(s Selection, after store.Revision) (events []string) {
+	for at := after + 1; at <= m.now(); at++ {
+		start := len(events)
+		before, now := m.states[at-1], m.states[at]
+		for _, o := range before {
+			i := slices.IndexFunc(now, func(other modelObject) bool { return other.key() == o.key() })
+			if o.matches(s) && (i < 0 || !now[i].matches(s)) {
+				events = append(events, fmt.Sprintf("DELETED %s/%s@%d", o.namespace, o.name, at))
+			}
+		}
+		for _, o := range now {
+			i := slices.IndexFunc(before, func(other modelObject) bool { return other.key() == o.key() })
+			switch was := i >= 0 && before[i].matches(s); {
+			case o.revision != at || !o.matches(s):
+			case was:
+				events = append(events, fmt.Sprintf("MODIFIED %s/%s@%d", o.namespace, o.name, at))
+			default:
+				events = append(events, fmt.Sprintf("ADDED %s/%s@%d", o.namespace, o.name, at))
+			}
+		}
+		slices.Sort(events[start:])
+	}
+	return events
+}
+
+// history is a random history of a cache, beside that of the model.
+type history struct {
+	t        *testing.T
+	random   *rand.Rand
+	store    store.Store
+	cache    *Cache
+	model    model
+	watchers []*modelWatcher
+	// compacted is how far the store has forgotten; small says that the window may be too
+	// small for its watchers.
+	compacted store.Revision
+	small     bool
+}
+
+// modelWatcher is a watcher with what it should tell.
+type modelWatcher struct {
+	*Watcher
+	selection Selection
+	after     store.Revision
+	got       []string
+}
+
+// TestModel compares random histories with the model: lists of now and then, watches from now
+// and then, with windows so small that watchers are cut off.
+func TestModel(t *testing.T) {
+	for seed := range *seeds {
+		random := rand.New(rand.NewPCG(seed, 3))
+		h := &history{t: t, random: random, store: openStore(t), model: model{states: [][]modelObject{nil}}}
+		window := []int{1, 3000, 20_000, 0}[random.IntN(4)]
+		h.small = window > 0
+		h.cache = openCache(t, h.store, Options{WindowBytes: window})
+		for range 300 {
+			h.step()
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+		for _, w := range slices.Clone(h.watchers) {
+			h.follow(w)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+		h.cache.Close()
+	}
+}
+
+func (h *history) step() {
+	switch h.random.IntN(10) {
+	case 0, 1, 2, 3, 4:
+		h.commit()
+	case 5, 6:
+		h.list()
+	case 7:
+		if len(h.watchers) < 12 {
+			h.watch()
+		}
+	case 8:
+		if len(h.watchers) > 0 {
+			h.follow(h.watchers[h.random.IntN(len(h.watchers))])
+		}
+	case 9:
+		if h.random.IntN(10) == 0 {
+			h.compact()
+		}
+	}
+}
+
+func (h *history) pick(from ...string) string { return from[h.random.IntN(len(from))] }
+
+// commit writes one object, or rarely several, through the cache or past it.
+func (h *history) commit() {
+	next := slices.Clone(h.model.states[h.model.now()])
+	revision := h.model.now() + 1
+	var writes []store.Write
+	for range 1 + h.random.IntN(10)/9*2 {
+		o := modelObject{namespace: h.pick("a", "b"), name: h.pick("w", "x", "y", "z"), app: h.pick("web", "db", "web"), node: h.pick("n1", "n2"), revision: revision}
+		if slices.ContainsFunc(writes, func(w store.Write) bool { return w.Key == o.key() }) {
+			continue
+		}
+		there, exists := h.model.find(o.key())
+		next = slices.DeleteFunc(next, func(other modelObject) bool { return other.key() == o.key() })
+		w := store.Write{Key: o.key(), Expected: there.revision}
+		if !exists || h.random.IntN(4) > 0 {
+			w.Value = o.text()
+			next = append(next, o)
+		}
+		writes = append(writes, w)
+	}
+	var err error
+	if h.random.IntN(3) == 0 {
+		_, err = h.store.Commit(h.t.Context(), writes...)
+	} else {
+		_, err = h.cache.Commit(h.t.Context(), writes...)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	slices.SortFunc(next, func(a, b modelObject) int { return compareText(a.key(), b.key()) })
+	h.model.states = append(h.model.states, next)
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (h *history) selection() Selection {
+	s := Selection{Kind: pods, Namespace: h.pick("", "", "a", "b"), Name: h.pick("", "", "", "x")}
+	if text := h.pick("", "", "app=web", "app in (db)", "app!=db", "app in (web,db)", "app=none"); text != "" {
+		s.Labels = labelSelector(h.t, text)
+	}
+	if text := h.pick("", "", "spec.nodeName=n1", "spec.nodeName!=n1", "metadata.name=y", "metadata.namespace=b"); text != "" {
+		s.Fields = fieldSelector(h.t, text)
+	}
+	return s
+}
+
+func (h *history) list() {
+	q := Query{Selection: h.selection(), Limit: h.random.IntN(5)}
+	at := h.model.now()
+	if h.random.IntN(2) == 0 {
+		at = store.Revision(h.random.IntN(len(h.model.states)))
+		q.Freshness = Exactly(at)
+	}
+	if objects := h.model.states[at]; len(objects) > 0 && h.random.IntN(3) == 0 {
+		q.After = objects[h.random.IntN(len(objects))].key()
+	}
+	got, err := h.cache.List(h.t.Context(), q)
+	if errors.Is(err, ErrTooOld) && at < h.compacted {
+		return
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	want, remaining := h.model.list(q, at)
+	if got.More && got.Remaining < 0 {
+		got.Remaining = remaining // it need not know
+	}
+	if names(got) != want {
+		h.t.Errorf("%+v at %d: %s, want %s", q, at, names(got), want)
+	}
+	for _, o := range got.Objects {
+		h.checkJSON(o)
+	}
+}
+
+// checkJSON compares an object with the one that the model has at its revision.
+func (h *history) checkJSON(o *Object) {
+	for _, other := range h.model.states[o.Revision()] {
+		if other.key() == o.Key() {
+			if got, want := string(o.AppendJSON(nil)), plainJSON(string(other.text()), fmt.Sprint(o.Revision())).JSON(); got != want {
+				h.t.Errorf("%s, want %s", got, want)
+			}
+			return
+		}
+	}
+	h.t.Errorf("%s was not there at %d", o.Key(), o.Revision())
+}
+
+func (h *history) watch() {
+	w := &modelWatcher{selection: h.selection()}
+	o := WatchOptions{Selection: w.selection, After: store.Revision(h.random.IntN(len(h.model.states)))}
+	if h.random.IntN(3) == 0 {
+		o.InitialState = true
+		o.After = h.model.now()
+	}
+	w.after = o.After
+	var err error
+	w.Watcher, err = h.cache.Watch(h.t.Context(), o)
+	if errors.Is(err, ErrTooOld) && o.After < h.compacted {
+		return
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if o.InitialState {
+		h.initial(w)
+	}
+	h.watchers = append(h.watchers, w)
+}
+
+// initial compares the initial state of a watcher with a list.
+func (h *history) initial(w *modelWatcher) {
+	events, err := w.Next(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var l List
+	for _, e := range events[:len(events)-1] {
+		l.Objects = append(l.Objects, e.Object)
+	}
+	l.Revision = events[len(events)-1].Revision
+	if want, _ := h.model.list(Query{Selection: w.selection}, w.after); names(l) != want || events[len(events)-1].Type != InitialEnd {
+		h.t.Errorf("initial state of %+v: %s, want %s", w.selection, names(l), want)
+	}
+}
+
+// follow takes all that a watcher has to tell, and compares. One that was cut off, which it may
+// be if something was missed, starts again where it was.
+func (h *history) follow(w *modelWatcher) {
+	want := h.model.events(w.selection, w.after)
+	for len(w.got) < len(want) {
+		ctx, cancel := context.WithTimeout(h.t.Context(), 5*time.Second)
+		events, err := w.Next(ctx)
+		cancel()
+		if errors.Is(err, ErrTooOld) && (h.small || h.compacted > 0) {
+			w.Close()
+			h.watchers = slices.DeleteFunc(h.watchers, func(other *modelWatcher) bool { return other == w })
+			break
+		}
+		if err != nil {
+			h.t.Errorf("%+v after %d: %v after %v, want %v", w.selection, w.after, err, w.got, want)
+			return
+		}
+		same := len(w.got) // where the events of the same commit start
+		for i, e := range events {
+			if i > 0 && e.Revision > events[i-1].Revision {
+				same = len(w.got)
+			}
+			w.got = append(w.got, eventText(e))
+			slices.Sort(w.got[same:])
+			if e.Type != Deleted {
+				h.checkJSON(e.Object)
+			}
+		}
+	}
+	if count := min(len(w.got), len(want)); !slices.Equal(w.got, want[:count]) {
+		h.t.Errorf("%+v after %d:\n%v, want\n%v", w.selection, w.after, w.got, want)
+	}
+}
+
+func (h *history) compact() {
+	h.compacted = max(h.compacted, store.Revision(h.random.IntN(len(h.model.states))))
+	if err := h.store.Compact(h.t.Context(), h.compacted); err != nil {
+		h.t.Fatal(err)
+	}
+}

@@ -1,0 +1,327 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// names returns what was listed, as text.
+func names(l List) string {
+	var b strings.Builder
+	for _, o := range l.Objects {
+		fmt.Fprintf(&b, "%s/%s@%d ", o.Namespace(), o.Name(), o.Revision())
+	}
+	fmt.Fprintf(&b, "at %d", l.Revision)
+	if l.More {
+		fmt.Fprintf(&b, ", %d more", l.Remaining)
+	}
+	return b.String()
+}
+
+func list(t testing.TB, c *Cache, q Query) List {
+	t.Helper()
+	q.Kind = pods
+	l, err := c.List(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestGet(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	o, err := c.Get(t.Context(), podKey("default", "a"), Latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(o.AppendJSON(nil)), plainJSON(string(pod("a", "web", "n1", 0)), "1").JSON(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, key := range []Key{podKey("default", "b"), podKey("", "a"), {Kind: "core/nodes", Name: "a"}, {}} {
+		if _, err := c.Get(t.Context(), key, Latest); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%v: %v, want ErrNotFound", key, err)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	for _, key := range []string{"b/x", "a/y", "a/x", "a-b/x", "c/z"} {
+		namespace, name := splitPlace(key)
+		put(t, c, podKey(namespace, name), pod(name, "app-"+namespace, "n-"+name, 0))
+	}
+	put(t, c, Key{Kind: "core/podsets", Namespace: "a", Name: "x"}, pod("x", "web", "n1", 0))
+	for _, test := range []struct {
+		Query
+		want string
+	}{
+		{Query{}, "a-b/x@4 a/x@3 a/y@2 b/x@1 c/z@5 at 6"},
+		{Query{Limit: 2}, "a-b/x@4 a/x@3 at 6, 3 more"},
+		{Query{Limit: 5}, "a-b/x@4 a/x@3 a/y@2 b/x@1 c/z@5 at 6"},
+		{Query{Limit: 2, After: "core/pods/a/x"}, "a/y@2 b/x@1 at 6, 1 more"},
+		{Query{After: "core/pods/b/x"}, "c/z@5 at 6"},
+		{Query{After: "core/pods/zzz"}, "at 6"},
+		{Query{Selection: Selection{Namespace: "a"}}, "a/x@3 a/y@2 at 6"},
+		{Query{Selection: Selection{Namespace: "a"}, Limit: 1}, "a/x@3 at 6, 1 more"},
+		{Query{Selection: Selection{Namespace: "none"}}, "at 6"},
+		{Query{Selection: Selection{Name: "x"}, Limit: 1}, "a-b/x@4 at 6, -1 more"},
+		{Query{Selection: Selection{Name: "x"}}, "a-b/x@4 a/x@3 b/x@1 at 6"},
+		{Query{Selection: Selection{Labels: labelSelector(t, "app=app-a")}}, "a/x@3 a/y@2 at 6"},
+		{Query{Selection: Selection{Labels: labelSelector(t, "app notin (app-a,app-b)")}}, "a-b/x@4 c/z@5 at 6"},
+		{Query{Selection: Selection{Labels: labels.Nothing()}}, "at 6"},
+		{Query{Selection: Selection{Fields: fields.Nothing()}}, "at 6"},
+		{Query{Selection: Selection{Labels: labels.Everything(), Fields: fields.Everything()}, Limit: 4}, "a-b/x@4 a/x@3 a/y@2 b/x@1 at 6, 1 more"},
+		{Query{Selection: Selection{Fields: fieldSelector(t, "spec.nodeName=n-x"), Namespace: "b"}}, "b/x@1 at 6"},
+		{Query{Selection: Selection{Fields: fieldSelector(t, "metadata.name=x,metadata.name=y")}}, "at 6"},
+		{Query{Selection: Selection{Fields: fieldSelector(t, "metadata.namespace=a")}}, "a/x@3 a/y@2 at 6"},
+		{Query{Selection: Selection{Fields: fieldSelector(t, "metadata.name=")}}, "at 6"},
+		{Query{Freshness: Exactly(3)}, "a/x@3 a/y@2 b/x@1 at 3"},
+		{Query{Freshness: Exactly(6)}, "a-b/x@4 a/x@3 a/y@2 b/x@1 c/z@5 at 6"},
+	} {
+		if got := names(list(t, c, test.Query)); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.Query, got, test.want)
+		}
+	}
+}
+
+// TestPages are all of one moment, whatever happens meanwhile.
+func TestPages(t *testing.T) {
+	for name, window := range map[string]int{"in the window": 0, "in the store's history": 1} {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t)
+			c := openCache(t, s, Options{WindowBytes: window})
+			for i := range 20 {
+				put(t, c, podKey("default", nameOf(i)), pod(nameOf(i), "web", "n1", 0))
+			}
+			want := list(t, c, Query{})
+			var got List
+			for q := (Query{Limit: 3}); ; {
+				page := list(t, c, q)
+				got.Objects = append(got.Objects, page.Objects...)
+				got.Revision = page.Revision
+				if !page.More {
+					break
+				}
+				q.After, q.Freshness = page.Objects[len(page.Objects)-1].Key(), Exactly(page.Revision)
+				put(t, c, podKey("default", nameOf(len(got.Objects)+1)), pod(nameOf(len(got.Objects)+1), "db", "n1", 0))
+				put(t, c, podKey("default", "new"), pod("new", "web", "n1", 0))
+				remove(t, c, podKey("default", nameOf(19-len(got.Objects)/3)))
+			}
+			if names(got) != names(want) {
+				t.Errorf("%s\nwant %s", names(got), names(want))
+			}
+			if window == 0 {
+				return
+			}
+			if err := s.Compact(t.Context(), 22); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.List(t.Context(), Query{Selection: Selection{Kind: pods}, Freshness: Exactly(20)}); !errors.Is(err, ErrTooOld) {
+				t.Errorf("%v, want ErrTooOld", err)
+			}
+		})
+	}
+}
+
+// lateStore tells its watchers of commits only when it is let, as a store that other processes
+// share.
+type lateStore struct {
+	store.Store
+	let chan struct{}
+}
+
+type lateWatcher struct {
+	store.Watcher
+	let chan struct{}
+}
+
+func (s lateStore) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+	w, err := s.Store.Watch(ctx, prefix, after)
+	return lateWatcher{w, s.let}, err
+}
+
+func (w lateWatcher) Next(ctx context.Context) (store.Batch, error) {
+	select {
+	case <-w.let:
+		return w.Watcher.Next(ctx)
+	case <-ctx.Done():
+		return store.Batch{}, ctx.Err()
+	}
+}
+
+// TestFreshness: each kind of read waits for what it must show, and for nothing else.
+func TestFreshness(t *testing.T) {
+	s := lateStore{openStore(t), make(chan struct{})}
+	c := openCache(t, s, Options{FutureWait: 20 * time.Millisecond})
+	key := podKey("default", "a")
+	// Another process writes.
+	if _, err := s.Commit(t.Context(), store.Write{Key: key.String(), Value: pod("a", "web", "n1", 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(t.Context(), key, Any); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("any: %v", err)
+	}
+	if _, err := c.Get(t.Context(), key, NotOlderThan(0)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("not older than 0: %v", err)
+	}
+	_, err := c.Get(t.Context(), key, NotOlderThan(1))
+	if tooNew := (*TooNewError)(nil); !errors.As(err, &tooNew) || *tooNew != (TooNewError{Wanted: 1, Now: 0}) {
+		t.Errorf("not older than 1: %v", err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := c.Get(short, key, Latest); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("latest: %v", err)
+	}
+	for name, f := range map[string]Freshness{"latest": Latest, "not older": NotOlderThan(1), "exactly": Exactly(1)} {
+		answered := make(chan error)
+		go func() {
+			_, err := c.List(t.Context(), Query{Selection: Selection{Kind: pods}, Freshness: f})
+			answered <- err
+		}()
+		if name == "latest" { // it waits for as long as it takes
+			time.Sleep(2 * c.options.FutureWait)
+			select {
+			case err := <-answered:
+				t.Errorf("latest: answered too early: %v", err)
+			case s.let <- struct{}{}:
+			}
+		}
+		if err := <-answered; f.mode == latest && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c.progress.mu.Lock()
+	defer c.progress.mu.Unlock()
+	if waiting := len(c.progress.waiting); waiting > 0 {
+		t.Errorf("%d still wait", waiting)
+	}
+}
+
+// TestOwnWrites: whoever writes reads it at once, without asking for freshness.
+func TestOwnWrites(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	done := make(chan error)
+	for i := range 8 {
+		go func() {
+			done <- func() error {
+				key, expected := podKey("default", nameOf(i)), store.Revision(0)
+				for range 200 {
+					revision, err := c.Commit(t.Context(), store.Write{Key: key.String(), Expected: expected, Value: pod(key.Name, "web", "n1", 0)})
+					if err != nil {
+						return err
+					}
+					o, err := c.Get(t.Context(), key, Any)
+					if err != nil {
+						return err
+					}
+					if o.Revision() != revision {
+						return fmt.Errorf("wrote %d, read %d", revision, o.Revision())
+					}
+					expected = revision
+				}
+				return nil
+			}()
+		}()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCommitRefuses(t *testing.T) {
+	s := openStore(t)
+	c := openCache(t, s, Options{})
+	for key, value := range map[string]string{
+		"core/pods/default/a":   `{"metadata":{"name":"b"}}`,
+		"core/pods/default/a/b": `{"metadata":{"name":"b"}}`,
+		"core/pods/":            `{"metadata":{"name":""}}`,
+		"core/pods//a":          `{"metadata":{"name":"a"}}`,
+		"core/pods":             `{"metadata":{"name":"pods"}}`,
+		"nothing":               `{"metadata":{"name":"nothing"}}`,
+		"core/pods/default/c":   `[]`,
+	} {
+		if _, err := c.Commit(t.Context(), store.Write{Key: key, Value: []byte(value)}); err == nil {
+			t.Errorf("%s: %s was written", key, value)
+		}
+	}
+	if revision, err := s.Revision(t.Context()); revision != 0 || err != nil {
+		t.Error(revision, err)
+	}
+}
+
+// TestUnreadableObjects: what can't be read is not left out of lists, nor told as deleted.
+func TestUnreadableObjects(t *testing.T) {
+	s := openStore(t)
+	bad := store.Write{Key: podKey("default", "bad").String(), Value: []byte("rubbish")}
+	if _, err := s.Commit(t.Context(), bad); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(t.Context(), store.Write{Key: "stray", Value: []byte("rubbish")}); err != nil {
+		t.Fatal(err)
+	}
+	c := openCache(t, s, Options{})
+	put(t, c, podKey("default", "good"), pod("good", "web", "n1", 0))
+	put(t, c, podKey("other", "good"), pod("good", "web", "n1", 0))
+	unreadable := func(name string, err error) {
+		t.Helper()
+		if u := (*UnreadableError)(nil); !errors.As(err, &u) || u.Key != bad.Key {
+			t.Errorf("%s: %v, want an UnreadableError", name, err)
+		}
+	}
+	all := Selection{Kind: pods}
+	_, err := c.List(t.Context(), Query{Selection: all})
+	unreadable("list", err)
+	_, err = c.List(t.Context(), Query{Selection: all, Freshness: Exactly(4)})
+	unreadable("list exactly", err)
+	_, err = c.Get(t.Context(), podKey("default", "bad"), Latest)
+	unreadable("get", err)
+	_, err = c.Watch(t.Context(), WatchOptions{Selection: all, InitialState: true})
+	unreadable("watch", err)
+	if got := names(list(t, c, Query{Selection: Selection{Namespace: "other"}})); got != "other/good@4 at 4" {
+		t.Error(got)
+	}
+
+	w := watch(t, c, WatchOptions{After: 4})
+	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("other", "good").String(), Expected: 4, Value: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Next(t.Context()); !errors.Is(err, ErrTooOld) {
+		t.Errorf("%v, want ErrTooOld", err)
+	}
+	// They can be repaired.
+	if _, err := c.Commit(t.Context(), store.Write{Key: bad.Key, Expected: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Commit(t.Context(), store.Write{Key: podKey("other", "good").String(), Expected: 5, Value: pod("good", "web", "n1", 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(list(t, c, Query{})); got != "default/good@3 other/good@7 at 7" {
+		t.Error(got)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for _, text := range []string{"core/pods/default/a", "core/nodes/n1", "apps.example.org/things/x/y"} {
+		if key, err := ParseKey(text); err != nil || key.String() != text {
+			t.Errorf("%s: %+v, %v", text, key, err)
+		}
+	}
+	for _, text := range []string{"", "/", "a", "a/b", "a/b/", "/b/c", "a//c", "a/b//d", "a/b/c/", "a/b/c/d/e"} {
+		if key, err := ParseKey(text); err == nil {
+			t.Errorf("%s: %+v, want an error", text, key)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// follower keeps a copy of a selection by way of a watch, as an informer does, and notices what
+// is missed, repeated or out of order.
+type follower struct {
+	selection Selection
+	copy      map[string]store.Revision
+	last      store.Revision
+	restarts  int
+}
+
+// TestStress has many write while many follow; in the end all copies are right. With the small
+// window followers are cut off and start again.
+func TestStress(t *testing.T) {
+	for name, window := range map[string]int{"small": 20_000, "large": 0} {
+		t.Run(name, func(t *testing.T) {
+			c := openCache(t, openStore(t), Options{WindowBytes: window})
+			selections := []Selection{
+				{}, {Namespace: "a"}, {Name: "p1"}, {Namespace: "b", Name: "p2"},
+				{Labels: labelSelector(t, "app=web")}, {Labels: labelSelector(t, "app!=web"), Namespace: "a"},
+				{Fields: fieldSelector(t, "spec.nodeName=n1")}, {Fields: fieldSelector(t, "spec.nodeName=n1"), Labels: labelSelector(t, "app=db")},
+			}
+			var final store.Revision
+			stopped := make(chan struct{})
+			var followers sync.WaitGroup
+			for i := range 32 {
+				f := &follower{selection: selections[i%len(selections)]}
+				f.selection.Kind = pods
+				followers.Go(func() {
+					if err := f.run(t, c, i, stopped, &final); err != nil {
+						t.Errorf("%+v: %v", f.selection, err)
+					}
+				})
+			}
+			var writers sync.WaitGroup
+			for i := range 4 {
+				writers.Go(func() { writeRandomly(t, c, i) })
+			}
+			writers.Wait()
+			final = c.progress.revision()
+			close(stopped)
+			put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`)) // there are bookmarks
+			followers.Wait()
+		})
+	}
+}
+
+// writeRandomly makes, changes and deletes objects of its own.
+func writeRandomly(t *testing.T, c *Cache, writer int) {
+	random := rand.New(rand.NewPCG(uint64(writer), 5))
+	revisions := map[Key]store.Revision{}
+	for range 400 {
+		name := fmt.Sprintf("p%d", writer+4*random.IntN(5))
+		key := podKey([]string{"a", "b"}[random.IntN(2)], name)
+		w := store.Write{Key: key.String(), Expected: revisions[key]}
+		if w.Expected == 0 || random.IntN(4) > 0 {
+			w.Value = pod(name, []string{"web", "db"}[random.IntN(2)], []string{"n1", "n2"}[random.IntN(2)], 100)
+		}
+		revision, err := c.Commit(t.Context(), w)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if revisions[key] = revision; w.IsDelete() {
+			revisions[key] = 0
+		}
+	}
+}
+
+// run follows until all has been written and seen.
+func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct{}, final *store.Revision) error {
+	random := rand.New(rand.NewPCG(uint64(number), 7))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		err := f.follow(ctx, c, random, stopped, final)
+		if !errors.Is(err, ErrTooOld) {
+			return err
+		}
+		f.restarts++
+	}
+}
+
+func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stopped <-chan struct{}, final *store.Revision) error {
+	// Some go on where they were, which is further back than the window.
+	resume := f.copy != nil && random.IntN(2) == 0
+	if !resume {
+		f.copy = map[string]store.Revision{}
+	}
+	w, err := c.Watch(ctx, WatchOptions{Selection: f.selection, After: f.last, InitialState: !resume, Bookmarks: time.Millisecond})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	initial := !resume
+	for {
+		events, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if err := f.take(e, initial); err != nil {
+				return err
+			}
+			initial = initial && e.Type != InitialEnd
+		}
+		if random.IntN(20) == 0 {
+			time.Sleep(time.Duration(random.IntN(10)) * time.Millisecond) // slow
+		}
+		select {
+		case <-stopped:
+			if f.last >= *final {
+				return f.compare(ctx, c)
+			}
+		default:
+		}
+	}
+}
+
+// take changes the copy, and checks that the event fits to it.
+func (f *follower) take(e Event, initial bool) error {
+	if e.Object == nil {
+		if e.Revision < f.last {
+			return fmt.Errorf("%s after %d", eventText(e), f.last)
+		}
+		f.last = e.Revision
+		return nil
+	}
+	key := e.Object.Key()
+	was, known := f.copy[key]
+	if !initial && e.Revision <= f.last || known != (e.Type != Added) || e.Object.Revision() <= was {
+		return fmt.Errorf("%s after %d, known: %v at %d", eventText(e), f.last, known, was)
+	}
+	if f.copy[key] = e.Object.Revision(); e.Type == Deleted {
+		delete(f.copy, key)
+	}
+	if !initial {
+		f.last = e.Revision
+	}
+	return nil
+}
+
+// compare compares the copy with a list.
+func (f *follower) compare(ctx context.Context, c *Cache) error {
+	l, err := c.List(ctx, Query{Selection: f.selection})
+	if err != nil {
+		return err
+	}
+	want := map[string]store.Revision{}
+	for _, o := range l.Objects {
+		want[o.Key()] = o.Revision()
+	}
+	if !maps.Equal(f.copy, want) {
+		return fmt.Errorf("the copy is %v, want %v, after %d restarts", f.copy, want, f.restarts)
+	}
+	return nil
+}
