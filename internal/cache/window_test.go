@@ -1,0 +1,97 @@
+package cache
+
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// TestTakeWholeCommits: what a commit did is taken whole, or not at all.
+func TestTakeWholeCommits(t *testing.T) {
+	var e events
+	for _, revision := range []store.Revision{1, 2, 2, 2, 3} {
+		e.add(&event{revision: revision})
+	}
+	e.dropFirst()
+	for _, test := range []struct {
+		from int64
+		most int
+		want int
+	}{{1, 1, 3}, {1, 3, 3}, {1, 4, 4}, {1, 9, 4}, {4, 1, 1}, {5, 1, 0}} {
+		if got := e.take(nil, test.from, test.most); len(got) != test.want {
+			t.Errorf("%d from %d: %d, want %d", test.most, test.from, len(got), test.want)
+		}
+	}
+	for revision, want := range map[store.Revision]int64{0: 1, 1: 1, 2: 4, 3: 5, 9: 5} {
+		if got := e.after(revision); got != want {
+			t.Errorf("after %d: %d, want %d", revision, got, want)
+		}
+	}
+}
+
+// TestWindowKeepsNothing that is older: neither in topics nor in states of the past.
+func TestWindowKeepsNothing(t *testing.T) {
+	c := openCache(t, openStore(t), Options{WindowBytes: 10_000})
+	watch(t, c, WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=web")}})
+	watch(t, c, WatchOptions{Selection: Selection{Name: "a"}})
+	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
+	for range 100 {
+		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
+		list(t, c, Query{Limit: 1}) // is remembered
+		list(t, c, Query{Freshness: Exactly(c.progress.revision() - 1)})
+		k := c.kind(pods)
+		if len(k.all.events.list) > 9 {
+			t.Fatalf("%d events", len(k.all.events.list))
+		}
+		for _, topic := range k.topics.byKey {
+			if len(topic.events.list) > len(k.all.events.list) {
+				t.Fatalf("%d events of %v, %d in all", len(topic.events.list), topic.key, len(k.all.events.list))
+			}
+		}
+		for _, state := range k.past {
+			if state.revision < k.horizon {
+				t.Fatalf("a state at %d, before the horizon at %d", state.revision, k.horizon)
+			}
+		}
+		if c.progress.revision() > 10 && (len(k.past) == 0 || k.horizon == 0) {
+			t.Fatal("the test tests nothing")
+		}
+	}
+	// One that comes too late to be remembered is not.
+	k := c.kind(pods)
+	k.remember(k.horizon-1, tree{})
+	if _, known := k.past.find(k.horizon - 1); known {
+		t.Error("a state before the horizon is remembered")
+	}
+}
+
+// TestRevisionOfLists: a kind may be ahead of progress for a moment.
+func TestRevisionOfLists(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	k := c.kind(pods)
+	for progress, want := range map[store.Revision]store.Revision{0: 1, 1: 1, 5: 5} {
+		if _, got, err := k.current(&matcher{}, progress); got != want || err != nil {
+			t.Errorf("progress %d: a list at %d, want %d (%v)", progress, got, want, err)
+		}
+	}
+}
+
+// TestWaitingKeepsNothing: a watcher that waits keeps no object alive.
+func TestWaitingKeepsNothing(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	w := watch(t, c, WatchOptions{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	next(t, w, 1)
+	silent(t, w)
+	for _, e := range w.events[:cap(w.events)] {
+		if e.Object != nil {
+			t.Error("an object is kept")
+		}
+	}
+	for _, e := range w.taken[:cap(w.taken)] {
+		if e != nil {
+			t.Error("an event is kept")
+		}
+	}
+}
