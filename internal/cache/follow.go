@@ -78,9 +78,10 @@ func (c *Cache) end() {
 // apply does what a batch says:
 //
 //  1. objects are made of values
-//  2. each kind does what concerns it, and tells its watchers
-//  3. progress moves on
-//  4. the window is made small enough
+//  2. each kind does what concerns it
+//  3. progress moves on, for writers and readers that wait for it
+//  4. watchers are woken
+//  5. the window is made small enough
 func (c *Cache) apply(batch store.Batch) {
 	changes := map[*kind][]change{}
 	for _, e := range batch.Events {
@@ -92,10 +93,12 @@ func (c *Cache) apply(batch store.Batch) {
 		k := c.kind(name)
 		changes[k] = append(changes[k], c.change(k, e))
 	}
+	var wake wakers
 	for k, list := range changes {
-		k.apply(list)
+		k.apply(list, &wake)
 	}
 	c.progress.move(batch.Revision)
+	wake.all()
 	c.trim()
 }
 

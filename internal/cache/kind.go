@@ -76,21 +76,19 @@ type change struct {
 	err      error   // why it is
 }
 
-// apply does changes, in the order of their revisions, and tells those who wait.
-func (k *kind) apply(changes []change) {
+// apply does changes, in the order of their revisions, and notes who is to be woken.
+func (k *kind) apply(changes []change, wake *wakers) {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.snapshot = nil
-	var wake wakers
 	for _, c := range changes {
 		k.last = c.revision
 		if c.err != nil {
-			k.unread(c, &wake)
+			k.unread(c, wake)
 		} else if e := k.put(c); e != nil {
-			k.publish(e, &wake)
+			k.publish(e, wake)
 		}
 	}
-	k.mu.Unlock()
-	wake.all()
 }
 
 // put changes the tree. It returns nil if there is nothing to tell.

@@ -234,3 +234,8 @@ func exampleObject(size int) string {
 		fields + `"f:x":{}},"manager":"ci","operation":"Apply"}],"name":"web","namespace":"default","uid":"b7b1"},"spec":{"containers":[` +
 		spec + `{"name":"last"}],"nodeName":"n1"},"status":{"phase":"Running"}}`
 }
+
+// nameIn gives an object another name.
+func nameIn(object, name string) string {
+	return strings.Replace(object, `"name":"web","namespace"`, `"name":"`+name+`","namespace"`, 1)
+}

@@ -128,7 +128,7 @@ func (c *Cache) kind(name string) *kind {
 }
 
 // Commit does all the writes, or none, as the store does. When it returns, whoever reads from
-// the cache sees them.
+// the cache sees them, or what they were lost to.
 func (c *Cache) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
 	for _, w := range writes {
 		if err := c.check(w); err != nil {
@@ -136,13 +136,15 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 		}
 	}
 	revision, err := c.store.Commit(ctx, writes...)
+	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
+		// Whoever reads again, to redo the change, must see what it was lost to.
+		return 0, errors.Join(err, c.freshen(ctx, Latest))
+	}
 	if err != nil {
 		return 0, err
 	}
-	// It is done: who wrote must hear of that, even if nobody waits for the answer.
-	if err := c.progress.wait(ctx, revision); err != nil && !errors.Is(err, ErrClosed) && ctx.Err() == nil {
-		return 0, err
-	}
+	// It is done, and whoever wrote must hear of that, even if there is nobody to wait.
+	_ = c.progress.wait(ctx, revision)
 	return revision, nil
 }
 

@@ -45,8 +45,8 @@ func newTopic(key topicKey, since store.Revision) *topic {
 	return &topic{key: key, since: since, changed: make(chan struct{})}
 }
 
-// wakers are topics whose watchers are to be woken, once the lock of the kind is given back: to
-// close the channel that they wait for. Topics that nobody waits at are not here.
+// wakers are the channels to close to wake watchers. That is done when locks are given back and
+// writers have their answer: there may be very many. Topics that nobody waits at have none.
 type wakers struct{ changed []chan struct{} }
 
 func (w *wakers) add(t *topic) {

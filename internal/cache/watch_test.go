@@ -221,6 +221,12 @@ func TestOldWatch(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/new@1001" || w.old != nil {
 		t.Error(got)
 	}
+	// Where the past has nothing to tell, it is left at once.
+	quiet := watch(t, c, WatchOptions{After: c.kind(pods).horizon - 1, Selection: Selection{Name: "nobody"}})
+	silent(t, quiet)
+	if quiet.old != nil {
+		t.Error("the watcher is still in the past")
+	}
 	if err := s.Compact(t.Context(), 100); err != nil {
 		t.Fatal(err)
 	}

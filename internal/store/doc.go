@@ -32,7 +32,8 @@
 //	          the commit's. A request that timed out is an UnknownError.
 //	Watch     Watch(prefix, start_revision = after+1, prev_kv, progress_notify); a watch
 //	          response is a batch, a progress notification one without events. A response with
-//	          compact_revision is ErrCompacted. Fragmented responses are put together, so that
+//	          compact_revision is ErrCompacted. A watch from the past also requests progress, to
+//	          hear when that is over. Fragmented responses are put together, so that
 //	          a revision stays whole.
 //	Compact   Compact(revision)
 //	Revision  the revision in the header of any linearizable Range

@@ -76,7 +76,8 @@ type Watcher interface {
 // Batch is what a Watcher tells: all that happened up to a revision.
 type Batch struct {
 	// Events are in the order of revisions, and for one revision in that of the writes.
-	// There are none if the batch only marks progress.
+	// There are none if the batch only marks progress: now and then, and when a watcher
+	// from the past has nothing left to tell of it.
 	Events []Event
 	// Revision is how far the watcher has come: whoever starts anew may start after it.
 	Revision Revision

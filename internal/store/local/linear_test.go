@@ -1,101 +1,13 @@
 package local
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/anishathalye/porcupine"
-
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/store/storetest"
 )
 
-// call is what a client asks of one item, and answer what it is told.
-type call struct {
-	write    bool
-	expected store.Revision
-	value    string
-}
-
-type answer struct {
-	revision store.Revision
-	value    string
-	conflict bool
-}
-
-// item is what a store is like for one key: its value, and the revision of that.
-var item = porcupine.Model{
-	Init: func() any { return answer{} },
-	Step: func(state, input, output any) (bool, any) {
-		is, in, out := state.(answer), input.(call), output.(answer)
-		switch {
-		case !in.write:
-			return is == out, is
-		case out.conflict:
-			return in.expected != is.revision && out.revision == is.revision, is
-		}
-		return in.expected == is.revision && out.revision > is.revision, answer{revision: out.revision, value: in.value}
-	},
-	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v → %+v", input, output) },
-}
-
-// TestLinearizable has clients read and write a few items at once: there must be an order in
-// which everything they are told makes sense, and which agrees with when they asked.
 func TestLinearizable(t *testing.T) {
 	s := open(t, Options{Folder: t.TempDir()})
 	defer s.Close()
-	const clients, keys, steps = 8, 3, 150
-	start := time.Now()
-	var mu sync.Mutex
-	histories := map[string][]porcupine.Operation{}
-	var wg sync.WaitGroup
-	for c := range clients {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			r := rand.New(rand.NewPCG(uint64(c), 3))
-			known := map[string]store.Revision{}
-			for n := range steps {
-				key := fmt.Sprintf("k/%d", r.IntN(keys))
-				in := call{write: r.IntN(2) == 0, expected: known[key], value: fmt.Sprintf("%d.%d", c, n)}
-				asked := time.Since(start).Nanoseconds()
-				out, err := in.do(t.Context(), s, key)
-				told := time.Since(start).Nanoseconds()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				known[key] = out.revision
-				mu.Lock()
-				histories[key] = append(histories[key], porcupine.Operation{ClientId: c, Input: in, Call: asked, Output: out, Return: told})
-				mu.Unlock()
-			}
-		}()
-	}
-	wg.Wait()
-	for key, history := range histories {
-		if !porcupine.CheckOperations(item, history) {
-			t.Errorf("%s: %d operations have no order that makes sense", key, len(history))
-		}
-	}
-}
-
-func (in call) do(ctx context.Context, s store.Store, key string) (answer, error) {
-	if !in.write {
-		item, err := s.Get(ctx, key)
-		if errors.Is(err, store.ErrNotFound) {
-			err = nil
-		}
-		return answer{revision: item.Revision, value: string(item.Value)}, err
-	}
-	revision, err := s.Commit(ctx, store.Write{Key: key, Expected: in.expected, Value: []byte(in.value)})
-	var conflict *store.ConflictError
-	if errors.As(err, &conflict) {
-		return answer{revision: conflict.Found, conflict: true}, nil
-	}
-	return answer{revision: revision}, err
+	storetest.RunLinearizable(t, s)
 }

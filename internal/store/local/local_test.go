@@ -32,3 +32,23 @@ func open(t *testing.T, o Options) *Store {
 	}
 	return s
 }
+
+// TestCaughtUp: who watches from the past hears when it is over, without waiting for a mark.
+func TestCaughtUp(t *testing.T) {
+	s := open(t, Options{ProgressInterval: time.Hour})
+	defer s.Close()
+	for i := range 3 * largestBatch {
+		if _, err := s.Commit(t.Context(), store.Write{Key: "a/x", Expected: store.Revision(i), Value: []byte("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := s.Watch(t.Context(), "b/", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	batch, err := w.Next(t.Context())
+	if err != nil || len(batch.Events) > 0 || batch.Revision != 3*largestBatch {
+		t.Errorf("%+v, %v", batch, err)
+	}
+}

@@ -19,7 +19,9 @@ type watcher struct {
 	//	told <= after <= acked, but for a watch of the future
 	after, told store.Revision
 	lastTold    time.Time
-	news        chan struct{}
+	// caughtUp says that there was a moment when the watcher had nothing left to look at.
+	caughtUp bool
+	news     chan struct{}
 }
 
 // largestBatch is how many commits are looked at for one batch.
@@ -54,7 +56,9 @@ func (w *watcher) Next(ctx context.Context) (store.Batch, error) {
 			events = w.append(events, c.events)
 			w.after = c.revision
 		}
-		if len(events) > 0 || w.markIsDue() {
+		first := len(commits) == 0 && !w.caughtUp // who comes from the past wants to know when it is over
+		w.caughtUp = w.caughtUp || first
+		if len(events) > 0 || w.markIsDue() || first && w.after > w.told {
 			w.told, w.lastTold = w.after, time.Now()
 			return store.Batch{Events: events, Revision: w.after}, nil
 		}

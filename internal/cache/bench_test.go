@@ -1,0 +1,106 @@
+package cache
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// BenchmarkFanOut is the cost of a delivered event, by the number of watchers.
+func BenchmarkFanOut(b *testing.B) {
+	for _, watchers := range []int{1, 100, 10_000} {
+		b.Run(fmt.Sprint(watchers), func(b *testing.B) {
+			c := openCache(b, openStore(b), Options{})
+			var delivered atomic.Int64
+			var wait sync.WaitGroup
+			for range watchers {
+				w, err := c.Watch(b.Context(), WatchOptions{Selection: Selection{Kind: pods}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				wait.Go(func() {
+					defer w.Close()
+					for {
+						events, err := w.Next(b.Context())
+						if err != nil {
+							return
+						}
+						delivered.Add(int64(len(events)))
+					}
+				})
+			}
+			revision := c.progress.revision()
+			value := []byte(exampleObject(3000))
+			b.ResetTimer()
+			for range b.N/watchers + 1 {
+				revision++
+				c.apply(store.Batch{Revision: revision, Events: []store.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
+				for delivered.Load() < int64(revision-10)*int64(watchers) {
+					// Don't run ahead of them by more than a few events.
+				}
+			}
+			for delivered.Load() < int64(revision)*int64(watchers) {
+			}
+			b.StopTimer()
+			c.Close()
+			wait.Wait()
+		})
+	}
+}
+
+// BenchmarkList is the cost of an object in a list, looked at and as bytes.
+func BenchmarkList(b *testing.B) {
+	s := openStore(b)
+	const count = 20_000
+	value := exampleObject(3000)
+	var writes []store.Write
+	for i := range count {
+		name := fmt.Sprintf("p%07d", i)
+		writes = append(writes, store.Write{Key: "core/pods/default/" + name, Value: []byte(nameIn(value, name))})
+	}
+	if _, err := s.Commit(b.Context(), writes...); err != nil {
+		b.Fatal(err)
+	}
+	c := openCache(b, s, Options{})
+	for name, selection := range map[string]Selection{"all": {}, "label": {Labels: labelSelector(b, "app=web")}, "nobody": {Labels: labelSelector(b, "app=db")}} {
+		b.Run(name, func(b *testing.B) {
+			selection.Kind = pods
+			for range b.N/count + 1 {
+				if _, err := c.List(b.Context(), Query{Selection: selection}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("bytes", func(b *testing.B) {
+		b.SetBytes(int64(len(value)))
+		buffer := make([]byte, 0, 1<<20)
+		for range b.N/count + 1 {
+			l, err := c.List(b.Context(), Query{Selection: Selection{Kind: pods}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, o := range l.Objects {
+				if len(buffer)+o.JSONSize() > cap(buffer) {
+					buffer = buffer[:0]
+				}
+				buffer = o.AppendJSON(buffer)
+			}
+		}
+	})
+	b.Run("copy", func(b *testing.B) {
+		b.SetBytes(int64(len(value)))
+		buffer := make([]byte, 0, 1<<20)
+		for range b.N/count + 1 {
+			for _, w := range writes {
+				if len(buffer)+len(w.Value) > cap(buffer) {
+					buffer = buffer[:0]
+				}
+				buffer = append(buffer, w.Value...)
+			}
+		}
+	})
+}

@@ -1,0 +1,43 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/store/storetest"
+)
+
+// items shows a cache as something with items: their values are in a field of the objects.
+type items struct {
+	c *Cache
+	f Freshness
+}
+
+func (i items) Get(ctx context.Context, key string) (store.Item, error) {
+	o, err := i.c.Get(ctx, podKey("default", strings.TrimPrefix(key, "k/")), i.f)
+	if err != nil {
+		return store.Item{}, err
+	}
+	node, _ := o.Field("spec.nodeName")
+	return store.Item{Key: key, Value: []byte(node), Revision: o.Revision()}, nil
+}
+
+func (i items) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+	for n, w := range writes {
+		name := strings.TrimPrefix(w.Key, "k/")
+		writes[n].Key, writes[n].Value = podKey("default", name).String(), pod(name, "web", string(w.Value), 0)
+	}
+	return i.c.Commit(ctx, writes...)
+}
+
+// TestLinearizable holds for reads of any age, too, as long as nobody else writes.
+func TestLinearizable(t *testing.T) {
+	for _, f := range []Freshness{Latest, Any} {
+		t.Run(fmt.Sprint(f), func(t *testing.T) {
+			storetest.RunLinearizable(t, items{openCache(t, openStore(t), Options{}), f})
+		})
+	}
+}
