@@ -1,0 +1,86 @@
+package kinds
+
+import (
+	_ "embed" // builtin.txt
+	"fmt"
+	"strings"
+)
+
+//go:embed builtin.txt
+var builtinText string
+
+// Builtin returns the built-in kinds. Each call makes its own.
+func Builtin() []*Kind {
+	kinds, err := parseKinds(builtinText)
+	if err != nil {
+		panic(err) // a test reads it
+	}
+	return kinds
+}
+
+// coreGroup is how texts spell the group that has no name.
+const coreGroup = "core"
+
+// parseKinds reads a text such as builtin.txt.
+func parseKinds(text string) (kinds []*Kind, err error) {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		k, err := parseKind(words)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, nil
+}
+
+func parseKind(words []string) (*Kind, error) {
+	if len(words) < 4 {
+		return nil, fmt.Errorf("expected GROUP/VERSION KIND RESOURCE SCOPE, received %q", words)
+	}
+	group, versions, ok := strings.Cut(words[0], "/")
+	if !ok {
+		return nil, fmt.Errorf("expected GROUP/VERSION, received %q", words[0])
+	}
+	if group == coreGroup {
+		group = ""
+	}
+	k := &Kind{Group: group, Versions: strings.Split(versions, ","), Name: words[1], Resource: words[2]}
+	switch words[3] {
+	case "namespaced":
+		k.Namespaced = true
+	case "cluster":
+	default:
+		return nil, fmt.Errorf("expected namespaced or cluster, received %q", words[3])
+	}
+	for _, word := range words[4:] {
+		if err := k.setProperty(word); err != nil {
+			return nil, err
+		}
+	}
+	return k, nil
+}
+
+func (k *Kind) setProperty(word string) error {
+	name, value, _ := strings.Cut(word, "=")
+	switch name {
+	case "short":
+		k.ShortNames = strings.Split(value, ",")
+	case "in":
+		k.Categories = strings.Split(value, ",")
+	case "status":
+		k.HasStatus = true
+	case "scale":
+		k.HasScale = true
+	case "create":
+		k.OnlyCreate = true
+	default:
+		return fmt.Errorf("expected short=, in=, status, scale or create, received %q", word)
+	}
+	return nil
+}

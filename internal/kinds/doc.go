@@ -1,0 +1,23 @@
+// Package kinds is the register of kinds: which there are, what they are called, and how they
+// merge.
+//
+// # Vocabulary
+//
+//   - A [Kind] is one resource type with its versions. It has names: its own (Deployment), that
+//     of its collection (deployments), the one for one of them (deployment), short ones.
+//   - A subresource is another endpoint of the same object: its status, its scale.
+//
+// # Built-in kinds
+//
+// What they are called is in builtin.txt. How they merge is in topologies.json.gz, which
+// generate makes of the schema that client-go's apply configurations carry; it is read when it
+// is first asked for.
+//
+// # Where to look
+//
+//	kind.go      a kind and its names
+//	register.go  the kinds that there are now
+//	builtin.go   the built-in ones
+//	topology.go  how they merge
+//	generate/    makes topologies.json.gz
+package kinds

@@ -1,0 +1,51 @@
+package kinds
+
+import "strings"
+
+// Kind is a resource type with its versions.
+type Kind struct {
+	Group string // "" for the core
+	// Name is what objects have as kind, Resource what paths have.
+	Name, Resource string
+	// Versions are the served ones, the preferred one first. Objects are stored at it.
+	Versions   []string
+	Namespaced bool
+	// ShortNames are what people may call it, Categories words that include it, such as all.
+	ShortNames, Categories []string
+	// HasStatus and HasScale say which subresources there are.
+	HasStatus, HasScale bool
+	// OnlyCreate is for kinds that are questions: they are answered, not stored.
+	OnlyCreate bool
+}
+
+// Singular is what one object of the kind is called.
+func (k *Kind) Singular() string { return strings.ToLower(k.Name) }
+
+// ListName is what lists have as kind.
+func (k *Kind) ListName() string { return k.Name + "List" }
+
+// APIVersion is what objects at a version have as apiVersion.
+func (k *Kind) APIVersion(version string) string {
+	if k.Group == "" {
+		return version
+	}
+	return k.Group + "/" + version
+}
+
+// HasVersion reports whether the kind is served at a version.
+func (k *Kind) HasVersion(version string) bool {
+	for _, v := range k.Versions {
+		if v == version {
+			return true
+		}
+	}
+	return false
+}
+
+// String names the kind as people do in commands: deployments.apps.
+func (k *Kind) String() string {
+	if k.Group == "" {
+		return k.Resource
+	}
+	return k.Resource + "." + k.Group
+}

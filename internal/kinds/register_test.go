@@ -1,0 +1,70 @@
+package kinds
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func newRegister(t *testing.T, kinds ...*Kind) *Register {
+	t.Helper()
+	r, err := NewRegister(kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRegister(t *testing.T) {
+	r := newRegister(t, Builtin()...)
+	for _, test := range []struct {
+		group, version, resource string
+		want                     string
+	}{
+		{"apps", "v1", "deployments", "Deployment"},
+		{"", "v1", "pods", "Pod"},
+		{"autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler"},
+		{"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"},
+		{"autoscaling", "v3", "horizontalpodautoscalers", ""},
+		{"apps", "v1", "pods", ""},
+		{"core", "v1", "pods", ""},
+	} {
+		k, ok := r.Resource(test.group, test.version, test.resource)
+		if ok != (test.want != "") || ok && k.Name != test.want {
+			t.Errorf("%v: %v", test, k)
+		}
+		if !ok {
+			continue
+		}
+		if named, ok := r.Named(test.group, test.version, test.want); named != k || !ok {
+			t.Errorf("%v by name: %v", test, named)
+		}
+	}
+}
+
+func TestRegisterChanges(t *testing.T) {
+	things := &Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}}
+	r := newRegister(t, things)
+	before := r.All()
+	newer := &Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v2"}}
+	if err := r.Add(newer); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := r.Resource("example.org", "v1", "things"); ok {
+		t.Error("the old version is still there")
+	}
+	if k, ok := r.Resource("example.org", "v2", "things"); k != newer || !ok {
+		t.Error(k)
+	}
+	if !slices.Equal(before, []*Kind{things}) {
+		t.Error("what was read before has changed")
+	}
+	taken := &Kind{Group: "example.org", Name: "Thing", Resource: "thingies", Versions: []string{"v1"}}
+	if err := r.Add(taken); err == nil || !strings.Contains(err.Error(), "things.example.org has this name") {
+		t.Error(err)
+	}
+	r.Remove("example.org", "things")
+	if len(r.All()) != 0 {
+		t.Error(r.All())
+	}
+}
