@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/apply"
 )
 
 // Form is something that objects can be made into: parsed, or in another encoding. A program
@@ -64,17 +64,17 @@ func (o *Object) formOf(f *Form) *form {
 }
 
 var parsed = NewForm(func(o *Object) (any, int, error) {
-	v, err := document.ParseJSONSealed(o.text, document.Limits{MaxBytes: -1}, "metadata", "managedFields", document.AnyItem, "fieldsV1")
-	return v, 2 * len(o.text), err
+	object, err := apply.ReadObject(o.text)
+	return object, 2 * len(o.text), err
 })
 
-// Document returns the object parsed, without its revision, and with sealed field sets.
-func (o *Object) Document() (document.Value, error) {
+// Parsed returns the object as the engine takes it: parsed, without its revision.
+func (o *Object) Parsed() (apply.Object, error) {
 	v, err := o.As(parsed)
 	if err != nil {
-		return document.Value{}, &UnreadableError{Key: o.key, Err: err}
+		return apply.Object{}, &UnreadableError{Key: o.key, Err: err}
 	}
-	return v.(document.Value), nil
+	return v.(apply.Object), nil
 }
 
 // forms knows which objects have forms, and lets go of them: of those that nobody has asked
