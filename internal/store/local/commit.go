@@ -68,6 +68,9 @@ func (q *queue) close() {
 const (
 	largestGroup   = 1024 // commits that share a sync
 	groupsUnderWay = 4    // groups that wait for the disk
+	// largestBatchKept is how large the memory of a group may be to be used again, which
+	// saves growing it from nothing for every group.
+	largestBatchKept = 8 << 20
 )
 
 // Commit does all the writes, or none.
@@ -233,7 +236,7 @@ func (d *decider) decide(p *pending, g *group) error {
 	}
 	p.events = events
 	if g.batch == nil {
-		g.batch = d.s.db.NewBatch()
+		g.batch = d.s.db.NewBatch(pebble.WithMaxRetainedSizeBytes(largestBatchKept))
 	}
 	return d.record(p, g)
 }

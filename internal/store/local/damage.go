@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -36,11 +37,11 @@ func checkLogs(fs vfs.FS, folder string) error {
 		if err != nil {
 			return err
 		}
-		data, err := io.ReadAll(file)
+		at, damaged, err := findDamage(file, uint32(number))
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
-		if at, damaged := findDamage(data, uint32(number)); damaged {
+		if damaged {
 			return fmt.Errorf("%s is damaged at byte %d: what is there can't be read, but was on disk once; restore the folder from a backup", name, at)
 		}
 	}
@@ -51,30 +52,66 @@ func checkLogs(fs vfs.FS, folder string) error {
 // its kind, the number of the log, and up to where the log was on disk; then what it holds.
 const (
 	chunkBlock  = 32 << 10 // no chunk crosses from one block to the next
-	chunkHeader = 4 + 2 + 1 + 4 + 8
+	chunkHeader = numberInChunk + 4 + 8
 	firstKind   = 9 // of the chunks that say up to where the log was on disk
 	lastKind    = 12
+
+	numberInChunk = 4 + 2 + 1 // where the number of the log is
 )
 
-// findDamage returns the first place where a log can't be read though it could be once.
-func findDamage(data []byte, log uint32) (at int, damaged bool) {
-	end := 0
-	for {
-		if chunkBlock-end%chunkBlock < chunkHeader {
-			end += chunkBlock - end%chunkBlock
+// findDamage returns the first place where a log can't be read though it could be once. Logs may be
+// many and large, those that Pebble has no use for any more included, and all are looked at
+// whenever a store is opened: so it goes block by block.
+func findDamage(file io.Reader, log uint32) (at int, damaged bool, err error) {
+	block := make([]byte, chunkBlock)
+	end, readable := 0, true // up to where the log can be read, and whether that is all so far
+	for start := 0; ; start += chunkBlock {
+		n, err := io.ReadFull(file, block)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return 0, false, err
 		}
-		size, _, ok := chunkAt(data, end, log)
+		i := 0
+		if readable {
+			i, readable = skipChunks(block[:n], log)
+			end = start + i
+		}
+		if !readable && syncedUpTo(block[:n], i, log) > uint64(end) {
+			return end, true, nil
+		}
+		if n < chunkBlock {
+			return 0, false, nil
+		}
+	}
+}
+
+// skipChunks returns where the chunks end that a block begins with, and whether more may follow in
+// the next one.
+func skipChunks(block []byte, log uint32) (end int, more bool) {
+	for chunkBlock-end >= chunkHeader {
+		size, _, ok := chunkAt(block, end, log)
 		if !ok {
-			break
+			return end, false
 		}
 		end += size
 	}
-	for i := end + 1; i+chunkHeader <= len(data); i++ {
-		if _, synced, ok := chunkAt(data, i, log); ok && synced > uint64(end) {
-			return end, true
+	return end, true
+}
+
+// syncedUpTo returns up to where the log was on disk, by the chunks that are anywhere in a block from
+// a place on.
+func syncedUpTo(block []byte, from int, log uint32) (most uint64) {
+	number := binary.LittleEndian.AppendUint32(nil, log)
+	for at := from; at+chunkHeader <= len(block); at++ {
+		next := bytes.Index(block[at+numberInChunk:], number)
+		if next < 0 {
+			break
+		}
+		at += next
+		if _, synced, ok := chunkAt(block, at, log); ok {
+			most = max(most, synced)
 		}
 	}
-	return 0, false
+	return most
 }
 
 // chunkAt reads the chunk at a place; ok is false if there is none of that log.
@@ -83,7 +120,7 @@ func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool)
 		return 0, 0, false
 	}
 	header := data[at:]
-	if header[6] < firstKind || header[6] > lastKind || binary.LittleEndian.Uint32(header[7:]) != log {
+	if header[6] < firstKind || header[6] > lastKind || binary.LittleEndian.Uint32(header[numberInChunk:]) != log {
 		return 0, 0, false
 	}
 	size = chunkHeader + int(binary.LittleEndian.Uint16(header[4:]))

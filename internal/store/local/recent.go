@@ -1,24 +1,38 @@
 package local
 
-import "github.com/cadastre/cadastre/internal/store"
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
 
 // recentItems are the items that were written last, so that whoever writes them again need not
-// wait for Pebble to find them. It is the committer's own.
+// wait for Pebble to find them, which costs as much as the rest of a commit. It is the
+// committer's own.
 type recentItems struct {
 	items map[string]store.Event
-	// order has what was written, the oldest first; bytes is how much that is.
+	// order has what was written, the oldest first. An item that was written again since is
+	// in it more than once; only the last time counts.
+	//
+	//	len(items) <= len(order) <= 2*len(items) + someOrder
 	order []written
-	bytes int
+	bytes int // that items have
 }
 
 type written struct {
 	key      string
 	revision store.Revision
-	bytes    int
 }
 
-// recentItemBytes is how much is kept.
-const recentItemBytes = 16 << 20
+const (
+	// recentItemBytes is how much is kept. A cache above holds the same values as long as
+	// they are the latest, so that this costs little memory of its own.
+	recentItemBytes = 64 << 20
+	// someOrder is how many writes are worth no cleaning up.
+	someOrder = 128
+)
+
+func recentSize(e store.Event) int { return len(e.Key) + len(e.Value) + 128 }
 
 // add notes what a commit did, and forgets what is too long ago.
 func (r *recentItems) add(events []store.Event) {
@@ -26,24 +40,32 @@ func (r *recentItems) add(events []store.Event) {
 		r.items = map[string]store.Event{}
 	}
 	for _, e := range events {
-		size := len(e.Key) + len(e.Value) + 128
+		if before, known := r.items[e.Key]; known {
+			r.bytes -= recentSize(before)
+		}
 		e.Previous = nil // not needed, and not counted
 		r.items[e.Key] = e
-		r.order = append(r.order, written{e.Key, e.Revision, size})
-		r.bytes += size
+		r.bytes += recentSize(e)
+		r.order = append(r.order, written{e.Key, e.Revision})
 	}
 	drop := 0
 	for ; r.bytes > recentItemBytes; drop++ {
-		oldest := r.order[drop]
-		if r.items[oldest.key].Revision == oldest.revision {
+		if oldest := r.order[drop]; r.counts(oldest) {
+			r.bytes -= recentSize(r.items[oldest.key])
 			delete(r.items, oldest.key)
 		}
-		r.bytes -= oldest.bytes
 	}
-	if drop > 0 {
-		clear(r.order[:drop])
-		r.order = r.order[drop:]
+	clear(r.order[:drop])
+	r.order = r.order[drop:]
+	if len(r.order) > 2*len(r.items)+someOrder {
+		r.order = slices.DeleteFunc(r.order, func(w written) bool { return !r.counts(w) })
 	}
+}
+
+// counts reports whether that was the last time that the item was written.
+func (r *recentItems) counts(w written) bool {
+	e, known := r.items[w.key]
+	return known && e.Revision == w.revision
 }
 
 // find returns the item as it was written last; known is false if that is too long ago.

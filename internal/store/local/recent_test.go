@@ -11,16 +11,20 @@ import (
 // What is known of an item is what was written last, and not everything is known.
 func TestRecentItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
+	text := make([]byte, recentItemBytes/100)
 	var recent recentItems
 	last := map[string]store.Event{}
 	known := 0
 	for revision := range store.Revision(20_000) {
 		e := store.Event{Key: fmt.Sprint(r.IntN(400)), Revision: revision + 1}
 		if r.IntN(5) > 0 {
-			e.Value = make([]byte, r.IntN(200_000))
+			e.Value = text[:r.IntN(len(text))]
 		}
 		recent.add([]store.Event{e})
 		last[e.Key] = e
+		if recent.bytes > recentItemBytes || recent.bytes != recent.sum() {
+			t.Fatalf("%d bytes are kept, %d are counted", recent.sum(), recent.bytes)
+		}
 		key := fmt.Sprint(r.IntN(400))
 		item, ok := recent.find(key)
 		if !ok {
@@ -30,11 +34,33 @@ func TestRecentItems(t *testing.T) {
 		if want := last[key]; want.IsDelete() != (item.Revision == 0) || !want.IsDelete() && (item.Revision != want.Revision || len(item.Value) != len(want.Value)) {
 			t.Fatalf("%s is known as %d, it is %d", key, item.Revision, want.Revision)
 		}
-		if recent.bytes > recentItemBytes {
-			t.Fatalf("%d bytes are kept", recent.bytes)
-		}
 	}
 	if known < 1000 || known > 19_000 || len(recent.order) > 1000 {
 		t.Errorf("%d of 20000 were known, %d are in order", known, len(recent.order))
+	}
+}
+
+func (r *recentItems) sum() (bytes int) {
+	for _, e := range r.items {
+		bytes += recentSize(e)
+	}
+	return bytes
+}
+
+// One item that is written all the time takes no room from the others.
+func TestRecentItemsOftenWritten(t *testing.T) {
+	var recent recentItems
+	value := make([]byte, recentItemBytes/1000)
+	recent.add([]store.Event{{Key: "seldom", Value: value, Revision: 1}})
+	for revision := range store.Revision(100_000) {
+		recent.add([]store.Event{{Key: "often", Value: value, Revision: revision + 2}})
+	}
+	for _, key := range []string{"seldom", "often"} {
+		if _, known := recent.find(key); !known {
+			t.Errorf("%s is not known", key)
+		}
+	}
+	if len(recent.order) > 1000 {
+		t.Errorf("%d are in order for 2 items", len(recent.order))
 	}
 }
