@@ -12,6 +12,11 @@ type Result struct {
 	Events   int64 // that watchers got, all together
 	CPU      time.Duration
 	P50, P99 time.Duration // of a commit, as its writer sees it
+	// Missing is how many events watchers had not got when they had had Lag after the last commit to
+	// get them, CutOff how often one was too slow and had to start anew.
+	Missing int64
+	Lag     time.Duration
+	CutOff  int
 }
 
 func summarize(l Load, before, after reading, writers []*writer) (Result, error) {
@@ -47,3 +52,6 @@ func (r Result) Delivered() float64 {
 
 // CPUPerCommit is the CPU time of the target's process, in nanoseconds a commit.
 func (r Result) CPUPerCommit() float64 { return float64(r.CPU) / float64(r.Commits) }
+
+// CPUPerEvent is the CPU time of the target's process, in nanoseconds an event that a watcher got.
+func (r Result) CPUPerEvent() float64 { return float64(r.CPU) / float64(max(1, r.Events)) }
