@@ -21,8 +21,8 @@ type Fleet struct {
 const (
 	// objectsPerNamespace is a large namespace.
 	objectsPerNamespace = 1000
-	// stride leads from an object to the one that is written next, so that keys come in no order, as
-	// they do in life. It is a prime.
+	// stride leads from a namespace to the one that is written next, so that keys come in no order and
+	// the store has something to sort. It is a prime.
 	stride = 104_729
 	// fillers is how many commits are under way, and writesPerFill how many objects each has: one log
 	// record, one sync.
@@ -35,6 +35,15 @@ const (
 // key returns the namespace and the name of an object.
 func (f Fleet) key(number int) (namespace, name string) {
 	return fmt.Sprintf("team-%04d", number/objectsPerNamespace), fmt.Sprintf("web-7c9d6f4b5-%07d", number)
+}
+
+// shuffled returns which object is written after so many others.
+func (f Fleet) shuffled(i int) int {
+	namespaces, namespace := f.Objects/objectsPerNamespace, i/objectsPerNamespace
+	if namespace < namespaces { // the last may not be full
+		namespace = namespace * stride % namespaces
+	}
+	return namespace*objectsPerNamespace + i%objectsPerNamespace
 }
 
 // batches calls write with all objects, some at a time, from several goroutines.
@@ -67,7 +76,7 @@ func (f Fleet) batches(most int, write func(keys []string, values [][]byte) erro
 
 func (f Fleet) batch(objects objectSource, first, end int) (keys []string, values [][]byte) {
 	for i := first; i < end; i++ {
-		number := i * stride % f.Objects
+		number := f.shuffled(i)
 		namespace, name := f.key(number)
 		keys = append(keys, kind+"/"+namespace+"/"+name)
 		values = append(values, objects.next(namespace, name, fmt.Sprintf("app-%d", number/10)))

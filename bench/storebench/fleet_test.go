@@ -33,6 +33,18 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// TestShuffled has every object once.
+func TestShuffled(t *testing.T) {
+	f := Fleet{Objects: 7*objectsPerNamespace + 3}
+	seen := map[int]bool{}
+	for i := range f.Objects {
+		seen[f.shuffled(i)] = true
+	}
+	if len(seen) != f.Objects || seen[f.Objects] || f.shuffled(objectsPerNamespace) == objectsPerNamespace {
+		t.Errorf("%d objects, want %d, and not in order", len(seen), f.Objects)
+	}
+}
+
 // TestFleet does with a small fleet all that is done with large ones.
 func TestFleet(t *testing.T) {
 	f := Fleet{Objects: 2500, Size: ValueSize}

@@ -11,6 +11,7 @@ import (
 const (
 	labelWatchers = 10_000
 	labelWriters  = 64
+	labelRounds   = 4 // for each round of others
 )
 
 const labelFootnotes = `
@@ -24,12 +25,14 @@ func compareLabels(ctx context.Context, o options) ([]finding, error) {
 	if !o.selected.MatchString(name) {
 		return nil, nil
 	}
+	// It is about a few percent, which many short rounds show better than a few long ones.
+	rounds := labelRounds * o.rounds
+	o.turn /= labelRounds
 	var with, without []storebench.Result
 	load := benchCase{writers: labelWriters}.load(o)
 	watched := load
 	watched.Watchers, watched.Labelled = labelWatchers, true
-	// It is about a few percent, which takes more rounds to see.
-	err := takeTurns(ctx, o, 2*o.rounds+1, []turn{{storebench.Cached, watched, &with}, {storebench.Cached, load, &without}})
+	err := takeTurns(ctx, o, rounds, []turn{{storebench.Cached, watched, &with}, {storebench.Cached, load, &without}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
