@@ -98,6 +98,7 @@ func (r *run) startWriters(ctx context.Context) (writers []*writer, wait func())
 type reading struct {
 	cpu    time.Duration
 	events int64
+	calls  int64
 }
 
 func (r *run) readAt(ctx context.Context, at time.Time) reading {
@@ -109,5 +110,5 @@ func (r *run) readAt(ctx context.Context, at time.Time) reading {
 	if err != nil {
 		r.fail(err)
 	}
-	return reading{cpu: cpu, events: r.watchers.events()}
+	return reading{cpu: cpu, events: r.watchers.events(), calls: r.watchers.calls()}
 }

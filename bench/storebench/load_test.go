@@ -64,7 +64,7 @@ func TestLoad(t *testing.T) {
 		target.slow.Store(true)
 		l := Load{Writers: 3, Watchers: 2, Warmup: 50 * time.Millisecond, Window: 100 * time.Millisecond}
 		got, err := l.Run(t.Context(), target)
-		want := Result{Load: l, Commits: 300, Events: 2000, CPU: 25 * time.Millisecond, P50: time.Millisecond, P99: time.Millisecond, CutOff: 1}
+		want := Result{Load: l, Commits: 300, Events: 2000, Calls: 200, CPU: 25 * time.Millisecond, P50: time.Millisecond, P99: time.Millisecond, CutOff: 1}
 		if err != nil || got != want {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}

@@ -16,7 +16,8 @@ type Watcher struct {
 	number int
 	once   sync.Once
 	ready  *sync.WaitGroup
-	events atomic.Int64
+	// calls is how often some of the events came, as many as were there.
+	events, calls atomic.Int64
 	// Counters of different watchers must not share what cores fight over.
 	_ [64]byte
 }
@@ -24,8 +25,11 @@ type Watcher struct {
 // Ready says that all which is written from now on will be told.
 func (w *Watcher) Ready() { w.once.Do(w.ready.Done) }
 
-// Count says that so many events were told.
-func (w *Watcher) Count(events int) { w.events.Add(int64(events)) }
+// Count says that so many events were told at once.
+func (w *Watcher) Count(events int) {
+	w.events.Add(int64(events))
+	w.calls.Add(1)
+}
 
 // watchers are those of a run.
 type watchers struct {
@@ -74,6 +78,14 @@ func (r *run) watch(ctx context.Context, w *Watcher) {
 func (ws *watchers) events() (total int64) {
 	for _, w := range ws.list {
 		total += w.events.Load()
+	}
+	return total
+}
+
+// calls is how often watchers were told something, all together.
+func (ws *watchers) calls() (total int64) {
+	for _, w := range ws.list {
+		total += w.calls.Load()
 	}
 	return total
 }

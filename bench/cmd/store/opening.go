@@ -14,12 +14,12 @@ const (
 	openFormat    = "%-26s %5s %8s %8s %8s %9s %7s %7s %7s %7s %7s %7s %8s\n"
 	openFootnotes = `
 time: from the start of opening the store until the cache serves, in a fresh process; the files are in the
-kernel's memory, and one round before all others does not count. store: the part of it that is the store's. The rest is memory,
-by the bytes of the objects' JSON. live: Go's heap after a collection; /obj.: what it has for each object
+kernel's memory, and one round before all others does not count. store: the part of it until the store was
+open; what the cache reads from it comes after. The rest is memory, by the bytes of the objects' JSON. live: Go's heap after a collection; /obj.: what it has for each object
 beside its bytes. left: resident as opening left it; peak: the most until then. freed: resident when all
 that was free was given back. work: the most that is resident while others make garbage, until two
 collections are over. target: what the heap may grow to before it is collected. Objects have one version
-each, written in no order; they can be selected by labels, spec.nodeName and status.phase.
+each, written a namespace at a time; they can be selected by labels, spec.nodeName and status.phase.
 `
 )
 

@@ -54,8 +54,8 @@ their events in memory; etcd's cross a connection each.
 }
 
 var cacheTable = table{
-	format: "%-22s %10s %10s %7s %8s %8s %9s %9s %7s %8s %7s %8s %7s\n",
-	columns: []any{"case", "ours ev/s", "etcd ev/s", "more", "ours/s", "etcd/s", "CPU/ev.", "etcd's",
+	format: "%-22s %10s %10s %7s %8s %8s %9s %9s %8s %7s %8s %7s %8s %7s\n",
+	columns: []any{"case", "ours ev/s", "etcd ev/s", "more", "ours/s", "etcd/s", "CPU/ev.", "etcd's", "ev./call",
 		"deliv.", "etcd's", "lag", "missing", "cut off"},
 	cells: func(r result) []any {
 		return append([]any{
@@ -63,6 +63,7 @@ var cacheTable = table{
 			rate(r.ours, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), r.more(),
 			rate(r.ours, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate),
 			latency(r.ours, storebench.Result.CPUPerEvent), latency(r.etcd, storebench.Result.CPUPerEvent),
+			shown(r.ours, storebench.Result.EventsPerCall, func(n float64) string { return fmt.Sprintf("%.1f", n) }),
 			percent(r.ours, storebench.Result.Delivered), percent(r.etcd, storebench.Result.Delivered),
 		}, worst(r.ours)...)
 	},
@@ -70,7 +71,9 @@ var cacheTable = table{
 as above, but written and watched through the cache, by 64 writers, from 1,000 watchers on by 8: what the
 rest takes is then next to nothing. One watcher can get no more than is committed. CPU/ev.: of the process
 with store, cache, writers and watchers, an event that a watcher got; etcd's: of its process, without its
-clients. lag: how long after the last commit the last watcher had all. missing: events that nobody got in
+clients. ev./call: how many events a watcher of ours got at once. The more watchers, the later each has its
+turn and the more it gets at once, so that CPU/ev. falls: it does not tell what one more watcher costs.
+Watchers only count; nothing is encoded or sent. lag: how long after the last commit the last watcher had all. missing: events that nobody got in
 as long as was measured; cut off: how often a watcher was too slow and had to start anew; both at worst.
 `,
 }

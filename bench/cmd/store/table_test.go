@@ -14,7 +14,7 @@ import (
 func rounds(commits int, events int64, cpu, p50, p99 time.Duration) []storebench.Result {
 	return []storebench.Result{{
 		Load:    storebench.Load{Writers: 64, Watchers: 10, Window: 2 * time.Second},
-		Commits: commits, Events: events,
+		Commits: commits, Events: events, Calls: events / 4,
 		CPU: cpu * time.Millisecond, P50: p50 * time.Millisecond, P99: p99 * time.Millisecond,
 	}}
 }
@@ -31,7 +31,7 @@ func TestTables(t *testing.T) {
 	}{
 		{commitTable, "writers/64 4000 1000 4.0x 2ms 9ms 12ms 123ms 100µs 300µs 3.0x"},
 		{watchTable, "writers/64 40000 5000 8.0x 4000 1000 100% 50%"},
-		{cacheTable, "writers/64 40000 5000 8.0x 4000 1000 10µs 60µs 100% 50% 0s 0 0"},
+		{cacheTable, "writers/64 40000 5000 8.0x 4000 1000 10µs 60µs 4.0 100% 50% 0s 0 0"},
 	} {
 		cells := test.table.cells(r)
 		if got := strings.Join(strings.Fields(fmt.Sprintln(cells...)), " "); got != test.want {
@@ -63,7 +63,7 @@ func TestThreeDigits(t *testing.T) {
 func TestNoPeer(t *testing.T) {
 	r := result{benchCase: cacheWatchers(10, 64).withoutPeer(), ours: rounds(8000, 80_000, 800, 2, 9)}
 	r.ours[0].Lag, r.ours[0].Missing, r.ours[0].CutOff = time.Second, 2, 3
-	const want = "cache/watchers/10 40000 - - 4000 - 10µs - 100% - 1s 2 3"
+	const want = "cache/watchers/10 40000 - - 4000 - 10µs - 4.0 100% - 1s 2 3"
 	if got := strings.Join(strings.Fields(fmt.Sprintln(cacheTable.cells(r)...)), " "); got != want {
 		t.Errorf("row %q, want %q", got, want)
 	}
