@@ -48,8 +48,8 @@ bench-floor: ## compare the JSON libraries that could be the floor
 	$(GO) -C bench run ./cmd/floor $(BENCH)
 
 .PHONY: bench-store
-bench-store: ## compare the store with etcd on the same disk; BENCH='-run writers/64' passes flags
-	$(GO) -C bench run ./cmd/store $(BENCH)
+bench-store: ## compare the store and its cache with etcd on the same disk; BENCH='-run writers/64' passes flags
+	$(GO) -C bench run ./cmd/store -large $(BENCH)
 
 KILLS ?= 1000
 

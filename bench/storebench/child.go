@@ -15,34 +15,66 @@ import (
 const roleVariable = "CADASTRE_STOREBENCH_ROLE"
 
 const (
-	localRole = "local"
-	etcdRole  = "etcd"
+	localRole   = "local"
+	cacheRole   = "cache"
+	fillRole    = "fill"
+	openingRole = "opening"
+	listingRole = "listing"
+	etcdRole    = "etcd"
 )
+
+var roles = map[string]func(io.Reader, io.Writer) error{
+	localRole:   runLocal,
+	cacheRole:   runCache,
+	fillRole:    runFill,
+	openingRole: runOpening,
+	listingRole: runListing,
+	etcdRole:    serveEtcd,
+}
 
 // An order is the first thing that a child reads.
 type order struct {
 	Folder string
 	Load   Load
+	Fleet  Fleet
+	// GCPercent is that of Go's collector, Rounds how often a listing is measured.
+	GCPercent, Rounds int
 }
 
 // ServeIfChild returns if this process is no child; otherwise it does what a child does and exits.
 func ServeIfChild() {
-	var serve func(io.Reader, io.Writer) error
-	switch role := os.Getenv(roleVariable); role {
-	case "":
+	role := os.Getenv(roleVariable)
+	if role == "" {
 		return
-	case localRole:
-		serve = runLocal
-	case etcdRole:
-		serve = serveEtcd
-	default:
-		serve = func(io.Reader, io.Writer) error { return fmt.Errorf("%s: there is no role %q", roleVariable, role) }
 	}
-	if err := serve(os.Stdin, os.Stdout); err != nil {
+	if err := serve(role); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+func serve(role string) (err error) {
+	run := roles[role]
+	if run == nil {
+		return fmt.Errorf("%s: there is no role %q", roleVariable, role)
+	}
+	end, err := startProfile(role)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	return run(os.Stdin, os.Stdout)
+}
+
+// ask starts a child, gives it an order and returns its answer.
+func ask[A any](ctx context.Context, role string, o order) (answer A, err error) {
+	c, err := startChild(ctx, role, o)
+	if err != nil {
+		return answer, err
+	}
+	err = errors.Join(c.read(&answer), c.stop())
+	return answer, err
 }
 
 // A child is this binary in another process. It reads an order and answers, all in JSON.

@@ -49,10 +49,10 @@ func syncedWrites(ctx context.Context, folder string, turn time.Duration, length
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 
-	values := newValueSource(0)
+	values := newObjectSource(0, ValueSize)
 	start, writes, at := time.Now(), 0, 0
 	for ; time.Since(start) < turn && ctx.Err() == nil; writes++ {
-		if _, err := file.WriteAt(values.next(), int64(at)); err != nil {
+		if _, err := file.WriteAt(values.next("disk", "item", writtenApp), int64(at)); err != nil {
 			return 0, err
 		}
 		if at += ValueSize; length > 0 && at+ValueSize > length {

@@ -19,21 +19,30 @@ const connections = 4
 
 // Etcd is the peer. The load runs in this process, on etcd's client.
 func Etcd(ctx context.Context, folder string, l Load) (result Result, err error) {
+	err = withEtcd(ctx, folder, func(t *etcdTarget) error {
+		result, err = l.Run(ctx, t)
+		return err
+	})
+	return result, err
+}
+
+// withEtcd starts etcd in a folder and stops it afterwards.
+func withEtcd(ctx context.Context, folder string, use func(*etcdTarget) error) (err error) {
 	c, err := startChild(ctx, etcdRole, order{Folder: folder})
 	if err != nil {
-		return Result{}, err
+		return err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
 	var at address
 	if err := c.read(&at); err != nil {
-		return Result{}, err
+		return err
 	}
 	t := &etcdTarget{server: c.pid()}
 	defer func() { err = errors.Join(err, t.close()) }()
 	if err := t.connect(at.Endpoint); err != nil {
-		return Result{}, err
+		return err
 	}
-	return l.Run(ctx, t)
+	return use(t)
 }
 
 type etcdTarget struct {
@@ -80,12 +89,13 @@ func (t *etcdTarget) Commit(ctx context.Context, key string, expected int64, val
 }
 
 // Watch asks for previous values, since ours come with them.
-func (t *etcdTarget) Watch(ctx context.Context, count func(events int)) error {
-	for response := range t.client().Watch(ctx, "", clientv3.WithPrefix(), clientv3.WithPrevKV()) {
+func (t *etcdTarget) Watch(ctx context.Context, w *Watcher) error {
+	for response := range t.client().Watch(ctx, "", clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithCreatedNotify()) {
 		if err := response.Err(); err != nil {
 			return err
 		}
-		count(len(response.Events))
+		w.Ready() // the first response only says that it is
+		w.Count(len(response.Events))
 	}
 	return errors.New("etcd: the watch ended")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +12,9 @@ import (
 type Load struct {
 	Writers  int
 	Watchers int
+	// Labelled has each watcher ask for a label of its own that nothing has which is written. Only
+	// the cache knows labels.
+	Labelled bool
 	// Warmup passes, with all at work, before the window in which they are measured.
 	Warmup time.Duration
 	Window time.Duration
@@ -30,22 +32,23 @@ type run struct {
 	created  sync.WaitGroup
 	begin    chan struct{}
 	from, to time.Time
-	events   atomic.Int64
+	watchers watchers
 }
 
 // Run puts the load on a target:
 //
-//  1. watchers start, writers create their keys
+//  1. watchers start, then writers create their keys
 //  2. the window is set, writers update their keys while the warm-up and the window pass
 //  3. CPU and events are read where the window begins and where it ends
 //  4. each writer stops after the first commit that ends outside the window
+//  5. watchers get the time that the window took to get what they have not got yet
 func (l Load) Run(ctx context.Context, target Target) (Result, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	r := &run{Load: l, target: target, fail: fail, begin: make(chan struct{})}
 
-	endWatches := r.startWatchers(ctx)
-	defer endWatches()
+	r.startWatchers(ctx)
+	defer func() { r.watchers.end() }()
 	writers, wait := r.startWriters(ctx)
 	r.created.Wait()
 	r.from = time.Now().Add(l.Warmup)
@@ -55,28 +58,24 @@ func (l Load) Run(ctx context.Context, target Target) (Result, error) {
 	before := r.readAt(ctx, r.from)
 	after := r.readAt(ctx, r.to)
 	wait()
+	lag, missing := r.watchers.drain(ctx, r.expected(writers), l.Window)
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, err
 	}
-	return summarize(l, before, after, writers)
+	result, err := summarize(l, before, after, writers)
+	result.Lag, result.Missing, result.CutOff = lag, missing, int(r.watchers.cutOff.Load())
+	return result, err
 }
 
-// startWatchers returns what ends them.
-func (r *run) startWatchers(ctx context.Context) (end func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	count := func(events int) { r.events.Add(int64(events)) }
-	var running sync.WaitGroup
-	for range r.Watchers {
-		running.Go(func() {
-			if err := r.target.Watch(ctx, count); err != nil && ctx.Err() == nil {
-				r.fail(err)
-			}
-		})
+// expected is how many events there are for all watchers together.
+func (r *run) expected(writers []*writer) (events int64) {
+	if r.Labelled {
+		return 0
 	}
-	return func() {
-		cancel()
-		running.Wait()
+	for _, w := range writers {
+		events += int64(w.commits) * int64(r.Watchers)
 	}
+	return events
 }
 
 // startWriters returns what waits for them.
@@ -99,6 +98,7 @@ func (r *run) startWriters(ctx context.Context) (writers []*writer, wait func())
 type reading struct {
 	cpu    time.Duration
 	events int64
+	calls  int64
 }
 
 func (r *run) readAt(ctx context.Context, at time.Time) reading {
@@ -110,5 +110,5 @@ func (r *run) readAt(ctx context.Context, at time.Time) reading {
 	if err != nil {
 		r.fail(err)
 	}
-	return reading{cpu: cpu, events: r.events.Load()}
+	return reading{cpu: cpu, events: r.watchers.events(), calls: r.watchers.calls()}
 }

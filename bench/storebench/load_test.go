@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,8 @@ type fakeTarget struct {
 	last  int64
 	// failAt is the revision that cannot be.
 	failAt int64
+	// slow has one watcher be cut off at once.
+	slow atomic.Bool
 }
 
 var errFake = errors.New("no more")
@@ -38,11 +41,15 @@ func (f *fakeTarget) Commit(_ context.Context, key string, expected int64, value
 	return f.last, nil
 }
 
-func (f *fakeTarget) Watch(ctx context.Context, count func(int)) error {
+func (f *fakeTarget) Watch(ctx context.Context, w *Watcher) error {
+	if f.slow.CompareAndSwap(true, false) {
+		return errCutOff
+	}
+	w.Ready()
 	// Half a tick late, so that no event falls on the edge of the window.
 	time.Sleep(time.Millisecond / 2)
 	for ctx.Err() == nil {
-		count(10)
+		w.Count(10)
 		time.Sleep(time.Millisecond)
 	}
 	return ctx.Err()
@@ -54,11 +61,15 @@ func (f *fakeTarget) CPU() (time.Duration, error) { return time.Since(f.start) /
 func TestLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := newFakeTarget()
+		target.slow.Store(true)
 		l := Load{Writers: 3, Watchers: 2, Warmup: 50 * time.Millisecond, Window: 100 * time.Millisecond}
 		got, err := l.Run(t.Context(), target)
-		want := Result{Load: l, Commits: 300, Events: 2000, CPU: 25 * time.Millisecond, P50: time.Millisecond, P99: time.Millisecond}
+		want := Result{Load: l, Commits: 300, Events: 2000, Calls: 200, CPU: 25 * time.Millisecond, P50: time.Millisecond, P99: time.Millisecond, CutOff: 1}
 		if err != nil || got != want {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
+		}
+		if got.CPUPerEvent() != float64(25*time.Millisecond)/2000 {
+			t.Errorf("CPU %v an event", got.CPUPerEvent())
 		}
 		if len(target.items) != 3*keysPerWriter {
 			t.Errorf("%d keys, want %d of each writer", len(target.items), keysPerWriter)

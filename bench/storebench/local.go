@@ -1,7 +1,6 @@
 package storebench
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,25 +13,14 @@ import (
 	"github.com/cadastre/cadastre/internal/store/local"
 )
 
-// Ours is our side. The store is a library, so the load runs in its process.
+// Ours is our store. It is a library, so the load runs in its process.
 func Ours(ctx context.Context, folder string, l Load) (Result, error) {
-	c, err := startChild(ctx, localRole, order{Folder: folder, Load: l})
-	if err != nil {
-		return Result{}, err
-	}
-	var result Result
-	err = errors.Join(c.read(&result), c.stop())
-	return result, err
+	return ask[Result](ctx, localRole, order{Folder: folder, Load: l})
 }
 
 // runLocal is the process of our side: it answers an order with a Result.
 func runLocal(in io.Reader, out io.Writer) (err error) {
-	var o order
-	if err := json.NewDecoder(in).Decode(&o); err != nil {
-		return err
-	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := local.Open(local.Options{Folder: o.Folder, Log: log})
+	o, s, err := openOrdered(in)
 	if err != nil {
 		return err
 	}
@@ -44,16 +32,33 @@ func runLocal(in io.Reader, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(result)
 }
 
+// openOrdered reads an order and opens its folder.
+func openOrdered(in io.Reader) (order, *local.Store, error) {
+	var o order
+	if err := json.NewDecoder(in).Decode(&o); err != nil {
+		return order{}, nil, err
+	}
+	s, err := openLocal(o.Folder)
+	return o, s, err
+}
+
+func openLocal(folder string) (*local.Store, error) {
+	return local.Open(local.Options{Folder: folder, Log: childLog()})
+}
+
+// childLog tells what an operator should know, and nothing else.
+func childLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
 type localTarget struct{ store store.Store }
 
-// Commit copies the value: the store keeps what it is given, and a server would have read it from a
-// request into memory of its own.
 func (t localTarget) Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error) {
-	revision, err := t.store.Commit(ctx, store.Write{Key: key, Expected: store.Revision(expected), Value: bytes.Clone(value)})
+	revision, err := t.store.Commit(ctx, store.Write{Key: key, Expected: store.Revision(expected), Value: value})
 	return int64(revision), err
 }
 
-func (t localTarget) Watch(ctx context.Context, count func(events int)) error {
+func (t localTarget) Watch(ctx context.Context, w *Watcher) error {
 	now, err := t.store.Revision(ctx)
 	if err != nil {
 		return err
@@ -63,12 +68,16 @@ func (t localTarget) Watch(ctx context.Context, count func(events int)) error {
 		return err
 	}
 	defer watcher.Close()
+	w.Ready()
 	for {
 		batch, err := watcher.Next(ctx)
+		if errors.Is(err, store.ErrCompacted) {
+			return errCutOff
+		}
 		if err != nil {
 			return err
 		}
-		count(len(batch.Events))
+		w.Count(len(batch.Events))
 	}
 }
 

@@ -11,17 +11,24 @@ func percentile(sorted []time.Duration, percent int) time.Duration {
 	return sorted[max(rank, 1)-1]
 }
 
-// Median is that of a figure over the rounds of one side.
-func Median(rounds []Result, figure func(Result) float64) float64 {
+// Median is that of a figure over rounds.
+func Median[R any](rounds []R, figure func(R) float64) float64 { return Over(rounds, figure).Median }
+
+// A Spread is a figure over the rounds. A median close to a bound says little if the rest is far away.
+type Spread struct{ Least, Median, Most float64 }
+
+// Over is the spread of a figure over rounds.
+func Over[R any](rounds []R, figure func(R) float64) Spread {
 	var figures []float64
 	for _, r := range rounds {
 		figures = append(figures, figure(r))
 	}
-	return median(figures)
+	return spread(figures)
 }
 
-// A Spread is a figure over the rounds. A median close to a bound says little if the rest is far away.
-type Spread struct{ Least, Median, Most float64 }
+func spread(figures []float64) Spread {
+	return Spread{Least: slices.Min(figures), Median: median(figures), Most: slices.Max(figures)}
+}
 
 // Ratio is a's figure by b's, round by round: the two of a round ran one after the other, so that what
 // slows the machine for a while slows both.
@@ -30,7 +37,7 @@ func Ratio(a, b []Result, figure func(Result) float64) Spread {
 	for i := range a {
 		ratios = append(ratios, figure(a[i])/figure(b[i]))
 	}
-	return Spread{Least: slices.Min(ratios), Median: median(ratios), Most: slices.Max(ratios)}
+	return spread(ratios)
 }
 
 func median(figures []float64) float64 {

@@ -10,8 +10,14 @@ type Result struct {
 	Load     Load
 	Commits  int
 	Events   int64 // that watchers got, all together
+	Calls    int64 // in which they got them
 	CPU      time.Duration
 	P50, P99 time.Duration // of a commit, as its writer sees it
+	// Missing is how many events watchers had not got when they had had Lag after the last commit to
+	// get them, CutOff how often one was too slow and had to start anew.
+	Missing int64
+	Lag     time.Duration
+	CutOff  int
 }
 
 func summarize(l Load, before, after reading, writers []*writer) (Result, error) {
@@ -27,6 +33,7 @@ func summarize(l Load, before, after reading, writers []*writer) (Result, error)
 		Load:    l,
 		Commits: len(latencies),
 		Events:  after.events - before.events,
+		Calls:   after.calls - before.calls,
 		CPU:     after.cpu - before.cpu,
 		P50:     percentile(latencies, 50),
 		P99:     percentile(latencies, 99),
@@ -47,3 +54,9 @@ func (r Result) Delivered() float64 {
 
 // CPUPerCommit is the CPU time of the target's process, in nanoseconds a commit.
 func (r Result) CPUPerCommit() float64 { return float64(r.CPU) / float64(r.Commits) }
+
+// EventsPerCall is how many events a watcher got at once: the more, the less each costs.
+func (r Result) EventsPerCall() float64 { return float64(r.Events) / float64(max(1, r.Calls)) }
+
+// CPUPerEvent is the CPU time of the target's process, in nanoseconds an event that a watcher got.
+func (r Result) CPUPerEvent() float64 { return float64(r.CPU) / float64(max(1, r.Events)) }

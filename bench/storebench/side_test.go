@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+const testTime = 200 * time.Millisecond
+
 func TestMain(m *testing.M) {
 	ServeIfChild()
 	os.Exit(m.Run())
@@ -13,9 +15,9 @@ func TestMain(m *testing.M) {
 
 // TestSides runs each side for a moment, in its own process.
 func TestSides(t *testing.T) {
-	for name, side := range map[string]Side{"ours": Ours, "etcd": Etcd} {
+	for name, side := range map[string]Side{"store": Ours, "cache": Cached, "etcd": Etcd} {
 		t.Run(name, func(t *testing.T) {
-			l := Load{Writers: 2, Watchers: 1, Warmup: 200 * time.Millisecond, Window: 200 * time.Millisecond}
+			l := Load{Writers: 2, Watchers: 1, Warmup: testTime, Window: testTime}
 			r, err := side(t.Context(), t.TempDir(), l)
 			if err != nil {
 				t.Fatal(err)
@@ -25,6 +27,9 @@ func TestSides(t *testing.T) {
 			}
 			if d := r.Delivered(); d < 0.2 || d > 5 {
 				t.Errorf("a watcher got %.2f events a commit, want about 1", d)
+			}
+			if r.Missing != 0 || r.CutOff != 0 {
+				t.Errorf("%d events were never told, %d times cut off", r.Missing, r.CutOff)
 			}
 		})
 	}
@@ -39,7 +44,7 @@ func TestSideFails(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, side := range map[string]Side{"ours": Ours, "etcd": Etcd} {
+	for name, side := range map[string]Side{"store": Ours, "cache": Cached, "etcd": Etcd} {
 		if _, err := side(t.Context(), file.Name(), Load{Writers: 1, Window: time.Second}); err == nil {
 			t.Errorf("%s: no error", name)
 		}

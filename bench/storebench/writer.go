@@ -9,19 +9,23 @@ import (
 // keysPerWriter is how many keys a writer has. Nobody else writes them: no commit loses.
 const keysPerWriter = 16
 
+// writtenApp is the label of all that writers write. Watchers of one label have others.
+const writtenApp = "written"
+
 type writer struct {
-	keys      [keysPerWriter]string
+	namespace string
+	names     [keysPerWriter]string
 	revisions [keysPerWriter]int64
 	commits   int
-	values    valueSource
+	objects   objectSource
 	// latencies are those of the commits that ended within the window.
 	latencies []time.Duration
 }
 
 func newWriter(number int) *writer {
-	w := &writer{values: newValueSource(uint64(number))}
-	for i := range w.keys {
-		w.keys[i] = fmt.Sprintf("apps/deployments/writer-%d/item-%d", number, i)
+	w := &writer{namespace: fmt.Sprintf("writer-%d", number), objects: newObjectSource(uint64(number), ValueSize)}
+	for i := range w.names {
+		w.names[i] = fmt.Sprintf("item-%d", i)
 	}
 	return w
 }
@@ -48,7 +52,7 @@ func (w *writer) work(ctx context.Context, r *run) error {
 
 func (w *writer) create(ctx context.Context, r *run) error {
 	defer r.created.Done()
-	for range w.keys {
+	for range w.names {
 		if err := w.commit(ctx, r.target); err != nil {
 			return err
 		}
@@ -59,9 +63,10 @@ func (w *writer) create(ctx context.Context, r *run) error {
 // commit writes the key whose turn it is. Revisions start at 0, which creates.
 func (w *writer) commit(ctx context.Context, target Target) error {
 	i := w.commits % keysPerWriter
-	revision, err := target.Commit(ctx, w.keys[i], w.revisions[i], w.values.next())
+	key := kind + "/" + w.namespace + "/" + w.names[i]
+	revision, err := target.Commit(ctx, key, w.revisions[i], w.objects.next(w.namespace, w.names[i], writtenApp))
 	if err != nil {
-		return fmt.Errorf("commit %d of %s: %w", w.commits, w.keys[i], err)
+		return fmt.Errorf("commit %d of %s: %w", w.commits, key, err)
 	}
 	w.revisions[i] = revision
 	w.commits++

@@ -1,5 +1,6 @@
-// Command store compares the local store with etcd on the same disk, both durable, and prints the tables:
-// commits by the number of writers, events by the number of watchers, and the goals.
+// Command store compares the local store, and the cache before it, with etcd on the same disk, both
+// durable, and prints the tables: commits by the number of writers, events by the number of watchers, many
+// objects listed, opened and kept in memory, and the goals.
 package main
 
 import (
@@ -23,27 +24,37 @@ type options struct {
 	turn     time.Duration
 	rounds   int
 	folder   string
+	objects  int
+	large    bool
 }
 
 func main() {
 	storebench.ServeIfChild()
 	log.SetFlags(0)
-	pattern := flag.String("run", "", "cases to run, a regular expression on names such as writers/64 or watchers/100")
+	pattern := flag.String("run", "", "cases to run, a regular expression on names such as writers/64 or cache/open")
 	turn := flag.Duration("benchtime", 3*time.Second, "time that is measured in one turn of one side")
 	rounds := flag.Int("rounds", 3, "turns of each side on a case")
 	folder := flag.String("folder", os.TempDir(), "where the stores keep their data; its disk is what is measured")
+	objects := flag.Int("objects", 100_000, "objects that are listed and opened; the goals are about 100000")
+	large := flag.Bool("large", false, "open ten times as many objects, too, of 3 KB and of 500 B: takes 4 GB of disk, 8 GB of memory, and some minutes; make bench-store does")
+	profiles := flag.String("profiles", "", "folder where every process leaves a profile of its CPU time")
 	flag.Parse()
 
 	selected, err := regexp.Compile(*pattern)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if *rounds < 1 || *turn <= 0 {
-		log.Fatal("-rounds and -benchtime must be positive")
+	if *rounds < 1 || *turn <= 0 || *objects < 1 {
+		log.Fatal("-rounds, -benchtime and -objects must be positive")
+	}
+	if *profiles != "" {
+		if err := storebench.WriteProfiles(*profiles); err != nil {
+			log.Fatal(err)
+		}
 	}
 	// An interrupt must not leave processes and data behind.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err = compare(ctx, options{selected: selected, turn: *turn, rounds: *rounds, folder: *folder})
+	err = compare(ctx, options{selected: selected, turn: *turn, rounds: *rounds, folder: *folder, objects: *objects, large: *large})
 	stop()
 	if err != nil {
 		log.Fatal(err)
@@ -56,18 +67,20 @@ func compare(ctx context.Context, o options) error {
 	if err := compareDisk(ctx, o); err != nil {
 		return err
 	}
-	commits, err := compareAll(ctx, o, commitTable, commitCases)
-	if err != nil {
-		return err
+	var findings []finding
+	for _, part := range []func(context.Context, options) ([]finding, error){
+		compareCommits, compareWatches, compareCache, compareLabels, compareFleets,
+	} {
+		found, err := part(ctx, o)
+		if err != nil {
+			return err
+		}
+		findings = append(findings, found...)
 	}
-	events, err := compareAll(ctx, o, watchTable, watchCases)
-	if err != nil {
-		return err
-	}
-	if len(commits)+len(events) == 0 {
+	if len(findings) == 0 {
 		return fmt.Errorf("no case matches %v", o.selected)
 	}
-	printGoals(commits)
+	printGoals(findings)
 	return nil
 }
 
@@ -86,27 +99,4 @@ func compareDisk(ctx context.Context, o options) error {
 		fmt.Println("disk: this is memory, where nothing is durable: pass -folder")
 	}
 	return nil
-}
-
-// compareAll measures the cases that are selected and prints their rows as they come.
-func compareAll(ctx context.Context, o options, t table, cases []benchCase) ([]result, error) {
-	var results []result
-	for _, c := range cases {
-		if !o.selected.MatchString(c.name) {
-			continue
-		}
-		if len(results) == 0 {
-			t.printHeader()
-		}
-		r, err := measure(ctx, c, o)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
-		}
-		t.print(r)
-		results = append(results, r)
-	}
-	if len(results) > 0 {
-		fmt.Print(t.footnotes)
-	}
-	return results, nil
 }

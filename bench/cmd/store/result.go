@@ -6,55 +6,66 @@ import (
 	"os"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
-// A result is the rounds of a case.
+// A result is the rounds of a case; etcd has none if the case is not for it.
 type result struct {
 	benchCase
 	ours, etcd []storebench.Result
 }
 
-// A turn is one side's, and where its result goes.
+// A turn is one side's, with its load, and where its result goes.
 type turn struct {
 	side storebench.Side
+	load storebench.Load
 	to   *[]storebench.Result
 }
 
-// measure lets the sides take turns; who is first changes from round to round, since a turn may leave
-// the disk something to do.
 func measure(ctx context.Context, c benchCase, o options) (result, error) {
 	r := result{benchCase: c}
-	turns := []turn{{storebench.Ours, &r.ours}, {storebench.Etcd, &r.etcd}}
-	for range o.rounds {
+	turns := []turn{{c.ours, c.load(o), &r.ours}}
+	if !c.noPeer {
+		turns = append(turns, turn{storebench.Etcd, c.load(o), &r.etcd})
+	}
+	return r, takeTurns(ctx, o, o.rounds, turns)
+}
+
+// takeTurns lets the sides take turns; who is first changes from round to round, since a turn may leave
+// the disk something to do.
+func takeTurns(ctx context.Context, o options, rounds int, turns []turn) error {
+	for range rounds {
 		for _, t := range turns {
-			figures, err := t.take(ctx, c, o)
+			figures, err := t.take(ctx, o)
 			if err != nil {
-				return result{}, err
+				return err
 			}
 			*t.to = append(*t.to, figures)
 		}
 		slices.Reverse(turns)
 	}
-	return r, nil
+	return nil
 }
 
-func (t turn) take(ctx context.Context, c benchCase, o options) (figures storebench.Result, err error) {
+func (t turn) take(ctx context.Context, o options) (figures storebench.Result, err error) {
+	err = inFolder(o, func(folder string) error {
+		figures, err = t.side(ctx, folder, t.load)
+		return err
+	})
+	return figures, err
+}
+
+// inFolder makes an empty folder and removes it afterwards.
+func inFolder(o options, use func(folder string) error) (err error) {
 	folder, err := os.MkdirTemp(o.folder, "bench-store-")
 	if err != nil {
-		return storebench.Result{}, err
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	// The disk starts clean, so that nobody waits for another's writes.
 	syscall.Sync()
-	return t.side(ctx, folder, storebench.Load{
-		Writers:  c.writers,
-		Watchers: c.watchers,
-		Warmup:   min(o.turn/4, time.Second),
-		Window:   o.turn,
-	})
+	return use(folder)
 }
 
 // faster is how many times etcd's commits a second we do.
@@ -70,4 +81,9 @@ func (r result) cheaper() storebench.Spread {
 // livelier is how many times etcd's events a second we deliver.
 func (r result) livelier() storebench.Spread {
 	return storebench.Ratio(r.ours, r.etcd, storebench.Result.EventRate)
+}
+
+// lost is how many events our watchers never got, and how often one was cut off.
+func (r result) lost() storebench.Spread {
+	return storebench.Over(r.ours, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
 }

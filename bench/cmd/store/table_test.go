@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 func rounds(commits int, events int64, cpu, p50, p99 time.Duration) []storebench.Result {
 	return []storebench.Result{{
 		Load:    storebench.Load{Writers: 64, Watchers: 10, Window: 2 * time.Second},
-		Commits: commits, Events: events,
+		Commits: commits, Events: events, Calls: events / 4,
 		CPU: cpu * time.Millisecond, P50: p50 * time.Millisecond, P99: p99 * time.Millisecond,
 	}}
 }
@@ -30,6 +31,7 @@ func TestTables(t *testing.T) {
 	}{
 		{commitTable, "writers/64 4000 1000 4.0x 2ms 9ms 12ms 123ms 100µs 300µs 3.0x"},
 		{watchTable, "writers/64 40000 5000 8.0x 4000 1000 100% 50%"},
+		{cacheTable, "writers/64 40000 5000 8.0x 4000 1000 10µs 60µs 4.0 100% 50% 0s 0 0"},
 	} {
 		cells := test.table.cells(r)
 		if got := strings.Join(strings.Fields(fmt.Sprintln(cells...)), " "); got != test.want {
@@ -57,18 +59,77 @@ func TestThreeDigits(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
-	results := []result{
-		{benchCase: writers(8), ours: rounds(1, 0, 1, 1, 1), etcd: rounds(1, 0, 1, 1, 1)},
-		// Four times the commits, at two thirds of the CPU a commit.
-		{benchCase: writers(64), ours: rounds(4000, 0, 800, 1, 1), etcd: rounds(1000, 0, 300, 1, 1)},
+// TestNoPeer has dashes where etcd had no turn.
+func TestNoPeer(t *testing.T) {
+	r := result{benchCase: cacheWatchers(10, 64).withoutPeer(), ours: rounds(8000, 80_000, 800, 2, 9)}
+	r.ours[0].Lag, r.ours[0].Missing, r.ours[0].CutOff = time.Second, 2, 3
+	const want = "cache/watchers/10 40000 - - 4000 - 10µs - 4.0 100% - 1s 2 3"
+	if got := strings.Join(strings.Fields(fmt.Sprintln(cacheTable.cells(r)...)), " "); got != want {
+		t.Errorf("row %q, want %q", got, want)
 	}
-	for i, want := range []string{"pass  64 writers", "FAIL  64 writers"} {
-		if got := goals[i].verdict(results); !strings.HasPrefix(got, want) {
-			t.Errorf("verdict %q, want %q", got, want)
+}
+
+func TestVerdicts(t *testing.T) {
+	spread := storebench.Spread{Least: 1, Median: 2, Most: 3}
+	for _, test := range []struct {
+		bound bound
+		found string
+		want  string
+	}{
+		{bound{atLeast, 2}, "a", "pass  text 2.0x, rounds from 1.0x to 3.0x, expected at least 2.0x"},
+		{bound{atLeast, 2.1}, "a", "FAIL  text 2.0x, rounds from 1.0x to 3.0x, expected at least 2.1x"},
+		{bound{atMost, 2}, "a", "pass  text 2.0x, rounds from 1.0x to 3.0x, expected at most 2.0x"},
+		{bound{atMost, 1.9}, "a", "FAIL  text 2.0x, rounds from 1.0x to 3.0x, expected at most 1.9x"},
+		{bound{atMost, 1}, "b", "----  text a was not measured"},
+	} {
+		g := goal{text: "text", of: "a", bound: test.bound, show: times}
+		got := g.verdict([]finding{{"other", storebench.Spread{}}, {test.found, spread}})
+		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(test.want), " ") {
+			t.Errorf("verdict %q, want %q", got, test.want)
 		}
 	}
-	if got := goals[0].verdict(results[:1]); !strings.HasPrefix(got, "----") {
-		t.Errorf("a goal whose case did not run: %q", got)
+}
+
+// TestGrowth looks only at many watchers, and only at growth.
+func TestGrowth(t *testing.T) {
+	results := func(cpu ...time.Duration) (results []result) {
+		for i, watchers := range []int{10, 100, 1000, 10_000} {
+			results = append(results, result{benchCase: cacheWatchers(watchers, 8), ours: rounds(1, 1000, cpu[i], 1, 1)})
+		}
+		return results
+	}
+	for _, test := range []struct {
+		results []result
+		want    float64
+	}{
+		{results(1, 100, 200, 150), 2},
+		{results(900, 400, 300, 200), 0.75},
+		{results(1, 100, 50, 150), 3},
+	} {
+		if got, ok := growth(test.results); !ok || got.Median != test.want {
+			t.Errorf("growth %v, %v, want %v", got, ok, test.want)
+		}
+	}
+	if _, ok := growth(results(1, 1, 1, 1)[:2]); ok {
+		t.Error("growth of one case")
+	}
+}
+
+// TestGoalsAreMeasured finds goals about something that no case finds.
+func TestGoalsAreMeasured(t *testing.T) {
+	var names []string
+	for _, cases := range [][]benchCase{commitCases, cacheCases} {
+		for _, c := range cases {
+			names = append(names, c.name)
+		}
+	}
+	for _, c := range fleetCases(options{objects: 100_000, large: true}) {
+		names = append(names, c.openName(), c.openName()+"/gogc25", c.listName())
+	}
+	names = append(names, "cache/watchers", fmt.Sprintf("cache/labels/%d", labelWatchers))
+	for _, g := range goals {
+		if name, _, _ := strings.Cut(g.of, " "); !slices.Contains(names, name) {
+			t.Errorf("%s: there is no %s", g.text, name)
+		}
 	}
 }

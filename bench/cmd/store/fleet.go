@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench/storebench"
+)
+
+// A fleetCase is a fleet with what is asked of it.
+type fleetCase struct {
+	storebench.Fleet
+	name string // of the objects and their size
+	list bool   // or only opened
+}
+
+// largeFactor is how many times more objects the large fleets have.
+const largeFactor = 10
+
+func fleetCases(o options) []fleetCase {
+	cases := []fleetCase{newFleetCase(o.objects, storebench.ValueSize)}
+	cases[0].list = true
+	if o.large {
+		cases = append(cases, newFleetCase(o.objects*largeFactor, storebench.ValueSize), newFleetCase(o.objects*largeFactor, smallObject))
+	}
+	return cases
+}
+
+// smallObject is the size of objects that are all overhead.
+const smallObject = 500
+
+func newFleetCase(objects, size int) fleetCase {
+	c := fleetCase{Fleet: storebench.Fleet{Objects: objects, Size: size}, name: fmt.Sprint(objects)}
+	if size != storebench.ValueSize {
+		c.name += fmt.Sprintf("/%dB", size)
+	}
+	return c
+}
+
+func (c fleetCase) openName() string { return "cache/open/" + c.name }
+func (c fleetCase) listName() string { return "cache/list/" + c.name }
+
+// compareFleets fills a folder for each fleet that something selected is asked of.
+func compareFleets(ctx context.Context, o options) ([]finding, error) {
+	var all []finding
+	for _, c := range fleetCases(o) {
+		list := c.list && o.selected.MatchString(c.listName())
+		open := o.selected.MatchString(c.openName())
+		if !list && !open {
+			continue
+		}
+		found, err := c.compare(ctx, o, list, open)
+		if err != nil {
+			return nil, fmt.Errorf("a fleet of %s: %w", c.name, err)
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all []finding, err error) {
+	var peer []storebench.PeerFleet
+	if c.list {
+		if peer, err = c.usePeer(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	err = inFolder(o, func(folder string) error {
+		if err := c.Fill(ctx, folder); err != nil {
+			return err
+		}
+		if open {
+			found, err := c.compareOpening(ctx, o, folder, peer)
+			if err != nil {
+				return err
+			}
+			all = append(all, found...)
+		}
+		if list {
+			found, err := c.compareListing(ctx, o, folder, peer)
+			all = append(all, found...)
+			return err
+		}
+		return nil
+	})
+	return all, err
+}
+
+// usePeer has etcd do the same.
+func (c fleetCase) usePeer(ctx context.Context, o options) (rounds []storebench.PeerFleet, err error) {
+	err = inFolder(o, func(folder string) error {
+		if err := c.FillEtcd(ctx, folder); err != nil {
+			return err
+		}
+		for range o.rounds {
+			r, err := c.UseEtcd(ctx, folder)
+			if err != nil {
+				return err
+			}
+			rounds = append(rounds, r)
+		}
+		return nil
+	})
+	return rounds, err
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench/storebench"
+)
+
+// labelWatchers is how many there are, labelWriters how many write what none of them asks for.
+const (
+	labelWatchers = 10_000
+	labelWriters  = 64
+	labelRounds   = 4 // for each round of others
+)
+
+const labelFootnotes = `
+CPU: of the process with writers, store and cache, a commit. Each watcher asks for a value of a label that
+nothing has which is written. cost: the one with watchers by the one without, which ran next to it.
+`
+
+// compareLabels measures what watchers cost whom nothing concerns.
+func compareLabels(ctx context.Context, o options) ([]finding, error) {
+	name := fmt.Sprintf("cache/labels/%d", labelWatchers)
+	if !o.selected.MatchString(name) {
+		return nil, nil
+	}
+	// It is about a few percent, which many short rounds show better than a few long ones.
+	rounds := labelRounds * o.rounds
+	o.turn /= labelRounds
+	var with, without []storebench.Result
+	load := benchCase{writers: labelWriters}.load(o)
+	watched := load
+	watched.Watchers, watched.Labelled = labelWatchers, true
+	err := takeTurns(ctx, o, rounds, []turn{{storebench.Cached, watched, &with}, {storebench.Cached, load, &without}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	cost := storebench.Ratio(with, without, storebench.Result.CPUPerCommit)
+	const format = "%-22s %10s %10s %10s %10s %10s\n"
+	fmt.Printf("\n"+format, "case", "CPU with", "CPU w/o", "cost", "with/s", "w/o/s")
+	fmt.Printf(format, name, latency(with, storebench.Result.CPUPerCommit), latency(without, storebench.Result.CPUPerCommit),
+		times2(cost.Median), rate(with, storebench.Result.CommitRate), rate(without, storebench.Result.CommitRate))
+	fmt.Print(labelFootnotes)
+	return []finding{{name + " cost", cost}}, nil
+}

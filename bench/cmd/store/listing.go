@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/storebench"
+)
+
+// listRounds is how often a list is taken, for each round of others: it takes little time.
+const listRounds = 5
+
+const listFootnotes = `
+to take the list and write all objects as JSON, revision included, to a buffer of 1 MiB that starts anew
+when it is full, on one core; memcpy: the same bytes, each object's in memory of its own, in the same order
+to the same buffer. speed: ours by memcpy's. get: the part of the time that it took to take the list. No
+connection is crossed. short: without managedFields. etcd's list crosses a connection, in pages of 500; its
+CPU is that of its process, beside which its client works.
+`
+
+func (c fleetCase) compareListing(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]finding, error) {
+	l, err := c.List(ctx, folder, o.rounds*listRounds)
+	if err != nil {
+		return nil, err
+	}
+	const format = "%-26s %9s %9s %9s %9s %9s %9s\n"
+	fmt.Printf("\n"+format, "case", "bytes", "time", "get", "GB/s", "memcpy", "speed")
+	row := func(name string, bytes int64, ours, copied func(storebench.ListRound) time.Duration, speed storebench.Spread) {
+		fmt.Printf(format, name, megabytes(bytes), duration(l.Rounds, ours),
+			duration(l.Rounds, func(r storebench.ListRound) time.Duration { return r.Take }),
+			gigabytes(bytes, l.Rounds, ours), gigabytes(bytes, l.Rounds, copied), times2(speed.Median))
+	}
+	whole := storebench.Over(l.Rounds, storebench.ListRound.WholeFraction)
+	short := storebench.Over(l.Rounds, storebench.ListRound.ShortFraction)
+	row(c.listName(), l.Whole, func(r storebench.ListRound) time.Duration { return r.Whole },
+		func(r storebench.ListRound) time.Duration { return r.CopyWhole }, whole)
+	row(c.listName()+" short", l.Short, func(r storebench.ListRound) time.Duration { return r.Short },
+		func(r storebench.ListRound) time.Duration { return r.CopyShort }, short)
+	if len(peer) > 0 {
+		listed := func(p storebench.PeerFleet) time.Duration { return p.List }
+		fmt.Printf(format, "etcd", megabytes(peer[0].Bytes), duration(peer, listed), "", gigabytes(peer[0].Bytes, peer, listed), "", "")
+		fmt.Printf("etcd's process used %s of CPU for it.\n", duration(peer, func(p storebench.PeerFleet) time.Duration { return p.ListCPU }))
+	}
+	fmt.Print(listFootnotes)
+	return []finding{{c.listName() + " whole", whole}, {c.listName() + " short", short}}, nil
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.0fMB", float64(bytes)/1e6) }
+
+func duration[R any](rounds []R, of func(R) time.Duration) string {
+	return latency(rounds, func(r R) float64 { return float64(of(r)) })
+}
+
+func gigabytes[R any](bytes int64, rounds []R, of func(R) time.Duration) string {
+	return fmt.Sprintf("%.2f", storebench.Median(rounds, func(r R) float64 { return float64(bytes) / 1e9 / of(r).Seconds() }))
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench/storebench"
+)
+
+func compareCommits(ctx context.Context, o options) (found []finding, err error) {
+	results, err := compareAll(ctx, o, commitTable, commitCases)
+	for _, r := range results {
+		found = append(found, finding{r.name + " faster", r.faster()}, finding{r.name + " cheaper", r.cheaper()})
+	}
+	return found, err
+}
+
+func compareWatches(ctx context.Context, o options) (found []finding, err error) {
+	results, err := compareAll(ctx, o, watchTable, watchCases)
+	for _, r := range results {
+		found = append(found, finding{r.name + " more", r.livelier()})
+	}
+	return found, err
+}
+
+func compareCache(ctx context.Context, o options) (found []finding, err error) {
+	results, err := compareAll(ctx, o, cacheTable, cacheCases)
+	for _, r := range results {
+		found = append(found,
+			finding{r.name + " events", storebench.Over(r.ours, storebench.Result.EventRate)},
+			finding{r.name + " lost", r.lost()})
+	}
+	if g, ok := growth(results); ok {
+		found = append(found, finding{"cache/watchers growth", g})
+	}
+	return found, err
+}
+
+// fanOut is from how many watchers on an event should cost all the same: with fewer, what it takes to
+// commit has a part in it.
+const fanOut = 100
+
+// growth is how many times more CPU an event costs with more watchers than with fewer, at most.
+func growth(results []result) (storebench.Spread, bool) {
+	var worst storebench.Spread
+	for i, few := range results {
+		for _, many := range results[i+1:] {
+			if few.watchers < fanOut {
+				continue
+			}
+			if g := storebench.Ratio(many.ours, few.ours, storebench.Result.CPUPerEvent); g.Median > worst.Median {
+				worst = g
+			}
+		}
+	}
+	return worst, worst.Median > 0
+}
+
+// compareAll measures the cases that are selected and prints their rows as they come.
+func compareAll(ctx context.Context, o options, t table, cases []benchCase) ([]result, error) {
+	var results []result
+	for _, c := range cases {
+		if !o.selected.MatchString(c.name) {
+			continue
+		}
+		if len(results) == 0 {
+			t.printHeader()
+		}
+		r, err := measure(ctx, c, o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		t.print(r)
+		results = append(results, r)
+	}
+	if len(results) > 0 {
+		fmt.Print(t.footnotes)
+	}
+	return results, nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/storebench"
+)
+
+const (
+	goPercent     = 100 // Go's own
+	thriftyGC     = 25
+	openFormat    = "%-26s %5s %8s %8s %8s %9s %7s %7s %7s %7s %7s %7s %8s\n"
+	openFootnotes = `
+time: from the start of opening the store until the cache serves, in a fresh process; the files are in the
+kernel's memory, and one round before all others does not count. store: the part of it until the store was
+open; what the cache reads from it comes after. The rest is memory, by the bytes of the objects' JSON. live: Go's heap after a collection; /obj.: what it has for each object
+beside its bytes. left: resident as opening left it; peak: the most until then. freed: resident when all
+that was free was given back. work: the most that is resident while others make garbage, until two
+collections are over. target: what the heap may grow to before it is collected. Objects have one version
+each, written a namespace at a time; they can be selected by labels, spec.nodeName and status.phase.
+`
+)
+
+func (c fleetCase) compareOpening(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]finding, error) {
+	fmt.Printf("\n"+openFormat, "case", "GOGC", "time", "store", "CPU", "bytes", "live", "/obj.", "left", "peak", "freed", "work", "target")
+	var found []finding
+	for _, percent := range []int{goPercent, thriftyGC} {
+		rounds, err := c.openRounds(ctx, folder, percent, o.rounds)
+		if err != nil {
+			return nil, err
+		}
+		printOpening(c.openName(), percent, rounds)
+		name := c.openName()
+		if percent != goPercent {
+			name += fmt.Sprintf("/gogc%d", percent)
+		}
+		found = append(found,
+			finding{name + " time", storebench.Over(rounds, storebench.Opening.Seconds)},
+			finding{name + " live", memory(rounds, live)},
+			finding{name + " resident", memory(rounds, workPeak)})
+	}
+	fmt.Print(openFootnotes)
+	if len(peer) > 0 {
+		start := time.Duration(storebench.Median(peer, func(p storebench.PeerFleet) float64 { return float64(p.Start) }))
+		fmt.Printf("etcd with the same objects answers its first linearizable read %v after the start of its process.\n", threeDigits(start))
+	}
+	return found, nil
+}
+
+func (c fleetCase) openRounds(ctx context.Context, folder string, percent, count int) (rounds []storebench.Opening, err error) {
+	if percent == goPercent {
+		// One more before all others: a machine may first have to find the memory that they use, and
+		// the store to finish what filling it has left to do.
+		count++
+	}
+	for range count {
+		r, err := c.Open(ctx, folder, percent)
+		if err != nil {
+			return nil, err
+		}
+		rounds = append(rounds, r)
+	}
+	if percent == goPercent {
+		rounds = rounds[1:]
+	}
+	return rounds, nil
+}
+
+func printOpening(name string, percent int, rounds []storebench.Opening) {
+	ratio := func(of func(storebench.Memory) int64) string { return times2(memory(rounds, of).Median) }
+	fmt.Printf(openFormat, name, fmt.Sprint(percent),
+		latency(rounds, func(o storebench.Opening) float64 { return float64(o.Time) }),
+		latency(rounds, func(o storebench.Opening) float64 { return float64(o.Store) }),
+		latency(rounds, func(o storebench.Opening) float64 { return float64(o.CPU) }),
+		fmt.Sprintf("%.0fMB", float64(rounds[0].Bytes)/1e6),
+		ratio(live), fmt.Sprintf("%.0fB", storebench.Median(rounds, storebench.Opening.PerObject)),
+		ratio(func(m storebench.Memory) int64 { return m.Opened }),
+		ratio(func(m storebench.Memory) int64 { return m.OpenedPeak }),
+		ratio(func(m storebench.Memory) int64 { return m.Freed }),
+		ratio(workPeak),
+		ratio(func(m storebench.Memory) int64 { return m.Target }))
+}
+
+func live(m storebench.Memory) int64     { return m.Live }
+func workPeak(m storebench.Memory) int64 { return m.WorkPeak }
+
+// memory is some of it by the objects' bytes.
+func memory(rounds []storebench.Opening, of func(storebench.Memory) int64) storebench.Spread {
+	return storebench.Over(rounds, func(o storebench.Opening) float64 { return o.Ratio(of(o.Memory)) })
+}

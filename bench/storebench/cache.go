@@ -1,0 +1,93 @@
+package storebench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Cached is our store with the cache before it: whoever writes or watches does so through the cache, in
+// its process.
+func Cached(ctx context.Context, folder string, l Load) (Result, error) {
+	return ask[Result](ctx, cacheRole, order{Folder: folder, Load: l})
+}
+
+// runCache is the process of our side with the cache: it answers an order with a Result.
+func runCache(in io.Reader, out io.Writer) (err error) {
+	o, s, err := openOrdered(in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	c, err := openCache(s)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	result, err := o.Load.Run(context.Background(), cacheTarget{s, c, o.Load.Labelled})
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(result)
+}
+
+// openCache opens a cache as a server would: pods can be selected by more than their names.
+func openCache(s store.Store) (*cache.Cache, error) {
+	fields := []cache.Field{
+		{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}},
+		{Name: "status.phase", Path: []string{"status", "phase"}},
+	}
+	return cache.Open(context.Background(), s, cache.Options{
+		Fields: func(string) []cache.Field { return fields },
+		Log:    childLog(),
+	})
+}
+
+type cacheTarget struct {
+	store    store.Store
+	cache    *cache.Cache
+	labelled bool
+}
+
+func (t cacheTarget) Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error) {
+	revision, err := t.cache.Commit(ctx, store.Write{Key: key, Expected: store.Revision(expected), Value: value})
+	return int64(revision), err
+}
+
+func (t cacheTarget) Watch(ctx context.Context, w *Watcher) error {
+	o := cache.WatchOptions{Selection: cache.Selection{Kind: kind}}
+	if t.labelled {
+		o.Labels = labels.SelectorFromSet(labels.Set{"app": fmt.Sprintf("app-%d", w.number)})
+	}
+	var err error
+	if o.After, err = t.store.Revision(ctx); err != nil {
+		return err
+	}
+	watcher, err := t.cache.Watch(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	w.Ready()
+	for {
+		events, err := watcher.Next(ctx)
+		if errors.Is(err, cache.ErrTooOld) {
+			return errCutOff
+		}
+		if err != nil {
+			return err
+		}
+		w.Count(len(events))
+	}
+}
+
+func (t cacheTarget) CPU() (time.Duration, error) { return cpuTime(os.Getpid()) }

@@ -1,0 +1,145 @@
+package storebench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/cache"
+)
+
+// A Listing is a list of a fleet from the cache, written out as JSON.
+type Listing struct {
+	Objects int
+	// Whole is how many bytes were written, Short how many without managedFields.
+	Whole, Short int64
+	Rounds       []ListRound
+}
+
+// A ListRound is how long things took in one round.
+type ListRound struct {
+	// Take is only to get the objects. Whole and Short are to get them and write them to a buffer.
+	Take, Whole, Short time.Duration
+	// CopyWhole and CopyShort are to copy equal bytes, each object's in memory of its own, to an
+	// equal buffer.
+	CopyWhole, CopyShort time.Duration
+}
+
+// WholeFraction and ShortFraction are how fast it was, measured by copying.
+func (r ListRound) WholeFraction() float64 { return float64(r.CopyWhole) / float64(r.Whole) }
+func (r ListRound) ShortFraction() float64 { return float64(r.CopyShort) / float64(r.Short) }
+
+// List lists the fleet in the folder so many times.
+func (f Fleet) List(ctx context.Context, folder string, rounds int) (Listing, error) {
+	return ask[Listing](ctx, listingRole, order{Folder: folder, Rounds: rounds})
+}
+
+// runListing is the process that lists a folder: it answers an order with a Listing.
+func runListing(in io.Reader, out io.Writer) (err error) {
+	o, s, err := openOrdered(in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	c, err := openCache(s)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	l := lister{cache: c, buffer: make([]byte, 0, bufferSize)}
+	listing, err := l.list(o.Rounds)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(listing)
+}
+
+// bufferSize is that of what is written to a connection at once. It stays in the core's own memory.
+const bufferSize = 1 << 20
+
+type lister struct {
+	cache  *cache.Cache
+	buffer []byte
+}
+
+func (l *lister) list(rounds int) (Listing, error) {
+	objects, err := l.take()
+	if err != nil {
+		return Listing{}, err
+	}
+	whole, short := texts(objects, (*cache.Object).AppendJSON), texts(objects, (*cache.Object).AppendJSONWithoutManagedFields)
+	listing := Listing{Objects: len(objects), Whole: length(whole), Short: length(short)}
+	objects = nil
+	runtime.GC()
+	for range rounds {
+		var r ListRound
+		r.Take = l.time(&err, func([]*cache.Object) {})
+		r.Whole = l.time(&err, l.write((*cache.Object).AppendJSON))
+		r.CopyWhole = l.copy(whole)
+		r.Short = l.time(&err, l.write((*cache.Object).AppendJSONWithoutManagedFields))
+		r.CopyShort = l.copy(short)
+		listing.Rounds = append(listing.Rounds, r)
+	}
+	return listing, err
+}
+
+func (l *lister) take() ([]*cache.Object, error) {
+	list, err := l.cache.List(context.Background(), cache.Query{Selection: cache.Selection{Kind: kind}})
+	return list.Objects, err
+}
+
+// time takes a list and does something with it.
+func (l *lister) time(failed *error, use func([]*cache.Object)) time.Duration {
+	start := time.Now()
+	objects, err := l.take()
+	use(objects)
+	*failed = errors.Join(*failed, err)
+	return time.Since(start)
+}
+
+type appender func(*cache.Object, []byte) []byte
+
+// write appends each object to the buffer, which starts anew when it is full.
+func (l *lister) write(add appender) func([]*cache.Object) {
+	return func(objects []*cache.Object) {
+		for _, o := range objects {
+			if len(l.buffer)+o.JSONSize() > cap(l.buffer) {
+				l.buffer = l.buffer[:0]
+			}
+			l.buffer = add(o, l.buffer)
+		}
+	}
+}
+
+// copy does what write does, with nothing but copying.
+func (l *lister) copy(texts [][]byte) time.Duration {
+	start := time.Now()
+	buffer, used := l.buffer[:cap(l.buffer)], 0
+	for _, text := range texts {
+		if used+len(text) > len(buffer) {
+			used = 0
+		}
+		used += copy(buffer[used:], text)
+	}
+	return time.Since(start)
+}
+
+// texts returns what each object is written as.
+func texts(objects []*cache.Object, add appender) (texts [][]byte) {
+	var scratch []byte
+	for _, o := range objects {
+		scratch = add(o, scratch[:0])
+		texts = append(texts, append([]byte(nil), scratch...))
+	}
+	return texts
+}
+
+func length(texts [][]byte) (bytes int64) {
+	for _, text := range texts {
+		bytes += int64(len(text))
+	}
+	return bytes
+}

@@ -1,0 +1,100 @@
+package storebench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// Memory is what a process has, in bytes.
+type Memory struct {
+	// Opened is resident when the folder was just opened, OpenedPeak the most until then.
+	Opened, OpenedPeak int64
+	// Live is what Go's heap has after a collection; Other is what the runtime has beside: stacks,
+	// its own tables, what it keeps free inside spans.
+	Live, Other int64
+	// Target is the size that the heap may reach before it is collected again.
+	Target int64
+	// Collected is resident after a collection, Freed when what was free was given back, too.
+	Collected, Freed int64
+	// WorkPeak is the most that is resident while garbage is made as long as two collections take.
+	WorkPeak int64
+}
+
+// measureMemory calls use after what it first reads: it is there to look at what is measured.
+func measureMemory(use func() error) (m Memory, err error) {
+	resident := func() int64 {
+		now, _, statusErr := residentMemory()
+		err = errors.Join(err, statusErr)
+		return now
+	}
+	if m.Opened, m.OpenedPeak, err = residentMemory(); err != nil {
+		return Memory{}, err
+	}
+	if err := use(); err != nil {
+		return Memory{}, err
+	}
+	runtime.GC()
+	runtime.GC() // what finalizers had kept
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	m.Live, m.Target = int64(stats.HeapAlloc), int64(stats.NextGC)
+	m.Other = int64(stats.HeapInuse-stats.HeapAlloc) + int64(stats.StackInuse+stats.MSpanSys+stats.MCacheSys+stats.BuckHashSys+stats.GCSys+stats.OtherSys)
+	m.Collected = resident()
+	debug.FreeOSMemory()
+	m.Freed = resident()
+	if err := forgetPeak(); err != nil {
+		return Memory{}, err
+	}
+	makeGarbage(2)
+	_, m.WorkPeak, _ = residentMemory()
+	return m, err
+}
+
+// garbage keeps the compiler from leaving it out.
+var garbage []byte
+
+// makeGarbage allocates until so many collections have begun by themselves.
+func makeGarbage(collections uint32) {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	for end := stats.NumGC + collections; stats.NumGC < end; runtime.ReadMemStats(&stats) {
+		for range 256 {
+			garbage = make([]byte, 16<<10)
+		}
+	}
+	garbage = nil
+}
+
+// residentMemory returns what the process has in memory now, and the most it had.
+func residentMemory() (now, most int64, err error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0, err
+	}
+	now, err = statusBytes(string(status), "VmRSS:")
+	if err != nil {
+		return 0, 0, err
+	}
+	most, err = statusBytes(string(status), "VmHWM:")
+	return now, most, err
+}
+
+// statusBytes finds a line such as "VmRSS:     1234 kB".
+func statusBytes(status, name string) (int64, error) {
+	for line := range strings.Lines(status) {
+		fields := strings.Fields(line)
+		if len(fields) == 3 && fields[0] == name && fields[2] == "kB" {
+			kilobytes, err := strconv.ParseInt(fields[1], 10, 64)
+			return kilobytes << 10, err
+		}
+	}
+	return 0, fmt.Errorf("expected %s in kB, received %q", name, status)
+}
+
+// forgetPeak has the kernel count the peak from now on; see proc(5).
+func forgetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }

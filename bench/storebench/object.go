@@ -1,0 +1,92 @@
+package storebench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+)
+
+// ValueSize is how long a value is: about what an object has on disk.
+const ValueSize = 3 << 10
+
+// kind is what objects are of, as the cache names it.
+const kind = "core/pods"
+
+// An objectSource makes pods in canonical JSON. Two fifths are managedFields and
+// compress well; most of the rest is random, so that compression helps neither side much.
+type objectSource struct {
+	random *rand.Rand
+	size   int
+	// vary is how much longer or shorter pods may be, so that none profits from what size memory is
+	// given out in.
+	vary  int
+	parts podParts
+}
+
+// podParts is what is the same in all pods of a size:
+//
+//	labels APP tail NAME namespace NAMESPACE uid FILLER end
+type podParts struct{ labels, tail, namespace, uid, end string }
+
+func newObjectSource(seed uint64, size int) objectSource {
+	return objectSource{random: rand.New(rand.NewPCG(seed, ValueSize)), size: size, parts: newPodParts(size)}
+}
+
+// smallSize is the size up to which pods have only what they must have.
+const smallSize = 1 << 10
+
+func newPodParts(size int) podParts {
+	moreLabels, uid, environment := `"`, ``, `"}],`
+	if size > smallSize {
+		uid = `,"uid":"f1e3cb76-5e4b-4b6e-9d4f-0c4b6c1f2a90"`
+		moreLabels = `","app.kubernetes.io/part-of":"shop","pod-template-hash":"7c9d6f4b5","tier":"front"`
+		environment = `"},{"name":"LOG_LEVEL","value":"info"}],"image":"registry.example.com/shop/web:2.30.1",`
+	}
+	return podParts{
+		labels:    `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"app":"`,
+		tail:      moreLabels + `},"managedFields":` + managedFields(size*2/5) + `,"name":"`,
+		namespace: `","namespace":"`,
+		uid:       `"` + uid + `},"spec":{"containers":[{"env":[{"name":"CONFIG","value":"`,
+		end:       environment + `"name":"web"}],"nodeName":"node-17"},"status":{"phase":"Running"}}`,
+	}
+}
+
+// managedFields are about so long: those of one manager, with as many containers as it takes.
+func managedFields(size int) string {
+	const start, end = `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{`,
+		`}}},"manager":"deployer","operation":"Apply"}]`
+	const entry = 60 // about
+	var containers []string
+	for length := len(start) + len(end); length < size-entry/2; {
+		c := fmt.Sprintf(`"k:{\"name\":\"c%02d\"}":{".":{},"f:image":{},"f:name":{}}`, len(containers))
+		containers = append(containers, c)
+		length += len(c) + 1
+	}
+	return start + strings.Join(containers, ",") + end
+}
+
+// next returns a pod in memory of its own.
+func (s objectSource) next(namespace, name, app string) []byte {
+	p := &s.parts
+	fixed := len(p.labels) + len(app) + len(p.tail) + len(name) + len(p.namespace) + len(namespace) + len(p.uid) + len(p.end)
+	filler := max(0, s.size-fixed+s.random.IntN(2*s.vary+1)-s.vary)
+	start := s.random.IntN(len(text()) - filler)
+	pod := make([]byte, 0, fixed+filler)
+	pod = append(append(pod, p.labels...), app...)
+	pod = append(append(pod, p.tail...), name...)
+	pod = append(append(pod, p.namespace...), namespace...)
+	pod = append(append(pod, p.uid...), text()[start:start+filler]...)
+	return append(pod, p.end...)
+}
+
+// text is printable and random, and the same in every process.
+var text = sync.OnceValue(func() []byte {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
+	random := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 4<<20)
+	for i := range text {
+		text[i] = letters[random.IntN(len(letters))]
+	}
+	return text
+})
