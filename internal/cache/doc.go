@@ -69,4 +69,5 @@
 //	read.go       Get and List
 //	watch.go      Watcher
 //	past.go       what is older than the window
+//	recall.go     the window goes back to before the cache was opened
 package cache

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -43,13 +44,12 @@ func (c *Cache) followOne(ctx context.Context, w store.Watcher) error {
 // forgotten. It fails only when the cache or the store is closed.
 func (c *Cache) resume(ctx context.Context, reason error) (store.Watcher, error) {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		at, err := c.progress.revision(), error(nil)
-		if errors.Is(reason, store.ErrCompacted) {
-			at, err = c.load(ctx)
-		}
 		var w store.Watcher
-		if err == nil {
-			w, err = c.store.Watch(ctx, "", at)
+		var err error
+		if errors.Is(reason, store.ErrCompacted) {
+			w, err = c.loadAndWatch(ctx, ctx)
+		} else {
+			w, err = c.store.Watch(ctx, "", c.progress.revision())
 		}
 		switch {
 		case err == nil:
@@ -116,12 +116,13 @@ func (c *Cache) change(k *kind, e store.Event) change {
 // trim forgets events as long as the window keeps too much alive, the oldest of the kind that
 // has most: a kind that changes all the time must not take the past from those that don't.
 func (c *Cache) trim() {
-	if c.window.bytes <= c.options.WindowBytes {
+	most := int64(c.options.WindowBytes)
+	if c.window.bytes.Load() <= most {
 		return
 	}
 	kinds := slices.Collect(c.eachKind())
-	for c.window.bytes > c.options.WindowBytes {
-		slices.MaxFunc(kinds, func(a, b *kind) int { return a.bytes - b.bytes }).dropFirst()
+	for c.window.bytes.Load() > most {
+		slices.MaxFunc(kinds, func(a, b *kind) int { return cmp.Compare(a.bytes.Load(), b.bytes.Load()) }).dropFirst()
 	}
 }
 

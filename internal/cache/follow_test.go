@@ -69,7 +69,7 @@ func TestForgottenHistory(t *testing.T) {
 	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 2})
 	starting := watch(t, c, WatchOptions{InitialState: true})
-	list(t, c, Query{Limit: 1}) // there is a past
+	listed(t, c, Query{Limit: 1}) // there is a past
 	forgotten := store.ErrCompacted
 	s.fail.Store(&forgotten)
 	remove(t, c, podKey("default", "a"))
@@ -79,15 +79,15 @@ func TestForgottenHistory(t *testing.T) {
 		}
 	}
 	put(t, c, podKey("default", "c"), pod("c", "web", "n1", 0))
-	if got := names(list(t, c, Query{})); got != "default/b@2 default/c@4 at 4" {
+	if got := names(listed(t, c, Query{})); got != "default/b@2 default/c@4 at 4" {
 		t.Error(got)
 	}
 	w = watch(t, c, WatchOptions{After: 3})
 	if got := next(t, w, 1); got[0] != "ADDED default/c@4" {
 		t.Error(got)
 	}
-	if c.window.bytes != c.kind(pods).bytes || c.window.bytes <= 0 {
-		t.Errorf("%d bytes in the window, %d of the kind", c.window.bytes, c.kind(pods).bytes)
+	if window, pods := c.window.bytes.Load(), c.kind(pods).bytes.Load(); window != pods || window <= 0 {
+		t.Errorf("%d bytes in the window, %d of the kind", window, pods)
 	}
 }
 
@@ -159,10 +159,10 @@ func TestReopen(t *testing.T) {
 		}
 	}
 	put(t, first, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
-	want := names(list(t, first, Query{}))
+	want := names(listed(t, first, Query{}))
 	first.Close()
 	c := openCache(t, s, Options{})
-	if got := names(list(t, c, Query{Freshness: Any})); got != want {
+	if got := names(listed(t, c, Query{Freshness: Any})); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	// A watch that began with the first goes on with the second.

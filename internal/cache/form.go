@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
@@ -21,6 +22,11 @@ type Form struct {
 // that takes.
 func NewForm(make func(*Object) (value any, bytes int, err error)) *Form { return &Form{make: make} }
 
+// formOverhead is what it takes to know of a form, whatever its size.
+const formOverhead = 128
+
+var errNotMade = errors.New("cache: to make a form of the object has failed before")
+
 // form is an object in some form.
 type form struct {
 	of    *Form
@@ -37,9 +43,10 @@ type form struct {
 func (o *Object) As(f *Form) (any, error) {
 	made := o.formOf(f)
 	made.once.Do(func() {
+		made.err = errNotMade // should it panic
 		var bytes int
 		made.value, bytes, made.err = f.make(o)
-		o.kind.forms.add(o, bytes)
+		o.kind.forms.add(o, bytes+formOverhead)
 	})
 	if !made.used.Load() {
 		made.used.Store(true)

@@ -36,6 +36,38 @@ func TestFormOnce(t *testing.T) {
 	}
 }
 
+// TestFormPanics: whoever asks again gets an error, not nothing.
+func TestFormPanics(t *testing.T) {
+	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := NewForm(func(*Object) (any, int, error) { panic("a mistake") })
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = o.As(bad)
+	}()
+	if v, err := o.As(bad); err == nil {
+		t.Errorf("%v, want an error", v)
+	}
+}
+
+// TestFormsAreCounted, even those that take no memory or belong to objects that are gone.
+func TestFormsAreCounted(t *testing.T) {
+	k := testKind(nil)
+	failing := NewForm(func(*Object) (any, int, error) { return nil, 0, errors.New("can't be had") })
+	for range 100_000 {
+		o, err := newObject(k, "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = o.As(failing)
+	}
+	if len(k.forms.kept) > k.forms.limit/formOverhead {
+		t.Errorf("%d forms are known", len(k.forms.kept))
+	}
+}
+
 func TestParsed(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(exampleObject(500)), 1)
 	if err != nil {
@@ -67,7 +99,7 @@ func formed(objects []*Object) (count int) {
 
 func TestFormsAreLetGo(t *testing.T) {
 	used := uint64(0)
-	f := &forms{limit: 1000 * 1000, memory: func() (uint64, uint64) { return used, 1000 }}
+	f := &forms{limit: 1010 * 1000, memory: func() (uint64, uint64) { return used, 1000 }}
 	k := newKind("core/pods", nil, f, &windowSize{}, 0)
 	large := NewForm(func(*Object) (any, int, error) { return "large", 100 * 1000, nil })
 	var objects []*Object
@@ -85,7 +117,7 @@ func TestFormsAreLetGo(t *testing.T) {
 		if _, err := objects[0].As(large); err != nil { // somebody asks for this one all the time
 			t.Fatal(err)
 		}
-		if count := formed(objects); count > 10 || count*100*1000 != f.bytes {
+		if count := formed(objects); count > 10 || count*(100*1000+formOverhead) != f.bytes {
 			t.Fatalf("%d forms, %d bytes", count, f.bytes)
 		}
 	}

@@ -35,6 +35,17 @@ func ParseKey(text string) (Key, error) {
 	return Key{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
+// isKind reports whether a text is GROUP/RESOURCE.
+func isKind(text string) bool {
+	kind, rest, ok := cutKind(text + "/")
+	return ok && kind == text && rest == ""
+}
+
+// isValid reports whether String makes a text that means this key.
+func (k Key) isValid() bool {
+	return isKind(k.Kind) && k.Name != "" && !strings.Contains(k.Namespace, "/") && !strings.Contains(k.Name, "/")
+}
+
 func keyError(text string) error {
 	return fmt.Errorf("cache: expected a key such as apps/deployments/default/web or core/nodes/n1, received %q", text)
 }

@@ -1,8 +1,10 @@
 package cache
 
 import (
+	"container/list"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -14,9 +16,8 @@ type kind struct {
 	wanted []wanted
 	forms  *forms
 
-	// bytes is how much the events keep alive, window that of all kinds together; the
-	// follower's own.
-	bytes  int
+	// bytes is how much the events keep alive, window that of all kinds together.
+	bytes  atomic.Int64
 	window *windowSize
 
 	mu sync.RWMutex
@@ -33,15 +34,15 @@ type kind struct {
 	last, horizon store.Revision
 	all           *topic
 	topics        topics
-	// starting are watchers that have not got all of the initial state.
-	starting map[*Watcher]bool
+	// starting are watchers that have not got all of the initial state, those with the oldest
+	// one first.
+	starting list.List
 }
 
 func newKind(name string, fields []Field, forms *forms, window *windowSize, horizon store.Revision) *kind {
 	return &kind{
 		name: name, fields: fields, wanted: wantedFields(fields), forms: forms, window: window,
-		last: horizon, horizon: horizon, all: newTopic(topicKey{}, horizon),
-		unreadable: map[string]error{}, starting: map[*Watcher]bool{},
+		last: horizon, horizon: horizon, all: newTopic(topicKey{}), unreadable: map[string]error{},
 	}
 }
 
@@ -83,9 +84,15 @@ func (k *kind) apply(changes []change, wake *wakers) {
 	k.snapshot = nil
 	for _, c := range changes {
 		k.last = c.revision
-		if c.err != nil {
-			k.unread(c, wake)
-		} else if e := k.put(c); e != nil {
+		_, repaired := k.unreadable[c.key]
+		delete(k.unreadable, c.key)
+		e := k.put(c)
+		switch {
+		case c.err != nil || repaired:
+			// There is no state to go back to, and nothing that could be told to watchers:
+			// that an object is gone would be wrong.
+			k.cutOff(c.revision, wake)
+		case e != nil:
 			k.publish(e, wake)
 		}
 	}
@@ -93,14 +100,16 @@ func (k *kind) apply(changes []change, wake *wakers) {
 
 // put changes the tree. It returns nil if there is nothing to tell.
 func (k *kind) put(c change) *event {
-	if len(k.unreadable) > 0 {
-		delete(k.unreadable, c.key)
-	}
 	e := &event{kind: k, revision: c.revision, after: c.object}
-	if c.object == nil {
-		e.before = k.objects.delete(c.key)
-	} else {
+	copied := k.objects.copied
+	if c.object != nil {
 		e.before = k.objects.set(c.object)
+	} else {
+		e.before = k.objects.delete(c.key)
+	}
+	e.nodes = k.objects.copied - copied
+	if c.err != nil {
+		k.unreadable[c.key] = c.err
 	}
 	if e.before == nil && e.after == nil {
 		return nil
@@ -121,22 +130,13 @@ func (k *kind) publish(e *event, wake *wakers) {
 	})
 }
 
-// unread notes that there is something that can't be read. To tell watchers that the object is
-// gone would be wrong, and there is nothing else to tell: they are cut off.
-func (k *kind) unread(c change, wake *wakers) {
-	k.objects.delete(c.key)
-	k.unreadable[c.key] = c.err
-	k.cutOff(c.revision, wake)
-}
-
 // cutOff drops all events up to a revision, so that no watcher can go on.
 func (k *kind) cutOff(revision store.Revision, wake *wakers) {
 	for t := range k.eachTopic() {
 		t.events.dropAll()
-		t.since = revision
 		wake.add(t)
 	}
-	k.grow(-k.bytes)
+	k.grow(-int(k.bytes.Load()))
 	k.moveHorizon(revision)
 }
 
@@ -166,8 +166,8 @@ func (k *kind) dropFirst() {
 
 // grow notes that the events keep more alive, or less.
 func (k *kind) grow(bytes int) {
-	k.bytes += bytes
-	k.window.bytes += bytes
+	k.bytes.Add(int64(bytes))
+	k.window.bytes.Add(int64(bytes))
 }
 
 // end wakes all who wait.
@@ -185,11 +185,13 @@ func (k *kind) end() {
 func (k *kind) moveHorizon(revision store.Revision) {
 	k.horizon = revision
 	k.past.forget(revision)
-	for w := range k.starting {
-		if w.after < revision {
-			w.initial.Store(nil)
-			delete(k.starting, w)
+	for first := k.starting.Front(); first != nil; first = k.starting.Front() {
+		w := first.Value.(*Watcher)
+		if w.after >= revision {
+			return
 		}
+		w.initial.Store(nil)
+		k.starting.Remove(first)
 	}
 }
 
@@ -206,41 +208,21 @@ func (k *kind) eachTopic() iter.Seq[*topic] {
 	}
 }
 
-// subscribe returns the topic with that key, with all events since a revision that is not
-// before the horizon. The caller holds the lock.
-func (k *kind) subscribe(key topicKey, since store.Revision) *topic {
+// subscribe returns the topic with that key. The caller holds the lock.
+func (k *kind) subscribe(key topicKey) *topic {
 	t := k.all
 	if key != (topicKey{}) {
 		if t = k.topics.byKey[key]; t == nil {
-			t = newTopic(key, k.last)
+			t = newTopic(key)
 			k.topics.put(t)
 		}
 	}
 	t.watchers++
-	if since < t.since {
-		k.fill(t, since)
-	}
 	return t
 }
 
-// fill completes a topic with events from before it was there. Those that it has keep their
-// numbers.
-func (k *kind) fill(t *topic, since store.Revision) {
-	var earlier []*event
-	for _, e := range k.all.events.between(since, t.since) {
-		if t.has(e) {
-			earlier = append(earlier, e)
-		}
-	}
-	t.events.list = append(earlier, t.events.list...)
-	t.events.first -= int64(len(earlier))
-	t.since = since
-}
-
-// unsubscribe gives a topic back.
+// unsubscribe gives a topic back. The caller holds the lock.
 func (k *kind) unsubscribe(t *topic) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	if t.watchers--; t.watchers == 0 && t != k.all {
 		k.topics.remove(t)
 	}

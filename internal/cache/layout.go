@@ -31,15 +31,15 @@ var (
 type layout struct {
 	o    *Object
 	text string
-	// name is that of the metadata; it must be the one of the key.
-	name string
+	// name and namespace are those of the metadata; they must be those of the key.
+	name, namespace string
 }
 
 // wanted is what is looked for in a JSON object: fields, or objects with fields in them.
 type wanted struct {
-	name  string
-	field int // which field it is; -1 if it is an object with fields
-	below []wanted
+	name   string
+	fields []int // which fields it is
+	below  []wanted
 }
 
 // wantedFields puts paths together, so that all are found in one pass.
@@ -53,10 +53,10 @@ func wantedFields(fields []Field) (want []wanted) {
 func addWanted(want []wanted, path []string, field int) []wanted {
 	i, found := slices.BinarySearchFunc(want, path[0], func(w wanted, name string) int { return strings.Compare(w.name, name) })
 	if !found {
-		want = slices.Insert(want, i, wanted{name: path[0], field: -1})
+		want = slices.Insert(want, i, wanted{name: path[0]})
 	}
 	if len(path) == 1 {
-		want[i].field = field
+		want[i].fields = append(want[i].fields, field)
 	} else {
 		want[i].below = addWanted(want[i].below, path[1:], field)
 	}
@@ -113,6 +113,8 @@ func (l *layout) metadata(at int) (end int, err error) {
 			m.end, err = l.labels(m.at)
 		case "name":
 			l.name, m.end, err = readString(l.text, m.at)
+		case "namespace":
+			l.namespace, m.end, err = readString(l.text, m.at)
 		default:
 			m.end = skipValue(l.text, m.at)
 		}
@@ -154,11 +156,16 @@ func (l *layout) labels(at int) (end int, err error) {
 // wanted reads the member if something is wanted of it.
 func (l *layout) wanted(m *members, want []wanted) error {
 	for i := range want {
-		switch w := &want[i]; {
-		case w.name != m.name:
-		case w.field >= 0:
-			return l.field(m, w.field)
-		case m.at < len(l.text) && l.text[m.at] == '{':
+		w := &want[i]
+		if w.name != m.name {
+			continue
+		}
+		for _, field := range w.fields {
+			if err := l.field(m, field); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+		}
+		if len(w.below) > 0 && m.byte() == '{' {
 			below := membersAt(l.text, m.at)
 			for below.next(w.below[len(w.below)-1].name) {
 				if err := l.wanted(&below, w.below); err != nil {

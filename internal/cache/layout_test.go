@@ -17,6 +17,8 @@ var testFields = []Field{
 	{Name: "type", Path: []string{"type"}},
 	{Name: "generation", Path: []string{"metadata", "generation"}, Absent: "0"},
 	{Name: "spec.a.b.c", Path: []string{"spec", "a", "b", "c"}},
+	{Name: "spec.host", Path: []string{"spec", "nodeName"}, Absent: "none"},
+	{Name: "spec.a", Path: []string{"spec", "a"}},
 }
 
 func testKind(fields []Field) *kind {
@@ -118,6 +120,7 @@ func TestUnreadable(t *testing.T) {
 		`{"metadata":{"labels":{"a":1},"name":"web"}}`:           "metadata: labels: a: expected a string",
 		`{"metadata":{"labels":{"a":"1","a":"2"},"name":"web"}}`: "canonical",
 		`{"metadata":{"name":"web","name":"web"}}`:               "canonical",
+		`{"metadata":{"name":"web","namespace":"other"}}`:        `metadata.namespace: expected "default", received "other"`,
 		`{"metadata":{"name":"web"},"spec":{"b":1,"a":2}}`:       "canonical",
 		`{"metadata":{"name":"web"},"spec":{"nodeName":"`:        "expected",
 	} {
@@ -198,6 +201,9 @@ func FuzzObject(f *testing.F) {
 		readable := v.Lookup("metadata", "name").Text() == "web"
 		for _, label := range v.Lookup("metadata", "labels").Fields() {
 			readable = readable && label.Kind() == document.String
+		}
+		if namespace := v.Lookup("metadata", "namespace"); !namespace.IsAbsent() {
+			readable = readable && namespace.Kind() == document.String && (namespace.Text() == "" || namespace.Text() == "default")
 		}
 		if labels := v.Lookup("metadata", "labels"); !labels.IsAbsent() && !labels.IsNull() && labels.Kind() != document.Map {
 			readable = false

@@ -20,6 +20,22 @@ type state struct {
 	unreadable map[string]error
 }
 
+// loadAndWatch reads all that the store has, and watches it from there for as long as the
+// second context lives.
+func (c *Cache) loadAndWatch(ctx, following context.Context) (store.Watcher, error) {
+	for {
+		at, err := c.load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w, err := c.store.Watch(following, "", at)
+		if !errors.Is(err, store.ErrCompacted) {
+			return w, err
+		}
+		// History was forgotten meanwhile.
+	}
+}
+
 // load reads all that the store has, and returns the revision at which it did.
 func (c *Cache) load(ctx context.Context) (store.Revision, error) {
 	for {

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -48,6 +49,7 @@ type Field struct {
 // newObject makes an object of what the store has, or says why it can't. The value must not be
 // changed any more.
 func newObject(k *kind, key string, value []byte, revision store.Revision) (*Object, error) {
+	value = fit(value)
 	o := &Object{kind: k, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
 	l := layout{o: o, text: o.text}
 	if err := l.read(k.fields, k.wanted); err != nil {
@@ -56,7 +58,18 @@ func newObject(k *kind, key string, value []byte, revision store.Revision) (*Obj
 	if l.name != o.Name() {
 		return nil, &UnreadableError{Key: key, Err: fmt.Errorf("metadata.name: expected %q, received %q", o.Name(), l.name)}
 	}
+	if l.namespace != "" && l.namespace != o.Namespace() {
+		return nil, &UnreadableError{Key: key, Err: fmt.Errorf("metadata.namespace: expected %q, received %q", o.Namespace(), l.namespace)}
+	}
 	return o, nil
+}
+
+// fit returns a value without much room behind it, which would be kept as long as the value is.
+func fit(value []byte) []byte {
+	if cap(value)-len(value) > len(value)/8+64 {
+		return bytes.Clone(value)
+	}
+	return value
 }
 
 // at returns the same object at another revision: what a watcher gets who loses sight of it.

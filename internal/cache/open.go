@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,9 +14,10 @@ import (
 // Options say what a cache keeps. All have a useful zero value.
 type Options struct {
 	// Fields returns what objects of a kind, GROUP/RESOURCE, can be selected by, beside name
-	// and namespace; nil means nothing. It is called once a kind.
+	// and namespace; nil means nothing.
 	Fields func(kind string) []Field
-	// WindowBytes is how much the window may keep alive; 0 means 64 MiB.
+	// WindowBytes is how much the window may keep alive; 0 means 64 MiB, a negative number
+	// that there is no window.
 	WindowBytes int
 	// FormBytes is how much the forms of objects may take; 0 means 64 MiB.
 	FormBytes int
@@ -36,8 +38,11 @@ func (o Options) withDefaults() Options {
 	if o.Fields == nil {
 		o.Fields = func(string) []Field { return nil }
 	}
-	if o.WindowBytes == 0 {
+	switch {
+	case o.WindowBytes == 0:
 		o.WindowBytes = defaultWindowBytes
+	case o.WindowBytes < 0:
+		o.WindowBytes = 0
 	}
 	if o.FormBytes == 0 {
 		o.FormBytes = defaultFormBytes
@@ -77,18 +82,16 @@ type Cache struct {
 func Open(ctx context.Context, s store.Store, options Options) (*Cache, error) {
 	c := &Cache{options: options.withDefaults(), store: s, kinds: map[string]*kind{}, done: make(chan struct{})}
 	c.forms.limit, c.forms.memory = c.options.FormBytes, memoryInUse
-	at, err := c.load(ctx)
-	if err != nil {
-		return nil, err
-	}
 	following, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	watcher, err := s.Watch(following, "", at)
+	watcher, err := c.loadAndWatch(ctx, following)
 	if err != nil {
 		stop()
 		return nil, err
 	}
+	at := c.progress.revision()
 	c.running.Go(func() { c.follow(following, watcher) })
+	c.running.Go(func() { c.recall(following, at) })
 	return c, nil
 }
 
@@ -110,30 +113,43 @@ func (c *Cache) openError() error {
 	}
 }
 
-// kind returns what there is of a kind, which may be nothing.
+// kind returns what there is of a kind, which may be nothing, and is from then on.
 func (c *Cache) kind(name string) *kind {
-	c.mu.RLock()
-	k := c.kinds[name]
-	c.mu.RUnlock()
-	if k != nil {
+	k, known := c.peek(name)
+	if known {
 		return k
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k = c.kinds[name]; k == nil {
-		k = newKind(name, c.options.Fields(name), &c.forms, &c.window, c.base)
-		c.kinds[name] = k
+	if there := c.kinds[name]; there != nil {
+		return there
 	}
+	k.last, k.horizon = c.base, c.base
+	c.kinds[name] = k
 	return k
+}
+
+// peek returns what there is of a kind. If that is nothing, it is not kept: whoever asks for
+// what does not exist leaves nothing behind.
+func (c *Cache) peek(name string) (k *kind, known bool) {
+	c.mu.RLock()
+	k, base := c.kinds[name], c.base
+	c.mu.RUnlock()
+	if k != nil {
+		return k, true
+	}
+	return newKind(name, c.options.Fields(name), &c.forms, &c.window, base), false
 }
 
 // Commit does all the writes, or none, as the store does. When it returns, whoever reads from
 // the cache sees them, or what they were lost to.
 func (c *Cache) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
-	for _, w := range writes {
+	writes = slices.Clone(writes)
+	for i, w := range writes {
 		if err := c.check(w); err != nil {
 			return 0, err
 		}
+		writes[i].Value = fit(w.Value)
 	}
 	revision, err := c.store.Commit(ctx, writes...)
 	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
@@ -143,8 +159,10 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 	if err != nil {
 		return 0, err
 	}
-	// It is done, and whoever wrote must hear of that, even if there is nobody to wait.
-	_ = c.progress.wait(ctx, revision)
+	// It is done. But it is not acknowledged before it can be read.
+	if err := c.progress.wait(ctx, revision); err != nil {
+		return 0, &store.UnknownError{Err: err}
+	}
 	return revision, nil
 }
 

@@ -110,6 +110,9 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 		return list, nil // there was nothing; to the store it would mean now
 	}
 	r := store.Range{Prefix: m.prefix(k), After: q.After, Limit: pageSize, Revision: list.Revision}
+	if m.isTopic && q.Limit > 0 {
+		r.Limit = min(q.Limit+1, pageSize)
+	}
 	for {
 		page, err := c.store.List(ctx, r)
 		if errors.Is(err, store.ErrCompacted) {
@@ -171,20 +174,29 @@ func (h *oldEvents) next(ctx context.Context, k *kind) (events []*event, until s
 		return nil, 0, err
 	}
 	for _, from := range batch.Events {
-		e := &event{kind: k, revision: from.Revision}
-		if from.Previous != nil {
-			if e.before, err = newObject(k, from.Key, from.Previous, from.PreviousRevision); err != nil {
-				return nil, 0, err
-			}
-		}
-		if !from.IsDelete() {
-			if e.after, err = newObject(k, from.Key, from.Value, from.Revision); err != nil {
-				return nil, 0, err
-			}
+		e, err := oldEvent(k, from)
+		if err != nil {
+			return nil, 0, ErrTooOld // as when it happens now, see kind.apply
 		}
 		events = append(events, e)
 	}
 	return events, batch.Revision, nil
+}
+
+// oldEvent makes an event of what the store's history has.
+func oldEvent(k *kind, from store.Event) (e *event, err error) {
+	e = &event{kind: k, revision: from.Revision}
+	if from.Previous != nil {
+		if e.before, err = newObject(k, from.Key, from.Previous, from.PreviousRevision); err != nil {
+			return nil, err
+		}
+	}
+	if !from.IsDelete() {
+		if e.after, err = newObject(k, from.Key, from.Value, from.Revision); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
 }
 
 func (h *oldEvents) close() {

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -56,9 +57,12 @@ func Exactly(revision store.Revision) Freshness { return Freshness{exactly, revi
 
 // freshen waits until the cache is as fresh as it must be.
 func (c *Cache) freshen(ctx context.Context, f Freshness) error {
+	if err := c.openError(); err != nil {
+		return err
+	}
 	switch f.mode {
 	case anyAge:
-		return c.openError()
+		return nil
 	case latest:
 		now, err := c.store.Revision(ctx)
 		if err != nil {
@@ -67,7 +71,7 @@ func (c *Cache) freshen(ctx context.Context, f Freshness) error {
 		return c.progress.wait(ctx, now)
 	}
 	if c.progress.revision() >= f.revision {
-		return c.openError()
+		return nil
 	}
 	// It may be a moment ahead, as when another process has given it out.
 	short, cancel := context.WithTimeout(ctx, c.options.FutureWait)
@@ -83,7 +87,7 @@ func (c *Cache) freshen(ctx context.Context, f Freshness) error {
 type progress struct {
 	now     atomic.Int64
 	mu      sync.Mutex
-	waiting []*waiter
+	waiting waiters
 	closed  bool
 }
 
@@ -91,6 +95,33 @@ type progress struct {
 type waiter struct {
 	revision store.Revision
 	reached  chan struct{}
+	place    int // among the waiters; -1 when it is not there any more
+}
+
+// waiters is a heap: the one that waits for the lowest revision comes first.
+type waiters []*waiter
+
+func (w waiters) Len() int           { return len(w) }
+func (w waiters) Less(i, j int) bool { return w[i].revision < w[j].revision }
+
+func (w waiters) Swap(i, j int) {
+	w[i], w[j] = w[j], w[i]
+	w[i].place, w[j].place = i, j
+}
+
+func (w *waiters) Push(x any) {
+	added := x.(*waiter)
+	added.place = len(*w)
+	*w = append(*w, added)
+}
+
+func (w *waiters) Pop() any {
+	last := len(*w) - 1
+	popped := (*w)[last]
+	(*w)[last] = nil
+	*w = (*w)[:last]
+	popped.place = -1
+	return popped
 }
 
 func (p *progress) revision() store.Revision { return store.Revision(p.now.Load()) }
@@ -100,16 +131,9 @@ func (p *progress) move(revision store.Revision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now.Store(int64(revision))
-	rest := p.waiting[:0]
-	for _, w := range p.waiting {
-		if w.revision <= revision {
-			close(w.reached)
-		} else {
-			rest = append(rest, w)
-		}
+	for len(p.waiting) > 0 && p.waiting[0].revision <= revision {
+		close(heap.Pop(&p.waiting).(*waiter).reached)
 	}
-	clear(p.waiting[len(rest):])
-	p.waiting = rest
 }
 
 // wait waits until all up to a revision has been seen.
@@ -117,7 +141,7 @@ func (p *progress) wait(ctx context.Context, revision store.Revision) error {
 	if p.revision() >= revision {
 		return nil
 	}
-	w := &waiter{revision: revision, reached: make(chan struct{})}
+	w := &waiter{revision: revision, reached: make(chan struct{}), place: -1}
 	if err := p.enter(w); err != nil {
 		return err
 	}
@@ -142,21 +166,16 @@ func (p *progress) enter(w *waiter) error {
 	case p.revision() >= w.revision:
 		close(w.reached)
 	default:
-		p.waiting = append(p.waiting, w)
+		heap.Push(&p.waiting, w)
 	}
 	return nil
 }
 
-func (p *progress) leave(left *waiter) {
+func (p *progress) leave(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, w := range p.waiting {
-		if w == left {
-			last := len(p.waiting) - 1
-			p.waiting[i], p.waiting[last] = p.waiting[last], nil
-			p.waiting = p.waiting[:last]
-			return
-		}
+	if w.place >= 0 {
+		heap.Remove(&p.waiting, w.place)
 	}
 }
 
@@ -165,8 +184,7 @@ func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for _, w := range p.waiting {
-		close(w.reached)
+	for len(p.waiting) > 0 {
+		close(heap.Pop(&p.waiting).(*waiter).reached)
 	}
-	p.waiting = nil
 }

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"strings"
 
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -12,7 +11,11 @@ func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) 
 	if err := c.freshen(ctx, f); err != nil {
 		return nil, err
 	}
-	k, text := c.kind(key.Kind), key.String()
+	if !key.isValid() {
+		return nil, store.ErrNotFound
+	}
+	k, _ := c.peek(key.Kind)
+	text := key.String()
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if o := k.objects.get(text); o != nil {
@@ -49,18 +52,19 @@ type List struct {
 
 // List returns the objects of a selection, as they were at one revision.
 func (c *Cache) List(ctx context.Context, q Query) (List, error) {
-	k := c.kind(q.Kind)
-	m, err := newMatcher(k, q.Selection)
-	if err != nil {
+	if err := c.freshen(ctx, q.Freshness); err != nil {
 		return List{}, err
 	}
-	if err := c.freshen(ctx, q.Freshness); err != nil {
+	progress := c.progress.revision() // a kind that has been seen until here is known
+	k, _ := c.peek(q.Kind)
+	m, err := newMatcher(k, q.Selection)
+	if err != nil {
 		return List{}, err
 	}
 	if q.Freshness.mode == exactly {
 		return c.listPast(ctx, k, &m, q)
 	}
-	objects, revision, err := k.current(&m, c.progress.revision())
+	objects, revision, err := k.current(&m, progress)
 	if err != nil {
 		return List{}, err
 	}
@@ -95,7 +99,7 @@ func (k *kind) readable(m *matcher) error {
 	return nil
 }
 
-// bounds returns what the keys of all that a selection has begin with.
+// prefix returns what the keys of all that a selection has begin with.
 func (m *matcher) prefix(k *kind) string {
 	if m.namespace == "" {
 		return k.prefix()
@@ -109,37 +113,45 @@ func (m *matcher) list(k *kind, objects tree, q Query) List {
 	if m.nothing {
 		return list
 	}
-	prefix := m.prefix(k)
-	start := prefix
-	if q.After >= start {
-		start = q.After + "\x00"
-	}
-	onlyPlace := m.name == "" && m.labels == nil && m.fields == nil
-	if onlyPlace {
-		rest := max(0, objects.rank(successor(prefix))-objects.rank(start))
-		if q.Limit > 0 && rest > q.Limit {
-			list.Remaining = rest - q.Limit
-			rest = q.Limit
+	start, end := m.bounds(k, q.After)
+	if m.name == "" && m.isTopic {
+		first := objects.rank(start)
+		count := max(0, objects.rank(end)-first)
+		if q.Limit > 0 && count > q.Limit {
+			list.More, list.Remaining = true, count-q.Limit
+			count = q.Limit
 		}
-		list.Objects = make([]*Object, 0, rest)
+		list.Objects = objects.slice(first, count)
+		return list
 	}
 	for o := range objects.from(start) {
-		if !strings.HasPrefix(o.key, prefix) {
+		if o.key >= end {
 			break
 		}
-		if !onlyPlace && !m.matches(o) {
+		if !m.matches(o) {
 			continue
 		}
 		if q.Limit > 0 && len(list.Objects) == q.Limit {
-			list.More = true
+			list.More, list.Remaining = true, -1
 			break
 		}
 		list.Objects = append(list.Objects, o)
 	}
-	if list.More && !onlyPlace {
-		list.Remaining = -1
-	}
 	return list
+}
+
+// bounds returns between which keys all is that a selection has, after a key.
+func (m *matcher) bounds(k *kind, after string) (start, end string) {
+	start = m.prefix(k)
+	end = successor(start)
+	if m.namespace != "" && m.name != "" {
+		start += m.name
+		end = start + "\x00"
+	}
+	if after >= start {
+		start = after + "\x00"
+	}
+	return start, end
 }
 
 // successor returns what comes after all that begins with a text, which must not end with the

@@ -27,7 +27,7 @@ func names(l List) string {
 	return b.String()
 }
 
-func list(t testing.TB, c *Cache, q Query) List {
+func listed(t testing.TB, c *Cache, q Query) List {
 	t.Helper()
 	q.Kind = pods
 	l, err := c.List(t.Context(), q)
@@ -88,7 +88,7 @@ func TestList(t *testing.T) {
 		{Query{Freshness: Exactly(3)}, "a/x@3 a/y@2 b/x@1 at 3"},
 		{Query{Freshness: Exactly(6)}, "a-b/x@4 a/x@3 a/y@2 b/x@1 c/z@5 at 6"},
 	} {
-		if got := names(list(t, c, test.Query)); got != test.want {
+		if got := names(listed(t, c, test.Query)); got != test.want {
 			t.Errorf("%+v: %s, want %s", test.Query, got, test.want)
 		}
 	}
@@ -103,10 +103,10 @@ func TestPages(t *testing.T) {
 			for i := range 20 {
 				put(t, c, podKey("default", nameOf(i)), pod(nameOf(i), "web", "n1", 0))
 			}
-			want := list(t, c, Query{})
+			want := listed(t, c, Query{})
 			var got List
 			for q := (Query{Limit: 3}); ; {
-				page := list(t, c, q)
+				page := listed(t, c, q)
 				got.Objects = append(got.Objects, page.Objects...)
 				got.Revision = page.Revision
 				if !page.More {
@@ -290,7 +290,7 @@ func TestUnreadableObjects(t *testing.T) {
 	unreadable("get", err)
 	_, err = c.Watch(t.Context(), WatchOptions{Selection: all, InitialState: true})
 	unreadable("watch", err)
-	if got := names(list(t, c, Query{Selection: Selection{Namespace: "other"}})); got != "other/good@4 at 4" {
+	if got := names(listed(t, c, Query{Selection: Selection{Namespace: "other"}})); got != "other/good@4 at 4" {
 		t.Error(got)
 	}
 
@@ -308,8 +308,17 @@ func TestUnreadableObjects(t *testing.T) {
 	if _, err := c.Commit(t.Context(), store.Write{Key: podKey("other", "good").String(), Expected: 5, Value: pod("good", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(list(t, c, Query{})); got != "default/good@3 other/good@7 at 7" {
+	if got := names(listed(t, c, Query{})); got != "default/good@3 other/good@7 at 7" {
 		t.Error(got)
+	}
+	// That does not make the past readable.
+	for _, then := range []store.Revision{4, 5, 6} {
+		if l, err := c.List(t.Context(), Query{Selection: all, Freshness: Exactly(then)}); err == nil {
+			t.Errorf("at %d: %s", then, names(l))
+		}
+	}
+	if _, err := watch(t, c, WatchOptions{After: 4}).Next(t.Context()); !errors.Is(err, ErrTooOld) {
+		t.Errorf("%v, want ErrTooOld", err)
 	}
 }
 

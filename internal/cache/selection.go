@@ -36,11 +36,16 @@ type matcher struct {
 	labels          labels.Selector // nil selects all
 	fields          fields.Selector // nil selects all
 	nothing         bool
-	topic           topicKey
+	// topic is one that has all that is selected, isTopic says that it has nothing else.
+	topic   topicKey
+	isTopic bool
 }
 
 // newMatcher checks a selection and finds out which topic has all that it selects.
 func newMatcher(k *kind, s Selection) (matcher, error) {
+	if !isKind(s.Kind) {
+		return matcher{}, fmt.Errorf("cache: expected a kind such as apps/deployments, received %q", s.Kind)
+	}
 	m := matcher{namespace: s.Namespace, name: s.Name}
 	if s.Labels != nil && !s.Labels.Empty() {
 		m.labels = s.Labels
@@ -54,6 +59,7 @@ func newMatcher(k *kind, s Selection) (matcher, error) {
 	if m.name == "" {
 		m.topic.attribute = m.equality(k)
 	}
+	m.isTopic = m.labels == nil && m.fields == nil && !m.nothing
 	return m, nil
 }
 

@@ -1,10 +1,6 @@
 package cache
 
-import (
-	"sync/atomic"
-
-	"github.com/cadastre/cadastre/internal/store"
-)
+import "sync/atomic"
 
 // topicKey says what a topic is about: a namespace, a name in it or in all, objects with a
 // value of a label or field, in a namespace or in all. The zero key is about all of a kind.
@@ -27,13 +23,11 @@ const (
 	field
 )
 
-// topic is the events that touch one thing, and those who wait for them. The lock of the kind
-// guards it.
+// topic is the events that touch one thing since somebody watches it, and those who wait for
+// more. The lock of the kind guards it.
 type topic struct {
-	key topicKey
-	// events are those of the kind that are after since and touch the topic.
+	key    topicKey
 	events events
-	since  store.Revision
 	// watchers is how many there are. waiting is set when one of them waits for changed to
 	// be closed.
 	watchers int
@@ -41,9 +35,7 @@ type topic struct {
 	changed  chan struct{}
 }
 
-func newTopic(key topicKey, since store.Revision) *topic {
-	return &topic{key: key, since: since, changed: make(chan struct{})}
-}
+func newTopic(key topicKey) *topic { return &topic{key: key, changed: make(chan struct{})} }
 
 // wakers are the channels to close to wake watchers. That is done when locks are given back and
 // writers have their answer: there may be very many. Topics that nobody waits at have none.
@@ -61,31 +53,6 @@ func (w *wakers) all() {
 	for _, changed := range w.changed {
 		close(changed)
 	}
-}
-
-// has reports whether an event touches the topic.
-func (t *topic) has(e *event) bool {
-	namespace, name := e.kind.place(e.key())
-	return (t.key.namespace == "" || t.key.namespace == namespace) && (t.key.name == "" || t.key.name == name) &&
-		(e.before.has(t.key.attribute) || e.after.has(t.key.attribute))
-}
-
-// has reports whether the object has an attribute.
-func (o *Object) has(a attribute) bool {
-	if o == nil {
-		return false
-	}
-	var value string
-	var ok bool
-	switch a.source {
-	case none:
-		return true
-	case label:
-		value, ok = o.Label(a.name)
-	case field:
-		value, ok = o.Field(a.name)
-	}
-	return ok && value == a.value
 }
 
 // topics are those of a kind that somebody watches, but for the one about all.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // tree has objects in the order of their keys. It is a B+ tree that is copied on write: clone
@@ -16,6 +17,8 @@ import (
 type tree struct {
 	root  *node
 	owner *owner
+	// copied is how much memory the nodes took that were copied.
+	copied int
 }
 
 // owner is what a tree and the nodes have in common that it may change in place.
@@ -139,7 +142,14 @@ func (t *tree) owned(n *node) *node {
 	if n.owner == t.owner {
 		return n
 	}
+	t.copied += n.memory()
 	return &node{owner: t.owner, count: n.count, objects: slices.Clone(n.objects), children: slices.Clone(n.children), lows: slices.Clone(n.lows)}
+}
+
+// memory is about how much memory a node takes.
+func (n *node) memory() int {
+	const pointer, text = int(unsafe.Sizeof(n)), int(unsafe.Sizeof(""))
+	return int(unsafe.Sizeof(*n)) + n.size()*pointer + len(n.lows)*text
 }
 
 // low returns a bound of the keys below a node.
@@ -279,6 +289,35 @@ func (n *node) from(key string, yield func(*Object) bool) bool {
 		}
 	}
 	return true
+}
+
+// slice returns so many objects, from the one on that so many are before.
+func (t *tree) slice(first, count int) []*Object {
+	list := make([]*Object, 0, count)
+	if t.root != nil {
+		list = t.root.appendTo(list, first)
+	}
+	return list
+}
+
+// appendTo appends the objects of a node, but for the first ones, as long as there is room.
+func (n *node) appendTo(list []*Object, first int) []*Object {
+	if n.isLeaf() {
+		end := min(len(n.objects), first+cap(list)-len(list))
+		return append(list, n.objects[first:end]...)
+	}
+	for _, child := range n.children {
+		if len(list) == cap(list) {
+			break
+		}
+		if first >= child.count {
+			first -= child.count
+			continue
+		}
+		list = child.appendTo(list, first)
+		first = 0
+	}
+	return list
 }
 
 // rank returns how many objects are before a key.

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"container/list"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -64,11 +65,13 @@ type Watcher struct {
 	//
 	//	after <= seen
 	after, seen store.Revision
-	// A watcher is in one of three states: it has an initial state, and lastKey is the last
-	// that was told of it; or it reads old events; or it is at a place in a topic. In the
-	// first it has a topic, too.
-	starting bool
+	// A watcher goes through up to four stages. First it tells the initial state, of which
+	// lastKey is the last that was told; starting is its place among those that do. Or else
+	// it reads old events, if it comes from before the window. Then it is at a place among
+	// all events of the kind, until it has told those that are there; then at a place in
+	// its own topic.
 	initial  atomic.Pointer[tree]
+	starting *list.Element
 	lastKey  string
 	old      *oldEvents
 	topic    *topic
@@ -79,14 +82,16 @@ type Watcher struct {
 	told      store.Revision
 	taken     []*event
 	events    []Event
-	closed    bool
+	err       error // why it has ended
 }
 
-// largestTaken is how many events are taken from a topic at once, largestInitial how many
-// objects are looked at for one part of the initial state.
 const (
+	// largestTaken is how many events are taken from a topic at once, largestInitial how
+	// many objects are looked at for one part of the initial state.
 	largestTaken   = 128
 	largestInitial = 512
+	// fewEvents is how many a watcher has room for while it waits.
+	fewEvents = 16
 )
 
 // Watch tells of what happens to the objects of a selection.
@@ -125,8 +130,7 @@ func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
 	w.after = max(progress, w.k.last)
 	w.seen = w.after
 	w.initial.Store(&objects)
-	w.starting = true
-	w.k.starting[w] = true
+	w.starting = w.k.starting.PushBack(w)
 	w.enter()
 	return nil
 }
@@ -149,50 +153,63 @@ func (w *Watcher) startAfter() error {
 	return err
 }
 
-// enter takes a place in the topic, behind what is told already. The caller holds the lock.
+// enter takes a place among all events of the kind, behind what is told already. The caller
+// holds the lock.
 func (w *Watcher) enter() {
-	w.topic = w.k.subscribe(w.m.topic, w.after)
+	w.topic = w.k.subscribe(topicKey{})
 	w.next = w.topic.events.after(w.after)
+	w.settle()
+}
+
+// settle takes a place at the end of the watcher's own topic, if it has told all events of the
+// kind. So a new topic need not be filled, which would keep everybody else waiting. The caller
+// holds the lock.
+func (w *Watcher) settle() {
+	if w.next != w.topic.events.end() {
+		return
+	}
+	w.k.unsubscribe(w.topic)
+	w.topic = w.k.subscribe(w.m.topic)
+	w.next = w.topic.events.end()
 }
 
 // Close ends the watch.
-func (w *Watcher) Close() {
-	if w.closed {
+func (w *Watcher) Close() { w.end(ErrClosed) }
+
+// end gives all back that the watcher has. It can tell nothing any more.
+func (w *Watcher) end(reason error) {
+	if w.err != nil {
 		return
 	}
-	w.closed = true
+	w.err = reason
 	if w.old != nil {
 		w.old.close()
-	}
-	if w.topic != nil {
-		w.k.unsubscribe(w.topic)
 	}
 	if w.bookmarks != nil {
 		w.bookmarks.Stop()
 	}
 	w.endInitial()
+	w.k.mu.Lock()
+	defer w.k.mu.Unlock()
+	if w.topic != nil {
+		w.k.unsubscribe(w.topic)
+	}
+	w.topic, w.events, w.taken = nil, nil, nil
 }
 
 // Next waits for something to tell. What it returns may be used until it is called again. It
-// fails with ErrTooOld if the watcher was too slow, and with ErrClosed when the cache has been
-// closed.
+// fails with ErrTooOld if the watcher was too slow, and with ErrClosed when it or the cache has
+// been closed; so it does from then on.
 func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		w.events = w.events[:0]
-		var changed <-chan struct{}
-		var err error
-		switch {
-		case w.starting:
-			err = w.tellInitial()
-		case w.old != nil:
-			err = w.tellOld(ctx)
-		default:
-			changed, err = w.tellRecent()
-		}
+		changed, err := w.tellNext(ctx)
 		if err != nil {
+			if ctx.Err() == nil {
+				w.end(err)
+			}
 			return nil, err
 		}
 		if len(w.events) > 0 {
@@ -211,9 +228,28 @@ func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// wait waits until the topic has changed, or a bookmark is due.
+// tellNext tells what is next, at whatever stage the watcher is. If there is nothing it may return
+// what to wait for.
+func (w *Watcher) tellNext(ctx context.Context) (changed <-chan struct{}, err error) {
+	w.events = w.events[:0]
+	switch {
+	case w.err != nil:
+		return nil, w.err
+	case w.starting != nil:
+		return nil, w.tellInitial()
+	case w.old != nil:
+		return nil, w.tellOld(ctx)
+	}
+	return w.tellRecent()
+}
+
+// wait waits until the topic has changed, or a bookmark is due. Meanwhile it keeps little memory,
+// and no objects.
 func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
-	clear(w.events[:cap(w.events)]) // nothing is kept alive by who waits
+	if cap(w.events) > fewEvents || cap(w.taken) > fewEvents {
+		w.events, w.taken = nil, nil
+	}
+	clear(w.events[:cap(w.events)])
 	var due <-chan time.Time
 	if w.bookmarks != nil {
 		due = w.bookmarks.C
@@ -264,14 +300,14 @@ func (w *Watcher) tellInitial() error {
 }
 
 func (w *Watcher) endInitial() {
-	if !w.starting {
+	if w.starting == nil {
 		return
 	}
-	w.starting = false
 	w.initial.Store(nil)
 	w.k.mu.Lock()
 	defer w.k.mu.Unlock()
-	delete(w.k.starting, w)
+	w.k.starting.Remove(w.starting)
+	w.starting = nil
 }
 
 // tellOld tells what the store's history has next, and takes a place in the topic when it has
@@ -281,7 +317,7 @@ func (w *Watcher) tellOld(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.tell(old)
+	w.tell(old, w.m.matches)
 	w.after = max(w.after, until)
 	w.seen = max(w.seen, until)
 	w.k.mu.Lock()
@@ -311,23 +347,35 @@ func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
 	w.k.mu.RUnlock()
 	if len(w.taken) == 0 {
 		w.seen = max(w.seen, progress)
+		if t.key != w.m.topic {
+			w.k.mu.Lock()
+			defer w.k.mu.Unlock()
+			w.settle()
+			return nil, nil
+		}
 		return changed, w.c.openError()
 	}
 	w.next += int64(len(w.taken))
-	w.tell(w.taken)
+	if w.m.isTopic && t.key == w.m.topic {
+		w.tell(w.taken, exists) // the topic has nothing else
+	} else {
+		w.tell(w.taken, w.m.matches)
+	}
 	w.after = max(w.after, w.taken[len(w.taken)-1].revision)
 	w.seen = max(w.seen, w.after)
 	clear(w.taken)
 	return nil, nil
 }
 
-// tell tells of events, each as it looks to who sees only the selection.
-func (w *Watcher) tell(events []*event) {
+func exists(o *Object) bool { return o != nil }
+
+// tell tells of events, each as it looks to who sees only what matches.
+func (w *Watcher) tell(events []*event, matches func(*Object) bool) {
 	for _, e := range events {
 		if e.revision <= w.after {
 			continue
 		}
-		was, is := w.m.matches(e.before), w.m.matches(e.after)
+		was, is := matches(e.before), matches(e.after)
 		switch {
 		case was && is:
 			w.events = append(w.events, Event{Modified, e.after, e.revision})

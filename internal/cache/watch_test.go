@@ -183,8 +183,8 @@ func TestSlowWatcher(t *testing.T) {
 		t.Error(got)
 	}
 	k := c.kind(pods)
-	if k.bytes > 64<<10 || len(k.all.events.list) > 60 || c.window.bytes != k.bytes {
-		t.Errorf("the window has %d events, %d bytes", len(k.all.events.list), k.bytes)
+	if bytes := k.bytes.Load(); bytes > 64<<10 || len(k.all.events.list) > 60 || c.window.bytes.Load() != bytes {
+		t.Errorf("the window has %d events, %d bytes", len(k.all.events.list), bytes)
 	}
 	for _, topic := range k.topics.byKey {
 		if len(topic.events.list) > 1 {

@@ -13,6 +13,9 @@ type event struct {
 	revision store.Revision
 	// before is nil if there was no object, after if there is none any more.
 	before, after *Object
+	// nodes is how much memory the nodes took that the tree had to copy: snapshots may keep
+	// the old ones alive.
+	nodes int
 	// ended is before at the revision of the event, made when somebody asks for it.
 	ended atomic.Pointer[Object]
 }
@@ -39,13 +42,13 @@ func (e *event) last() *Object {
 func (e *event) size() int {
 	const overhead = 256 // its own, its places in the window and in topics
 	if e.before == nil {
-		return overhead
+		return overhead + e.nodes
 	}
-	return overhead + e.before.size()
+	return overhead + e.nodes + e.before.size()
 }
 
 // windowSize is how much the events of all kinds keep alive.
-type windowSize struct{ bytes int }
+type windowSize struct{ bytes atomic.Int64 }
 
 // events are events in the order of revisions. They are numbered, and a number is never given
 // twice, so that whoever remembers the number of the next one knows whether it has missed some.
@@ -55,6 +58,12 @@ type events struct {
 }
 
 func (e *events) end() int64 { return e.first + int64(len(e.list)) }
+
+// prepend puts events before those that are there, which keep their numbers.
+func (e *events) prepend(earlier []*event) {
+	e.list = slices.Concat(earlier, e.list)
+	e.first -= int64(len(earlier))
+}
 
 func (e *events) add(added *event) { e.list = append(e.list, added) }
 

@@ -37,8 +37,8 @@ func TestWindowKeepsNothing(t *testing.T) {
 	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
 	for range 100 {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
-		list(t, c, Query{Limit: 1}) // is remembered
-		list(t, c, Query{Freshness: Exactly(c.progress.revision() - 1)})
+		listed(t, c, Query{Limit: 1}) // is remembered
+		listed(t, c, Query{Freshness: Exactly(c.progress.revision() - 1)})
 		k := c.kind(pods)
 		if len(k.all.events.list) > 9 {
 			t.Fatalf("%d events", len(k.all.events.list))
