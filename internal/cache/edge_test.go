@@ -182,17 +182,62 @@ func TestOpenWhileHistoryIsForgotten(t *testing.T) {
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 }
 
+// TestExactly is refused where it means nothing.
+func TestExactly(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	if _, err := c.Get(t.Context(), podKey("default", "a"), Exactly(1)); !errors.Is(err, errExactly) {
+		t.Error(err)
+	}
+	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods}, InitialState: true, Freshness: Exactly(1)}); !errors.Is(err, errExactly) {
+		t.Error(err)
+	}
+}
+
+// TestCloseInHistory ends watches that read the past, too.
+func TestCloseInHistory(t *testing.T) {
+	c := openCache(t, openStore(t), Options{WindowBytes: -1})
+	for range 3000 {
+		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	}
+	w := watch(t, c, WatchOptions{})
+	if _, err := w.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if _, err := w.Next(t.Context()); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+}
+
+// TestManyPagers: those who come again find what they had.
+func TestManyPagers(t *testing.T) {
+	var p past
+	for i := range store.Revision(pastStates) {
+		p.add(pastState{revision: i})
+	}
+	p.find(0)
+	p.add(pastState{revision: 1000})
+	p.add(pastState{revision: 1000})
+	if _, known := p.find(0); !known || len(p) != pastStates {
+		t.Errorf("%d states, without the one that was used last", len(p))
+	}
+	if _, known := p.find(1); known {
+		t.Error("the one that was not used is still there")
+	}
+}
+
 // TestClosed refuses everything.
 func TestClosed(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("a", "x"), pod("x", "web", "n1", 0))
 	c.Close()
-	for _, f := range []Freshness{Latest, Any, NotOlderThan(1), Exactly(1)} {
+	for _, f := range []Freshness{Latest, Any, NotOlderThan(1)} {
 		if _, err := c.Get(t.Context(), podKey("a", "x"), f); !errors.Is(err, ErrClosed) {
 			t.Errorf("%v: %v, want ErrClosed", f, err)
 		}
 	}
-	if _, err := c.Commit(t.Context(), store.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); err == nil {
-		t.Error("a closed cache acknowledges a write")
+	if _, err := c.Commit(t.Context(), store.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
 	}
 }

@@ -3,7 +3,9 @@ package cache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -117,8 +119,12 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 4 {
-			w := watch(t, c, WatchOptions{Selection: Selection{Name: nameOf(i)}, Bookmarks: time.Millisecond})
+			w, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods, Name: nameOf(i)}, Bookmarks: time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
 			go func() {
+				defer w.Close()
 				for {
 					if _, err := w.Next(context.Background()); err != nil {
 						return
@@ -169,5 +175,105 @@ func TestReopen(t *testing.T) {
 	w := watch(t, c, WatchOptions{After: 24})
 	if got := next(t, w, 1); got[0] != "ADDED default/"+nameOf(2400)+"@25" {
 		t.Error(got)
+	}
+}
+
+// TestLateKind: a kind that nobody has asked for yet, and that has no objects, has its history.
+func TestLateKind(t *testing.T) {
+	s := openStore(t)
+	if _, err := s.Commit(t.Context(), store.Write{Key: "core/pods/default/a", Value: pod("a", "web", "n1", 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Commit(t.Context(), store.Write{Key: "core/pods/default/a", Expected: 1}); err != nil {
+		t.Fatal(err)
+	}
+	c := openCache(t, s, Options{})
+	w := watch(t, c, WatchOptions{})
+	if got := next(t, w, 2); !slices.Equal(got, []string{"ADDED default/a@1", "DELETED default/a@2"}) {
+		t.Error(got)
+	}
+	if got := names(listed(t, c, Query{Freshness: Exactly(1)})); got != "default/a@1 at 1" {
+		t.Error(got)
+	}
+	if got := names(listed(t, c, Query{Freshness: Any})); got != "at 2" {
+		t.Error(got)
+	}
+}
+
+// TestLoadAgain is seen by who waits, and by lists.
+func TestLoadAgain(t *testing.T) {
+	s := failingStore{openStore(t), new(atomic.Pointer[error])}
+	c := openCache(t, s, Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	w := watch(t, c, WatchOptions{After: 1})
+	ended := make(chan error)
+	go func() {
+		_, err := w.Next(t.Context())
+		ended <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	listed(t, c, Query{}) // there is a snapshot
+	forgotten := store.ErrCompacted
+	s.fail.Store(&forgotten)
+	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", "a").String(), Expected: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(listed(t, c, Query{})); got != "at 2" {
+		t.Error(got)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, ErrTooOld) {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the watcher was not woken")
+	}
+}
+
+// lateFollower holds back the follower, which is the first to watch, and nobody else.
+type lateFollower struct {
+	lateStore
+	following *atomic.Bool
+}
+
+func (s lateFollower) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+	if s.following.CompareAndSwap(false, true) {
+		return s.lateStore.Watch(ctx, prefix, after)
+	}
+	return s.Store.Watch(ctx, prefix, after)
+}
+
+// TestHistoryIsAhead of the follower: nothing is told twice, in whatever parts the follower comes.
+func TestHistoryIsAhead(t *testing.T) {
+	s := openStore(t)
+	commit := func(i int) {
+		if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(0)
+	late := lateFollower{lateStore{s, make(chan struct{})}, new(atomic.Bool)}
+	c := openCache(t, late, Options{})
+	w := watch(t, c, WatchOptions{Selection: Selection{Namespace: "default"}})
+	for i := 1; i < 400; i++ {
+		commit(i)
+	}
+	got := next(t, w, 400)
+	if w.old != nil || c.progress.revision() > 1 {
+		t.Fatal("tests nothing")
+	}
+	late.let <- struct{}{}
+	for c.progress.revision() < 400 {
+		time.Sleep(time.Millisecond)
+	}
+	silent(t, w)
+	commit(400)
+	late.let <- struct{}{}
+	got = append(got, next(t, w, 1)...)
+	for i, e := range got {
+		if want := fmt.Sprintf("ADDED default/%s@%d", nameOf(i), i+1); e != want {
+			t.Fatalf("%d: %s, want %s", i, e, want)
+		}
 	}
 }

@@ -1,12 +1,14 @@
 package cache
 
 import (
+	"context"
 	"errors"
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
 	"sync/atomic"
+	"time"
 	"weak"
 
 	"github.com/cadastre/cadastre/apply"
@@ -90,12 +92,10 @@ type forms struct {
 	mu sync.Mutex
 	// kept are objects with forms, the oldest first, and bytes what these take. An object
 	// that nobody needs any more is not kept alive by being here.
-	kept  []keptForm
-	bytes int
-	limit int
-	// unchecked is how much has been made since memory was last looked at.
-	unchecked int
-	memory    func() (used, limit uint64)
+	kept   []keptForm
+	bytes  int
+	limit  int
+	memory func() (used, limit uint64)
 }
 
 type keptForm struct {
@@ -103,23 +103,39 @@ type keptForm struct {
 	bytes  int
 }
 
-// checkEvery is how much is made before memory is looked at again.
-const checkEvery = 1 << 20
-
 // add notes that an object has got a form.
 func (f *forms) add(o *Object, bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.kept = append(f.kept, keptForm{weak.Make(o), bytes})
 	f.bytes += bytes
-	limit := f.limit
-	if f.unchecked += bytes; f.unchecked >= checkEvery {
-		f.unchecked = 0
-		if isShort(f.memory()) {
-			limit = 0
+	f.letGo(f.limit)
+}
+
+// memoryInterval is how often memory is looked at.
+const memoryInterval = time.Second
+
+// watchMemory lets go of all forms whenever memory is short.
+func (f *forms) watchMemory(ctx context.Context) {
+	due := time.NewTicker(memoryInterval)
+	defer due.Stop()
+	for {
+		select {
+		case <-due.C:
+			f.relieve()
+		case <-ctx.Done():
+			return
 		}
 	}
-	f.letGo(limit)
+}
+
+func (f *forms) relieve() {
+	if !isShort(f.memory()) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.letGo(0)
 }
 
 // letGo drops forms until there are no more than a limit. Those that were asked for since they

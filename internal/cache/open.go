@@ -92,6 +92,7 @@ func Open(ctx context.Context, s store.Store, options Options) (*Cache, error) {
 	at := c.progress.revision()
 	c.running.Go(func() { c.follow(following, watcher) })
 	c.running.Go(func() { c.recall(following, at) })
+	c.running.Go(func() { c.forms.watchMemory(following) })
 	return c, nil
 }
 
@@ -144,6 +145,9 @@ func (c *Cache) peek(name string) (k *kind, known bool) {
 // Commit does all the writes, or none, as the store does. When it returns, whoever reads from
 // the cache sees them, or what they were lost to.
 func (c *Cache) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+	if err := c.openError(); err != nil {
+		return 0, err
+	}
 	writes = slices.Clone(writes)
 	for i, w := range writes {
 		if err := c.check(w); err != nil {

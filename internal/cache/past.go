@@ -19,18 +19,21 @@ type pastState struct {
 }
 
 // pastStates is how many there may be.
-const pastStates = 16
+const pastStates = 64
 
+// find returns the state at a revision, and makes it the one that was used last.
 func (p past) find(revision store.Revision) (tree, bool) {
-	for _, s := range p {
+	for i, s := range p {
 		if s.revision == revision {
+			copy(p[i:], p[i+1:])
+			p[len(p)-1] = s
 			return s.objects, true
 		}
 	}
 	return tree{}, false
 }
 
-// add notes a state; the one that was noted first makes room.
+// add notes a state; the one that was not used for longest makes room.
 func (p *past) add(s pastState) {
 	if _, known := p.find(s.revision); known {
 		return

@@ -55,6 +55,8 @@ func NotOlderThan(revision store.Revision) Freshness { return Freshness{notOlder
 // Exactly is for lists that show the state at a revision.
 func Exactly(revision store.Revision) Freshness { return Freshness{exactly, revision} }
 
+var errExactly = errors.New("cache: expected a freshness other than Exactly, which is for lists")
+
 // freshen waits until the cache is as fresh as it must be.
 func (c *Cache) freshen(ctx context.Context, f Freshness) error {
 	if err := c.openError(); err != nil {
@@ -65,6 +67,9 @@ func (c *Cache) freshen(ctx context.Context, f Freshness) error {
 		return nil
 	case latest:
 		now, err := c.store.Revision(ctx)
+		if errors.Is(err, store.ErrClosed) {
+			return ErrClosed
+		}
 		if err != nil {
 			return err
 		}

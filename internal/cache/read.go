@@ -8,6 +8,9 @@ import (
 
 // Get returns the object with a key, or store.ErrNotFound.
 func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) {
+	if f.mode == exactly {
+		return nil, errExactly
+	}
 	if err := c.freshen(ctx, f); err != nil {
 		return nil, err
 	}
@@ -79,6 +82,12 @@ func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 // current returns the objects as they are now, and at which revision that is, when all up to
 // progress has been seen.
 func (k *kind) current(m *matcher, progress store.Revision) (tree, store.Revision, error) {
+	k.mu.RLock()
+	if k.snapshot != nil && len(k.unreadable) == 0 { // as nearly always
+		defer k.mu.RUnlock()
+		return *k.snapshot, max(progress, k.last), nil
+	}
+	k.mu.RUnlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.readable(m); err != nil {

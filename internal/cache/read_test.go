@@ -334,3 +334,16 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestBecomesUnreadable: an object that turned into rubbish is not read as it was.
+func TestBecomesUnreadable(t *testing.T) {
+	s := openStore(t)
+	c := openCache(t, s, Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", "a").String(), Expected: 1, Value: []byte("rubbish")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(t.Context(), podKey("default", "a"), Latest); err == nil {
+		t.Error("the old object is read")
+	}
+}

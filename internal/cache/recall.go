@@ -18,6 +18,9 @@ const recalledRevisions = 8192
 
 // recall puts what happened before a revision, at which the cache was loaded, into the window.
 func (c *Cache) recall(ctx context.Context, at store.Revision) {
+	if c.options.WindowBytes == 0 {
+		return
+	}
 	var events []*event
 	var after store.Revision
 	err := errTooMuch

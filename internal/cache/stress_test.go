@@ -28,17 +28,12 @@ func TestStress(t *testing.T) {
 	for name, window := range map[string]int{"small": 20_000, "large": 0} {
 		t.Run(name, func(t *testing.T) {
 			c := openCache(t, openStore(t), Options{WindowBytes: window})
-			selections := []Selection{
-				{}, {Namespace: "a"}, {Name: "p1"}, {Namespace: "b", Name: "p2"},
-				{Labels: labelSelector(t, "app=web")}, {Labels: labelSelector(t, "app!=web"), Namespace: "a"},
-				{Fields: fieldSelector(t, "spec.nodeName=n1")}, {Fields: fieldSelector(t, "spec.nodeName=n1"), Labels: labelSelector(t, "app=db")},
-			}
+			selections := stressSelections(t)
 			var final store.Revision
 			stopped := make(chan struct{})
 			var followers sync.WaitGroup
 			for i := range 32 {
 				f := &follower{selection: selections[i%len(selections)]}
-				f.selection.Kind = pods
 				followers.Go(func() {
 					if err := f.run(t, c, i, stopped, &final); err != nil {
 						t.Errorf("%+v: %v", f.selection, err)
@@ -55,6 +50,15 @@ func TestStress(t *testing.T) {
 			put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`)) // there are bookmarks
 			followers.Wait()
 		})
+	}
+}
+
+func stressSelections(t *testing.T) []Selection {
+	return []Selection{
+		{Kind: pods}, {Kind: pods, Namespace: "a"}, {Kind: pods, Name: "p1"}, {Kind: pods, Namespace: "b", Name: "p2"},
+		{Kind: pods, Labels: labelSelector(t, "app=web")}, {Kind: pods, Labels: labelSelector(t, "app!=web"), Namespace: "a"},
+		{Kind: pods, Fields: fieldSelector(t, "spec.nodeName=n1")},
+		{Kind: pods, Fields: fieldSelector(t, "spec.nodeName=n1"), Labels: labelSelector(t, "app=db")},
 	}
 }
 

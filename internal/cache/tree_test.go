@@ -125,3 +125,40 @@ func TestTreeInOrder(t *testing.T) {
 		t.Errorf("%d leaves, at best %d", leaves, least)
 	}
 }
+
+// TestClonesStay as they are, whatever is joined and split in the tree that they were made of.
+func TestClonesStay(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	keys := func(t *tree) (all []string) {
+		for o := range t.from("") {
+			all = append(all, o.key)
+		}
+		return all
+	}
+	var now tree
+	for i := range 2000 {
+		now.set(&Object{key: fmt.Sprintf("k%05d", i)})
+	}
+	type kept struct {
+		tree tree
+		keys []string
+	}
+	var clones []kept
+	for step := range 6000 {
+		key := fmt.Sprintf("k%05d", random.IntN(2000))
+		if random.IntN(10) < 2+step/1500%2*6 || step < 1500 {
+			now.delete(key)
+		} else {
+			now.set(&Object{key: key})
+		}
+		if step%10 == 0 {
+			clones = append(clones, kept{now.clone(), keys(&now)})
+		}
+	}
+	for i, c := range clones {
+		checkNode(t, c.tree.root, true)
+		if !slices.Equal(keys(&c.tree), c.keys) {
+			t.Fatalf("clone %d has changed", i)
+		}
+	}
+}

@@ -37,7 +37,8 @@ type Event struct {
 	// Object is nil for bookmarks.
 	Object *Object
 	// Revision is how far the watch has come with this event: whoever starts anew may
-	// start after it. For objects of the initial state it is that of the state.
+	// start after it. For the objects of the initial state it is that of the state, after
+	// which only those may start who have got all of it.
 	Revision store.Revision
 }
 
@@ -86,10 +87,12 @@ type Watcher struct {
 }
 
 const (
-	// largestTaken is how many events are taken from a topic at once, largestInitial how
-	// many objects are looked at for one part of the initial state.
-	largestTaken   = 128
-	largestInitial = 512
+	// largestTaken is how many events are taken from a topic at once, and about how many
+	// bytes: a slow watcher keeps them alive. largestInitial is how many objects are looked
+	// at for one part of the initial state; those are alive anyway.
+	largestTaken      = 128
+	largestTakenBytes = 256 << 10
+	largestInitial    = 512
 	// fewEvents is how many a watcher has room for while it waits.
 	fewEvents = 16
 )
@@ -117,6 +120,9 @@ func (c *Cache) Watch(ctx context.Context, o WatchOptions) (*Watcher, error) {
 }
 
 func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
+	if f.mode == exactly {
+		return errExactly
+	}
 	if err := w.c.freshen(ctx, f); err != nil {
 		return err
 	}
@@ -232,9 +238,13 @@ func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 // what to wait for.
 func (w *Watcher) tellNext(ctx context.Context) (changed <-chan struct{}, err error) {
 	w.events = w.events[:0]
-	switch {
-	case w.err != nil:
+	if w.err != nil {
 		return nil, w.err
+	}
+	if err := w.c.openError(); err != nil {
+		return nil, err
+	}
+	switch {
 	case w.starting != nil:
 		return nil, w.tellInitial()
 	case w.old != nil:
@@ -321,9 +331,12 @@ func (w *Watcher) tellOld(ctx context.Context) error {
 	w.after = max(w.after, until)
 	w.seen = max(w.seen, until)
 	w.k.mu.Lock()
-	defer w.k.mu.Unlock()
-	if w.after >= w.k.horizon {
+	arrived := w.after >= w.k.horizon
+	if arrived {
 		w.enter()
+	}
+	w.k.mu.Unlock()
+	if arrived {
 		w.old.close()
 		w.old = nil
 	}
@@ -339,7 +352,7 @@ func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
 		w.k.mu.RUnlock()
 		return nil, ErrTooOld
 	}
-	w.taken = t.events.take(w.taken[:0], w.next, largestTaken)
+	w.taken = t.events.take(w.taken[:0], w.next, largestTaken, largestTakenBytes)
 	if len(w.taken) == 0 {
 		t.waiting.Store(true)
 		changed = t.changed
@@ -353,7 +366,7 @@ func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
 			w.settle()
 			return nil, nil
 		}
-		return changed, w.c.openError()
+		return changed, nil
 	}
 	w.next += int64(len(w.taken))
 	if w.m.isTopic && t.key == w.m.topic {

@@ -101,12 +101,19 @@ func (e *events) between(after, last store.Revision) []*event {
 	return e.list[e.after(after)-e.first : e.after(last)-e.first]
 }
 
-// take appends some events from a number on, but never only a part of what a commit did.
-func (e *events) take(dst []*event, from int64, most int) []*event {
+// take appends some events from a number on: not too many, nor too large ones, but never only a
+// part of what a commit did.
+func (e *events) take(dst []*event, from int64, most, mostBytes int) []*event {
 	rest := e.list[from-e.first:]
-	count := min(most, len(rest))
-	for count > 0 && count < len(rest) && rest[count].revision == rest[count-1].revision {
-		count++
+	bytes := 0
+	for i, next := range rest {
+		if i > 0 && (i >= most || bytes >= mostBytes) && next.revision != rest[i-1].revision {
+			break
+		}
+		dst = append(dst, next)
+		if next.after != nil {
+			bytes += len(next.after.text)
+		}
 	}
-	return append(dst, rest[:count]...)
+	return dst
 }

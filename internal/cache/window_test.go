@@ -10,16 +10,16 @@ import (
 func TestTakeWholeCommits(t *testing.T) {
 	var e events
 	for _, revision := range []store.Revision{1, 2, 2, 2, 3} {
-		e.add(&event{revision: revision})
+		e.add(&event{revision: revision, after: &Object{text: "0123456789"}})
 	}
 	e.dropFirst()
 	for _, test := range []struct {
-		from int64
-		most int
-		want int
-	}{{1, 1, 3}, {1, 3, 3}, {1, 4, 4}, {1, 9, 4}, {4, 1, 1}, {5, 1, 0}} {
-		if got := e.take(nil, test.from, test.most); len(got) != test.want {
-			t.Errorf("%d from %d: %d, want %d", test.most, test.from, len(got), test.want)
+		from        int64
+		most, bytes int
+		want        int
+	}{{1, 1, 99, 3}, {1, 3, 99, 3}, {1, 4, 99, 4}, {1, 9, 99, 4}, {4, 1, 99, 1}, {5, 1, 99, 0}, {1, 9, 1, 3}, {1, 9, 30, 3}, {1, 9, 31, 4}} {
+		if got := e.take(nil, test.from, test.most, test.bytes); len(got) != test.want {
+			t.Errorf("%+v: %d", test, len(got))
 		}
 	}
 	for revision, want := range map[store.Revision]int64{0: 1, 1: 1, 2: 4, 3: 5, 9: 5} {

@@ -1,0 +1,100 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// brittleStore breaks the watches of followers again and again, and now and then has forgotten
+// what they missed.
+type brittleStore struct {
+	store.Store
+	calls *atomic.Uint64
+}
+
+type brittleWatcher struct {
+	store.Watcher
+	calls *atomic.Uint64
+}
+
+func (s brittleStore) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+	w, err := s.Store.Watch(ctx, prefix, after)
+	if err != nil || prefix != "" {
+		return w, err
+	}
+	return brittleWatcher{w, s.calls}, nil
+}
+
+func (w brittleWatcher) Next(ctx context.Context) (store.Batch, error) {
+	batch, err := w.Watcher.Next(ctx)
+	if err != nil {
+		return batch, err
+	}
+	switch call := w.calls.Add(1); {
+	case call%37 == 0:
+		return store.Batch{}, store.ErrCompacted
+	case call%23 == 0:
+		return store.Batch{}, errors.New("the network is gone")
+	}
+	return batch, nil
+}
+
+// TestReload has many write, follow and list while the cache loads its store again and again.
+func TestReload(t *testing.T) {
+	for name, window := range map[string]int{"small": 20_000, "large": 0} {
+		t.Run(name, func(t *testing.T) {
+			c := openCache(t, brittleStore{openStore(t), new(atomic.Uint64)}, Options{WindowBytes: window})
+			selections := stressSelections(t)
+			var final store.Revision
+			stopped := make(chan struct{})
+			var followers, others sync.WaitGroup
+			for i := range 16 {
+				f := &follower{selection: selections[i%len(selections)]}
+				followers.Go(func() {
+					if err := f.run(t, c, i, stopped, &final); err != nil {
+						t.Errorf("%+v: %v", f.selection, err)
+					}
+				})
+			}
+			for i := range 3 {
+				others.Go(func() { writeRandomly(t, c, i) })
+				others.Go(func() { listTwice(t, c, selections, rand.New(rand.NewPCG(uint64(i), 9))) })
+			}
+			others.Wait()
+			final = c.progress.revision()
+			close(stopped)
+			for range 5 { // a batch may get lost, and with it a bookmark
+				put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
+				time.Sleep(5 * time.Millisecond)
+			}
+			followers.Wait()
+		})
+	}
+}
+
+// listTwice lists what is now, and once more as it was then: both are the same.
+func listTwice(t *testing.T, c *Cache, selections []Selection, random *rand.Rand) {
+	for range 200 {
+		s := selections[random.IntN(len(selections))]
+		now, err := c.List(t.Context(), Query{Selection: s, Freshness: Any})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		then, err := c.List(t.Context(), Query{Selection: s, Freshness: Exactly(now.Revision)})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if names(now) != names(then) {
+			t.Errorf("%+v: now %s, then %s", s, names(now), names(then))
+		}
+	}
+}
