@@ -28,7 +28,7 @@ func runCache(in io.Reader, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	c, err := openCache(s)
+	c, err := openCache(s, false)
 	if err != nil {
 		return err
 	}
@@ -41,13 +41,14 @@ func runCache(in io.Reader, out io.Writer) (err error) {
 }
 
 // openCache opens a cache as a server would: pods can be selected by more than their names.
-func openCache(s store.Store) (*cache.Cache, error) {
+func openCache(s store.Store, paced bool) (*cache.Cache, error) {
 	fields := []cache.Field{
 		{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}},
 		{Name: "status.phase", Path: []string{"status", "phase"}},
 	}
 	return cache.Open(context.Background(), s, cache.Options{
 		Fields: func(string) []cache.Field { return fields },
+		PaceGC: paced,
 		Log:    childLog(),
 	})
 }
@@ -59,7 +60,7 @@ type cacheTarget struct {
 }
 
 func (t cacheTarget) Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error) {
-	revision, err := t.cache.Commit(ctx, store.Write{Key: key, Expected: store.Revision(expected), Value: value})
+	_, revision, err := t.cache.Commit(ctx, store.Write{Key: key, Expected: store.Revision(expected), Value: value})
 	return int64(revision), err
 }
 

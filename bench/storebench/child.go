@@ -37,8 +37,9 @@ type order struct {
 	Folder string
 	Load   Load
 	Fleet  Fleet
-	// GCPercent is that of Go's collector, Rounds how often a listing is measured.
-	GCPercent, Rounds int
+	// Paced has the cache pace the collector. Rounds is how often a listing is measured.
+	Paced  bool
+	Rounds int
 }
 
 // ServeIfChild returns if this process is no child; otherwise it does what a child does and exits.

@@ -52,11 +52,11 @@ func TestFleet(t *testing.T) {
 	if err := f.Fill(t.Context(), folder); err != nil {
 		t.Fatal(err)
 	}
-	opening, err := f.Open(t.Context(), folder, 50)
+	opening, err := f.Open(t.Context(), folder, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := opening.Memory; !near(opening.Bytes, 2500*ValueSize) || opening.Time <= opening.Store || opening.Store == 0 || opening.GCPercent != 50 ||
+	if m := opening.Memory; !near(opening.Bytes, 2500*ValueSize) || opening.Time <= opening.Store || opening.Store == 0 || !opening.Paced ||
 		m.Live <= opening.Bytes || m.Target < m.Live || m.Opened == 0 || m.OpenedPeak < m.Opened || m.Freed > m.Collected || m.WorkPeak == 0 {
 		t.Errorf("%+v, want all figures", opening)
 	}

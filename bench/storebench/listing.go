@@ -44,7 +44,7 @@ func runListing(in io.Reader, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	c, err := openCache(s)
+	c, err := openCache(s, false)
 	if err != nil {
 		return err
 	}

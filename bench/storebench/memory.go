@@ -12,7 +12,7 @@ import (
 
 // Memory is what a process has, in bytes.
 type Memory struct {
-	// Opened is resident when the folder was just opened, OpenedPeak the most until then.
+	// Opened is resident when the folder was opened, OpenedPeak the most until then.
 	Opened, OpenedPeak int64
 	// Live is what Go's heap has after a collection; Other is what the runtime has beside: stacks,
 	// its own tables, what it keeps free inside spans.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/cadastre/cadastre/internal/cache"
@@ -20,8 +19,9 @@ type Opening struct {
 	Bytes   int64 // of the objects' JSON
 	// Store is the part of Time until the store was open.
 	Time, Store, CPU time.Duration
-	GCPercent        int
-	Memory           Memory
+	// Paced says that the cache paced the collector; otherwise it was as Go has it.
+	Paced  bool
+	Memory Memory
 }
 
 // Seconds is Time as a figure.
@@ -33,9 +33,9 @@ func (o Opening) Ratio(bytes int64) float64 { return float64(bytes) / float64(o.
 // PerObject is what the heap has beside the objects' bytes, for each of them.
 func (o Opening) PerObject() float64 { return float64(o.Memory.Live-o.Bytes) / float64(o.Objects) }
 
-// Open opens the folder with the fleet. The collector is set as GOGC would do, 100 being Go's own.
-func (f Fleet) Open(ctx context.Context, folder string, gcPercent int) (Opening, error) {
-	o, err := ask[Opening](ctx, openingRole, order{Folder: folder, GCPercent: gcPercent})
+// Open opens the folder with the fleet, with the collector as Go has it or paced by the cache.
+func (f Fleet) Open(ctx context.Context, folder string, paced bool) (Opening, error) {
+	o, err := ask[Opening](ctx, openingRole, order{Folder: folder, Paced: paced})
 	if err == nil && o.Objects != f.Objects {
 		err = fmt.Errorf("%d objects, expected %d", o.Objects, f.Objects)
 	}
@@ -48,8 +48,7 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
 		return err
 	}
-	debug.SetGCPercent(o.GCPercent)
-	opening := Opening{GCPercent: o.GCPercent}
+	opening := Opening{Paced: o.Paced}
 	start := time.Now()
 	s, err := openLocal(o.Folder)
 	if err != nil {
@@ -57,7 +56,7 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	opening.Store = time.Since(start)
-	c, err := openCache(s)
+	c, err := openCache(s, o.Paced)
 	if err != nil {
 		return err
 	}
@@ -66,10 +65,26 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	if opening.CPU, err = cpuTime(os.Getpid()); err != nil {
 		return err
 	}
+	if err := untilIdle(); err != nil {
+		return err
+	}
 	if opening.Memory, err = measureMemory(func() error { return opening.count(c) }); err != nil {
 		return err
 	}
 	return json.NewEncoder(out).Encode(opening)
+}
+
+// untilIdle waits until the process does nothing any more: a cache goes on to read the past when it is
+// open.
+func untilIdle() error {
+	const pause, little = 200 * time.Millisecond, 2 * tick
+	for before := time.Duration(-time.Hour); ; time.Sleep(pause) {
+		now, err := cpuTime(os.Getpid())
+		if err != nil || now-before <= little {
+			return err
+		}
+		before = now
+	}
 }
 
 // count finds out what there is. The list is garbage when it returns.

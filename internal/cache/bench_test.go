@@ -37,7 +37,7 @@ func BenchmarkFanOut(b *testing.B) {
 			b.ResetTimer()
 			for range b.N/watchers + 1 {
 				revision++
-				c.apply(store.Batch{Revision: revision, Events: []store.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
+				c.take(store.Batch{Revision: revision, Events: []store.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
 				for delivered.Load() < int64(revision-10)*int64(watchers) {
 					// Don't run ahead of them by more than a few events.
 				}

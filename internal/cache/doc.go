@@ -6,10 +6,12 @@
 //   - An [Object] is one version of an object, and never changes: its JSON, in spans, without
 //     its revision, which is put in its place when the object is written out.
 //   - An event is what a commit did to one object: the version before and the one after.
-//   - The window is the recent events. It is bounded by the bytes that it keeps alive.
+//   - The window is the recent events. It is bounded by the bytes that it keeps alive. The
+//     horizon of a kind is the revision after which its window has all events.
 //   - A [Selection] is some objects of a kind: by namespace, name, labels and fields.
 //   - A topic is one thing that selections ask for: a namespace, a name, a value of a label or
-//     of a field. It has those events of the window that touch it, and so it knows its watchers.
+//     of a field. It has the events that touch it and came since somebody watches it, as far back
+//     as the window goes.
 //   - A form is what an object was made into on demand: parsed, or in another encoding.
 //   - Progress is the revision up to which the cache has seen all that happened.
 //
@@ -20,18 +22,20 @@
 //
 // The follower is one goroutine. It takes batches from the store's watch, makes objects of the
 // values, and then, a kind at a time and under the kind's lock, puts them into the tree, the
-// window and the topics. All that a commit did to a kind is seen at once. At last it moves
-// progress on and wakes who waits for that.
+// window and the topics. All that a commit did to a kind is seen at once. Then it moves progress
+// on, which answers writers and reads that wait, wakes watchers, and makes the window small
+// enough.
 //
 // A reader holds a kind's lock only to find an object, or to take a snapshot: the tree is
-// copied on write, so that a snapshot costs nothing and stays as it is. Lists of the past are
-// found by undoing the events since, which the window has.
+// copied on write, so that a snapshot stays as it is and costs only the nodes that later changes
+// copy. Lists of the past are found by undoing the events since, which the window has.
 //
-// A watcher is a place in a topic's events. It has no queue, so a slow one costs no memory:
-// when the window has moved past it, its next call fails with ErrTooOld, and that is how it is
-// cut off. Watchers that are not asked for cost nothing; those that are filter what the topic
-// has too much of in their own goroutine. What is older than the window is read from the
-// store's history, if it is still there.
+// A watcher first catches up: with the initial state, with the store's history if it comes from
+// before the window, and with all events of its kind. Then it is a place in the events of its
+// topic. It has no queue, so a slow one keeps alive only the events that it was given last: when
+// the window has moved past it, its next call fails with ErrTooOld, and that is how it is cut
+// off. Watchers whose topic nothing touches cost nothing; the others filter, in their own
+// goroutine, what their topic has too much of.
 //
 // # What holds
 //
@@ -39,9 +43,11 @@
 //     progress.
 //   - The window of a kind has all of its events after the kind's horizon:
 //     horizon <= revision of the first event in the window.
-//   - The events of a topic are those of the window after since that touch it, in order.
-//   - An object that only the window keeps alive is counted in it. Snapshots and forms keep
-//     nothing longer: a snapshot of the past is let go when the window has passed it.
+//   - The events of a topic are those of the window that touch it and came after its first
+//     watcher took its place, in order. The topic about all is the window.
+//   - What only the window keeps alive is counted in it, nodes that were copied for snapshots
+//     included. A snapshot is let go when the window has passed it. Not counted are the nodes
+//     of states that were found by undoing; there are at most 64 a kind.
 //
 // # Keys and values
 //
@@ -56,18 +62,18 @@
 //
 // # Where to look
 //
-//	open.go       options, Open, Commit, Close
+//	open.go       options, Open, Commit, Close; errors.go
 //	key.go        keys
 //	object.go     an object, its spans, labels and fields; layout.go finds them in its JSON
-//	form.go       forms, and how they are let go
+//	form.go       forms, and how they are let go; memory.go, when it is short
 //	tree.go       objects in order, copied on write
 //	selection.go  which objects are meant
 //	kind.go       a kind: what is now, what was, who watches
 //	window.go     recent events; topic.go, those that touch one thing
 //	follow.go     the follower; load.go, where it starts from
-//	progress.go   waiting for a revision; freshness of reads
+//	progress.go   waiting for a revision; freshness.go, how new reads must be
 //	read.go       Get and List
 //	watch.go      Watcher
-//	past.go       what is older than the window
+//	past.go       states of the past: by undoing, or from the store's history
 //	recall.go     the window goes back to before the cache was opened
 package cache

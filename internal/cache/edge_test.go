@@ -20,7 +20,7 @@ func TestIdleWatchersAreSmall(t *testing.T) {
 		writes = append(writes, store.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)})
 	}
 	large := watch(t, c, WatchOptions{})
-	if _, err := c.Commit(t.Context(), writes...); err != nil {
+	if _, _, err := c.Commit(t.Context(), writes...); err != nil {
 		t.Fatal(err)
 	}
 	initial := watch(t, c, WatchOptions{InitialState: true})
@@ -46,8 +46,37 @@ func TestUnknownKinds(t *testing.T) {
 			t.Error(l, err)
 		}
 	}
+	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: "nonsense"}}); err == nil {
+		t.Error("nonsense is watched")
+	}
+	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/nothing/x", Value: []byte("{}")}); err == nil {
+		t.Error("nonsense is written")
+	}
 	if len(c.kinds) > 0 {
 		t.Errorf("%d kinds", len(c.kinds))
+	}
+}
+
+// TestCommitReturnsObjects as they were written, which are those that everybody gets.
+func TestCommitReturnsObjects(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	a, b := podKey("default", "a"), podKey("default", "b")
+	objects, revision, err := c.Commit(t.Context(), store.Write{Key: a.String(), Value: pod("a", "web", "n1", 0)}, store.Write{Key: b.String(), Value: pod("b", "web", "n1", 0)})
+	if err != nil || len(objects) != 2 || revision != 1 {
+		t.Fatal(objects, revision, err)
+	}
+	for i, key := range []Key{a, b} {
+		if o, err := c.Get(t.Context(), key, Any); o != objects[i] || err != nil {
+			t.Errorf("%v, %v", o, err)
+		}
+	}
+	objects, _, err = c.Commit(t.Context(), store.Write{Key: a.String(), Expected: 1})
+	if err != nil || objects[0] != nil {
+		t.Error(objects, err)
+	}
+	replaced := c.written(&Object{kind: c.kind(pods), key: b.String(), text: "x"}, 7)
+	if replaced.text != "x" || replaced.revision != 7 {
+		t.Error(replaced)
 	}
 }
 
@@ -158,7 +187,7 @@ func TestNotAcknowledged(t *testing.T) {
 	c := openCache(t, s, Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err := c.Commit(ctx, store.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)})
+	_, _, err := c.Commit(ctx, store.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)})
 	if unknown := (*store.UnknownError)(nil); !errors.As(err, &unknown) {
 		t.Errorf("%v, want an UnknownError", err)
 	}
@@ -216,13 +245,13 @@ func TestManyPagers(t *testing.T) {
 	for i := range store.Revision(pastStates) {
 		p.add(pastState{revision: i})
 	}
-	p.find(0)
+	p.use(0)
 	p.add(pastState{revision: 1000})
 	p.add(pastState{revision: 1000})
-	if _, known := p.find(0); !known || len(p) != pastStates {
+	if _, known := p.use(0); !known || len(p) != pastStates {
 		t.Errorf("%d states, without the one that was used last", len(p))
 	}
-	if _, known := p.find(1); known {
+	if _, known := p.use(1); known {
 		t.Error("the one that was not used is still there")
 	}
 }
@@ -237,7 +266,7 @@ func TestClosed(t *testing.T) {
 			t.Errorf("%v: %v, want ErrClosed", f, err)
 		}
 	}
-	if _, err := c.Commit(t.Context(), store.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); !errors.Is(err, ErrClosed) {
+	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)
 	}
 }

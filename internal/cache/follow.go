@@ -36,7 +36,7 @@ func (c *Cache) followOne(ctx context.Context, w store.Watcher) error {
 		if err != nil {
 			return err
 		}
-		c.apply(batch)
+		c.take(batch)
 	}
 }
 
@@ -47,7 +47,7 @@ func (c *Cache) resume(ctx context.Context, reason error) (store.Watcher, error)
 		var w store.Watcher
 		var err error
 		if errors.Is(reason, store.ErrCompacted) {
-			w, err = c.loadAndWatch(ctx, ctx)
+			w, err = c.loadAndWatch(ctx)
 		} else {
 			w, err = c.store.Watch(ctx, "", c.progress.revision())
 		}
@@ -75,14 +75,14 @@ func (c *Cache) end() {
 	}
 }
 
-// apply does what a batch says:
+// take does what a batch says:
 //
 //  1. objects are made of values
 //  2. each kind does what concerns it
 //  3. progress moves on, for writers and readers that wait for it
 //  4. watchers are woken
 //  5. the window is made small enough
-func (c *Cache) apply(batch store.Batch) {
+func (c *Cache) take(batch store.Batch) {
 	changes := map[*kind][]change{}
 	for _, e := range batch.Events {
 		name, _, ok := cutKind(e.Key)
@@ -91,18 +91,19 @@ func (c *Cache) apply(batch store.Batch) {
 			continue
 		}
 		k := c.kind(name)
-		changes[k] = append(changes[k], c.change(k, e))
+		changes[k] = append(changes[k], c.read(k, e))
 	}
 	var wake wakers
 	for k, list := range changes {
-		k.apply(list, &wake)
+		k.change(list, &wake)
 	}
 	c.progress.move(batch.Revision)
 	wake.all()
 	c.trim()
 }
 
-func (c *Cache) change(k *kind, e store.Event) change {
+// read makes a change of what the store tells.
+func (c *Cache) read(k *kind, e store.Event) change {
 	made := change{key: e.Key, revision: e.Revision}
 	if e.IsDelete() {
 		return made
@@ -117,11 +118,11 @@ func (c *Cache) change(k *kind, e store.Event) change {
 // has most: a kind that changes all the time must not take the past from those that don't.
 func (c *Cache) trim() {
 	most := int64(c.options.WindowBytes)
-	if c.window.bytes.Load() <= most {
+	if c.windowBytes.Load() <= most {
 		return
 	}
 	kinds := slices.Collect(c.eachKind())
-	for c.window.bytes.Load() > most {
+	for c.windowBytes.Load() > most {
 		slices.MaxFunc(kinds, func(a, b *kind) int { return cmp.Compare(a.bytes.Load(), b.bytes.Load()) }).dropFirst()
 	}
 }

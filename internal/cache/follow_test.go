@@ -88,7 +88,7 @@ func TestForgottenHistory(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/c@4" {
 		t.Error(got)
 	}
-	if window, pods := c.window.bytes.Load(), c.kind(pods).bytes.Load(); window != pods || window <= 0 {
+	if window, pods := c.windowBytes.Load(), c.kind(pods).bytes.Load(); window != pods || window <= 0 {
 		t.Errorf("%d bytes in the window, %d of the kind", window, pods)
 	}
 }

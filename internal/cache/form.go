@@ -1,17 +1,14 @@
 package cache
 
 import (
-	"context"
 	"errors"
-	"math"
-	"runtime/debug"
-	"runtime/metrics"
+	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 	"weak"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 )
 
 // Form is something that objects can be made into: parsed, or in another encoding. A program
@@ -20,14 +17,12 @@ type Form struct {
 	make func(*Object) (value any, bytes int, err error)
 }
 
-// NewForm returns the form that a function makes of objects. It also says about how much memory
-// that takes.
+// NewForm returns the form that a function makes of objects. The function also says about how much
+// memory that takes.
 func NewForm(make func(*Object) (value any, bytes int, err error)) *Form { return &Form{make: make} }
 
 // formOverhead is what it takes to know of a form, whatever its size.
 const formOverhead = 128
-
-var errNotMade = errors.New("cache: to make a form of the object has failed before")
 
 // form is an object in some form.
 type form struct {
@@ -35,22 +30,46 @@ type form struct {
 	once  sync.Once
 	value any
 	err   error
-	// used is set when somebody asks, and taken away when memory is short.
+	// used is set when somebody asks, and taken away when there are too many forms.
 	used atomic.Bool
-	next *form
 }
 
-// As returns the object in a form. It is made when somebody asks first, once however many ask,
-// and stays until memory is short.
+// formList is the forms of an object. It never changes: there is another one when a form comes or goes.
+type formList struct {
+	*form
+	next *formList
+}
+
+func (l *formList) find(f *Form) *form {
+	for ; l != nil; l = l.next {
+		if l.of == f {
+			return l.form
+		}
+	}
+	return nil
+}
+
+func (l *formList) without(f *Form) *formList {
+	switch {
+	case l == nil:
+		return nil
+	case l.of == f:
+		return l.next
+	}
+	return &formList{l.form, l.next.without(f)}
+}
+
+// As returns the object in a form, which must not be changed. It is made when somebody asks first,
+// once however many ask, and stays until there are too many or memory is short.
 func (o *Object) As(f *Form) (any, error) {
 	made := o.formOf(f)
 	made.once.Do(func() {
-		made.err = errNotMade // should it panic
+		made.err = fmt.Errorf("cache: %s: to make a form of the object has failed before", o.key) // should it panic
 		var bytes int
 		made.value, bytes, made.err = f.make(o)
-		o.kind.forms.add(o, bytes+formOverhead)
+		o.kind.forms.add(o, f, bytes+formOverhead)
 	})
-	if !made.used.Load() {
+	if !made.used.Load() { // many read it, few must write it
 		made.used.Store(true)
 	}
 	return made.value, made.err
@@ -59,17 +78,31 @@ func (o *Object) As(f *Form) (any, error) {
 // formOf returns where the object has a form, made or not.
 func (o *Object) formOf(f *Form) *form {
 	for {
-		first := o.forms.Load()
-		for there := first; there != nil; there = there.next {
-			if there.of == f {
-				return there
-			}
+		list := o.forms.Load()
+		if there := list.find(f); there != nil {
+			return there
 		}
-		added := &form{of: f, next: first}
-		if o.forms.CompareAndSwap(first, added) {
+		added := &form{of: f}
+		if o.forms.CompareAndSwap(list, &formList{added, list}) {
 			return added
 		}
 	}
+}
+
+// dropForm lets go of a form.
+func (o *Object) dropForm(f *Form) {
+	for {
+		list := o.forms.Load()
+		if o.forms.CompareAndSwap(list, list.without(f)) {
+			return
+		}
+	}
+}
+
+// takeUsed reports whether somebody has asked for a form of the object since this was last asked.
+func (o *Object) takeUsed(f *Form) bool {
+	there := o.forms.Load().find(f)
+	return there != nil && there.used.Swap(false)
 }
 
 var parsed = NewForm(func(o *Object) (any, int, error) {
@@ -77,11 +110,15 @@ var parsed = NewForm(func(o *Object) (any, int, error) {
 	return object, 2 * len(o.text), err
 })
 
-// Parsed returns the object as the engine takes it: parsed, without its revision.
+// Parsed returns the object as the engine takes it: parsed, without its revision. It fails with an
+// *apply.EntryError if its managedFields can't be used.
 func (o *Object) Parsed() (apply.Object, error) {
 	v, err := o.As(parsed)
-	if err != nil {
+	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
 		return apply.Object{}, &UnreadableError{Key: o.key, Err: err}
+	}
+	if err != nil {
+		return apply.Object{}, fmt.Errorf("cache: %s: %w", o.key, err)
 	}
 	return v.(apply.Object), nil
 }
@@ -90,8 +127,8 @@ func (o *Object) Parsed() (apply.Object, error) {
 // for lately if there are too many, of all if the program is short of memory.
 type forms struct {
 	mu sync.Mutex
-	// kept are objects with forms, the oldest first, and bytes what these take. An object
-	// that nobody needs any more is not kept alive by being here.
+	// kept are the forms, the longest unused first, and bytes what they take. An object that
+	// nobody needs any more is not kept alive by being here.
 	kept   []keptForm
 	bytes  int
 	limit  int
@@ -100,85 +137,46 @@ type forms struct {
 
 type keptForm struct {
 	object weak.Pointer[Object]
+	of     *Form
 	bytes  int
 }
 
-// add notes that an object has got a form.
-func (f *forms) add(o *Object, bytes int) {
+// add notes that an object has got a form, and lets go of others if there are too many. Those that
+// were asked for since they were last looked at are spared.
+func (f *forms) add(o *Object, of *Form, bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.kept = append(f.kept, keptForm{weak.Make(o), bytes})
+	f.kept = append(f.kept, keptForm{weak.Make(o), of, bytes})
 	f.bytes += bytes
-	f.letGo(f.limit)
-}
-
-// memoryInterval is how often memory is looked at.
-const memoryInterval = time.Second
-
-// watchMemory lets go of all forms whenever memory is short.
-func (f *forms) watchMemory(ctx context.Context) {
-	due := time.NewTicker(memoryInterval)
-	defer due.Stop()
-	for {
-		select {
-		case <-due.C:
-			f.relieve()
-		case <-ctx.Done():
-			return
+	done := 0
+	for ; f.bytes > f.limit && done < len(f.kept); done++ {
+		k := f.kept[done]
+		if o := k.object.Value(); o != nil && o.takeUsed(k.of) {
+			f.kept = append(f.kept, k)
+			continue
 		}
+		f.letGo(k)
 	}
+	clear(f.kept[:done])
+	f.kept = f.kept[done:]
 }
 
+func (f *forms) letGo(k keptForm) {
+	if o := k.object.Value(); o != nil {
+		o.dropForm(k.of)
+	}
+	f.bytes -= k.bytes
+}
+
+// relieve lets go of all forms if memory is short.
 func (f *forms) relieve() {
 	if !isShort(f.memory()) {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.letGo(0)
-}
-
-// letGo drops forms until there are no more than a limit. Those that were asked for since they
-// were last looked at are spared once.
-func (f *forms) letGo(limit int) {
-	done := 0
-	for ; f.bytes > limit && done < len(f.kept); done++ {
-		k := f.kept[done]
-		o := k.object.Value()
-		if o != nil && limit > 0 && o.takeUsed() {
-			f.kept = append(f.kept, k)
-			continue
-		}
-		if o != nil {
-			o.forms.Store(nil)
-		}
-		f.bytes -= k.bytes
+	for _, k := range f.kept {
+		f.letGo(k)
 	}
-	if done > 0 {
-		clear(f.kept[:done])
-		f.kept = f.kept[done:]
-	}
-}
-
-// takeUsed reports whether somebody has asked for a form of the object since this was last
-// asked.
-func (o *Object) takeUsed() (used bool) {
-	for f := o.forms.Load(); f != nil; f = f.next {
-		used = f.used.Swap(false) || used
-	}
-	return used
-}
-
-// isShort reports whether the program comes close to the memory that it may use.
-func isShort(used, limit uint64) bool { return used > limit/10*9 }
-
-// memoryInUse returns how much memory the program uses and may use (see GOMEMLIMIT).
-func memoryInUse() (used, limit uint64) {
-	limit = uint64(debug.SetMemoryLimit(-1))
-	if limit == math.MaxInt64 {
-		return 0, limit
-	}
-	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(samples)
-	return samples[0].Value.Uint64() - samples[1].Value.Uint64(), limit
+	f.kept = nil
 }

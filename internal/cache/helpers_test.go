@@ -65,7 +65,7 @@ func put(t testing.TB, c *Cache, key Key, value []byte) store.Revision {
 	if o, err := c.Get(t.Context(), key, Latest); err == nil {
 		w.Expected = o.Revision()
 	}
-	revision, err := c.Commit(t.Context(), w)
+	_, revision, err := c.Commit(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +78,14 @@ func remove(t testing.TB, c *Cache, key Key) store.Revision {
 	if err != nil {
 		t.Fatal(err)
 	}
-	revision, err := c.Commit(t.Context(), store.Write{Key: key.String(), Expected: o.Revision()})
+	_, revision, err := c.Commit(t.Context(), store.Write{Key: key.String(), Expected: o.Revision()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return revision
 }
 
+// watch watches pods.
 func watch(t testing.TB, c *Cache, o WatchOptions) *Watcher {
 	t.Helper()
 	o.Kind = pods
@@ -118,6 +119,21 @@ func eventText(e Event) string {
 		return fmt.Sprintf("%v %d", e.Type, e.Revision)
 	}
 	return fmt.Sprintf("%v %s/%s@%d", e.Type, e.Object.Namespace(), e.Object.Name(), e.Object.Revision())
+}
+
+// settled looks at the kind of pods, under its lock, when the follower has made the window small
+// enough.
+func settled(t testing.TB, c *Cache, look func(k *kind)) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); c.windowBytes.Load() > int64(c.options.WindowBytes); time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the window is too large")
+		}
+	}
+	k := c.kind(pods)
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	look(k)
 }
 
 // silent fails if there is something to tell.

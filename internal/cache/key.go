@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// CoreGroup is how keys spell the group that has no name.
-const CoreGroup = "core"
-
 // Key says which object is meant.
 type Key struct {
 	Kind      string // GROUP/RESOURCE

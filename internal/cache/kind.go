@@ -16,11 +16,12 @@ type kind struct {
 	wanted []wanted
 	forms  *forms
 
-	// bytes is how much the events keep alive, window that of all kinds together.
-	bytes  atomic.Int64
-	window *windowSize
+	// bytes is how much the events keep alive, windowBytes that of all kinds together. They
+	// are atomic since the follower compares kinds without their locks.
+	bytes       atomic.Int64
+	windowBytes *atomic.Int64
 
-	mu sync.RWMutex
+	mu sync.RWMutex // guards all below
 	// objects are the current ones. unreadable are values that are not objects: as long as
 	// there are any, what they are part of can't be listed.
 	objects    tree
@@ -39,9 +40,9 @@ type kind struct {
 	starting list.List
 }
 
-func newKind(name string, fields []Field, forms *forms, window *windowSize, horizon store.Revision) *kind {
+func newKind(name string, fields []Field, forms *forms, windowBytes *atomic.Int64, horizon store.Revision) *kind {
 	return &kind{
-		name: name, fields: fields, wanted: wantedFields(fields), forms: forms, window: window,
+		name: name, fields: fields, wanted: wantedFields(fields), forms: forms, windowBytes: windowBytes,
 		last: horizon, horizon: horizon, all: newTopic(topicKey{}), unreadable: map[string]error{},
 	}
 }
@@ -51,15 +52,6 @@ func (k *kind) prefix() string { return k.name + "/" }
 
 // place returns the namespace and name in a key of the kind.
 func (k *kind) place(key string) (namespace, name string) { return splitPlace(key[len(k.name)+1:]) }
-
-func (k *kind) hasField(name string) bool {
-	for _, known := range k.fieldNames() {
-		if known == name {
-			return true
-		}
-	}
-	return false
-}
 
 func (k *kind) fieldNames() []string {
 	names := []string{"metadata.name", "metadata.namespace"}
@@ -77,8 +69,8 @@ type change struct {
 	err      error   // why it is
 }
 
-// apply does changes, in the order of their revisions, and notes who is to be woken.
-func (k *kind) apply(changes []change, wake *wakers) {
+// change does changes, in the order of their revisions, and notes who is to be woken.
+func (k *kind) change(changes []change, wake *wakers) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.snapshot = nil
@@ -98,7 +90,8 @@ func (k *kind) apply(changes []change, wake *wakers) {
 	}
 }
 
-// put changes the tree. It returns nil if there is nothing to tell.
+// put changes the tree. It returns nil if there is nothing to tell. The caller of this, as of all
+// that follows but replace and dropFirst, holds the lock.
 func (k *kind) put(c change) *event {
 	e := &event{kind: k, revision: c.revision, after: c.object}
 	copied := k.objects.copied
@@ -167,7 +160,7 @@ func (k *kind) dropFirst() {
 // grow notes that the events keep more alive, or less.
 func (k *kind) grow(bytes int) {
 	k.bytes.Add(int64(bytes))
-	k.window.bytes.Add(int64(bytes))
+	k.windowBytes.Add(int64(bytes))
 }
 
 // end wakes all who wait.
@@ -181,7 +174,7 @@ func (k *kind) end() {
 	wake.all()
 }
 
-// moveHorizon lets go of states of the past that the window has passed.
+// moveHorizon notes that events up to a revision are gone, and lets go of states that are older.
 func (k *kind) moveHorizon(revision store.Revision) {
 	k.horizon = revision
 	k.past.forget(revision)

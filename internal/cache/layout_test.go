@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
@@ -23,7 +24,7 @@ var testFields = []Field{
 
 func testKind(fields []Field) *kind {
 	forms := &forms{limit: 1 << 20, memory: memoryInUse}
-	return newKind("core/pods", fields, forms, &windowSize{}, 0)
+	return newKind("core/pods", fields, forms, new(atomic.Int64), 0)
 }
 
 // plainJSON is what AppendJSON should append, by way of a document.

@@ -30,7 +30,8 @@ func (i items) Commit(ctx context.Context, writes ...store.Write) (store.Revisio
 		name := strings.TrimPrefix(w.Key, "k/")
 		writes[n].Key, writes[n].Value = podKey("default", name).String(), pod(name, "web", string(w.Value), 0)
 	}
-	return i.c.Commit(ctx, writes...)
+	_, revision, err := i.c.Commit(ctx, writes...)
+	return revision, err
 }
 
 // TestLinearizable holds for reads of any age, too, as long as nobody else writes.

@@ -20,15 +20,14 @@ type state struct {
 	unreadable map[string]error
 }
 
-// loadAndWatch reads all that the store has, and watches it from there for as long as the
-// second context lives.
-func (c *Cache) loadAndWatch(ctx, following context.Context) (store.Watcher, error) {
+// loadAndWatch reads all that the store has, and watches it from there.
+func (c *Cache) loadAndWatch(ctx context.Context) (store.Watcher, error) {
 	for {
+		var w store.Watcher
 		at, err := c.load(ctx)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			w, err = c.store.Watch(ctx, "", at)
 		}
-		w, err := c.store.Watch(following, "", at)
 		if !errors.Is(err, store.ErrCompacted) {
 			return w, err
 		}
@@ -38,16 +37,6 @@ func (c *Cache) loadAndWatch(ctx, following context.Context) (store.Watcher, err
 
 // load reads all that the store has, and returns the revision at which it did.
 func (c *Cache) load(ctx context.Context) (store.Revision, error) {
-	for {
-		at, err := c.loadOnce(ctx)
-		if !errors.Is(err, store.ErrCompacted) {
-			return at, err
-		}
-		// History was forgotten meanwhile.
-	}
-}
-
-func (c *Cache) loadOnce(ctx context.Context) (store.Revision, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	pages := make(chan store.Page, pagesAhead)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,9 +159,37 @@ func (h *history) step() {
 			h.follow(h.watchers[h.random.IntN(len(h.watchers))])
 		}
 	case 9:
-		if h.random.IntN(10) == 0 {
+		switch h.random.IntN(20) {
+		case 0, 1:
 			h.compact()
+		case 2:
+			h.reopen()
 		}
+	}
+}
+
+// reopen closes the cache and opens it again: those who watched go on from where they were.
+func (h *history) reopen() {
+	h.cache.Close()
+	h.cache = openCache(h.t, h.store, h.cache.options)
+	for _, w := range slices.Clone(h.watchers) {
+		w.Close()
+		from := w.after
+		for _, text := range w.got {
+			_, revision, _ := strings.Cut(text, "@")
+			if _, err := fmt.Sscan(revision, &from); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+		again, err := h.cache.Watch(h.t.Context(), WatchOptions{Selection: w.selection, After: from})
+		if err != nil {
+			if !errors.Is(err, ErrTooOld) || from >= h.compacted {
+				h.t.Fatal(err)
+			}
+			h.watchers = slices.DeleteFunc(h.watchers, func(other *modelWatcher) bool { return other == w })
+			continue
+		}
+		w.Watcher = again
 	}
 }
 
@@ -189,23 +218,13 @@ func (h *history) commit() {
 	if h.random.IntN(3) == 0 {
 		_, err = h.store.Commit(h.t.Context(), writes...)
 	} else {
-		_, err = h.cache.Commit(h.t.Context(), writes...)
+		_, _, err = h.cache.Commit(h.t.Context(), writes...)
 	}
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	slices.SortFunc(next, func(a, b modelObject) int { return compareText(a.key(), b.key()) })
+	slices.SortFunc(next, func(a, b modelObject) int { return strings.Compare(a.key(), b.key()) })
 	h.model.states = append(h.model.states, next)
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func (h *history) selection() Selection {
@@ -299,8 +318,8 @@ func (h *history) initial(w *modelWatcher) {
 	}
 }
 
-// follow takes all that a watcher has to tell, and compares. One that was cut off, which it may
-// be if something was missed, starts again where it was.
+// follow takes all that a watcher has to tell, and compares. One that was cut off, as it may be if
+// something was missed, is given up.
 func (h *history) follow(w *modelWatcher) {
 	want := h.model.events(w.selection, w.after)
 	for len(w.got) < len(want) {

@@ -12,7 +12,8 @@ import (
 
 // Object is one version of an object. It never changes.
 //
-// Its JSON is kept as it is in the store: without its revision. The text is
+// Its JSON is kept as it is in the store: without its revision; a resourceVersion that is there
+// all the same means nothing. The text is
 //
 //	{… "metadata":{… "managedFields":[…], "name":"web" … ◦ …} …}
 //	└────before────┘└────managed────────┘└────between───┘└after┘
@@ -31,7 +32,7 @@ type Object struct {
 	labels         []Label
 	// fields are the values of the kind's selector fields, in their order.
 	fields []string
-	forms  atomic.Pointer[form]
+	forms  atomic.Pointer[formList]
 }
 
 // Label is a label of an object.
@@ -80,20 +81,11 @@ func (o *Object) at(revision store.Revision) *Object {
 	}
 }
 
-// UnreadableError says that the store has something that is not an object.
-type UnreadableError struct {
-	Key string
-	Err error
-}
-
-func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("cache: %s: not a readable object: %v; delete it, or write it anew", e.Key, e.Err)
-}
-
-func (e *UnreadableError) Unwrap() error { return e.Err }
-
 // Key returns the key that the store has the object at.
 func (o *Object) Key() string { return o.key }
+
+// Kind returns the kind that the object is of: GROUP/RESOURCE.
+func (o *Object) Kind() string { return o.kind.name }
 
 // Revision returns that of the commit that made this version, or that of the event that tells
 // of its end.

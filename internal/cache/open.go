@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cadastre/cadastre/internal/store"
@@ -21,6 +22,9 @@ type Options struct {
 	WindowBytes int
 	// FormBytes is how much the forms of objects may take; 0 means 64 MiB.
 	FormBytes int
+	// PaceGC has the cache set how often the collector runs, for programs whose memory is
+	// mostly that of a cache, unless GOGC is set.
+	PaceGC bool
 	// FutureWait is how long a read waits for a revision that has not been; 0 means 3 s.
 	FutureWait time.Duration
 	// Log gets what an operator should know; nil means slog.Default.
@@ -62,15 +66,18 @@ type Cache struct {
 	store    store.Store
 	forms    forms
 	progress progress
-	window   windowSize
+	// windowBytes is how much the events of all kinds keep alive.
+	windowBytes atomic.Int64
 
 	mu sync.RWMutex
-	// kinds are those that the store has, or that somebody has asked for. base is the
-	// revision that the cache was loaded at: a kind that is not here has had no events since.
+	// kinds are those that have had objects or events, and those that somebody watches. base
+	// is the revision after which all events are known: a kind that is not here has had none
+	// since.
 	kinds map[string]*kind
 	base  store.Revision
 
-	// done is closed when the follower has ended; stop ends it.
+	// done is closed when the follower has ended; stop ends it, and all others that are
+	// running.
 	done    chan struct{}
 	stop    context.CancelFunc
 	closing sync.Once
@@ -84,19 +91,20 @@ func Open(ctx context.Context, s store.Store, options Options) (*Cache, error) {
 	c.forms.limit, c.forms.memory = c.options.FormBytes, memoryInUse
 	following, stop := context.WithCancel(context.Background())
 	c.stop = stop
-	watcher, err := c.loadAndWatch(ctx, following)
+	c.running.Go(func() { c.watchMemory(following) })
+	watcher, err := c.loadAndWatch(ctx)
 	if err != nil {
 		stop()
+		c.running.Wait()
 		return nil, err
 	}
 	at := c.progress.revision()
 	c.running.Go(func() { c.follow(following, watcher) })
 	c.running.Go(func() { c.recall(following, at) })
-	c.running.Go(func() { c.forms.watchMemory(following) })
 	return c, nil
 }
 
-// Close ends all watches and waits for the follower.
+// Close ends all watches, and waits for all that runs.
 func (c *Cache) Close() {
 	c.closing.Do(func() {
 		c.stop()
@@ -139,43 +147,67 @@ func (c *Cache) peek(name string) (k *kind, known bool) {
 	if k != nil {
 		return k, true
 	}
-	return newKind(name, c.options.Fields(name), &c.forms, &c.window, base), false
+	return newKind(name, c.options.Fields(name), &c.forms, &c.windowBytes, base), false
 }
 
 // Commit does all the writes, or none, as the store does. When it returns, whoever reads from
-// the cache sees them, or what they were lost to.
-func (c *Cache) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+// the cache sees them, or what they were lost to. It returns the objects that were written, nil
+// for those that were deleted.
+func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, store.Revision, error) {
 	if err := c.openError(); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	writes = slices.Clone(writes)
-	for i, w := range writes {
-		if err := c.check(w); err != nil {
-			return 0, err
+	made := make([]*Object, len(writes))
+	for i := range writes {
+		var err error
+		writes[i].Value = fit(writes[i].Value)
+		if made[i], err = c.check(writes[i]); err != nil {
+			return nil, 0, err
 		}
-		writes[i].Value = fit(w.Value)
 	}
 	revision, err := c.store.Commit(ctx, writes...)
 	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
 		// Whoever reads again, to redo the change, must see what it was lost to.
-		return 0, errors.Join(err, c.freshen(ctx, Latest))
+		if err := c.freshen(ctx, Latest); err != nil {
+			return nil, 0, err
+		}
 	}
 	if err != nil {
-		return 0, err
+		return nil, 0, fromStore(err)
 	}
 	// It is done. But it is not acknowledged before it can be read.
 	if err := c.progress.wait(ctx, revision); err != nil {
-		return 0, &store.UnknownError{Err: err}
+		return nil, 0, &store.UnknownError{Err: err}
 	}
-	return revision, nil
+	for i, o := range made {
+		made[i] = c.written(o, revision)
+	}
+	return made, revision, nil
 }
 
-// check refuses to write what could not be read.
-func (c *Cache) check(w store.Write) error {
+// check refuses what the cache could not find its way in: wrong keys, names or labels. That the rest
+// is JSON is up to who made it.
+func (c *Cache) check(w store.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
 	if err != nil || w.IsDelete() {
-		return err
+		return nil, err
 	}
-	_, err = newObject(c.kind(key.Kind), w.Key, w.Value, 0)
-	return err
+	k, _ := c.peek(key.Kind)
+	return newObject(k, w.Key, w.Value, 0)
+}
+
+// written returns an object that was written at a revision: the one that readers and watchers get,
+// unless it has been replaced already.
+func (c *Cache) written(o *Object, revision store.Revision) *Object {
+	if o == nil {
+		return nil
+	}
+	k, _ := c.peek(o.kind.name)
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if now := k.objects.get(o.key); now != nil && now.revision == revision {
+		return now
+	}
+	return o.at(revision)
 }

@@ -2,15 +2,14 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/cadastre/cadastre/internal/store"
 )
 
 // past has states of a kind that somebody has asked for and may ask for again, as those do who
-// list in pages. They share most with each other and with the current state, and what they
-// don't share the window has anyway.
+// list in pages. Their objects are current ones or in the window; they share most of their nodes
+// with each other and with the current state.
 type past []pastState
 
 type pastState struct {
@@ -21,8 +20,8 @@ type pastState struct {
 // pastStates is how many there may be.
 const pastStates = 64
 
-// find returns the state at a revision, and makes it the one that was used last.
-func (p past) find(revision store.Revision) (tree, bool) {
+// use returns the state at a revision, and makes it the one that was used last.
+func (p past) use(revision store.Revision) (tree, bool) {
 	for i, s := range p {
 		if s.revision == revision {
 			copy(p[i:], p[i+1:])
@@ -35,7 +34,7 @@ func (p past) find(revision store.Revision) (tree, bool) {
 
 // add notes a state; the one that was not used for longest makes room.
 func (p *past) add(s pastState) {
-	if _, known := p.find(s.revision); known {
+	if _, known := p.use(s.revision); known {
 		return
 	}
 	if len(*p) == pastStates {
@@ -61,25 +60,10 @@ func (k *kind) remember(revision store.Revision, objects tree) {
 // stateAt returns the objects as they were at a revision, or false if the window does not go
 // back that far.
 func (k *kind) stateAt(m *matcher, revision store.Revision) (objects tree, ok bool, err error) {
-	k.mu.Lock()
-	if err := k.readable(m); err != nil || revision < k.horizon {
-		k.mu.Unlock()
-		return tree{}, false, err
+	objects, since, ok, err := k.lookBack(m, revision)
+	if len(since) == 0 {
+		return objects, ok, err
 	}
-	if revision >= k.last {
-		objects = k.now()
-		k.mu.Unlock()
-		return objects, true, nil
-	}
-	objects, ok = k.past.find(revision)
-	if ok {
-		k.mu.Unlock()
-		return objects, true, nil
-	}
-	objects = k.objects.clone()
-	since := slices.Clone(k.all.events.between(revision, k.last))
-	k.mu.Unlock()
-
 	for _, e := range slices.Backward(since) {
 		if e.before == nil {
 			objects.delete(e.after.key)
@@ -89,6 +73,22 @@ func (k *kind) stateAt(m *matcher, revision store.Revision) (objects tree, ok bo
 	}
 	k.remember(revision, objects)
 	return objects, true, nil
+}
+
+// lookBack returns a state that is at hand, and the events to undo to have the one at a revision.
+func (k *kind) lookBack(m *matcher, revision store.Revision) (objects tree, since []*event, ok bool, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.readable(m); err != nil || revision < k.horizon {
+		return tree{}, nil, false, err
+	}
+	if revision >= k.last {
+		return k.now(), nil, true, nil
+	}
+	if objects, ok := k.past.use(revision); ok {
+		return objects, nil, true, nil
+	}
+	return k.objects.clone(), slices.Clone(k.all.events.between(revision, k.last)), true, nil
 }
 
 // listPast lists the state at a revision: from the window, or else from the store's history.
@@ -113,16 +113,13 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 		return list, nil // there was nothing; to the store it would mean now
 	}
 	r := store.Range{Prefix: m.prefix(k), After: q.After, Limit: pageSize, Revision: list.Revision}
-	if m.isTopic && q.Limit > 0 {
+	if m.onlyPlace && q.Limit > 0 {
 		r.Limit = min(q.Limit+1, pageSize)
 	}
 	for {
 		page, err := c.store.List(ctx, r)
-		if errors.Is(err, store.ErrCompacted) {
-			return List{}, ErrTooOld
-		}
 		if err != nil {
-			return List{}, err
+			return List{}, fromStore(err)
 		}
 		for _, item := range page.Items {
 			o, err := newObject(k, item.Key, item.Value, item.Revision)
@@ -145,41 +142,22 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 	}
 }
 
-// oldEvents are events that are older than the window, as the store's history has them.
-type oldEvents struct {
-	watcher store.Watcher
-	stop    context.CancelFunc
-}
-
 // openHistory follows the store's history of a kind.
-func (c *Cache) openHistory(k *kind, after store.Revision) (*oldEvents, error) {
-	ctx, stop := context.WithCancel(context.Background())
+func (c *Cache) openHistory(ctx context.Context, k *kind, after store.Revision) (store.Watcher, error) {
 	w, err := c.store.Watch(ctx, k.prefix(), after)
-	if err != nil {
-		stop()
-		if errors.Is(err, store.ErrCompacted) {
-			return nil, ErrTooOld
-		}
-		return nil, err
-	}
-	return &oldEvents{w, stop}, nil
+	return w, fromStore(err)
 }
 
-// next returns the next events, and how far they go.
-func (h *oldEvents) next(ctx context.Context, k *kind) (events []*event, until store.Revision, err error) {
-	batch, err := h.watcher.Next(ctx)
-	switch {
-	case errors.Is(err, store.ErrCompacted):
-		return nil, 0, ErrTooOld
-	case errors.Is(err, store.ErrClosed):
-		return nil, 0, ErrClosed
-	case err != nil:
-		return nil, 0, err
+// nextOld returns the next events of the store's history, and how far they go.
+func nextOld(ctx context.Context, k *kind, history store.Watcher) (events []*event, until store.Revision, err error) {
+	batch, err := history.Next(ctx)
+	if err != nil {
+		return nil, 0, fromStore(err)
 	}
 	for _, from := range batch.Events {
 		e, err := oldEvent(k, from)
 		if err != nil {
-			return nil, 0, ErrTooOld // as when it happens now, see kind.apply
+			return nil, 0, ErrTooOld // as when it happens now, see kind.change
 		}
 		events = append(events, e)
 	}
@@ -200,9 +178,4 @@ func oldEvent(k *kind, from store.Event) (e *event, err error) {
 		}
 	}
 	return e, nil
-}
-
-func (h *oldEvents) close() {
-	h.watcher.Close()
-	h.stop()
 }

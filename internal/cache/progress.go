@@ -3,94 +3,16 @@ package cache
 import (
 	"container/heap"
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cadastre/cadastre/internal/store"
 )
 
-var (
-	// ErrTooOld says that what was asked for is older than what is kept, or that a watcher
-	// was too slow. Whoever gets it lists anew and goes on from there.
-	ErrTooOld = errors.New("cache: the revision is older than the history that is kept; list again and go on from there")
-	// ErrClosed says that the cache has been closed.
-	ErrClosed = errors.New("cache: closed")
-)
-
-// TooNewError says that a revision was asked for that has not been.
-type TooNewError struct{ Wanted, Now store.Revision }
-
-func (e *TooNewError) Error() string {
-	return fmt.Sprintf("cache: expected a revision up to %d, received %d; try again later, or ask for a revision that has been", e.Now, e.Wanted)
-}
-
-// Freshness says how new must be what is read. The zero Freshness is Latest.
-type Freshness struct {
-	mode     freshness
-	revision store.Revision
-}
-
-type freshness uint8
-
-const (
-	latest freshness = iota
-	anyAge
-	notOlderThan
-	exactly
-)
-
-// Latest reads show all that was acknowledged before they began, by whichever process. Any
-// reads show what the cache has, which is all that this process has written, and may be behind
-// others.
-var (
-	Latest = Freshness{mode: latest}
-	Any    = Freshness{mode: anyAge}
-)
-
-// NotOlderThan reads show the state at a revision, or a newer one.
-func NotOlderThan(revision store.Revision) Freshness { return Freshness{notOlderThan, revision} }
-
-// Exactly is for lists that show the state at a revision.
-func Exactly(revision store.Revision) Freshness { return Freshness{exactly, revision} }
-
-var errExactly = errors.New("cache: expected a freshness other than Exactly, which is for lists")
-
-// freshen waits until the cache is as fresh as it must be.
-func (c *Cache) freshen(ctx context.Context, f Freshness) error {
-	if err := c.openError(); err != nil {
-		return err
-	}
-	switch f.mode {
-	case anyAge:
-		return nil
-	case latest:
-		now, err := c.store.Revision(ctx)
-		if errors.Is(err, store.ErrClosed) {
-			return ErrClosed
-		}
-		if err != nil {
-			return err
-		}
-		return c.progress.wait(ctx, now)
-	}
-	if c.progress.revision() >= f.revision {
-		return nil
-	}
-	// It may be a moment ahead, as when another process has given it out.
-	short, cancel := context.WithTimeout(ctx, c.options.FutureWait)
-	defer cancel()
-	err := c.progress.wait(short, f.revision)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return &TooNewError{Wanted: f.revision, Now: c.progress.revision()}
-	}
-	return err
-}
-
 // progress is the revision up to which all has been seen.
 type progress struct {
-	now     atomic.Int64
+	now atomic.Int64 // only the follower moves it, under mu
+
 	mu      sync.Mutex
 	waiting waiters
 	closed  bool

@@ -35,7 +35,8 @@ type Query struct {
 	Selection
 	Freshness Freshness
 	// After leaves out the objects up to this key, for the pages after the first. Those are
-	// asked for at Exactly the revision of the first.
+	// asked for at Exactly the revision of the first, or at Latest by who would rather miss
+	// some than fail when that is too old.
 	After string
 	// Limit is how many objects there may be; 0 means all.
 	Limit int
@@ -48,7 +49,8 @@ type List struct {
 	// Revision is the one at which these were the objects.
 	Revision store.Revision
 	// More says that there are objects after the last one, and Remaining how many; -1 if
-	// that was not counted, since it depends on labels or fields.
+	// that was not counted: for selections by name, label or field, and for what comes from
+	// the store's history.
 	More      bool
 	Remaining int
 }
@@ -106,66 +108,4 @@ func (k *kind) readable(m *matcher) error {
 		}
 	}
 	return nil
-}
-
-// prefix returns what the keys of all that a selection has begin with.
-func (m *matcher) prefix(k *kind) string {
-	if m.namespace == "" {
-		return k.prefix()
-	}
-	return k.prefix() + m.namespace + "/"
-}
-
-// list goes through objects and takes those that a query asks for.
-func (m *matcher) list(k *kind, objects tree, q Query) List {
-	var list List
-	if m.nothing {
-		return list
-	}
-	start, end := m.bounds(k, q.After)
-	if m.name == "" && m.isTopic {
-		first := objects.rank(start)
-		count := max(0, objects.rank(end)-first)
-		if q.Limit > 0 && count > q.Limit {
-			list.More, list.Remaining = true, count-q.Limit
-			count = q.Limit
-		}
-		list.Objects = objects.slice(first, count)
-		return list
-	}
-	for o := range objects.from(start) {
-		if o.key >= end {
-			break
-		}
-		if !m.matches(o) {
-			continue
-		}
-		if q.Limit > 0 && len(list.Objects) == q.Limit {
-			list.More, list.Remaining = true, -1
-			break
-		}
-		list.Objects = append(list.Objects, o)
-	}
-	return list
-}
-
-// bounds returns between which keys all is that a selection has, after a key.
-func (m *matcher) bounds(k *kind, after string) (start, end string) {
-	start = m.prefix(k)
-	end = successor(start)
-	if m.namespace != "" && m.name != "" {
-		start += m.name
-		end = start + "\x00"
-	}
-	if after >= start {
-		start = after + "\x00"
-	}
-	return start, end
-}
-
-// successor returns what comes after all that begins with a text, which must not end with the
-// highest byte.
-func successor(prefix string) string {
-	last := len(prefix) - 1
-	return prefix[:last] + string([]byte{prefix[last] + 1})
 }

@@ -16,20 +16,13 @@ import (
 // there any more, or is too large to go through, it goes back an eighth of that, and so on.
 const recalledRevisions = 8192
 
-// recall puts what happened before a revision, at which the cache was loaded, into the window.
+// recall puts what happened before a revision, at which the cache was loaded, into the window. That
+// may be too much for it until the follower comes by again.
 func (c *Cache) recall(ctx context.Context, at store.Revision) {
 	if c.options.WindowBytes == 0 {
 		return
 	}
-	var events []*event
-	var after store.Revision
-	err := errTooMuch
-	for back := store.Revision(recalledRevisions); errors.Is(err, errTooMuch) || errors.Is(err, store.ErrCompacted); back /= 8 {
-		if back == 0 {
-			return
-		}
-		events, after, err = c.readBack(ctx, max(0, at-back), at)
-	}
+	events, after, err := c.readFarBack(ctx, at)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
 			c.options.Log.Warn("cache: watches can't go on from before this start", "error", err)
@@ -49,6 +42,17 @@ func (c *Cache) recall(ctx context.Context, at store.Revision) {
 	for _, k := range kinds {
 		k.extend(byKind[k], after, at)
 	}
+}
+
+// readFarBack reads the events up to a revision from as far back as can be.
+func (c *Cache) readFarBack(ctx context.Context, at store.Revision) (events []*event, after store.Revision, err error) {
+	for back := store.Revision(recalledRevisions); back > 0; back /= 8 {
+		events, after, err = c.readBack(ctx, max(0, at-back), at)
+		if !errors.Is(err, errTooMuch) && !errors.Is(err, store.ErrCompacted) {
+			return events, after, err
+		}
+	}
+	return nil, at, nil
 }
 
 var errTooMuch = errors.New("there is too much history")

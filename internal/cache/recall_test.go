@@ -15,9 +15,9 @@ func recalled(t *testing.T, s store.Store, o Options) *Cache {
 	k := c.kind(pods)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		k.mu.RLock()
-		horizon := k.horizon
+		recalled := k.horizon < k.last
 		k.mu.RUnlock()
-		if horizon < k.last {
+		if recalled {
 			return c
 		}
 		if time.Now().After(deadline) {
@@ -42,7 +42,7 @@ func TestRecall(t *testing.T) {
 	if got := second.kind(pods).horizon; got != 0 {
 		t.Fatalf("recalled from %d on", got)
 	}
-	if first, second := first.window.bytes.Load(), second.window.bytes.Load(); second > first || second < first*8/10 {
+	if first, second := first.windowBytes.Load(), second.windowBytes.Load(); second > first || second < first*8/10 {
 		t.Errorf("the window has %d bytes, had %d", second, first)
 	}
 	web := Selection{Labels: labelSelector(t, "app=web")}
@@ -104,8 +104,8 @@ func TestRecallLittle(t *testing.T) {
 			}
 			c := recalled(t, s, Options{WindowBytes: test.window})
 			horizon := c.kind(pods).horizon
-			if test.bad > 0 && horizon != test.bad+10 || horizon < test.compact || test.window > 0 && c.window.bytes.Load() > int64(test.window) {
-				t.Errorf("recalled from %d on, %d bytes", horizon, c.window.bytes.Load())
+			if test.bad > 0 && horizon != test.bad+10 || horizon < test.compact || test.window > 0 && c.windowBytes.Load() > int64(test.window) {
+				t.Errorf("recalled from %d on, %d bytes", horizon, c.windowBytes.Load())
 			}
 			if got := next(t, watch(t, c, WatchOptions{After: horizon}), int(1000-horizon)); got[0] != fmt.Sprintf("MODIFIED default/%s@%d", nameOf(int(horizon%10)), horizon+1) {
 				t.Error(got[0])

@@ -3,7 +3,6 @@ package cache
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,25 +19,16 @@ type Selection struct {
 	Fields fields.Selector
 }
 
-// UnknownFieldError says that objects of a kind can't be selected by a field.
-type UnknownFieldError struct {
-	Kind, Field string
-	Known       []string
-}
-
-func (e *UnknownFieldError) Error() string {
-	return fmt.Sprintf("cache: %s: can't be selected by field %q; expected one of %s", e.Kind, e.Field, strings.Join(e.Known, ", "))
-}
-
 // matcher is a selection in the form in which it is asked. nothing selects no object at all.
 type matcher struct {
 	namespace, name string
 	labels          labels.Selector // nil selects all
 	fields          fields.Selector // nil selects all
 	nothing         bool
-	// topic is one that has all that is selected, isTopic says that it has nothing else.
-	topic   topicKey
-	isTopic bool
+	// topic is one that has all that is selected. onlyPlace says that namespace and name are
+	// all that counts.
+	topic     topicKey
+	onlyPlace bool
 }
 
 // newMatcher checks a selection and finds out which topic has all that it selects.
@@ -59,7 +49,7 @@ func newMatcher(k *kind, s Selection) (matcher, error) {
 	if m.name == "" {
 		m.topic.attribute = m.equality(k)
 	}
-	m.isTopic = m.labels == nil && m.fields == nil && !m.nothing
+	m.onlyPlace = m.labels == nil && m.fields == nil && !m.nothing
 	return m, nil
 }
 
@@ -75,7 +65,7 @@ func (m *matcher) addFields(k *kind, s fields.Selector) error {
 		case r.Field == "metadata.namespace" && equals:
 			m.nothing = m.nothing || m.namespace != "" && m.namespace != r.Value
 			m.namespace = r.Value
-		case !k.hasField(r.Field):
+		case !slices.Contains(k.fieldNames(), r.Field):
 			return &UnknownFieldError{Kind: k.name, Field: r.Field, Known: k.fieldNames()}
 		default:
 			rest = true
@@ -93,14 +83,14 @@ func (m *matcher) equality(k *kind) attribute {
 		requirements, _ := m.labels.Requirements()
 		for _, r := range requirements {
 			if values := r.ValuesUnsorted(); len(values) == 1 && isEquality(r.Operator()) {
-				return attribute{label, r.Key(), values[0]}
+				return attribute{byLabel, r.Key(), values[0]}
 			}
 		}
 	}
 	if m.fields != nil {
 		for _, r := range m.fields.Requirements() {
 			if isEquality(r.Operator) && slices.ContainsFunc(k.fields, func(f Field) bool { return f.Name == r.Field }) {
-				return attribute{field, r.Field, r.Value}
+				return attribute{byField, r.Field, r.Value}
 			}
 		}
 	}
@@ -140,3 +130,65 @@ func (l labelsOf) Lookup(key string) (value string, exists bool) { return l.o.La
 func (f fieldsOf) Has(name string) bool { _, ok := f.o.Field(name); return ok }
 
 func (f fieldsOf) Get(name string) string { value, _ := f.o.Field(name); return value }
+
+// prefix returns what the keys of all that a selection has begin with.
+func (m *matcher) prefix(k *kind) string {
+	if m.namespace == "" {
+		return k.prefix()
+	}
+	return k.prefix() + m.namespace + "/"
+}
+
+// list goes through objects and takes those that a query asks for.
+func (m *matcher) list(k *kind, objects tree, q Query) List {
+	var list List
+	if m.nothing {
+		return list
+	}
+	start, end := m.bounds(k, q.After)
+	if m.name == "" && m.onlyPlace {
+		first := objects.rank(start)
+		count := max(0, objects.rank(end)-first)
+		if q.Limit > 0 && count > q.Limit {
+			list.More, list.Remaining = true, count-q.Limit
+			count = q.Limit
+		}
+		list.Objects = objects.slice(first, count)
+		return list
+	}
+	for o := range objects.from(start) {
+		if o.key >= end {
+			break
+		}
+		if !m.matches(o) {
+			continue
+		}
+		if q.Limit > 0 && len(list.Objects) == q.Limit {
+			list.More, list.Remaining = true, -1
+			break
+		}
+		list.Objects = append(list.Objects, o)
+	}
+	return list
+}
+
+// bounds returns between which keys all is that a selection has, after a key.
+func (m *matcher) bounds(k *kind, after string) (start, end string) {
+	start = m.prefix(k)
+	end = successor(start)
+	if m.namespace != "" && m.name != "" {
+		start += m.name
+		end = start + "\x00"
+	}
+	if after >= start {
+		start = after + "\x00"
+	}
+	return start, end
+}
+
+// successor returns what comes after all that begins with a text, which must not end with the
+// highest byte.
+func successor(prefix string) string {
+	last := len(prefix) - 1
+	return prefix[:last] + string([]byte{prefix[last] + 1})
+}

@@ -73,7 +73,7 @@ func writeRandomly(t *testing.T, c *Cache, writer int) {
 		if w.Expected == 0 || random.IntN(4) > 0 {
 			w.Value = pod(name, []string{"web", "db"}[random.IntN(2)], []string{"n1", "n2"}[random.IntN(2)], 100)
 		}
-		revision, err := c.Commit(t.Context(), w)
+		_, revision, err := c.Commit(t.Context(), w)
 		if err != nil {
 			t.Error(err)
 			return

@@ -18,9 +18,9 @@ type attribute struct {
 type attributeSource uint8
 
 const (
-	none attributeSource = iota
-	label
-	field
+	noAttribute attributeSource = iota
+	byLabel
+	byField
 )
 
 // topic is the events that touch one thing since somebody watches it, and those who wait for
@@ -29,7 +29,7 @@ type topic struct {
 	key    topicKey
 	events events
 	// watchers is how many there are. waiting is set when one of them waits for changed to
-	// be closed.
+	// be closed; they set it under the read lock.
 	watchers int
 	waiting  atomic.Bool
 	changed  chan struct{}
@@ -38,7 +38,7 @@ type topic struct {
 func newTopic(key topicKey) *topic { return &topic{key: key, changed: make(chan struct{})} }
 
 // wakers are the channels to close to wake watchers. That is done when locks are given back and
-// writers have their answer: there may be very many. Topics that nobody waits at have none.
+// writers have their answer: there may be very many. Topics that nobody waits at have noAttribute.
 type wakers struct{ changed []chan struct{} }
 
 func (w *wakers) add(t *topic) {
@@ -97,14 +97,14 @@ func (t *topics) attributes(o *Object, visit func(attribute)) {
 	if len(t.labels) > 0 {
 		for _, l := range o.labels {
 			if t.labels[l.Key] > 0 {
-				visit(attribute{label, l.Key, l.Value})
+				visit(attribute{byLabel, l.Key, l.Value})
 			}
 		}
 	}
 	if len(t.fields) > 0 {
 		for i, f := range o.kind.fields {
 			if t.fields[f.Name] > 0 {
-				visit(attribute{field, f.Name, o.fields[i]})
+				visit(attribute{byField, f.Name, o.fields[i]})
 			}
 		}
 	}
@@ -125,8 +125,13 @@ func (t *topics) remove(removed *topic) {
 }
 
 func (t *topics) count(a attribute, by int) {
-	counts := map[attributeSource]map[string]int{label: t.labels, field: t.fields}[a.source]
-	if counts == nil {
+	var counts map[string]int
+	switch a.source {
+	case byLabel:
+		counts = t.labels
+	case byField:
+		counts = t.fields
+	case noAttribute:
 		return
 	}
 	if counts[a.name] += by; counts[a.name] == 0 {

@@ -27,6 +27,7 @@ const (
 	InitialEnd
 )
 
+// String returns what Kubernetes calls it, which has no word for InitialEnd.
 func (t EventType) String() string {
 	return [...]string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "INITIAL-END"}[t]
 }
@@ -45,7 +46,8 @@ type Event struct {
 // WatchOptions say what to watch.
 type WatchOptions struct {
 	Selection
-	// After is the revision after which events are told.
+	// After is the revision after which events are told, which may be one that has not been.
+	// 0 is before the first commit, not now.
 	After store.Revision
 	// InitialState has the watch begin with the current objects, as fresh as Freshness says,
 	// told as if they were added just now. After does not count then.
@@ -61,29 +63,31 @@ type Watcher struct {
 	c *Cache
 	k *kind
 	m matcher
-	// after is the revision up to which all has been told, or is of no interest; seen is
-	// the one up to which nothing is left to tell.
+	// after is the revision up to which nothing is left to tell, told the one that was told
+	// last.
 	//
-	//	after <= seen
-	after, seen store.Revision
+	//	told <= after
+	after, told store.Revision
 	// A watcher goes through up to four stages. First it tells the initial state, of which
 	// lastKey is the last that was told; starting is its place among those that do. Or else
 	// it reads old events, if it comes from before the window. Then it is at a place among
 	// all events of the kind, until it has told those that are there; then at a place in
 	// its own topic.
+	//
+	// The kind takes the initial state away when the window has passed it, so it is atomic;
+	// and it looks at after, which must not change before the initial state is told.
 	initial  atomic.Pointer[tree]
 	starting *list.Element
 	lastKey  string
-	old      *oldEvents
+	old      store.Watcher
 	topic    *topic
 	next     int64
 
 	bookmarks *time.Ticker
-	due       bool // a bookmark is due
-	told      store.Revision
-	taken     []*event
-	events    []Event
-	err       error // why it has ended
+	due       bool     // a bookmark is due
+	taken     []*event // from the topic
+	events    []Event  // made of these
+	err       error    // why it has ended
 }
 
 const (
@@ -97,18 +101,19 @@ const (
 	fewEvents = 16
 )
 
-// Watch tells of what happens to the objects of a selection.
+// Watch tells of what happens to the objects of a selection. The context is for starting; the
+// watch lives until Close, which must be called.
 func (c *Cache) Watch(ctx context.Context, o WatchOptions) (*Watcher, error) {
-	k := c.kind(o.Kind)
+	k, _ := c.peek(o.Kind)
 	m, err := newMatcher(k, o.Selection)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{c: c, k: k, m: m, after: o.After, seen: o.After, told: o.After}
+	w := &Watcher{c: c, k: c.kind(o.Kind), m: m, after: o.After, told: o.After}
 	if o.InitialState {
 		err = w.startWithState(ctx, o.Freshness)
 	} else {
-		err = w.startAfter()
+		err = w.startAfter(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -126,22 +131,20 @@ func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
 	if err := w.c.freshen(ctx, f); err != nil {
 		return err
 	}
-	progress := w.c.progress.revision()
 	w.k.mu.Lock()
 	defer w.k.mu.Unlock()
 	if err := w.k.readable(&w.m); err != nil {
 		return err
 	}
 	objects := w.k.now()
-	w.after = max(progress, w.k.last)
-	w.seen = w.after
+	w.after = max(w.c.progress.revision(), w.k.last) // it grows, as those of others that start
 	w.initial.Store(&objects)
 	w.starting = w.k.starting.PushBack(w)
 	w.enter()
 	return nil
 }
 
-func (w *Watcher) startAfter() error {
+func (w *Watcher) startAfter(ctx context.Context) error {
 	if err := w.c.openError(); err != nil {
 		return err
 	}
@@ -155,7 +158,7 @@ func (w *Watcher) startAfter() error {
 		return nil
 	}
 	var err error
-	w.old, err = w.c.openHistory(w.k, w.after)
+	w.old, err = w.c.openHistory(ctx, w.k, w.after)
 	return err
 }
 
@@ -179,6 +182,14 @@ func (w *Watcher) settle() {
 	w.next = w.topic.events.end()
 }
 
+// Revision returns how far the watch has come, for a last bookmark.
+func (w *Watcher) Revision() store.Revision {
+	if w.starting != nil {
+		return w.told
+	}
+	return w.after
+}
+
 // Close ends the watch.
 func (w *Watcher) Close() { w.end(ErrClosed) }
 
@@ -189,7 +200,7 @@ func (w *Watcher) end(reason error) {
 	}
 	w.err = reason
 	if w.old != nil {
-		w.old.close()
+		w.old.Close()
 	}
 	if w.bookmarks != nil {
 		w.bookmarks.Stop()
@@ -205,7 +216,8 @@ func (w *Watcher) end(reason error) {
 
 // Next waits for something to tell. What it returns may be used until it is called again. It
 // fails with ErrTooOld if the watcher was too slow, and with ErrClosed when it or the cache has
-// been closed; so it does from then on.
+// been closed; so it does from then on. What is older than the window may also fail as the store
+// does.
 func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -224,8 +236,8 @@ func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 		if changed == nil {
 			continue
 		}
-		if w.due && w.seen > w.told {
-			w.bookmark(Bookmark, w.seen)
+		if w.due && w.after > w.told {
+			w.bookmark(Bookmark, w.after)
 			return w.events, nil
 		}
 		if err := w.wait(ctx, changed); err != nil {
@@ -323,13 +335,12 @@ func (w *Watcher) endInitial() {
 // tellOld tells what the store's history has next, and takes a place in the topic when it has
 // come so far.
 func (w *Watcher) tellOld(ctx context.Context) error {
-	old, until, err := w.old.next(ctx, w.k)
+	old, until, err := nextOld(ctx, w.k, w.old)
 	if err != nil {
 		return err
 	}
 	w.tell(old, w.m.matches)
 	w.after = max(w.after, until)
-	w.seen = max(w.seen, until)
 	w.k.mu.Lock()
 	arrived := w.after >= w.k.horizon
 	if arrived {
@@ -337,7 +348,7 @@ func (w *Watcher) tellOld(ctx context.Context) error {
 	}
 	w.k.mu.Unlock()
 	if arrived {
-		w.old.close()
+		w.old.Close()
 		w.old = nil
 	}
 	return nil
@@ -359,7 +370,7 @@ func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
 	}
 	w.k.mu.RUnlock()
 	if len(w.taken) == 0 {
-		w.seen = max(w.seen, progress)
+		w.after = max(w.after, progress)
 		if t.key != w.m.topic {
 			w.k.mu.Lock()
 			defer w.k.mu.Unlock()
@@ -369,13 +380,12 @@ func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
 		return changed, nil
 	}
 	w.next += int64(len(w.taken))
-	if w.m.isTopic && t.key == w.m.topic {
+	if w.m.onlyPlace && t.key == w.m.topic {
 		w.tell(w.taken, exists) // the topic has nothing else
 	} else {
 		w.tell(w.taken, w.m.matches)
 	}
 	w.after = max(w.after, w.taken[len(w.taken)-1].revision)
-	w.seen = max(w.seen, w.after)
 	clear(w.taken)
 	return nil, nil
 }

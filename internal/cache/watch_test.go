@@ -148,7 +148,7 @@ func TestBookmarks(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/a@1" {
 		t.Error(got)
 	}
-	if _, err := c.Commit(t.Context(), store.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
+	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(t, w, 1); got[0] != "BOOKMARK 2" {
@@ -182,15 +182,16 @@ func TestSlowWatcher(t *testing.T) {
 	if got := next(t, idle, 1); got[0] != "ADDED default/b@201" {
 		t.Error(got)
 	}
-	k := c.kind(pods)
-	if bytes := k.bytes.Load(); bytes > 64<<10 || len(k.all.events.list) > 60 || c.window.bytes.Load() != bytes {
-		t.Errorf("the window has %d events, %d bytes", len(k.all.events.list), bytes)
-	}
-	for _, topic := range k.topics.byKey {
-		if len(topic.events.list) > 1 {
-			t.Errorf("topic %v has %d events", topic.key, len(topic.events.list))
+	settled(t, c, func(k *kind) {
+		if bytes := k.bytes.Load(); len(k.all.events.list) > 60 || c.windowBytes.Load() != bytes {
+			t.Errorf("the window has %d events, %d bytes", len(k.all.events.list), bytes)
 		}
-	}
+		for _, topic := range k.topics.byKey {
+			if len(topic.events.list) > 1 {
+				t.Errorf("topic %v has %d events", topic.key, len(topic.events.list))
+			}
+		}
+	})
 }
 
 // TestOldWatch goes back further than the window, into the store's history, and comes back.
@@ -222,7 +223,9 @@ func TestOldWatch(t *testing.T) {
 		t.Error(got)
 	}
 	// Where the past has nothing to tell, it is left at once.
-	quiet := watch(t, c, WatchOptions{After: c.kind(pods).horizon - 1, Selection: Selection{Name: "nobody"}})
+	var before store.Revision
+	settled(t, c, func(k *kind) { before = k.horizon - 1 })
+	quiet := watch(t, c, WatchOptions{After: before, Selection: Selection{Name: "nobody"}})
 	silent(t, quiet)
 	if quiet.old != nil {
 		t.Error("the watcher is still in the past")

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -47,9 +48,6 @@ func (e *event) size() int {
 	return overhead + e.nodes + e.before.size()
 }
 
-// windowSize is how much the events of all kinds keep alive.
-type windowSize struct{ bytes atomic.Int64 }
-
 // events are events in the order of revisions. They are numbered, and a number is never given
 // twice, so that whoever remembers the number of the next one knows whether it has missed some.
 type events struct {
@@ -92,7 +90,7 @@ func (e *events) dropAll() {
 
 // after returns the number of the first event that is after a revision.
 func (e *events) after(revision store.Revision) int64 {
-	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r store.Revision) int { return int(e.revision - r) })
+	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r store.Revision) int { return cmp.Compare(e.revision, r) })
 	return e.first + int64(i)
 }
 
@@ -111,9 +109,7 @@ func (e *events) take(dst []*event, from int64, most, mostBytes int) []*event {
 			break
 		}
 		dst = append(dst, next)
-		if next.after != nil {
-			bytes += len(next.after.text)
-		}
+		bytes += len(cmp.Or(next.after, next.before).text)
 	}
 	return dst
 }

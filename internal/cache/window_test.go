@@ -39,28 +39,29 @@ func TestWindowKeepsNothing(t *testing.T) {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
 		listed(t, c, Query{Limit: 1}) // is remembered
 		listed(t, c, Query{Freshness: Exactly(c.progress.revision() - 1)})
-		k := c.kind(pods)
-		if len(k.all.events.list) > 9 {
-			t.Fatalf("%d events", len(k.all.events.list))
-		}
-		for _, topic := range k.topics.byKey {
-			if len(topic.events.list) > len(k.all.events.list) {
-				t.Fatalf("%d events of %v, %d in all", len(topic.events.list), topic.key, len(k.all.events.list))
+		settled(t, c, func(k *kind) {
+			if len(k.all.events.list) > 9 {
+				t.Fatalf("%d events", len(k.all.events.list))
 			}
-		}
-		for _, state := range k.past {
-			if state.revision < k.horizon {
-				t.Fatalf("a state at %d, before the horizon at %d", state.revision, k.horizon)
+			for _, topic := range k.topics.byKey {
+				if len(topic.events.list) > len(k.all.events.list) {
+					t.Fatalf("%d events of %v, %d in all", len(topic.events.list), topic.key, len(k.all.events.list))
+				}
 			}
-		}
-		if c.progress.revision() > 10 && (len(k.past) == 0 || k.horizon == 0) {
-			t.Fatal("the test tests nothing")
-		}
+			for _, state := range k.past {
+				if state.revision < k.horizon {
+					t.Fatalf("a state at %d, before the horizon at %d", state.revision, k.horizon)
+				}
+			}
+			if c.progress.revision() > 10 && (len(k.past) == 0 || k.horizon == 0) {
+				t.Fatal("the test tests nothing")
+			}
+		})
 	}
 	// One that comes too late to be remembered is not.
 	k := c.kind(pods)
 	k.remember(k.horizon-1, tree{})
-	if _, known := k.past.find(k.horizon - 1); known {
+	if _, known := k.past.use(k.horizon - 1); known {
 		t.Error("a state before the horizon is remembered")
 	}
 }

@@ -67,7 +67,10 @@ func parseKind(words []string) (*Kind, error) {
 }
 
 func (k *Kind) setProperty(word string) error {
-	name, value, _ := strings.Cut(word, "=")
+	name, value, hasValue := strings.Cut(word, "=")
+	if hasValue != (name == "short" || name == "in") || hasValue && value == "" {
+		return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
+	}
 	switch name {
 	case "short":
 		k.ShortNames = strings.Split(value, ",")
@@ -80,7 +83,7 @@ func (k *Kind) setProperty(word string) error {
 	case "create":
 		k.OnlyCreate = true
 	default:
-		return fmt.Errorf("expected short=, in=, status, scale or create, received %q", word)
+		return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
 	}
 	return nil
 }

@@ -36,14 +36,14 @@ func TestBuiltin(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	k := newKind(t, "apps/v1 Deployment deployments namespaced short=deploy,dp in=all status scale")
-	if k.Singular() != "deployment" || k.ListName() != "DeploymentList" || k.APIVersion("v1") != "apps/v1" || k.String() != "deployments.apps" {
+	if k.Singular() != "deployment" || k.ListName() != "DeploymentList" || k.APIVersion("v1") != "apps/v1" || k.String() != "deployments.apps" || k.StoreName() != "apps/deployments" {
 		t.Errorf("%+v", k)
 	}
 	if strings.Join(k.ShortNames, " ") != "deploy dp" || !k.HasStatus || !k.HasScale || !k.Namespaced || k.OnlyCreate {
 		t.Errorf("%+v", k)
 	}
 	core := newKind(t, "core/v1,v2 Node nodes cluster create")
-	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.Namespaced || !core.OnlyCreate || !core.HasVersion("v2") {
+	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.StoreName() != "core/nodes" || core.Namespaced || !core.OnlyCreate || !core.HasVersion("v2") {
 		t.Errorf("%+v", core)
 	}
 }
@@ -59,10 +59,13 @@ func newKind(t *testing.T, line string) *Kind {
 
 func TestBadKinds(t *testing.T) {
 	for text, want := range map[string]string{
-		"apps/v1 Deployment":                           "line 1: expected GROUP/VERSION KIND RESOURCE SCOPE",
-		"\napps Deployment deployments cluster":        "line 2: expected GROUP/VERSION",
-		"apps/v1 Deployment deployments global":        "expected namespaced or cluster",
-		"apps/v1 Deployment deployments cluster foo=1": `received "foo=1"`,
+		"apps/v1 Deployment":                              "line 1: expected GROUP/VERSION KIND RESOURCE SCOPE",
+		"\napps Deployment deployments cluster":           "line 2: expected GROUP/VERSION",
+		"apps/v1 Deployment deployments global":           "expected namespaced or cluster",
+		"apps/v1 Deployment deployments cluster foo=1":    `received "foo=1"`,
+		"apps/v1 Deployment deployments cluster foo":      `received "foo"`,
+		"apps/v1 Deployment deployments cluster short=":   `received "short="`,
+		"apps/v1 Deployment deployments cluster status=1": `received "status=1"`,
 	} {
 		if _, err := parseKinds(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

@@ -1,6 +1,9 @@
 package kinds
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is a resource type with its versions.
 type Kind struct {
@@ -33,13 +36,14 @@ func (k *Kind) APIVersion(version string) string {
 }
 
 // HasVersion reports whether the kind is served at a version.
-func (k *Kind) HasVersion(version string) bool {
-	for _, v := range k.Versions {
-		if v == version {
-			return true
-		}
+func (k *Kind) HasVersion(version string) bool { return slices.Contains(k.Versions, version) }
+
+// StoreName names the kind in the keys of the store: apps/deployments, core/pods.
+func (k *Kind) StoreName() string {
+	if k.Group == "" {
+		return coreGroup + "/" + k.Resource
 	}
-	return false
+	return k.Group + "/" + k.Resource
 }
 
 // String names the kind as people do in commands: deployments.apps.

@@ -18,9 +18,9 @@ type Register struct {
 
 // registered is the content of a register. It never changes.
 type registered struct {
-	all        []*Kind // by group and resource
-	byResource map[[2]string]*Kind
-	byName     map[[2]string]*Kind
+	all        []*Kind             // in the order of groups and resources
+	byResource map[[2]string]*Kind // by group and resource
+	byName     map[[2]string]*Kind // by group and name
 }
 
 // NewRegister returns a register with some kinds.
@@ -35,8 +35,12 @@ func NewRegister(kinds ...*Kind) (*Register, error) {
 	return r, nil
 }
 
-// Add adds a kind, or puts it in the place of the one with the same group and resource.
+// Add adds a kind, or puts it in the place of the one with the same group and resource. The kind must
+// not be changed any more.
 func (r *Register) Add(k *Kind) error {
+	if len(k.Versions) == 0 {
+		return fmt.Errorf("kind %s: expected at least one version, received none", k)
+	}
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	if other := r.now.Load().byName[[2]string{k.Group, k.Name}]; other != nil && other.Resource != k.Resource {
@@ -72,13 +76,15 @@ func (r *Register) set(kinds []*Kind) {
 // All returns the kinds, sorted by group and resource. The slice must not be changed.
 func (r *Register) All() []*Kind { return r.now.Load().all }
 
-// Resource returns the kind that paths with a group, version and resource mean.
+// Resource returns the kind that paths with a group, version and resource mean. It returns the kind
+// and false if that is not served at the version.
 func (r *Register) Resource(group, version, resource string) (*Kind, bool) {
 	k := r.now.Load().byResource[[2]string{group, resource}]
 	return k, k != nil && k.HasVersion(version)
 }
 
-// Named returns the kind that objects with a group, version and kind are of.
+// Named returns the kind that objects with a group, version and kind are of. It returns the kind and
+// false if that is not served at the version.
 func (r *Register) Named(group, version, name string) (*Kind, bool) {
 	k := r.now.Load().byName[[2]string{group, name}]
 	return k, k != nil && k.HasVersion(version)

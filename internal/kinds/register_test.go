@@ -63,6 +63,9 @@ func TestRegisterChanges(t *testing.T) {
 	if err := r.Add(taken); err == nil || !strings.Contains(err.Error(), "things.example.org has this name") {
 		t.Error(err)
 	}
+	if err := r.Add(&Kind{Group: "example.org", Name: "Other", Resource: "others"}); err == nil {
+		t.Error("a kind without versions")
+	}
 	r.Remove("example.org", "things")
 	if len(r.All()) != 0 {
 		t.Error(r.All())

@@ -14,7 +14,8 @@ type Store interface {
 	// Commit does all the writes, or none and returns a *ConflictError that tells which
 	// key is not as its writer expected. No key may be written twice.
 	Commit(ctx context.Context, writes ...Write) (Revision, error)
-	// Watch tells of all that is committed after a revision to keys with a prefix.
+	// Watch tells of all that is committed after a revision to keys with a prefix. The
+	// context is for starting; the watch lives until its Close, or the store's.
 	Watch(ctx context.Context, prefix string, after Revision) (Watcher, error)
 	// Compact forgets the history up to a revision.
 	Compact(ctx context.Context, revision Revision) error

@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	goPercent     = 100 // Go's own
-	thriftyGC     = 25
 	openFormat    = "%-26s %5s %8s %8s %8s %9s %7s %7s %7s %7s %7s %7s %8s\n"
 	openFootnotes = `
 time: from the start of opening the store until the cache serves, in a fresh process; the files are in the
 kernel's memory, and one round before all others does not count. store: the part of it until the store was
-open; what the cache reads from it comes after. The rest is memory, by the bytes of the objects' JSON. live: Go's heap after a collection; /obj.: what it has for each object
-beside its bytes. left: resident as opening left it; peak: the most until then. freed: resident when all
+open; what the cache reads from it comes after. GC: the collector as Go has it, or paced by the cache. The
+rest is memory, by the bytes of the objects' JSON. live: Go's heap after a collection; /obj.: what it has for
+each object beside its bytes. left: resident as opening left it; peak: the most until then. freed: resident when all
 that was free was given back. work: the most that is resident while others make garbage, until two
 collections are over. target: what the heap may grow to before it is collected. Objects have one version
 each, written a namespace at a time; they can be selected by labels, spec.nodeName and status.phase.
@@ -24,17 +23,17 @@ each, written a namespace at a time; they can be selected by labels, spec.nodeNa
 )
 
 func (c fleetCase) compareOpening(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]finding, error) {
-	fmt.Printf("\n"+openFormat, "case", "GOGC", "time", "store", "CPU", "bytes", "live", "/obj.", "left", "peak", "freed", "work", "target")
+	fmt.Printf("\n"+openFormat, "case", "GC", "time", "store", "CPU", "bytes", "live", "/obj.", "left", "peak", "freed", "work", "target")
 	var found []finding
-	for _, percent := range []int{goPercent, thriftyGC} {
-		rounds, err := c.openRounds(ctx, folder, percent, o.rounds)
+	for _, paced := range []bool{false, true} {
+		rounds, err := c.openRounds(ctx, folder, paced, o.rounds)
 		if err != nil {
 			return nil, err
 		}
-		printOpening(c.openName(), percent, rounds)
+		printOpening(c.openName(), rounds)
 		name := c.openName()
-		if percent != goPercent {
-			name += fmt.Sprintf("/gogc%d", percent)
+		if paced {
+			name += "/paced"
 		}
 		found = append(found,
 			finding{name + " time", storebench.Over(rounds, storebench.Opening.Seconds)},
@@ -49,28 +48,32 @@ func (c fleetCase) compareOpening(ctx context.Context, o options, folder string,
 	return found, nil
 }
 
-func (c fleetCase) openRounds(ctx context.Context, folder string, percent, count int) (rounds []storebench.Opening, err error) {
-	if percent == goPercent {
+func (c fleetCase) openRounds(ctx context.Context, folder string, paced bool, count int) (rounds []storebench.Opening, err error) {
+	if !paced {
 		// One more before all others: a machine may first have to find the memory that they use, and
 		// the store to finish what filling it has left to do.
 		count++
 	}
 	for range count {
-		r, err := c.Open(ctx, folder, percent)
+		r, err := c.Open(ctx, folder, paced)
 		if err != nil {
 			return nil, err
 		}
 		rounds = append(rounds, r)
 	}
-	if percent == goPercent {
+	if !paced {
 		rounds = rounds[1:]
 	}
 	return rounds, nil
 }
 
-func printOpening(name string, percent int, rounds []storebench.Opening) {
+func printOpening(name string, rounds []storebench.Opening) {
+	collector := "Go's"
+	if rounds[0].Paced {
+		collector = "paced"
+	}
 	ratio := func(of func(storebench.Memory) int64) string { return times2(memory(rounds, of).Median) }
-	fmt.Printf(openFormat, name, fmt.Sprint(percent),
+	fmt.Printf(openFormat, name, collector,
 		latency(rounds, func(o storebench.Opening) float64 { return float64(o.Time) }),
 		latency(rounds, func(o storebench.Opening) float64 { return float64(o.Store) }),
 		latency(rounds, func(o storebench.Opening) float64 { return float64(o.CPU) }),

@@ -29,7 +29,8 @@ func measure(ctx context.Context, c benchCase, o options) (result, error) {
 	if !c.noPeer {
 		turns = append(turns, turn{storebench.Etcd, c.load(o), &r.etcd})
 	}
-	return r, takeTurns(ctx, o, o.rounds, turns)
+	err := takeTurns(ctx, o, o.rounds, turns) // it fills r
+	return r, err
 }
 
 // takeTurns lets the sides take turns; who is first changes from round to round, since a turn may leave

@@ -124,7 +124,7 @@ func TestGoalsAreMeasured(t *testing.T) {
 		}
 	}
 	for _, c := range fleetCases(options{objects: 100_000, large: true}) {
-		names = append(names, c.openName(), c.openName()+"/gogc25", c.listName())
+		names = append(names, c.openName(), c.openName()+"/paced", c.listName())
 	}
 	names = append(names, "cache/watchers", fmt.Sprintf("cache/labels/%d", labelWatchers))
 	for _, g := range goals {

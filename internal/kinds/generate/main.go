@@ -53,14 +53,18 @@ func clientGoSchema() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	longest := ""
+	longest := "" // the schema is by far the longest string
 	ast.Inspect(source, func(n ast.Node) bool {
 		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING && len(literal.Value) > len(longest) {
 			longest = literal.Value
 		}
 		return true
 	})
-	return strconv.Unquote(longest)
+	text, err := strconv.Unquote(longest)
+	if err != nil || !strings.HasPrefix(strings.TrimSpace(text), "types:") {
+		return "", fmt.Errorf("%s: expected a schema as its longest string, received %.40q (%v)", name, longest, err)
+	}
+	return text, nil
 }
 
 // pack returns the types that the built-in kinds need.

@@ -107,6 +107,9 @@ func (h *history) wake() {
 	}
 }
 
+// largestRead is about how much is read from disk at once: commits may be large.
+const largestRead = 4 << 20
+
 // readAfter reads commits that follow a revision from disk, those of their events that have
 // the prefix.
 func (s *Store) readAfter(revision store.Revision, most int, prefix string) (commits []committed, err error) {
@@ -115,10 +118,14 @@ func (s *Store) readAfter(revision store.Revision, most int, prefix string) (com
 	if revision < store.Revision(s.compacted.Load()) {
 		return nil, store.ErrCompacted
 	}
+	bytes := 0
 	err = eachLogEntry(snapshot, revision, store.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
 		events, err := readEvents(snapshot, entry, prefix)
 		commits = append(commits, committed{revision: entry.revision, events: events})
-		return len(commits) < most, err
+		for _, e := range events {
+			bytes += len(e.Value) + len(e.Previous)
+		}
+		return len(commits) < most && bytes < largestRead, err
 	})
 	return commits, err
 }

@@ -202,8 +202,9 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		FormatMajorVersion: pebble.FormatNewest,
 		// Objects are served from the cache above; here are the blocks that say where others are,
 		// and those of items that were written some time ago. Pebble takes what its memtables
-		// have off the cache: were it smaller than they are, it would keep nothing.
-		CacheSize:    memTables*memTableSize + 16<<20,
+		// have off the cache: were it smaller than they are, it would keep nothing. Mostly
+		// there is one, and another that is being written to disk.
+		CacheSize:    2*memTableSize + 8<<20,
 		MemTableSize: memTableSize,
 		// A compaction that falls behind must not stop writers for long.
 		MemTableStopWritesThreshold: memTables,
