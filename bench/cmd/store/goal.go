@@ -43,7 +43,6 @@ var goals = []goal{
 	{"CPU an event grows at most 2x from 100 watchers", "cache/watchers growth", bound{atMost, 2}, times},
 	{"10,000 watchers of other labels cost nothing", "cache/labels/10000 cost", bound{atMost, 1.1}, times2},
 	{"100,000 objects: listed at half memcpy's speed", "cache/list/100000 whole", bound{atLeast, 0.5}, times2},
-	{"the same without managedFields", "cache/list/100000 short", bound{atLeast, 0.5}, times2},
 	{"100,000 objects: opened in 1 s", "cache/open/100000 time", bound{atMost, 1}, seconds},
 	{"1,000,000 objects: opened in 10 s", "cache/open/1000000 time", bound{atMost, 10}, seconds},
 	{"1,000,000 objects: live heap 1.5x their bytes", "cache/open/1000000 live", bound{atMost, 1.5}, times2},
