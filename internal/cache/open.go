@@ -15,12 +15,14 @@ import (
 // Options say what a cache keeps. All have a useful zero value.
 type Options struct {
 	// Fields returns what objects of a kind, GROUP/RESOURCE, can be selected by, beside name
-	// and namespace; nil means nothing.
+	// and namespace; nil means nothing. It is asked when a kind is first met: what it answers
+	// later does not count.
 	Fields func(kind string) []Field
 	// WindowBytes is how much the window may keep alive; 0 means 64 MiB, a negative number
 	// that there is no window.
 	WindowBytes int
-	// FormBytes is how much the forms of objects may take; 0 means 64 MiB.
+	// FormBytes is how much the forms of objects may take; 0 means 64 MiB, a negative number
+	// that none is kept.
 	FormBytes int
 	// PaceGC has the cache set how often the collector runs, for programs whose memory is
 	// mostly that of a cache, unless GOGC is set.
@@ -76,10 +78,11 @@ type Cache struct {
 	kinds map[string]*kind
 	base  store.Revision
 
-	// done is closed when the follower has ended; stop ends it, and all others that are
-	// running.
-	done    chan struct{}
+	// life ends when the cache is closed, by stop, and with it all that is running. done is
+	// closed when the follower has ended, be it since the store was closed.
+	life    context.Context
 	stop    context.CancelFunc
+	done    chan struct{}
 	closing sync.Once
 	running sync.WaitGroup
 }
@@ -89,18 +92,17 @@ type Cache struct {
 func Open(ctx context.Context, s store.Store, options Options) (*Cache, error) {
 	c := &Cache{options: options.withDefaults(), store: s, kinds: map[string]*kind{}, done: make(chan struct{})}
 	c.forms.limit, c.forms.memory = c.options.FormBytes, memoryInUse
-	following, stop := context.WithCancel(context.Background())
-	c.stop = stop
-	c.running.Go(func() { c.watchMemory(following) })
+	c.life, c.stop = context.WithCancel(context.Background())
+	c.running.Go(func() { c.watchMemory(c.life) })
 	watcher, err := c.loadAndWatch(ctx)
 	if err != nil {
-		stop()
+		c.stop()
 		c.running.Wait()
 		return nil, err
 	}
 	at := c.progress.revision()
-	c.running.Go(func() { c.follow(following, watcher) })
-	c.running.Go(func() { c.recall(following, at) })
+	c.running.Go(func() { c.follow(c.life, watcher) })
+	c.running.Go(func() { c.recall(c.life, at) })
 	return c, nil
 }
 

@@ -8,24 +8,24 @@ import (
 )
 
 // tree has objects in the order of their keys. It is a B+ tree that is copied on write: clone
-// takes no time, and from then on either tree copies the nodes that it changes and does not
-// own. A tree that nobody changes may be read by many at once.
+// takes no time, and from then on either tree copies the nodes that it changes and may not
+// write to. A tree that nobody changes may be read by many at once.
 //
 //	a leaf has objects, any other node has children; neither is empty, but for the root
 //	lows[i] <= the keys below children[i] < lows[i+1]; lows[0] is not looked at
 //	count is the number of objects below
 type tree struct {
-	root  *node
-	owner *owner
+	root   *node
+	writer *writer
 	// copied is how much memory the nodes took that were copied.
 	copied int
 }
 
-// owner is what a tree and the nodes have in common that it may change in place.
-type owner struct{ _ byte }
+// writer is what a tree and the nodes have in common that it may change in place.
+type writer struct{ _ byte }
 
 type node struct {
-	owner    *owner
+	writer   *writer
 	count    int
 	objects  []*Object
 	children []*node
@@ -43,18 +43,10 @@ func (n *node) isLeaf() bool { return n.children == nil }
 // size is how many objects or children a node has.
 func (n *node) size() int { return len(n.objects) + len(n.children) }
 
-// len returns how many objects there are.
-func (t *tree) len() int {
-	if t.root == nil {
-		return 0
-	}
-	return t.root.count
-}
-
 // clone returns a tree with the same objects.
 func (t *tree) clone() tree {
-	t.owner = new(owner)
-	return tree{root: t.root, owner: new(owner)}
+	t.writer = new(writer)
+	return tree{root: t.root, writer: new(writer)}
 }
 
 // get returns the object with that key, nil if there is none.
@@ -93,19 +85,19 @@ func (n *node) find(key string) (int, bool) {
 
 // set puts an object in, and returns the one that had its key.
 func (t *tree) set(o *Object) (previous *Object) {
-	if t.owner == nil {
-		t.owner = new(owner)
+	if t.writer == nil {
+		t.writer = new(writer)
 	}
 	if t.root == nil {
-		t.root = &node{owner: t.owner, count: 1, objects: []*Object{o}}
+		t.root = &node{writer: t.writer, count: 1, objects: []*Object{o}}
 		return nil
 	}
-	t.root = t.owned(t.root)
+	t.root = t.writable(t.root)
 	previous = t.setBelow(t.root, o)
 	if t.root.size() > fullNode {
 		left := t.root
 		right := t.split(left, o.key)
-		t.root = &node{owner: t.owner, count: left.count + right.count, children: []*node{left, right}, lows: []string{left.low(), right.low()}}
+		t.root = &node{writer: t.writer, count: left.count + right.count, children: []*node{left, right}, lows: []string{left.low(), right.low()}}
 	}
 	return previous
 }
@@ -126,7 +118,7 @@ func (t *tree) setBelow(n *node, o *Object) (previous *Object) {
 		return nil
 	}
 	i := n.childFor(o.key)
-	child := t.owned(n.children[i])
+	child := t.writable(n.children[i])
 	n.children[i] = child
 	previous = t.setBelow(child, o)
 	if child.size() > fullNode {
@@ -137,13 +129,13 @@ func (t *tree) setBelow(n *node, o *Object) (previous *Object) {
 	return previous
 }
 
-// owned returns the node if the tree owns it, or else a copy that it owns.
-func (t *tree) owned(n *node) *node {
-	if n.owner == t.owner {
+// writable returns the node if the tree may change it, or else a copy that it may.
+func (t *tree) writable(n *node) *node {
+	if n.writer == t.writer {
 		return n
 	}
 	t.copied += n.memory()
-	return &node{owner: t.owner, count: n.count, objects: slices.Clone(n.objects), children: slices.Clone(n.children), lows: slices.Clone(n.lows)}
+	return &node{writer: t.writer, count: n.count, objects: slices.Clone(n.objects), children: slices.Clone(n.children), lows: slices.Clone(n.lows)}
 }
 
 // memory is about how much memory a node takes.
@@ -164,7 +156,7 @@ func (n *node) low() string {
 // last key, as when objects come in order, stays as full as it may be.
 func (t *tree) split(n *node, key string) (right *node) {
 	at := n.size() / 2
-	right = &node{owner: t.owner}
+	right = &node{writer: t.writer}
 	if n.isLeaf() {
 		if n.objects[len(n.objects)-1].key == key {
 			at = len(n.objects) - 1
@@ -201,7 +193,7 @@ func (t *tree) delete(key string) (previous *Object) {
 	if t.get(key) == nil {
 		return nil // nothing is copied
 	}
-	t.root = t.owned(t.root)
+	t.root = t.writable(t.root)
 	previous = t.deleteBelow(t.root, key)
 	for !t.root.isLeaf() && len(t.root.children) == 1 {
 		t.root = t.root.children[0]
@@ -221,7 +213,7 @@ func (t *tree) deleteBelow(n *node, key string) (previous *Object) {
 		return previous
 	}
 	i := n.childFor(key)
-	child := t.owned(n.children[i])
+	child := t.writable(n.children[i])
 	n.children[i] = child
 	previous = t.deleteBelow(child, key)
 	if child.size() < sparseNode {
@@ -243,7 +235,7 @@ func (t *tree) join(n *node, i int) {
 	if i < 0 || n.children[i].size()+n.children[i+1].size() > fullNode*3/4 {
 		return
 	}
-	left, right := t.owned(n.children[i]), n.children[i+1]
+	left, right := t.writable(n.children[i]), n.children[i+1]
 	n.children[i] = left
 	if !left.isLeaf() {
 		left.lows = append(append(left.lows, n.lows[i+1]), right.lows[1:]...)

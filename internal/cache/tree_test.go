@@ -48,8 +48,8 @@ func compareTree(t *testing.T, tree *tree, model map[string]*Object, random *ran
 	t.Helper()
 	checkNode(t, tree.root, true)
 	sorted := slices.Sorted(maps.Keys(model))
-	if tree.len() != len(sorted) {
-		t.Fatalf("%d objects, want %d", tree.len(), len(sorted))
+	if count := tree.rank(maxName); count != len(sorted) {
+		t.Fatalf("%d objects, want %d", count, len(sorted))
 	}
 	for range 100 {
 		start := fmt.Sprintf("k%05d", random.IntN(5000))
@@ -68,8 +68,14 @@ func compareTree(t *testing.T, tree *tree, model map[string]*Object, random *ran
 			}
 			got = append(got, o.key)
 		}
-		if want := sorted[from:min(from+most, len(sorted))]; !slices.Equal(got, want) {
+		want := sorted[from:min(from+most, len(sorted))]
+		if !slices.Equal(got, want) {
 			t.Fatalf("from %s: %v, want %v", start, got, want)
+		}
+		for i, o := range tree.slice(from, len(want)) {
+			if o.key != want[i] {
+				t.Fatalf("%d from %d: %s, want %s", i, from, o.key, want[i])
+			}
 		}
 	}
 }

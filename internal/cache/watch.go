@@ -335,7 +335,13 @@ func (w *Watcher) endInitial() {
 // tellOld tells what the store's history has next, and takes a place in the topic when it has
 // come so far.
 func (w *Watcher) tellOld(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.c.life, cancel)() // the store goes on when the cache is closed
 	old, until, err := nextOld(ctx, w.k, w.old)
+	if w.c.life.Err() != nil {
+		return ErrClosed
+	}
 	if err != nil {
 		return err
 	}

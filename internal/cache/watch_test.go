@@ -290,3 +290,67 @@ func TestUnknownField(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestIdleWatchersAreSmall: whoever waits has given back the room for what it was told.
+func TestIdleWatchersAreSmall(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	var writes []store.Write
+	for i := range 2000 {
+		writes = append(writes, store.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)})
+	}
+	large := watch(t, c, WatchOptions{})
+	if _, _, err := c.Commit(t.Context(), writes...); err != nil {
+		t.Fatal(err)
+	}
+	initial := watch(t, c, WatchOptions{InitialState: true})
+	next(t, large, 2000)
+	next(t, initial, 2001)
+	for _, w := range []*Watcher{large, initial} {
+		silent(t, w)
+		if cap(w.events) > fewEvents || cap(w.taken) > fewEvents {
+			t.Errorf("room for %d events and %d taken", cap(w.events), cap(w.taken))
+		}
+	}
+}
+
+// TestNextAfterTheEnd fails as it did.
+func TestNextAfterTheEnd(t *testing.T) {
+	c := openCache(t, openStore(t), Options{WindowBytes: 1000})
+	closed := watch(t, c, WatchOptions{Selection: Selection{Namespace: "a"}})
+	closed.Close()
+	slow := watch(t, c, WatchOptions{})
+	for range 20 {
+		put(t, c, podKey("a", "x"), pod("x", "web", "n1", 0))
+	}
+	for range 2 {
+		if _, err := closed.Next(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("%v, want ErrClosed", err)
+		}
+		if _, err := slow.Next(t.Context()); !errors.Is(err, ErrTooOld) {
+			t.Errorf("%v, want ErrTooOld", err)
+		}
+	}
+}
+
+// TestCloseInHistory ends watches that wait for the past, too.
+func TestCloseInHistory(t *testing.T) {
+	s := openStore(t)
+	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)}); err != nil {
+		t.Fatal(err)
+	}
+	c := openCache(t, lateStore{s, make(chan struct{})}, Options{WindowBytes: -1})
+	w := watch(t, c, WatchOptions{})
+	if w.old == nil {
+		t.Fatal("the test tests nothing")
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := w.Next(t.Context())
+		ended <- err
+	}()
+	time.Sleep(time.Millisecond)
+	c.Close()
+	if err := <-ended; !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+}

@@ -40,6 +40,7 @@ func Run(t *testing.T, b Backend) {
 		{"compact", testCompact},
 		{"watch what was compacted", testWatchCompacted},
 		{"concurrent writers", testConcurrent},
+		{"linearizable", func(k *kit) { RunLinearizable(k.T, k.s) }},
 		{"contexts end", testContexts},
 		{"close", testClose},
 	} {

@@ -1,0 +1,70 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// TestUnknownKinds leave nothing behind when they are asked for.
+func TestUnknownKinds(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	for i := range 10 {
+		kind := fmt.Sprintf("core/thing%d", i)
+		if _, err := c.Get(t.Context(), Key{Kind: kind, Name: "x"}, Any); !errors.Is(err, store.ErrNotFound) {
+			t.Error(err)
+		}
+		if l, err := c.List(t.Context(), Query{Selection: Selection{Kind: kind}}); err != nil || len(l.Objects) > 0 {
+			t.Error(l, err)
+		}
+	}
+	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: "nonsense"}}); err == nil {
+		t.Error("nonsense is watched")
+	}
+	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/nothing/x", Value: []byte("{}")}); err == nil {
+		t.Error("nonsense is written")
+	}
+	if len(c.kinds) > 0 {
+		t.Errorf("%d kinds", len(c.kinds))
+	}
+}
+
+// TestWrongKinds are not taken for a part of a key.
+func TestWrongKinds(t *testing.T) {
+	s := openStore(t)
+	c := openCache(t, s, Options{WindowBytes: -1})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	for _, kind := range []string{"", "core", "core/", "/pods", "core/pods/default", "core/pods/"} {
+		for _, f := range []Freshness{Latest, Exactly(1)} {
+			if l, err := c.List(t.Context(), Query{Selection: Selection{Kind: kind}, Freshness: f}); err == nil {
+				t.Errorf("%q: %s", kind, names(l))
+			}
+		}
+		if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: kind}}); err == nil {
+			t.Errorf("%q is watched", kind)
+		}
+	}
+	for _, key := range []Key{{Kind: pods, Name: "default/a"}, {Kind: "core", Namespace: "pods/default", Name: "a"}, {Kind: pods, Namespace: "default"}} {
+		if o, err := c.Get(t.Context(), key, Any); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%+v: %v, %v", key, o, err)
+		}
+	}
+}
+
+// TestFieldsMayAsk: what objects can be selected by may be in the cache itself.
+func TestFieldsMayAsk(t *testing.T) {
+	var c atomic.Pointer[Cache]
+	opened := openCache(t, openStore(t), Options{Fields: func(kind string) []Field {
+		if c := c.Load(); c != nil && kind == pods {
+			_, _ = c.Get(context.Background(), Key{Kind: "core/nodes", Name: "n1"}, Any)
+		}
+		return nil
+	}})
+	c.Store(opened)
+	put(t, opened, podKey("default", "a"), pod("a", "web", "n1", 0))
+}

@@ -1,0 +1,113 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// TestCommitReturnsObjects as they were written, which are those that everybody gets.
+func TestCommitReturnsObjects(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	a, b := podKey("default", "a"), podKey("default", "b")
+	objects, revision, err := c.Commit(t.Context(), store.Write{Key: a.String(), Value: pod("a", "web", "n1", 0)}, store.Write{Key: b.String(), Value: pod("b", "web", "n1", 0)})
+	if err != nil || len(objects) != 2 || revision != 1 {
+		t.Fatal(objects, revision, err)
+	}
+	for i, key := range []Key{a, b} {
+		if o, err := c.Get(t.Context(), key, Any); o != objects[i] || err != nil {
+			t.Errorf("%v, %v", o, err)
+		}
+	}
+	objects, _, err = c.Commit(t.Context(), store.Write{Key: a.String(), Expected: 1})
+	if err != nil || objects[0] != nil {
+		t.Error(objects, err)
+	}
+	replaced := c.written(&Object{kind: c.kind(pods), key: b.String(), text: "x"}, 7)
+	if replaced.text != "x" || replaced.revision != 7 {
+		t.Error(replaced)
+	}
+}
+
+// TestRoomBehindValues is not kept.
+func TestRoomBehindValues(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	freed := make(chan bool)
+	func() {
+		room := make([]byte, 0, 1<<20)
+		runtime.AddCleanup(&room[:1][0], func(c chan bool) { close(c) }, freed)
+		put(t, c, podKey("default", "a"), append(room, pod("a", "web", "n1", 0)...))
+	}()
+	for deadline := time.Now().Add(10 * time.Second); ; runtime.GC() {
+		select {
+		case <-freed:
+			return
+		default:
+			if time.Now().After(deadline) {
+				t.Fatal("an object keeps all of the buffer that its value was part of")
+			}
+		}
+	}
+}
+
+// TestNotAcknowledged: a commit that can't be read yet is not acknowledged.
+func TestNotAcknowledged(t *testing.T) {
+	s := lateStore{openStore(t), make(chan struct{})}
+	c := openCache(t, s, Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, _, err := c.Commit(ctx, store.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)})
+	if unknown := (*store.UnknownError)(nil); !errors.As(err, &unknown) {
+		t.Errorf("%v, want an UnknownError", err)
+	}
+}
+
+// compactedOnce forgets its history between the first list and the first watch.
+type compactedOnce struct {
+	store.Store
+	done *atomic.Bool
+}
+
+func (s compactedOnce) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+	if s.done.CompareAndSwap(false, true) {
+		return nil, store.ErrCompacted
+	}
+	return s.Store.Watch(ctx, prefix, after)
+}
+
+func TestOpenWhileHistoryIsForgotten(t *testing.T) {
+	c := openCache(t, compactedOnce{openStore(t), new(atomic.Bool)}, Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+}
+
+// TestExactly is refused where it means nothing.
+func TestExactly(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	if _, err := c.Get(t.Context(), podKey("default", "a"), Exactly(1)); !errors.Is(err, errExactly) {
+		t.Error(err)
+	}
+	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods}, InitialState: true, Freshness: Exactly(1)}); !errors.Is(err, errExactly) {
+		t.Error(err)
+	}
+}
+
+// TestClosed refuses everything.
+func TestClosed(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	put(t, c, podKey("a", "x"), pod("x", "web", "n1", 0))
+	c.Close()
+	for _, f := range []Freshness{Latest, Any, NotOlderThan(1)} {
+		if _, err := c.Get(t.Context(), podKey("a", "x"), f); !errors.Is(err, ErrClosed) {
+			t.Errorf("%v: %v, want ErrClosed", f, err)
+		}
+	}
+	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); !errors.Is(err, ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+}
