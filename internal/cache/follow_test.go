@@ -277,3 +277,34 @@ func TestHistoryIsAhead(t *testing.T) {
 		}
 	}
 }
+
+// changingStore deletes an item between the pages of a list.
+type changingStore struct {
+	store.Store
+	deleted *atomic.Bool
+}
+
+func (s changingStore) List(ctx context.Context, r store.Range) (store.Page, error) {
+	if r.After != "" && s.deleted.CompareAndSwap(false, true) {
+		if _, err := s.Commit(ctx, store.Write{Key: podKey("default", nameOf(0)).String(), Expected: 1}); err != nil {
+			return store.Page{}, err
+		}
+	}
+	return s.Store.List(ctx, r)
+}
+
+// TestLoadOfOneMoment: what changes while the store is loaded is seen, too.
+func TestLoadOfOneMoment(t *testing.T) {
+	s := openStore(t)
+	var writes []store.Write
+	for i := range 2 * pageSize {
+		writes = append(writes, store.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)})
+	}
+	if _, err := s.Commit(t.Context(), writes...); err != nil {
+		t.Fatal(err)
+	}
+	c := openCache(t, changingStore{s, new(atomic.Bool)}, Options{})
+	if l := listed(t, c, Query{}); len(l.Objects) != 2*pageSize-1 || l.Revision != 2 {
+		t.Errorf("%d objects at %d", len(l.Objects), l.Revision)
+	}
+}

@@ -33,6 +33,18 @@ func (s countingStore) List(ctx context.Context, r store.Range) (store.Page, err
 	return page, err
 }
 
+// TestStatesAreKept that were found by undoing: who lists in pages asks again.
+func TestStatesAreKept(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	for range 3 {
+		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
+	}
+	listed(t, c, Query{Freshness: Exactly(1)})
+	if _, known := c.kind(pods).past.use(1); !known {
+		t.Error("the state is not kept")
+	}
+}
+
 // TestManyPagers: those who come again find what they had.
 func TestManyPagers(t *testing.T) {
 	var p past

@@ -118,3 +118,18 @@ func TestRecallLittle(t *testing.T) {
 		})
 	}
 }
+
+// TestRecallTooLate: a window that has moved on is left alone.
+func TestRecallTooLate(t *testing.T) {
+	k := testKind(nil)
+	k.horizon = 10
+	earlier := []*event{{kind: k, revision: 4, after: &Object{kind: k, key: "core/pods/default/a"}}}
+	k.extend(earlier, 3, 9)
+	if k.horizon != 10 || len(k.all.events.list) != 0 {
+		t.Error("the window was extended")
+	}
+	k.extend(earlier, 3, 10)
+	if k.horizon != 3 || len(k.all.events.list) != 1 || k.all.events.first != -1 || k.bytes.Load() == 0 {
+		t.Error("the window was not extended")
+	}
+}

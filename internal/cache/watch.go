@@ -346,7 +346,7 @@ func (w *Watcher) tellOld(ctx context.Context) error {
 		return err
 	}
 	w.tell(old, w.m.matches)
-	w.after = max(w.after, until)
+	w.after = until
 	w.k.mu.Lock()
 	arrived := w.after >= w.k.horizon
 	if arrived {

@@ -148,6 +148,7 @@ func TestBookmarks(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/a@1" {
 		t.Error(got)
 	}
+	silent(t, w) // the event told as much
 	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
 		t.Fatal(err)
 	}
@@ -279,6 +280,22 @@ func TestWatchEnds(t *testing.T) {
 	w.Close()
 	if topics := len(c.kind(pods).topics.byKey); topics != 0 {
 		t.Errorf("%d topics are left", topics)
+	}
+}
+
+// TestTopicsGo with their last watcher.
+func TestTopicsGo(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	web := WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=web")}}
+	first, second := watch(t, c, web), watch(t, c, web)
+	for _, w := range []*Watcher{first, second} {
+		if topics := c.kind(pods).topics; len(topics.byKey) != 1 || topics.labels["app"] != 1 {
+			t.Errorf("%+v", topics)
+		}
+		w.Close()
+	}
+	if topics := c.kind(pods).topics; len(topics.byKey) != 0 || len(topics.labels) != 0 {
+		t.Errorf("%+v is left", topics)
 	}
 }
 

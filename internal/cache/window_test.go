@@ -66,6 +66,32 @@ func TestWindowKeepsNothing(t *testing.T) {
 	}
 }
 
+// TestWindowIsFair: a kind that changes all the time does not take the past from one that doesn't.
+func TestWindowIsFair(t *testing.T) {
+	c := openCache(t, openStore(t), Options{WindowBytes: 10_000})
+	node := Key{Kind: "core/nodes", Name: "n1"}
+	put(t, c, node, []byte(`{"metadata":{"name":"n1"}}`))
+	put(t, c, node, []byte(`{"metadata":{"name":"n1"}}`))
+	for range 100 {
+		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
+	}
+	settled(t, c, func(*kind) {})
+	if horizon := c.kind(node.Kind).horizon; horizon != 0 {
+		t.Errorf("the quiet kind has its events after %d", horizon)
+	}
+}
+
+// TestDroppedEventsGo: nothing keeps them alive.
+func TestDroppedEventsGo(t *testing.T) {
+	var e events
+	e.add(&event{})
+	list := e.list
+	e.dropFirst()
+	if list[0] != nil {
+		t.Error("the list has it still")
+	}
+}
+
 // TestRevisionOfLists: a kind may be ahead of progress for a moment.
 func TestRevisionOfLists(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
