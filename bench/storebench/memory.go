@@ -55,19 +55,15 @@ func measureMemory(use func() error) (m Memory, err error) {
 	return m, err
 }
 
-// garbage keeps the compiler from leaving it out.
-var garbage []byte
-
 // makeGarbage allocates until so many collections have begun by themselves.
 func makeGarbage(collections uint32) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	for end := stats.NumGC + collections; stats.NumGC < end; runtime.ReadMemStats(&stats) {
 		for range 256 {
-			garbage = make([]byte, 16<<10)
+			runtime.KeepAlive(make([]byte, 16<<10)) // or the compiler would leave it out
 		}
 	}
-	garbage = nil
 }
 
 // residentMemory returns what the process has in memory now, and the most it had.

@@ -157,7 +157,7 @@ func (s *Store) ackGroups(groups <-chan *group) {
 		case <-idle.C:
 			if !marked && s.failure.reason() == nil {
 				// It says that all before it was on disk; see damage.go.
-				if err := errors.Join(s.db.LogData([]byte("idle"), pebble.Sync), s.writeCheckpoint()); err != nil {
+				if err := errors.Join(s.db.LogData([]byte("idle"), pebble.Sync), s.checkpoint.Sync()); err != nil {
 					s.fail(err)
 				}
 				marked = true
@@ -175,6 +175,12 @@ func (s *Store) ack(g *group) {
 	}
 	if s.failure.reason() != nil {
 		return // what was before is not sure to be there
+	}
+	if g.batch != nil {
+		if err := s.writeCheckpoint(int64(g.last)); err != nil {
+			s.fail(err)
+			return
+		}
 	}
 	s.history.add(g)
 	s.historyBytes.Add(g.bytes)

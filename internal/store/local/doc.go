@@ -5,7 +5,7 @@
 //	FORMAT     the version of this layout; a folder of a newer one is refused
 //	LOCK       held as long as the store is open
 //	OWNER      who holds it, for the error that others get
-//	CHECKPOINT how far the store had come when it last had nothing to do
+//	CHECKPOINT how far the store has come, see checkpoint.go
 //	*.log, *.sst, MANIFEST-*, …    Pebble's own files
 //
 // # What is in Pebble

@@ -91,9 +91,9 @@ func (s *Store) shutDown() error {
 		s.running.Wait()
 		var err error
 		if s.failure.reason() == nil {
-			err = errors.Join(s.db.Flush(), s.writeCheckpoint())
+			err = errors.Join(s.db.Flush(), s.checkpoint.Sync())
 		}
-		closed <- errors.Join(err, s.db.Close(), s.lock.Close())
+		closed <- errors.Join(err, s.checkpoint.Close(), s.db.Close(), s.lock.Close())
 	}()
 	if s.failure.reason() == nil {
 		select {

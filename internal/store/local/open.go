@@ -80,8 +80,8 @@ type Store struct {
 	//	compacted <= acked
 	acked, compacted atomic.Int64
 
-	checkpoint int64  // the revision that was noted last; the acker's own
-	manifest   string // the name of the file in which Pebble notes which files count
+	checkpoint vfs.File // the acker's own
+	manifest   string   // the name of the file in which Pebble notes which files count
 
 	trimming sync.Mutex // held while history is being forgotten
 	// historyBytes is how much was written by the commits of the history. Those before
@@ -152,6 +152,9 @@ func (s *Store) open() error {
 	}
 	s.compacted.Store(int64(compacted))
 	s.acked.Store(int64(last))
+	if err := s.openCheckpoint(); err != nil {
+		return errors.Join(err, s.db.Close())
+	}
 	s.openedAt = last
 	s.queue.committed = last
 	s.history.init(last)
