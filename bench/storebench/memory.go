@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Memory is what a process has, in bytes.
@@ -55,13 +56,16 @@ func measureMemory(use func() error) (m Memory, err error) {
 	return m, err
 }
 
+// garbage is where it is put, or the compiler would not take it from the heap.
+var garbage atomic.Pointer[[16 << 10]byte]
+
 // makeGarbage allocates until so many collections have begun by themselves.
 func makeGarbage(collections uint32) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	for end := stats.NumGC + collections; stats.NumGC < end; runtime.ReadMemStats(&stats) {
 		for range 256 {
-			runtime.KeepAlive(make([]byte, 16<<10)) // or the compiler would leave it out
+			garbage.Store(new([16 << 10]byte))
 		}
 	}
 }
