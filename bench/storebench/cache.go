@@ -22,7 +22,14 @@ func Cached(ctx context.Context, folder string, l Load) (Result, error) {
 }
 
 // runCache is the process of our side with the cache: it answers an order with a Result.
-func runCache(in io.Reader, out io.Writer) (err error) {
+func runCache(in io.Reader, out io.Writer) error {
+	return answerWithCache(in, out, func(o order, s store.Store, c *cache.Cache) (any, error) {
+		return o.Load.Run(context.Background(), cacheTarget{s, c, o.Load.Labelled})
+	})
+}
+
+// answerWithCache opens store and cache in the folder of an order, and answers it.
+func answerWithCache(in io.Reader, out io.Writer, answer func(order, store.Store, *cache.Cache) (any, error)) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {
 		return err
@@ -33,11 +40,11 @@ func runCache(in io.Reader, out io.Writer) (err error) {
 		return err
 	}
 	defer c.Close()
-	result, err := o.Load.Run(context.Background(), cacheTarget{s, c, o.Load.Labelled})
+	answered, err := answer(o, s, c)
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(result)
+	return json.NewEncoder(out).Encode(answered)
 }
 
 // openCache opens a cache as a server would: pods can be selected by more than their names.

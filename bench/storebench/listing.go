@@ -2,13 +2,13 @@ package storebench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"runtime"
 	"time"
 
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/store"
 )
 
 // A Listing is a list of a fleet from the cache, written out as JSON.
@@ -38,23 +38,11 @@ func (f Fleet) List(ctx context.Context, folder string, rounds int) (Listing, er
 }
 
 // runListing is the process that lists a folder: it answers an order with a Listing.
-func runListing(in io.Reader, out io.Writer) (err error) {
-	o, s, err := openOrdered(in)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	c, err := openCache(s, false)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	l := lister{cache: c, buffer: make([]byte, 0, bufferSize)}
-	listing, err := l.list(o.Rounds)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(out).Encode(listing)
+func runListing(in io.Reader, out io.Writer) error {
+	return answerWithCache(in, out, func(o order, _ store.Store, c *cache.Cache) (any, error) {
+		l := lister{cache: c, buffer: make([]byte, 0, bufferSize)}
+		return l.list(o.Rounds)
+	})
 }
 
 // bufferSize is that of what is written to a connection at once. It stays in the core's own memory.

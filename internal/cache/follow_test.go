@@ -206,12 +206,7 @@ func TestLoadAgain(t *testing.T) {
 	c := openCache(t, s, Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 1})
-	ended := make(chan error)
-	go func() {
-		_, err := w.Next(t.Context())
-		ended <- err
-	}()
-	time.Sleep(10 * time.Millisecond)
+	ended := waiting(t, w)
 	listed(t, c, Query{}) // there is a snapshot
 	forgotten := store.ErrCompacted
 	s.fail.Store(&forgotten)

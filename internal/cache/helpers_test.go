@@ -121,6 +121,17 @@ func eventText(e Event) string {
 	return fmt.Sprintf("%v %s/%s@%d", e.Type, e.Object.Namespace(), e.Object.Name(), e.Object.Revision())
 }
 
+// waiting has the watcher wait in another goroutine, and returns what its wait ends with.
+func waiting(t testing.TB, w *Watcher) <-chan error {
+	ended := make(chan error)
+	go func() {
+		_, err := w.Next(t.Context())
+		ended <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	return ended
+}
+
 // settled looks at the kind of pods, under its lock, when the follower has made the window small
 // enough.
 func settled(t testing.TB, c *Cache, look func(k *kind)) {

@@ -260,12 +260,7 @@ func TestWatchEnds(t *testing.T) {
 	if _, err := w.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want that the context has ended", err)
 	}
-	ended := make(chan error)
-	go func() {
-		_, err := w.Next(t.Context())
-		ended <- err
-	}()
-	time.Sleep(time.Millisecond)
+	ended := waiting(t, w)
 	c.Close()
 	if err := <-ended; !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)
@@ -360,12 +355,7 @@ func TestCloseInHistory(t *testing.T) {
 	if w.old == nil {
 		t.Fatal("the test tests nothing")
 	}
-	ended := make(chan error)
-	go func() {
-		_, err := w.Next(t.Context())
-		ended <- err
-	}()
-	time.Sleep(time.Millisecond)
+	ended := waiting(t, w)
 	c.Close()
 	if err := <-ended; !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)

@@ -28,7 +28,8 @@
 //	Commit     checks what it is given, puts it in a queue and waits
 //	committer  takes all that is in the queue, compares what is expected with what is there,
 //	           gives each its revision, and hands all to Pebble as one batch
-//	acker      waits until the disk has it, tells the watchers, and answers the writers
+//	acker      waits until the disk has it, notes how far that is (checkpoint.go), tells the
+//	           watchers, and answers the writers
 //
 // So many writers share one sync, and while the disk is busy with one batch the next is
 // made. Reads and watchers see what the acker has seen, never more:
