@@ -113,6 +113,9 @@ func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stop
 	for {
 		events, err := w.Next(ctx)
 		if err != nil {
+			if initial {
+				f.copy = nil // half a copy is nothing to go on with
+			}
 			return err
 		}
 		for _, e := range events {

@@ -86,7 +86,7 @@ func (s *Store) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 	case <-p.answered:
 		return p.revision, p.err
 	case <-s.failure.happened:
-		return 0, s.unlessAnswered(p)
+		return s.unlessAnswered(p)
 	case <-ctx.Done():
 		return 0, &store.UnknownError{Err: ctx.Err()}
 	}
@@ -94,12 +94,12 @@ func (s *Store) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 
 // unlessAnswered says that a commit may have been done, unless it was answered before the
 // failure.
-func (s *Store) unlessAnswered(p *pending) error {
+func (s *Store) unlessAnswered(p *pending) (store.Revision, error) {
 	select {
 	case <-p.answered:
-		return p.err
+		return p.revision, p.err
 	default:
-		return &store.UnknownError{Err: s.failure.reason()}
+		return 0, &store.UnknownError{Err: s.failure.reason()}
 	}
 }
 

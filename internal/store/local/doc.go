@@ -51,7 +51,7 @@
 //	history.go    commits of the past, from memory or from disk
 //	watch.go      watchers
 //	trim.go       history is forgotten
-//	failure.go    errors of the disk
+//	failure.go    errors of the disk; parking.go, where Pebble has no way to go on after one
 //	damage.go     files that are damaged are found and named
 //	checkpoint.go how far it went, noted elsewhere
 package local

@@ -93,6 +93,7 @@ func (s *Store) shutDown() error {
 		if s.failure.reason() == nil {
 			err = errors.Join(s.db.Flush(), s.checkpoint.Sync())
 		}
+		s.parking.active.Store(false)
 		closed <- errors.Join(err, s.checkpoint.Close(), s.db.Close(), s.lock.Close())
 	}()
 	if s.failure.reason() == nil {

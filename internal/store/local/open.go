@@ -69,6 +69,7 @@ type Store struct {
 	options Options
 	db      *pebble.DB
 	lock    *pebble.Lock
+	parking parking
 
 	queue   queue
 	recent  recentItems
@@ -101,6 +102,7 @@ var _ store.Store = (*Store)(nil)
 func Open(options Options) (*Store, error) {
 	o := options.withDefaults()
 	s := &Store{options: o, done: make(chan struct{})}
+	s.parking.FS, s.parking.store = o.FileSystem, s
 	s.failure.init()
 	s.queue.init()
 	if err := o.FileSystem.MkdirAll(o.Folder, 0o700); err != nil {
@@ -113,6 +115,7 @@ func Open(options Options) (*Store, error) {
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", o.Folder, err), s.lock.Close())
 	}
+	s.parking.active.Store(true)
 	s.running.Add(3)
 	groups := make(chan *group, groupsUnderWay)
 	go s.commitGroups(groups)
@@ -198,7 +201,7 @@ const (
 
 func (s *Store) pebbleOptions() *pebble.Options {
 	o := &pebble.Options{
-		FS:                 s.options.FileSystem,
+		FS:                 &s.parking,
 		Lock:               s.lock,
 		Logger:             pebbleLogger{s},
 		EventListener:      &pebble.EventListener{DataCorruption: s.foundDamage},
