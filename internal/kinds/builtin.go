@@ -12,8 +12,11 @@ var builtinText string
 // Builtin returns the built-in kinds. Each call makes its own.
 func Builtin() []*Kind {
 	kinds, err := parseKinds(builtinText)
+	if err == nil {
+		err = addWipes(kinds, wipesText)
+	}
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // a test reads them
 	}
 	return kinds
 }
@@ -69,7 +72,7 @@ func parseKind(words []string) (*Kind, error) {
 func (k *Kind) setProperty(word string) error {
 	name, value, hasValue := strings.Cut(word, "=")
 	if hasValue != (name == "short" || name == "in") || hasValue && value == "" {
-		return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
+		return errProperty(word)
 	}
 	switch name {
 	case "short":
@@ -83,7 +86,11 @@ func (k *Kind) setProperty(word string) error {
 	case "create":
 		k.OnlyCreate = true
 	default:
-		return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
+		return errProperty(word)
 	}
 	return nil
+}
+
+func errProperty(word string) error {
+	return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
 }

@@ -6,10 +6,11 @@
 //   - A [Kind] is one resource type with its versions. It has names: its own (Deployment), that
 //     of its collection (deployments), the one for one of them (deployment), short ones.
 //   - A subresource is another endpoint of the same object: its status, its scale.
+//   - To wipe is to ignore what was sent for a field that can't be written at an endpoint.
 //
 // # Built-in kinds
 //
-// What they are called is in builtin.txt. How they merge is in topologies.json.gz, which
+// What they are called is in builtin.txt; what their endpoints wipe in wipes.txt. How they merge is in topologies.json.gz, which
 // generate makes of the schema that client-go's apply configurations carry; it is read when it
 // is first asked for.
 //
@@ -19,5 +20,6 @@
 //	register.go  the kinds that there are now
 //	builtin.go   the built-in ones
 //	topology.go  how they merge
+//	wipe.go      what endpoints wipe; rows.go reads texts that say something about kinds
 //	generate/    makes topologies.json.gz
 package kinds

@@ -19,6 +19,8 @@ type Kind struct {
 	HasStatus, HasScale bool
 	// OnlyCreate is for kinds that are questions: they are answered, not stored.
 	OnlyCreate bool
+	// Wipes are what can't be written at which endpoint.
+	Wipes []Wipe
 }
 
 // Singular is what one object of the kind is called.
