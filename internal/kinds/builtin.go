@@ -71,9 +71,10 @@ func parseKind(words []string) (*Kind, error) {
 
 func (k *Kind) setProperty(word string) error {
 	name, value, hasValue := strings.Cut(word, "=")
-	if hasValue != (name == "short" || name == "in") || hasValue && value == "" {
+	if hasValue != (name == "short" || name == "in" || name == "generation") || hasValue && value == "" {
 		return errProperty(word)
 	}
+	var err error
 	switch name {
 	case "short":
 		k.ShortNames = strings.Split(value, ",")
@@ -85,12 +86,14 @@ func (k *Kind) setProperty(word string) error {
 		k.HasScale = true
 	case "create":
 		k.OnlyCreate = true
+	case "generation":
+		k.Generation, err = parseGeneration(value)
 	default:
 		return errProperty(word)
 	}
-	return nil
+	return err
 }
 
 func errProperty(word string) error {
-	return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
+	return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, generation=FIRST+PATH…, status, scale or create, received %q", word)
 }

@@ -20,6 +20,7 @@
 //	register.go  the kinds that there are now
 //	builtin.go   the built-in ones
 //	topology.go  how they merge
+//	generation.go  which changes are counted
 //	wipe.go      what endpoints wipe; rows.go reads texts that say something about kinds
 //	generate/    makes topologies.json.gz
 package kinds

@@ -19,8 +19,10 @@ type Kind struct {
 	HasStatus, HasScale bool
 	// OnlyCreate is for kinds that are questions: they are answered, not stored.
 	OnlyCreate bool
-	// Wipes are what can't be written at which endpoint.
-	Wipes []Wipe
+	// Wipes are what can't be written at which endpoint; Generation is how metadata.generation
+	// counts.
+	Wipes      []Wipe
+	Generation Generation
 }
 
 // Singular is what one object of the kind is called.
