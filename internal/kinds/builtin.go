@@ -2,6 +2,7 @@ package kinds
 
 import (
 	_ "embed" // builtin.txt
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -13,7 +14,7 @@ var builtinText string
 func Builtin() []*Kind {
 	kinds, err := parseKinds(builtinText)
 	if err == nil {
-		err = addWipes(kinds, wipesText)
+		err = errors.Join(addWipes(kinds, wipesText), addFields(kinds, fieldsText))
 	}
 	if err != nil {
 		panic(err) // a test reads them

@@ -10,17 +10,19 @@
 //
 // # Built-in kinds
 //
-// What they are called is in builtin.txt; what their endpoints wipe in wipes.txt. How they merge is in topologies.json.gz, which
-// generate makes of the schema that client-go's apply configurations carry; it is read when it
-// is first asked for.
+// They are data: builtin.txt has what they are called, and one text each has what endpoints wipe
+// (wipes.txt) and what field selectors can ask for (fields.txt). How they merge is in
+// topologies.json.gz, which generate makes of the schema that client-go's apply configurations
+// carry; it is read when it is first asked for.
 //
 // # Where to look
 //
-//	kind.go      a kind and its names
-//	register.go  the kinds that there are now
-//	builtin.go   the built-in ones
-//	topology.go  how they merge
+//	kind.go        a kind and its names
+//	register.go    the kinds that there are now
+//	builtin.go     the built-in ones; rows.go reads texts that say something about them
+//	topology.go    how they merge
+//	wipe.go        what endpoints wipe
 //	generation.go  which changes are counted
-//	wipe.go      what endpoints wipe; rows.go reads texts that say something about kinds
-//	generate/    makes topologies.json.gz
+//	field.go       what field selectors can ask for
+//	generate/      makes topologies.json.gz
 package kinds

@@ -23,6 +23,10 @@ type Kind struct {
 	// counts.
 	Wipes      []Wipe
 	Generation Generation
+	// Fields are what field selectors can ask for, beside name and namespace; FieldAliases are
+	// their other names, or those of the kind as which this one is stored.
+	Fields       []Field
+	FieldAliases map[string]string
 }
 
 // Singular is what one object of the kind is called.
