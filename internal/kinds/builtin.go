@@ -14,7 +14,7 @@ var builtinText string
 func Builtin() []*Kind {
 	kinds, err := parseKinds(builtinText)
 	if err == nil {
-		err = errors.Join(addWipes(kinds, wipesText), addFields(kinds, fieldsText))
+		err = errors.Join(addWipes(kinds, wipesText), addFields(kinds, fieldsText), addTraits(kinds, traitsText))
 	}
 	if err != nil {
 		panic(err) // a test reads them

@@ -11,9 +11,9 @@
 // # Built-in kinds
 //
 // They are data: builtin.txt has what they are called, and one text each has what endpoints wipe
-// (wipes.txt) and what field selectors can ask for (fields.txt). How they merge is in
-// topologies.json.gz, which generate makes of the schema that client-go's apply configurations
-// carry; it is read when it is first asked for.
+// (wipes.txt), what field selectors can ask for (fields.txt), and how writing and deleting differ
+// from others (traits.txt). How they merge is in topologies.json.gz, which generate makes of the
+// schema that client-go's apply configurations carry; it is read when it is first asked for.
 //
 // # Where to look
 //
@@ -24,5 +24,6 @@
 //	wipe.go        what endpoints wipe
 //	generation.go  which changes are counted
 //	field.go       what field selectors can ask for
+//	traits.go      how writing and deleting differ
 //	generate/      makes topologies.json.gz
 package kinds

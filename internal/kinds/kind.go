@@ -27,6 +27,8 @@ type Kind struct {
 	// their other names, or those of the kind as which this one is stored.
 	Fields       []Field
 	FieldAliases map[string]string
+	// Traits are what is not the same for all kinds.
+	Traits
 }
 
 // Singular is what one object of the kind is called.
