@@ -66,4 +66,13 @@
 //
 //	type.go       types and their fields
 //	table.go      the table of them; generate/ makes it
+//	read.go       decoding
+//	scalar.go     decoding what is neither struct, list nor map
+//	image.go      the tags of images
+//	error.go      what is wrong with a value
+//	default.go    defaulting: the walk
+//	rule.go       rules, and how they are followed
+//	ruletext.go   the language of defaults.txt
+//	steps.go      steps that need code
+//	podlevel.go   resources of a pod as a whole, which depend on those of its containers
 package rules

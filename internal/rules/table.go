@@ -45,6 +45,10 @@ func readTable() (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("types.txt.gz: %w", err)
 	}
+	if err := t.parseDefaults(defaultsText); err != nil {
+		return nil, fmt.Errorf("defaults.txt: %w", err)
+	}
+	t.settle()
 	return t, nil
 }
 

@@ -54,6 +54,8 @@ type Type struct {
 	// Elem is the type of a list's items or a map's values.
 	Elem   *Type
 	Fields []Field
+
+	defaults
 }
 
 // Field is a named part of a struct.
