@@ -21,9 +21,14 @@
 //	register.go    the kinds that there are now
 //	builtin.go     the built-in ones; rows.go reads texts that say something about them
 //	topology.go    how they merge
+//	versions.go    the versions of a kind, and its engines
+//	  event.go       events of both groups
+//	  autoscaler.go  autoscalers at v1 and v2; metric.go, their metrics
+//	scale.go       the scale of an object, and whose its replicas are
 //	wipe.go        what endpoints wipe
 //	generation.go  which changes are counted
 //	field.go       what field selectors can ask for
 //	traits.go      how writing and deleting differ
 //	generate/      makes topologies.json.gz
+//	oracle/        what Kubernetes converts objects to, for tests
 package kinds
