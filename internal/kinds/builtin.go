@@ -20,6 +20,9 @@ func Builtin() []*Kind {
 	if err != nil {
 		panic(err) // a test reads them
 	}
+	for _, k := range kinds {
+		k.prepare, k.fold = preparers[k.String()], folders[k.String()]
+	}
 	return kinds
 }
 

@@ -41,6 +41,8 @@ type Kind struct {
 	Topologies map[string]*schema.Type
 	Converter  func(doc document.Value, from, to string) (document.Value, error)
 
+	prepare preparer
+	fold    folder
 	engines atomic.Pointer[[]endpointEngine]
 }
 
