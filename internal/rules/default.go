@@ -90,7 +90,7 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	if change.begun {
 		d.b.PushAll(v, next, count)
 	}
-	return d.b.MapIf(change.begun, change.mark, v)
+	return change.finish(&d.b, v)
 }
 
 // field defaults what is in a field, where null stands for nothing.
@@ -110,7 +110,7 @@ func (d *defaulter) items(t *Type, v document.Value) document.Value {
 		old := v.At(i)
 		change.add(&d.b, v, i, "", d.value(t.Elem, old), old)
 	}
-	return d.b.ListIf(change.begun, change.mark, v)
+	return change.finish(&d.b, v)
 }
 
 func (d *defaulter) values(t *Type, v document.Value) document.Value {
@@ -119,7 +119,7 @@ func (d *defaulter) values(t *Type, v document.Value) document.Value {
 		name, old := v.Field(i)
 		change.add(&d.b, v, i, name, d.value(t.Elem, old), old)
 	}
-	return d.b.MapIf(change.begun, change.mark, v)
+	return change.finish(&d.b, v)
 }
 
 // follow follows the rules of a struct.

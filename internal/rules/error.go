@@ -99,6 +99,7 @@ type place struct {
 	name  string
 	index int // of an item; then there is no name
 	in    *Type
+	field *Field // of a struct
 }
 
 // goPath is how Go names the place where the reader is: the innermost struct, and the fields from
@@ -107,7 +108,7 @@ func (r *reader) goPath() (owner, fields string) {
 	var names []string
 	for _, p := range r.path {
 		if p.in.Kind == Struct {
-			names = append(names, p.name)
+			names = append(names, p.field.goName)
 			_, owner, _ = strings.Cut(p.in.GoName, ".")
 		}
 	}

@@ -92,7 +92,7 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 		if next < len(fields) && fields[next].Name == name {
 			var err error
 			f := &fields[next]
-			r.path = append(r.path, place{name: name, in: t})
+			r.path = append(r.path, place{name: name, in: t, field: f})
 			if read, err = r.readField(f, value); err != nil {
 				return v, err
 			}
@@ -102,7 +102,7 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 		}
 		change.add(&r.b, v, i, name, read, value)
 	}
-	return r.b.MapIf(change.begun, change.mark, v), nil
+	return change.finish(&r.b, v), nil
 }
 
 // noteUnknown notes a field that the type does not have. Upstream stops counting, too.
@@ -151,7 +151,7 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 		r.path = r.path[:depth]
 		change.add(&r.b, v, i, "", read, value)
 	}
-	return r.b.ListIf(change.begun, change.mark, v), nil
+	return change.finish(&r.b, v), nil
 }
 
 func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
@@ -170,7 +170,7 @@ func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
 		r.path = r.path[:depth]
 		change.add(&r.b, v, i, name, read, value)
 	}
-	return r.b.MapIf(change.begun, change.mark, v), nil
+	return change.finish(&r.b, v), nil
 }
 
 // readPart reads an item of a list or a value of a map. Go can not leave it out: null is a zero.
@@ -217,4 +217,15 @@ func (c *rebuilding) begin(b *document.Builder, container document.Value, i int)
 		c.begun, c.mark = true, b.Mark()
 		b.PushAll(container, 0, i)
 	}
+}
+
+// finish returns the container as it is now.
+func (c *rebuilding) finish(b *document.Builder, container document.Value) document.Value {
+	switch {
+	case !c.begun:
+		return container
+	case container.Kind() == document.List:
+		return b.List(c.mark)
+	}
+	return b.Map(c.mark)
 }

@@ -100,7 +100,7 @@ func (r *rule) enter(s *subject, name *pathName, rest []pathName, v document.Val
 		for i, item := range v.Items() {
 			change.add(&s.d.b, v, i, "", r.inside(s, rest, item), item)
 		}
-		return s.d.b.ListIf(change.begun, change.mark, v)
+		return change.finish(&s.d.b, v)
 	}
 	if !v.IsAbsent() && !v.IsNull() {
 		return r.inside(s, rest, v)
@@ -151,7 +151,7 @@ func (r *rule) outcome(s *subject, holder *document.Value, target *pathName, old
 	case round:
 		return rounded(&s.d.b, old)
 	case merge:
-		return merged(&s.d.b, old, s.lookup(r.source, holder))
+		return merged(old, s.lookup(r.source, holder))
 	}
 	switch {
 	case r.now:
@@ -183,7 +183,7 @@ func (s *subject) lookup(p *path, holder *document.Value) document.Value {
 }
 
 // merged returns a map with the keys that it lacks from another.
-func merged(b *document.Builder, to, from document.Value) document.Value {
+func merged(to, from document.Value) document.Value {
 	result := to
 	for name, value := range from.Fields() {
 		if result.Get(name).IsAbsent() {
@@ -200,7 +200,7 @@ func rounded(b *document.Builder, v document.Value) document.Value {
 		name, old := v.Field(i)
 		change.add(b, v, i, name, roundedUp(old), old)
 	}
-	return b.MapIf(change.begun, change.mark, v)
+	return change.finish(b, v)
 }
 
 func roundedUp(v document.Value) document.Value {

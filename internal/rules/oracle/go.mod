@@ -39,7 +39,12 @@ replace (
 	k8s.io/streaming => k8s.io/streaming v0.36.3
 )
 
-require k8s.io/kubernetes v1.36.3
+require (
+	github.com/cadastre/cadastre v0.0.0-00010101000000-000000000000
+	k8s.io/apimachinery v0.36.6
+	k8s.io/kubernetes v1.36.3
+	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
@@ -71,7 +76,6 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/api v0.36.6 // indirect
 	k8s.io/apiextensions-apiserver v0.36.6 // indirect
-	k8s.io/apimachinery v0.36.6 // indirect
 	k8s.io/apiserver v0.36.6 // indirect
 	k8s.io/client-go v0.36.6 // indirect
 	k8s.io/component-base v0.36.6 // indirect
@@ -80,7 +84,6 @@ require (
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260317180543-43fb72c5454a // indirect
 	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2 // indirect
-	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
