@@ -2,6 +2,7 @@ package kinds
 
 import (
 	_ "embed" // builtin.txt
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -12,8 +13,11 @@ var builtinText string
 // Builtin returns the built-in kinds. Each call makes its own.
 func Builtin() []*Kind {
 	kinds, err := parseKinds(builtinText)
+	if err == nil {
+		err = errors.Join(addWipes(kinds, wipesText), addFields(kinds, fieldsText), addTraits(kinds, traitsText))
+	}
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // a test reads them
 	}
 	return kinds
 }
@@ -68,9 +72,10 @@ func parseKind(words []string) (*Kind, error) {
 
 func (k *Kind) setProperty(word string) error {
 	name, value, hasValue := strings.Cut(word, "=")
-	if hasValue != (name == "short" || name == "in") || hasValue && value == "" {
-		return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
+	if hasValue != (name == "short" || name == "in" || name == "generation") || hasValue && value == "" {
+		return errProperty(word)
 	}
+	var err error
 	switch name {
 	case "short":
 		k.ShortNames = strings.Split(value, ",")
@@ -82,8 +87,14 @@ func (k *Kind) setProperty(word string) error {
 		k.HasScale = true
 	case "create":
 		k.OnlyCreate = true
+	case "generation":
+		k.Generation, err = parseGeneration(value)
 	default:
-		return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, status, scale or create, received %q", word)
+		return errProperty(word)
 	}
-	return nil
+	return err
+}
+
+func errProperty(word string) error {
+	return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, generation=FIRST+PATH…, status, scale or create, received %q", word)
 }

@@ -6,18 +6,24 @@
 //   - A [Kind] is one resource type with its versions. It has names: its own (Deployment), that
 //     of its collection (deployments), the one for one of them (deployment), short ones.
 //   - A subresource is another endpoint of the same object: its status, its scale.
+//   - To wipe is to ignore what was sent for a field that can't be written at an endpoint.
 //
 // # Built-in kinds
 //
-// What they are called is in builtin.txt. How they merge is in topologies.json.gz, which
-// generate makes of the schema that client-go's apply configurations carry; it is read when it
-// is first asked for.
+// They are data: builtin.txt has what they are called, and one text each has what endpoints wipe
+// (wipes.txt), what field selectors can ask for (fields.txt), and how writing and deleting differ
+// from others (traits.txt). How they merge is in topologies.json.gz, which generate makes of the
+// schema that client-go's apply configurations carry; it is read when it is first asked for.
 //
 // # Where to look
 //
-//	kind.go      a kind and its names
-//	register.go  the kinds that there are now
-//	builtin.go   the built-in ones
-//	topology.go  how they merge
-//	generate/    makes topologies.json.gz
+//	kind.go        a kind and its names
+//	register.go    the kinds that there are now
+//	builtin.go     the built-in ones; rows.go reads texts that say something about them
+//	topology.go    how they merge
+//	wipe.go        what endpoints wipe
+//	generation.go  which changes are counted
+//	field.go       what field selectors can ask for
+//	traits.go      how writing and deleting differ
+//	generate/      makes topologies.json.gz
 package kinds

@@ -19,6 +19,16 @@ type Kind struct {
 	HasStatus, HasScale bool
 	// OnlyCreate is for kinds that are questions: they are answered, not stored.
 	OnlyCreate bool
+	// Wipes are what can't be written at which endpoint; Generation is how metadata.generation
+	// counts.
+	Wipes      []Wipe
+	Generation Generation
+	// Fields are what field selectors can ask for, beside name and namespace; FieldAliases are
+	// their other names, or those of the kind as which this one is stored.
+	Fields       []Field
+	FieldAliases map[string]string
+	// Traits are what is not the same for all kinds.
+	Traits
 }
 
 // Singular is what one object of the kind is called.

@@ -1,0 +1,53 @@
+package kinds
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTraits(t *testing.T) {
+	for name, want := range map[string]Traits{
+		"deployments.apps":           {},
+		"services":                   {PutCreates: true},
+		"leases.coordination.k8s.io": {PutCreates: true, PutVersioned: true},
+		"jobs.batch":                 {Orphans: true},
+		"cronjobs.batch":             {},
+		"pods":                       {Graceful: true},
+		"namespaces":                 {Singly: true},
+		"events.events.k8s.io":       {PutCreates: true, Childless: true},
+	} {
+		if got := builtin(t, name).Traits; got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful or singly, received "puts"`,
+		"put-creates pods po": `line 1: expected the name of a kind, received "po"`,
+	} {
+		if err := addTraits(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestGracePeriod(t *testing.T) {
+	for _, test := range []struct {
+		name, kind, live string
+		asked            int64
+		isAsked          bool
+		want             int64
+	}{
+		{"as the pod says", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 0, false, 30},
+		{"as was asked", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 5, true, 5},
+		{"at once", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 0, true, 0},
+		{"less than nothing", "pods", `{spec: {nodeName: a}}`, -1, true, 1},
+		{"not scheduled", "pods", `{spec: {terminationGracePeriodSeconds: 30}}`, 5, true, 0},
+		{"done", "pods", `{spec: {nodeName: a}, status: {phase: Succeeded}}`, 5, true, 0},
+		{"failed", "pods", `{spec: {nodeName: a}, status: {phase: Failed}}`, 5, true, 0},
+		{"others", "services", `{spec: {nodeName: a}}`, 5, true, 0},
+	} {
+		if got := builtin(t, test.kind).GracePeriod(parse(t, test.live), test.asked, test.isAsked); got != test.want {
+			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package kinds
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// builtin returns the built-in kind that people call so.
+func builtin(t testing.TB, name string) *Kind {
+	t.Helper()
+	for _, k := range Builtin() {
+		if k.String() == name {
+			return k
+		}
+	}
+	t.Fatalf("no kind is called %s", name)
+	return nil
+}
+
+func parse(t testing.TB, text string) document.Value {
+	t.Helper()
+	if text == "" {
+		return document.Value{}
+	}
+	doc, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestReset(t *testing.T) {
+	for _, test := range []struct{ kind, endpoint, version, want string }{
+		{"deployments.apps", "", "apps/v1", `{"f:status":{}}`},
+		{"deployments.apps", "status", "apps/v1", `{"f:metadata":{"f:labels":{}},"f:spec":{}}`},
+		{"statefulsets.apps", "status", "apps/v1", `{"f:spec":{}}`},
+		{"horizontalpodautoscalers.autoscaling", "", "autoscaling/v1", `{"f:status":{}}`},
+		{"horizontalpodautoscalers.autoscaling", "", "autoscaling/v2", `{"f:status":{}}`},
+		{"namespaces", "", "v1", `{"f:status":{}}`},
+		{"namespaces", "status", "v1", `{"f:spec":{}}`},
+		{"nodes", "", "v1", `{"f:status":{}}`},
+		{"pods", "status", "v1", `{"f:metadata":{"f:deletionTimestamp":{},"f:ownerReferences":{}},"f:spec":{}}`},
+		{"certificatesigningrequests.certificates.k8s.io", "", "certificates.k8s.io/v1", `{"f:spec":{},"f:status":{}}`},
+		{"certificatesigningrequests.certificates.k8s.io", "status", "certificates.k8s.io/v1", `{"f:spec":{},"f:status":{"f:conditions":{}}}`},
+		{"certificatesigningrequests.certificates.k8s.io", "approval", "certificates.k8s.io/v1", `{"f:spec":{},"f:status":{"f:certificate":{}}}`},
+		{"flowschemas.flowcontrol.apiserver.k8s.io", "status", "flowcontrol.apiserver.k8s.io/v1", `{"f:metadata":{},"f:spec":{}}`},
+		{"volumeattachments.storage.k8s.io", "status", "storage.k8s.io/v1", `{"f:metadata":{},"f:spec":{}}`},
+		{"configmaps", "", "v1", `{}`},
+		{"deployments.apps", "scale", "apps/v1", `{}`},
+	} {
+		if got := builtin(t, test.kind).Reset(test.endpoint)[test.version].FieldsV1(); got != test.want {
+			t.Errorf("%s %q at %s: %s, want %s", test.kind, test.endpoint, test.version, got, test.want)
+		}
+	}
+}
+
+func TestWipe(t *testing.T) {
+	for _, test := range []struct{ name, kind, endpoint, obj, live, want string }{
+		{"a status can't be created", "deployments.apps", "", `{spec: {replicas: 1}, status: {replicas: 9}}`, "", `{spec: {replicas: 1}, status: {}}`},
+		{"it is there even so", "replicasets.apps", "", `{spec: {}}`, "", `{spec: {}, status: {replicas: 0}}`},
+		{"a status can't be updated", "deployments.apps", "", `{spec: {replicas: 2}, status: {replicas: 9}}`, `{spec: {replicas: 1}, status: {replicas: 1}}`, `{spec: {replicas: 2}, status: {replicas: 1}}`},
+		{"nor removed", "deployments.apps", "", `{spec: {replicas: 2}}`, `{spec: {replicas: 1}, status: {replicas: 1}}`, `{spec: {replicas: 2}, status: {replicas: 1}}`},
+		{"nor added", "deployments.apps", "", `{spec: {}, status: {replicas: 1}}`, `{spec: {}}`, `{spec: {}}`},
+		{"by the status only that", "deployments.apps", "status", `{metadata: {labels: {a: b}, annotations: {c: d}}, spec: {replicas: 2}, status: {replicas: 9}}`, `{metadata: {}, spec: {replicas: 1}, status: {}}`, `{metadata: {annotations: {c: d}}, spec: {replicas: 1}, status: {replicas: 9}}`},
+		{"nodes are created with their status", "nodes", "", `{status: {phase: Running}}`, "", `{status: {phase: Running}}`},
+		{"but not updated", "nodes", "", `{status: {phase: Running}}`, `{status: {phase: Pending}}`, `{status: {phase: Pending}}`},
+		{"namespaces are active", "namespaces", "", `{spec: {finalizers: [a]}, status: {phase: Terminating}}`, "", `{spec: {finalizers: [a]}, status: {phase: Active}}`},
+		{"their finalizers have an endpoint", "namespaces", "", `{spec: {}}`, `{spec: {finalizers: [kubernetes]}, status: {phase: Active}}`, `{spec: {finalizers: [kubernetes]}, status: {phase: Active}}`},
+		{"metadata is not of the status", "flowschemas.flowcontrol.apiserver.k8s.io", "status", `{metadata: {name: a, labels: {a: b}}, status: {conditions: []}}`, `{metadata: {name: a}, spec: {x: 1}}`, `{metadata: {name: a}, spec: {x: 1}, status: {conditions: []}}`},
+		{"nor most of it", "resourceclaims.resource.k8s.io", "status", `{metadata: {name: a, labels: {a: b}, finalizers: [x]}, status: {}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}, status: {}}`},
+		{"a certificate is not of the approval", "certificatesigningrequests.certificates.k8s.io", "approval", `{spec: {}, status: {certificate: a, conditions: [{type: Approved}]}}`, `{spec: {request: a}, status: {}}`, `{spec: {request: a}, status: {conditions: [{type: Approved}]}}`},
+		{"nothing to wipe", "configmaps", "", `{data: {a: b}}`, "", `{data: {a: b}}`},
+	} {
+		got := builtin(t, test.kind).Wipe(test.endpoint, parse(t, test.obj), parse(t, test.live))
+		if want := parse(t, test.want); !document.Equal(got, want) {
+			t.Errorf("%s: %s, want %s", test.name, got, want)
+		}
+	}
+}
+
+// TestCreatedStatus compares what kinds are created with with what the Go types write that are
+// empty. These have a phase, which strategies set.
+func TestCreatedStatus(t *testing.T) {
+	phased := map[string]bool{"namespaces": true, "persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
+	for _, k := range Builtin() {
+		if !k.HasStatus || k.Resource == "nodes" {
+			continue
+		}
+		obj, err := scheme.Scheme.New(schema.GroupVersionKind{Group: k.Group, Version: k.Versions[0], Kind: k.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := parse(t, string(text)).Get("status"), k.Wipe("", document.NewMap(), document.Value{}).Get("status")
+		if phased[k.String()] {
+			got = got.Without("phase")
+		}
+		if !document.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", k, got, want)
+		}
+	}
+}
+
+func TestBadWipes(t *testing.T) {
+	for text, want := range map[string]string{
+		"deployments.apps main":            "line 1: expected RESOURCE main|SUBRESOURCE FIELD",
+		"\nthings main status":             `line 2: expected the name of a kind, received "things"`,
+		"deployments.apps main status:foo": `received "foo"`,
+		"deployments.apps main status={":   "line 1: ",
+	} {
+		if err := addWipes(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
