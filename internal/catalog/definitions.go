@@ -107,7 +107,7 @@ func (d *definer) define(t reflect.Type) string {
 	zero := reflect.Zero(t).Interface()
 	name := zero.(named).OpenAPIModelName()
 	d.add(name, sortedKinds(d.types.kindsOf(t)), func(s *spec.Schema) {
-		s.Description = describe(t)[""]
+		s.Description = describe(t, "")
 		if scalar, ok := zero.(scalarLike); ok {
 			d.fillScalar(s, scalar)
 			return
@@ -144,7 +144,6 @@ func (d *definer) fillScalar(s *spec.Schema, scalar scalarLike) {
 
 // fillFields adds the fields of a struct, those of embedded structs in their place.
 func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
-	docs := describe(t)
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -158,7 +157,7 @@ func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
 		omitEmpty := strings.Contains(options, "omitempty")
 		marks := d.markers.ofField(t, name)
 		property := d.property(field, marks, omitEmpty)
-		property.Description = docs[name]
+		property.Description = describe(t, name)
 		s.SetProperty(name, d.wrapped(property))
 		if marks.required || !marks.optional && !omitEmpty {
 			s.Required = append(s.Required, name)
@@ -308,15 +307,4 @@ func pointedAt(t reflect.Type) reflect.Type {
 		t = t.Elem()
 	}
 	return t
-}
-
-// describe returns what there is to read about a Go type and, by their names in JSON, its fields.
-func describe(t reflect.Type) map[string]string {
-	if own, ok := descriptions[t]; ok {
-		return map[string]string{"": own}
-	}
-	if self, ok := reflect.Zero(t).Interface().(documented); ok {
-		return self.SwaggerDoc()
-	}
-	return nil
 }

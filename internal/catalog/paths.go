@@ -135,8 +135,12 @@ func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
 	if k.OnlyCreate {
 		return []*path{p.place(p.collection, p.create())}
 	}
+	onCollection := []*operation{p.listing(""), p.create()}
+	if !k.Singly {
+		onCollection = append(onCollection, p.deleteCollection())
+	}
 	paths := []*path{
-		p.place(p.collection, p.deleteCollection(), p.listing(""), p.create()),
+		p.place(p.collection, onCollection...),
 		p.place(p.item, p.delete(), p.read("", p.object, p.gvk), p.patch("", p.object, p.gvk), p.replace("", p.object, p.gvk)),
 	}
 	if k.Namespaced {
