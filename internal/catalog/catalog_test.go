@@ -1,0 +1,260 @@
+package catalog
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// fetch sends a request with headers, given as names and values in turn, and follows nothing.
+func fetch(t *testing.T, server *httptest.Server, method, address string, headers ...string) (*http.Response, []byte) {
+	t.Helper()
+	request, err := http.NewRequest(method, server.URL+address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := server.Client().Transport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, body
+}
+
+func TestPlaces(t *testing.T) {
+	server, _ := newServer(t)
+	for address, code := range map[string]int{
+		"/version": 200, "/version/": 200, "/api": 200, "/api/": 200, "/apis": 200, "/api/v1": 200, "/api/v1/": 200,
+		"/apis/apps": 200, "/apis/apps/": 200, "/apis/apps/v1": 200, "/apis/autoscaling/v1": 200,
+		"/openapi/v2": 200, "/openapi/v3": 200, "/openapi/v3/api/v1": 200, "/openapi/v3/apis/apps/v1": 200,
+		"/openapi/v3/apis/apps": 200, "/openapi/v3/version": 200,
+		"/api/v2": 404, "/apis/apps/v2": 404, "/apis/nope": 404, "/apis/core/v1": 404, "/apis//v1": 404, "/apisx": 404, "/apix": 404,
+		"/api/v1/pods": 404, "/apis/apps/v1/deployments": 404, "/openapi": 404, "/openapi/v4": 404,
+		"/openapi/v3/apis/apps/v2": 404, "/openapi/v3/": 200, "/": 404, "/versions": 404, "/openapi/v2/x": 404,
+	} {
+		response, body := fetch(t, server, "GET", address)
+		if response.StatusCode != code {
+			t.Errorf("%s: %s, want %d: %.100s", address, response.Status, code, body)
+		}
+	}
+}
+
+func TestForms(t *testing.T) {
+	server, _ := newServer(t)
+	const asked = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	const beta = ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+	for _, test := range []struct{ address, accept, mediaType string }{
+		{"/apis", "", mediaJSON},
+		{"/apis", "*/*", mediaJSON},
+		{"/apis", "application/yaml", mediaYAML},
+		{"/apis", "application/json" + asked, mediaJSON + asked},
+		{"/api", "application/json" + beta + ",application/json", mediaJSON + beta},
+		{"/api", "application/json,application/json" + asked, mediaJSON + asked},
+		{"/api", "application/vnd.kubernetes.protobuf" + asked, mediaProto + asked},
+		{"/api", "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,application/json", mediaJSON},
+		{"/api/v1", "application/vnd.kubernetes.protobuf,application/json", mediaProto},
+		{"/api/v1", "application/cbor,application/json", mediaJSON},
+		{"/api/v1", "application/json" + asked + ",application/yaml", mediaYAML},
+		{"/api/v1", "text/html", ""},
+		{"/openapi/v2", "", mediaJSON},
+		{"/openapi/v2", mediaOpenAPI2Old, mediaOpenAPI2},
+		{"/openapi/v2", mediaOpenAPI2, mediaOpenAPI2},
+		{"/openapi/v2", mediaOpenAPI2 + ";q=0.1,application/json", mediaJSON},
+		{"/openapi/v2", "text/html", ""},
+		{"/openapi/v3/apis/batch/v1", mediaOpenAPI3Old, mediaOpenAPI3},
+		{"/openapi/v3/apis/batch/v1", "text/html", ""},
+	} {
+		response, body := fetch(t, server, "GET", test.address, "Accept", test.accept)
+		if test.mediaType == "" {
+			if response.StatusCode != http.StatusNotAcceptable {
+				t.Errorf("%s as %q: %s", test.address, test.accept, response.Status)
+			}
+			continue
+		}
+		if got := response.Header.Get("Content-Type"); got != test.mediaType || len(body) == 0 {
+			t.Errorf("%s as %q: %s %q, want %q", test.address, test.accept, response.Status, got, test.mediaType)
+		}
+		if !strings.Contains(strings.Join(response.Header.Values("Vary"), ","), "Accept") {
+			t.Errorf("%s: no Vary", test.address)
+		}
+	}
+}
+
+func TestSameInAllForms(t *testing.T) {
+	server, _ := newServer(t)
+	var fromJSON, fromYAML, fromProto metav1.APIResourceList
+	if err := json.Unmarshal(get(t, server, "/apis/apps/v1", mediaJSON), &fromJSON); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(get(t, server, "/apis/apps/v1", mediaYAML), &fromYAML); err != nil {
+		t.Fatal(err)
+	}
+	text, ok := bytes.CutPrefix(get(t, server, "/apis/apps/v1", mediaProto), []byte("k8s\x00"))
+	var envelope runtime.Unknown
+	if err := envelope.Unmarshal(text); err != nil || !ok || envelope.Kind != "APIResourceList" || envelope.APIVersion != "v1" {
+		t.Fatal(err, ok, envelope)
+	}
+	if err := fromProto.Unmarshal(envelope.Raw); err != nil {
+		t.Fatal(err)
+	}
+	fromProto.TypeMeta = fromJSON.TypeMeta
+	if len(fromJSON.APIResources) < 10 || hash(fromYAML) != hash(fromJSON) || hash(fromProto) != hash(fromJSON) {
+		t.Errorf("%+v\n%+v\n%+v", fromJSON, fromYAML, fromProto)
+	}
+}
+
+func TestKeptByClients(t *testing.T) {
+	server, _ := newServer(t)
+	for _, address := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1", "/apis"} {
+		first, _ := fetch(t, server, "GET", address, "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
+		etag := first.Header.Get("Etag")
+		if len(etag) < 20 || etag[0] != '"' {
+			t.Errorf("%s: etag %s", address, etag)
+		}
+		again, body := fetch(t, server, "GET", address, "Accept", first.Header.Get("Content-Type"), "If-None-Match", etag)
+		if again.StatusCode != http.StatusNotModified || len(body) > 0 {
+			t.Errorf("%s: %s, %d bytes", address, again.Status, len(body))
+		}
+		other, _ := fetch(t, server, "GET", address, "Accept", first.Header.Get("Content-Type"), "If-None-Match", `"other"`)
+		if other.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", address, other.Status)
+		}
+	}
+}
+
+func TestHashes(t *testing.T) {
+	server, _ := newServer(t)
+	var index index3
+	if err := json.Unmarshal(get(t, server, "/openapi/v3", ""), &index); err != nil {
+		t.Fatal(err)
+	}
+	now := index.Paths["apis/apps/v1"].ServerRelativeURL
+	if !strings.HasPrefix(now, "/openapi/v3/apis/apps/v1?hash=") {
+		t.Fatal(now)
+	}
+	for _, accept := range []string{mediaJSON, mediaOpenAPI3} {
+		response, _ := fetch(t, server, "GET", now, "Accept", accept)
+		if response.StatusCode != http.StatusOK || response.Header.Get("Cache-Control") != "public, immutable" || response.Header.Get("Expires") == "" {
+			t.Errorf("%s: %v", response.Status, response.Header)
+		}
+		response, _ = fetch(t, server, "GET", "/openapi/v3/apis/apps/v1?hash=old", "Accept", accept)
+		if response.StatusCode != http.StatusMovedPermanently || response.Header.Get("Location") != now {
+			t.Errorf("%s to %s", response.Status, response.Header.Get("Location"))
+		}
+		response, _ = fetch(t, server, "GET", "/openapi/v3/apis/apps/v1", "Accept", accept)
+		if response.Header.Get("Cache-Control") != "no-cache, private" {
+			t.Errorf("%v", response.Header)
+		}
+	}
+}
+
+func TestPacked(t *testing.T) {
+	server, _ := newServer(t)
+	plain, want := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "identity")
+	packed, body := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "br, gzip")
+	if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || len(body) > len(want)/4 {
+		t.Errorf("%v %d, %v %d", plain.Header, len(want), packed.Header, len(body))
+	}
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(r)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Error("packed differs from plain", err)
+	}
+	small, _ := fetch(t, server, "GET", "/version", "Accept-Encoding", "gzip")
+	if small.Header.Get("Content-Encoding") != "" {
+		t.Error("a small document is packed")
+	}
+	for header, want := range map[string]bool{"gzip": true, "deflate, gzip;q=0.5": true, "*": true, "": false, "gzip;q=0": false, "gzip; q=0.0": false, "br": false} {
+		if acceptsGzip(header) != want {
+			t.Errorf("%q: %v", header, !want)
+		}
+	}
+}
+
+func TestOnlyRead(t *testing.T) {
+	server, _ := newServer(t)
+	response, body := fetch(t, server, "POST", "/apis/apps/v1")
+	var status metav1.Status
+	if err := json.Unmarshal(body, &status); err != nil || response.StatusCode != 405 || status.Reason != metav1.StatusReasonMethodNotAllowed || status.Kind != "Status" {
+		t.Errorf("%s %s", response.Status, body)
+	}
+	response, body = fetch(t, server, "HEAD", "/openapi/v2", "Accept-Encoding", "identity")
+	if response.StatusCode != 200 || len(body) != 0 || response.ContentLength < 1e6 {
+		t.Errorf("%s %d", response.Status, response.ContentLength)
+	}
+}
+
+// TestChanges adds and removes a kind while the catalog is read.
+func TestChanges(t *testing.T) {
+	server, register := newServer(t)
+	before := get(t, server, "/openapi/v3", "")
+	if response, _ := fetch(t, server, "GET", "/apis/example.org/v1"); response.StatusCode != 404 {
+		t.Fatal(response.Status)
+	}
+	things := &kinds.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Namespaced: true, HasStatus: true}
+	if err := register.Add(things); err != nil {
+		t.Fatal(err)
+	}
+	if list := get(t, server, "/apis/example.org/v1", ""); !strings.Contains(string(list), `"things/status"`) {
+		t.Errorf("%s", list)
+	}
+	document := parseJSON(t, get(t, server, "/openapi/v3/apis/example.org/v1", ""))
+	schemas := document["components"].(map[string]any)["schemas"].(map[string]any)
+	thing := schemas["org.example.v1.Thing"].(map[string]any)
+	if thing["x-kubernetes-preserve-unknown-fields"] != true || thing[kindExtension].([]any)[0].(map[string]any)["kind"] != "Thing" {
+		t.Errorf("%v", thing)
+	}
+	if schemas["org.example.v1.ThingList"] == nil || document["paths"].(map[string]any)["/apis/example.org/v1/namespaces/{namespace}/things/{name}/status"] == nil {
+		t.Error("no list, or no status")
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() { fetch(t, server, "GET", "/openapi/v2", "Accept", mediaOpenAPI2) })
+	}
+	register.Remove("example.org", "things")
+	wait.Wait()
+	if response, _ := fetch(t, server, "GET", "/openapi/v3/apis/example.org/v1"); response.StatusCode != 404 {
+		t.Error(response.Status)
+	}
+	if after := get(t, server, "/openapi/v3", ""); !bytes.Equal(before, after) {
+		t.Error("the same kinds have other hashes")
+	}
+}
+
+func TestNoKinds(t *testing.T) {
+	register, err := kinds.NewRegister()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(New(register, Options{}))
+	defer server.Close()
+	for address, want := range map[string]string{
+		"/api": `"versions":[]`, "/apis": `"groups":[]`, "/openapi/v2": `"swagger":"2.0"`, "/openapi/v3": `"paths"`,
+	} {
+		if body := get(t, server, address, ""); !strings.Contains(string(body), want) {
+			t.Errorf("%s: %.200s", address, body)
+		}
+	}
+}

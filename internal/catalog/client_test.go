@@ -1,0 +1,226 @@
+package catalog
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
+	gproto "google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/openapi3"
+	"k8s.io/client-go/rest"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/util/proto"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// newServer starts a server with a catalog of the built-in kinds.
+func newServer(t *testing.T) (*httptest.Server, *kinds.Register) {
+	t.Helper()
+	register, err := kinds.NewRegister(kinds.Builtin()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(New(register, Options{Address: "10.0.0.1:6443", Version: Version("test")}))
+	t.Cleanup(server.Close)
+	return server, register
+}
+
+func newClient(t *testing.T) *discovery.DiscoveryClient {
+	t.Helper()
+	server, _ := newServer(t)
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func TestClientDiscovers(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		client := newClient(t)
+		client.UseLegacyDiscovery = old
+		groups, lists, err := client.ServerGroupsAndResources()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(groups) != 19 || groups[0].Name != "" || len(lists) != len(groupVersions(kinds.Builtin())) {
+			t.Errorf("%d groups, %d lists", len(groups), len(lists))
+		}
+		found := map[string]string{}
+		for _, list := range lists {
+			for _, r := range list.APIResources {
+				found[list.GroupVersion+" "+r.Name] = r.Group + "/" + r.Version + "/" + r.Kind + " " + strings.Join(r.ShortNames, ",")
+			}
+		}
+		for name, want := range map[string]string{
+			"v1 pods":                   "//Pod po",
+			"apps/v1 deployments":       "//Deployment deploy",
+			"apps/v1 deployments/scale": "autoscaling/v1/Scale ",
+			"autoscaling/v1 horizontalpodautoscalers/status": "//HorizontalPodAutoscaler ",
+		} {
+			got := strings.Replace(found[name], "apps/v1/D", "//D", 1) // aggregated discovery fills it in
+			got = strings.Replace(strings.Replace(got, "/v1/P", "//P", 1), "autoscaling/v1/H", "//H", 1)
+			if got != want {
+				t.Errorf("old=%v %s: %q, want %q", old, name, got, want)
+			}
+		}
+	}
+}
+
+func TestClientVersion(t *testing.T) {
+	v, err := newClient(t).ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Major != "1" || v.Minor != "36" || v.GitVersion != "v1.36.0+test" || v.Platform == "" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestClientOpenAPI2 does what kubectl does to make patches on the client and to validate there.
+func TestClientOpenAPI2(t *testing.T) {
+	document, err := newClient(t).OpenAPISchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := proto.NewOpenAPIData(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(models.ListModels()) < 450 {
+		t.Errorf("%d models", len(models.ListModels()))
+	}
+	deployment := models.LookupModel("io.k8s.api.apps.v1.Deployment").(*proto.Kind)
+	podSpec := deployment.Fields["spec"].(proto.Reference).SubSchema().(*proto.Kind).
+		Fields["template"].(proto.Reference).SubSchema().(*proto.Kind).
+		Fields["spec"].(proto.Reference).SubSchema().(*proto.Kind)
+	containers := podSpec.Fields["containers"].(*proto.Array)
+	if containers.Extensions["x-kubernetes-patch-merge-key"] != "name" || containers.Extensions["x-kubernetes-list-type"] != "map" {
+		t.Errorf("%v", containers.Extensions)
+	}
+	if !slices.Equal(podSpec.RequiredFields, []string{"containers"}) || podSpec.GetDescription() == "" {
+		t.Errorf("%v", podSpec.RequiredFields)
+	}
+	gvk, _ := deployment.Extensions["x-kubernetes-group-version-kind"].([]any)
+	if len(gvk) != 1 || gvk[0].(map[any]any)["kind"] != "Deployment" {
+		t.Errorf("%v", gvk)
+	}
+	for _, name := range []string{"dryRun", "fieldValidation"} {
+		if !patchHas2(document, "/apis/apps/v1/namespaces/{namespace}/deployments/{name}", name) {
+			t.Errorf("PATCH of deployments has no %s", name)
+		}
+	}
+}
+
+func patchHas2(document *openapi_v2.Document, address, name string) bool {
+	for _, path := range document.Paths.Path {
+		if path.Name != address {
+			continue
+		}
+		for _, p := range path.Value.Patch.Parameters {
+			if p.GetParameter().GetNonBodyParameter().GetQueryParameterSubSchema().GetName() == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestProto2 holds the protobuf of version 2 against what the library makes of our JSON.
+func TestProto2(t *testing.T) {
+	server, _ := newServer(t)
+	want, err := openapi_v2.ParseDocument(get(t, server, "/openapi/v2", "application/json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &openapi_v2.Document{}
+	if err := gproto.Unmarshal(get(t, server, "/openapi/v2", mediaOpenAPI2Old), got); err != nil {
+		t.Fatal(err)
+	}
+	a, b := &spec.Swagger{}, &spec.Swagger{}
+	for s, document := range map[*spec.Swagger]*openapi_v2.Document{a: got, b: want} {
+		if ok, err := s.FromGnostic(document); err != nil || !ok {
+			t.Fatal(err, ok)
+		}
+	}
+	one, _ := a.MarshalJSON()
+	two, _ := b.MarshalJSON()
+	tell("document", any(parseJSON(t, one)), any(parseJSON(t, two)), func(text string) { t.Error(text) })
+}
+
+func TestClientOpenAPI3(t *testing.T) {
+	client := newClient(t)
+	root := openapi3.NewRoot(client.OpenAPIV3())
+	gvs, err := root.GroupVersions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(gvs, schema.GroupVersion{Version: "v1"}) || len(gvs) != len(groupVersions(kinds.Builtin())) {
+		t.Errorf("%v", gvs)
+	}
+	document, err := root.GVSpec(schema.GroupVersion{Group: "apps", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if document.Components.Schemas["io.k8s.api.core.v1.PodSpec"].Description == "" {
+		t.Error("the spec of pods is not described")
+	}
+	for _, resource := range []string{"deployments/{name}", "deployments/{name}/scale"} {
+		checkPatch3(t, document.Paths.Paths["/apis/apps/v1/namespaces/{namespace}/"+resource])
+	}
+	paths, err := client.OpenAPIV3().Paths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := paths["apis/apps/v1"].Schema(mediaOpenAPI3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := &openapi_v3.Document{}
+	if err := gproto.Unmarshal(text, message); err != nil || len(message.Paths.Path) != len(document.Paths.Paths) {
+		t.Errorf("%v: %d paths, want %d", err, len(message.GetPaths().GetPath()), len(document.Paths.Paths))
+	}
+}
+
+// checkPatch3 looks for what kubectl needs to validate and to try on the server.
+func checkPatch3(t *testing.T, path *spec3.Path) {
+	t.Helper()
+	if path == nil || path.Patch == nil {
+		t.Error("no PATCH")
+		return
+	}
+	var gvk schema.GroupVersionKind
+	if err := path.Patch.Extensions.GetObject(kindExtension, &gvk); err != nil || gvk.Kind == "" {
+		t.Errorf("%v: %v", err, gvk)
+	}
+	var names []string
+	for _, p := range path.Patch.Parameters {
+		names = append(names, p.Name)
+	}
+	if !slices.Contains(names, "dryRun") || !slices.Contains(names, "fieldValidation") {
+		t.Errorf("%q", names)
+	}
+	for _, mediaType := range []string{"application/apply-patch+yaml", "application/strategic-merge-patch+json"} {
+		if path.Patch.RequestBody.Content[mediaType] == nil {
+			t.Errorf("no %s", mediaType)
+		}
+	}
+}
+
+// get returns the body of a document.
+func get(t *testing.T, server *httptest.Server, address, accept string) []byte {
+	t.Helper()
+	response, body := fetch(t, server, http.MethodGet, address, "Accept", accept)
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s: %.200s", address, response.Status, body)
+	}
+	return body
+}

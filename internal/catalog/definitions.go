@@ -1,0 +1,310 @@
+package catalog
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// form is a version of OpenAPI. They tell the same with small differences.
+type form int
+
+const (
+	form2 form = 2
+	form3 form = 3
+)
+
+// reference says where documents of the form have a definition.
+func (f form) reference(name string) spec.Ref {
+	if f == form2 {
+		return spec.MustCreateRef("#/definitions/" + name)
+	}
+	return spec.MustCreateRef("#/components/schemas/" + name)
+}
+
+// definition is the schema of a Go type or of a kind.
+type definition struct {
+	schema *spec.Schema
+	kinds  []schema.GroupVersionKind // that objects of this schema have
+	refs   []string                  // the definitions that it refers to
+}
+
+// definer makes definitions, each once, in one form. It is used once and thrown away.
+type definer struct {
+	form    form
+	types   goTypes
+	markers markers
+	made    map[string]*definition
+	making  []*definition // the innermost last
+}
+
+func newDefiner(f form) *definer {
+	m, err := parseMarkers(markersText)
+	if err != nil {
+		panic(err) // a test reads it
+	}
+	return &definer{form: f, types: newGoTypes(), markers: m, made: map[string]*definition{}}
+}
+
+// names returns the names of all definitions, sorted.
+func (d *definer) names() []string { return slices.Sorted(maps.Keys(d.made)) }
+
+// reachable returns the names of some definitions and of all that they need, sorted.
+func (d *definer) reachable(roots []string) []string {
+	seen := map[string]bool{}
+	for len(roots) > 0 {
+		name := roots[len(roots)-1]
+		roots = roots[:len(roots)-1]
+		if !seen[name] {
+			seen[name] = true
+			roots = append(roots, d.made[name].refs...)
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// add puts in a definition; fill makes its schema, which may refer to any, also to itself.
+func (d *definer) add(name string, kinds []schema.GroupVersionKind, fill func(s *spec.Schema)) {
+	if d.made[name] != nil {
+		return
+	}
+	made := &definition{schema: &spec.Schema{}, kinds: kinds}
+	d.made[name] = made
+	d.making = append(d.making, made)
+	fill(made.schema)
+	d.making = d.making[:len(d.making)-1]
+	slices.Sort(made.refs)
+	made.refs = slices.Compact(made.refs)
+}
+
+// refer returns a schema that refers to a definition.
+func (d *definer) refer(name string) spec.Schema {
+	if len(d.making) > 0 {
+		innermost := d.making[len(d.making)-1]
+		innermost.refs = append(innermost.refs, name)
+	}
+	return spec.Schema{SchemaProps: spec.SchemaProps{Ref: d.form.reference(name)}}
+}
+
+// What Go types tell about themselves. All of k8s.io/api tells its name; most is documented.
+type (
+	named      interface{ OpenAPIModelName() string }
+	documented interface{ SwaggerDoc() map[string]string }
+	scalarLike interface {
+		OpenAPISchemaType() []string
+		OpenAPISchemaFormat() string
+	}
+	oneOfScalars interface{ OpenAPIV3OneOfTypes() []string }
+)
+
+// define makes the definition of a Go type, if there is none yet, and returns its name.
+func (d *definer) define(t reflect.Type) string {
+	zero := reflect.Zero(t).Interface()
+	name := zero.(named).OpenAPIModelName()
+	d.add(name, sortedKinds(d.types.kindsOf(t)), func(s *spec.Schema) {
+		s.Description = describe(t, "")
+		if scalar, ok := zero.(scalarLike); ok {
+			d.fillScalar(s, scalar)
+			return
+		}
+		s.Type = spec.StringOrArray{"object"}
+		d.fillFields(s, t)
+		if mapType := d.markers.ofType(t).mapType; mapType != "" {
+			s.AddExtension("x-kubernetes-map-type", mapType)
+		}
+		d.fillUnion(s, t)
+	})
+	return name
+}
+
+func sortedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int {
+		return slices.Compare([]string{a.Group, a.Version, a.Kind}, []string{b.Group, b.Version, b.Kind})
+	})
+	return kinds
+}
+
+// fillScalar is for structs that are scalars in JSON, such as times and quantities.
+func (d *definer) fillScalar(s *spec.Schema, scalar scalarLike) {
+	s.Type, s.Format = scalar.OpenAPISchemaType(), scalar.OpenAPISchemaFormat()
+	alternatives, ok := scalar.(oneOfScalars)
+	if d.form == form2 || !ok {
+		return
+	}
+	s.Type = nil
+	for _, name := range alternatives.OpenAPIV3OneOfTypes() {
+		s.OneOf = append(s.OneOf, spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{name}}})
+	}
+}
+
+// fillFields adds the fields of a struct, those of embedded structs in their place.
+func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !field.IsExported():
+			continue
+		case name == "" && field.Anonymous:
+			d.fillFields(s, pointedAt(field.Type))
+			continue
+		}
+		omitEmpty := strings.Contains(options, "omitempty")
+		marks := d.markers.ofField(t, name)
+		property := d.property(field, marks, omitEmpty)
+		property.Description = describe(t, name)
+		s.SetProperty(name, d.wrapped(property))
+		if marks.required || !marks.optional && !omitEmpty {
+			s.Required = append(s.Required, name)
+		}
+	}
+}
+
+// fillUnion says which fields exclude each other.
+func (d *definer) fillUnion(s *spec.Schema, t reflect.Type) {
+	if !d.markers.ofType(t).union {
+		return
+	}
+	union, members := map[string]any{}, map[string]any{}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if d.markers.ofField(t, name).discriminator {
+			union["discriminator"] = name
+		} else {
+			members[name] = t.Field(i).Name
+		}
+	}
+	union["fields-to-discriminateBy"] = members
+	s.AddExtension("x-kubernetes-unions", []any{union})
+}
+
+// property returns the schema of a field.
+func (d *definer) property(field reflect.StructField, m *marks, omitEmpty bool) spec.Schema {
+	s := d.value(field.Type)
+	s.Default = d.byDefault(field.Type, m, omitEmpty)
+	for _, extension := range []struct {
+		name  string
+		value string
+	}{
+		{"x-kubernetes-list-type", m.listType},
+		{"x-kubernetes-map-type", m.mapType},
+		{"x-kubernetes-patch-strategy", field.Tag.Get("patchStrategy")},
+		{"x-kubernetes-patch-merge-key", field.Tag.Get("patchMergeKey")},
+	} {
+		if extension.value != "" {
+			s.AddExtension(extension.name, extension.value)
+		}
+	}
+	if len(m.listKeys) > 0 {
+		s.AddExtension("x-kubernetes-list-map-keys", toAny(m.listKeys))
+	}
+	return s
+}
+
+func toAny(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// value returns the schema of the values of a Go type.
+func (d *definer) value(t reflect.Type) spec.Schema {
+	t = pointedAt(t)
+	s := spec.Schema{}
+	switch t.Kind() {
+	case reflect.Struct:
+		return d.refer(d.define(t))
+	case reflect.Map:
+		element := d.element(t.Elem())
+		s.Type = spec.StringOrArray{"object"}
+		s.AdditionalProperties = &spec.SchemaOrBool{Allows: true, Schema: &element}
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			s.Type, s.Format = spec.StringOrArray{"string"}, "byte"
+			break
+		}
+		element := d.element(t.Elem())
+		s.Type = spec.StringOrArray{"array"}
+		s.Items = &spec.SchemaOrArray{Schema: &element}
+	default:
+		scalar := scalars[t.Kind()]
+		s.Type, s.Format = spec.StringOrArray{scalar.name}, scalar.format
+		s.Enum = d.markers.ofType(t).enum
+	}
+	return s
+}
+
+// element returns the schema of the elements of a list or map.
+func (d *definer) element(t reflect.Type) spec.Schema {
+	s := d.value(t)
+	s.Default = d.byDefault(t, &marks{}, false)
+	return d.wrapped(s)
+}
+
+// wrapped puts a reference in an allOf if the form ignores what is beside references.
+func (d *definer) wrapped(s spec.Schema) spec.Schema {
+	if d.form == form2 || s.Ref.String() == "" || s.Description == "" && s.Default == nil && len(s.Extensions) == 0 {
+		return s
+	}
+	s.AllOf = []spec.Schema{{SchemaProps: spec.SchemaProps{Ref: s.Ref}}}
+	s.Ref = spec.Ref{}
+	return s
+}
+
+// scalars are the types and formats of Go kinds in OpenAPI, and their zero values in JSON.
+var scalars = map[reflect.Kind]struct {
+	name, format string
+	zero         any
+}{
+	reflect.String:  {"string", "", ""},
+	reflect.Bool:    {"boolean", "", false},
+	reflect.Int:     {"integer", "int32", 0},
+	reflect.Int32:   {"integer", "int32", 0},
+	reflect.Int64:   {"integer", "int64", 0},
+	reflect.Uint16:  {"integer", "int32", 0},
+	reflect.Uint32:  {"integer", "int64", 0},
+	reflect.Uint64:  {"integer", "int64", 0},
+	reflect.Float32: {"number", "float", 0},
+	reflect.Float64: {"number", "double", 0},
+}
+
+// byDefault returns the value that a field gets if it is absent, or nil: what its comment says, else
+// what decoding into the Go type makes of it. Documents of version 2 have no defaults.
+func (d *definer) byDefault(t reflect.Type, m *marks, omitEmpty bool) any {
+	if d.form == form2 {
+		return nil
+	}
+	if m.byDefault != nil {
+		return m.byDefault
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
+		return nil
+	case reflect.Struct:
+		switch {
+		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+			return nil // it is null in JSON
+		case t.NumField() == 1 && t.Field(0).Anonymous:
+			return d.byDefault(t.Field(0).Type, m, omitEmpty)
+		}
+		return map[string]any{}
+	}
+	if omitEmpty {
+		return nil
+	}
+	return scalars[t.Kind()].zero
+}
+
+func pointedAt(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}

@@ -1,0 +1,182 @@
+package catalog
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// The verbs that discovery tells: of all kinds, of those that are deleted one by one, of questions,
+// and of subresources.
+var (
+	allVerbs    = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	singlyVerbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+	askVerbs    = metav1.Verbs{"create"}
+	partVerbs   = metav1.Verbs{"get", "patch", "update"}
+)
+
+func verbs(k *kinds.Kind) metav1.Verbs {
+	switch {
+	case k.OnlyCreate:
+		return askVerbs
+	case k.Singly:
+		return singlyVerbs
+	}
+	return allVerbs
+}
+
+// groupOrder is the order in which groups are told: clients that look for a short name take the
+// first kind that has it. Groups that are not here come after, by name.
+var groupOrder = []string{
+	"", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch",
+	"certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io", "coordination.k8s.io",
+	"node.k8s.io", "discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io",
+}
+
+// group is a group with its versions, the preferred one first, and its kinds, sorted by resource.
+type group struct {
+	name     string
+	versions []string
+	kinds    []*kinds.Kind
+}
+
+// groupsOf returns the groups of some kinds in the order in which they are told.
+func groupsOf(all []*kinds.Kind) []*group {
+	byName := map[string]*group{}
+	var groups []*group
+	for _, k := range all {
+		g := byName[k.Group]
+		if g == nil {
+			g = &group{name: k.Group}
+			byName[k.Group] = g
+			groups = append(groups, g)
+		}
+		g.kinds = append(g.kinds, k)
+		g.versions = append(g.versions, k.Versions...)
+	}
+	for _, g := range groups {
+		slices.SortFunc(g.kinds, func(a, b *kinds.Kind) int { return strings.Compare(a.Resource, b.Resource) })
+		slices.SortFunc(g.versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+		g.versions = slices.Compact(g.versions)
+	}
+	slices.SortFunc(groups, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(place(a.name), place(b.name)), strings.Compare(a.name, b.name))
+	})
+	return groups
+}
+
+func place(groupName string) int {
+	if i := slices.Index(groupOrder, groupName); i >= 0 {
+		return i
+	}
+	return len(groupOrder)
+}
+
+func findGroup(groups []*group, name string) *group {
+	for _, g := range groups {
+		if g.name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+// coreVersions is what /api answers.
+func coreVersions(groups []*group, address string) *metav1.APIVersions {
+	v := &metav1.APIVersions{
+		TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"}, // it never had a version
+		Versions:                   []string{},
+		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: address}},
+	}
+	if core := findGroup(groups, ""); core != nil {
+		v.Versions = core.versions
+	}
+	return v
+}
+
+// groupList is what /apis answers.
+func groupList(groups []*group) *metav1.APIGroupList {
+	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
+	for _, g := range groups {
+		if g.name != "" {
+			list.Groups = append(list.Groups, g.apiGroup())
+		}
+	}
+	return list
+}
+
+func (g *group) apiGroup() metav1.APIGroup {
+	made := metav1.APIGroup{Name: g.name}
+	for _, version := range g.versions {
+		made.Versions = append(made.Versions, metav1.GroupVersionForDiscovery{GroupVersion: g.name + "/" + version, Version: version})
+	}
+	made.PreferredVersion = made.Versions[0]
+	return made
+}
+
+// document is what /apis/GROUP answers.
+func (g *group) document() *metav1.APIGroup {
+	made := g.apiGroup()
+	made.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+	return &made
+}
+
+// resourceList is what /api/v1 and /apis/GROUP/VERSION answer.
+func (g *group) resourceList(version string) *metav1.APIResourceList {
+	list := &metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: version, APIResources: []metav1.APIResource{},
+	}
+	if g.name == "" {
+		list.APIVersion = "" // the core never had one
+	} else {
+		list.GroupVersion = g.name + "/" + version
+	}
+	for _, k := range g.kinds {
+		if k.HasVersion(version) {
+			list.APIResources = append(list.APIResources, apiResources(k)...)
+		}
+	}
+	return list
+}
+
+// apiResources returns a kind and its subresources.
+func apiResources(k *kinds.Kind) []metav1.APIResource {
+	resource := metav1.APIResource{
+		Name: k.Resource, SingularName: k.Singular(), Namespaced: k.Namespaced, Kind: k.Name,
+		Verbs: verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
+	}
+	if !k.OnlyCreate {
+		resource.StorageVersionHash = storageVersionHash(k)
+	}
+	list := []metav1.APIResource{resource}
+	if k.HasScale {
+		list = append(list, metav1.APIResource{
+			Name: k.Resource + "/scale", Namespaced: k.Namespaced, Verbs: partVerbs,
+			Kind: "Scale", Group: "autoscaling", Version: "v1",
+		})
+	}
+	if k.HasStatus {
+		list = append(list, metav1.APIResource{Name: k.Resource + "/status", Namespaced: k.Namespaced, Verbs: partVerbs, Kind: k.Name})
+	}
+	return list
+}
+
+// storageVersionHash stands for the group, version and kind as which objects are stored: when it
+// changes, they should be written anew.
+func storageVersionHash(k *kinds.Kind) string {
+	storedAs := k.Group + "/" + k.Versions[0] + "/" + k.Name
+	if storedAs == "events.k8s.io/v1/Event" {
+		storedAs = "/v1/Event" // events are the same objects in both groups
+	}
+	sum := sha256.Sum256([]byte(storedAs))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}

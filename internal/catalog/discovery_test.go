@@ -1,0 +1,141 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// notServed are the resources and subresources of stable groups that kube-apiserver has and we do not.
+var notServed = []string{
+	"certificates.k8s.io/v1 certificatesigningrequests/approval",
+	"v1 componentstatuses", "v1 namespaces/finalize", "v1 nodes/proxy", "v1 pods/attach", "v1 pods/binding",
+	"v1 pods/ephemeralcontainers", "v1 pods/eviction", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
+	"v1 pods/proxy", "v1 pods/resize", "v1 serviceaccounts/token", "v1 services/proxy",
+}
+
+// resourceLine is all that old discovery tells about a resource.
+func resourceLine(list metav1.APIResourceList, r metav1.APIResource) string {
+	return fmt.Sprintf("%s %s %s/%s/%s namespaced=%v singular=%s short=%s in=%s hash=%s verbs=%s", list.GroupVersion, r.Name, r.Group, r.Version, r.Kind,
+		r.Namespaced, r.SingularName, strings.Join(r.ShortNames, ","), strings.Join(r.Categories, ","), r.StorageVersionHash, strings.Join(r.Verbs, ","))
+}
+
+func listLines(list metav1.APIResourceList) (lines []string) {
+	lines = append(lines, fmt.Sprintf("%s is %s/%s", list.GroupVersion, list.APIVersion, list.Kind))
+	for _, r := range list.APIResources {
+		lines = append(lines, resourceLine(list, r))
+	}
+	return lines
+}
+
+// aggregatedLines are all that aggregated discovery tells about resources.
+func aggregatedLines(list apidiscoveryv2.APIGroupDiscoveryList) (lines []string) {
+	for _, g := range list.Items {
+		for _, v := range g.Versions {
+			for _, r := range v.Resources {
+				lines = append(lines, fmt.Sprintf("%s/%s %s %v %s singular=%s short=%s in=%s verbs=%s fresh=%s", g.Name, v.Version, r.Resource, *r.ResponseKind,
+					r.Scope, r.SingularResource, strings.Join(r.ShortNames, ","), strings.Join(r.Categories, ","), strings.Join(r.Verbs, ","), v.Freshness))
+				for _, s := range r.Subresources {
+					lines = append(lines, fmt.Sprintf("%s/%s %s/%s %v verbs=%s", g.Name, v.Version, r.Resource, s.Subresource, *s.ResponseKind, strings.Join(s.Verbs, ",")))
+				}
+			}
+		}
+	}
+	return lines
+}
+
+func isServed(line string) bool {
+	return !slices.ContainsFunc(notServed, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(line, "/"), name+" ") })
+}
+
+func readInto(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := json.Marshal(readJSON(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestResources(t *testing.T) {
+	theirs := golden(t, "resources.txt", func(folder string) (lines []string) {
+		for _, name := range servedVersions() {
+			var list metav1.APIResourceList
+			readInto(t, filepath.Join(folder, "api/discovery", name+".json"), &list)
+			lines = append(lines, listLines(list)...)
+		}
+		return lines
+	})
+	for i, line := range theirs {
+		theirs[i] = storedOtherwise.Replace(line)
+	}
+	var ours []string
+	for _, g := range groupsOf(kinds.Builtin()) {
+		for _, version := range g.versions {
+			ours = append(ours, listLines(*g.resourceList(version))...)
+		}
+	}
+	differ(t, ours, slices.DeleteFunc(theirs, func(line string) bool { return !isServed(line) }))
+}
+
+// storedOtherwise are the hashes of how kube-apiserver stores two kinds, at v1beta1, so that its
+// previous version can still read them. We have no previous version and store them at v1.
+var storedOtherwise = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
+
+func TestAggregated(t *testing.T) {
+	served := func(line string) bool {
+		gv, _, _ := strings.Cut(line, " ")
+		name := strings.ReplaceAll(gv, "/", "__")
+		return isServed(line) && (gv == "/v1" || slices.Contains(servedVersions(), "apis__"+name))
+	}
+	theirs := golden(t, "aggregated.txt", func(folder string) []string {
+		var list apidiscoveryv2.APIGroupDiscoveryList
+		readInto(t, filepath.Join(folder, "api/discovery/aggregated_v2.json"), &list)
+		return aggregatedLines(list)
+	})
+	groups := groupsOf(kinds.Builtin())
+	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file is without the core
+	differ(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
+	// The order of groups decides which kind a short name means.
+	if want := order(theirs); !slices.Equal(order(ours), slices.DeleteFunc(want, func(g string) bool { return !slices.Contains(order(ours), g) })) {
+		t.Errorf("groups in the order %q, want %q", order(ours), want)
+	}
+}
+
+// order returns the groups in the order of lines.
+func order(lines []string) (names []string) {
+	for _, line := range lines {
+		name, _, _ := strings.Cut(line, "/")
+		names = append(names, name)
+	}
+	return slices.Compact(names)
+}
+
+func TestGroups(t *testing.T) {
+	all := append(kinds.Builtin(), &kinds.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1alpha1", "v1", "v2beta1"}})
+	groups := groupsOf(all)
+	last := groups[len(groups)-1]
+	if last.name != "example.org" || strings.Join(last.versions, " ") != "v1 v2beta1 v1alpha1" {
+		t.Errorf("%+v", last)
+	}
+	list := groupList(groups)
+	if list.Groups[0].Name != "apps" || len(list.Groups) != len(groups)-1 {
+		t.Errorf("%+v", list)
+	}
+	if scaling := findGroup(groups, "autoscaling").document(); scaling.PreferredVersion.GroupVersion != "autoscaling/v2" || len(scaling.Versions) != 2 {
+		t.Errorf("%+v", scaling)
+	}
+	if v := coreVersions(groups, "host:1"); v.Versions[0] != "v1" || v.ServerAddressByClientCIDRs[0].ServerAddress != "host:1" {
+		t.Errorf("%+v", v)
+	}
+}

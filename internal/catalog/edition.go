@@ -1,0 +1,143 @@
+package catalog
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// edition is the documents about some kinds. Each is made when it is first asked for, and kept.
+type edition struct {
+	kinds   []*kinds.Kind
+	groups  []*group
+	options Options
+
+	making     sync.Mutex // one at a time: making some takes memory
+	pages      map[string]*page
+	documents3 map[string]*page // OpenAPI of version 3 as JSON, by name; made all at once
+}
+
+func newEdition(all []*kinds.Kind, options Options) *edition {
+	return &edition{kinds: all, groups: groupsOf(all), options: options, pages: map[string]*page{}}
+}
+
+// page returns the page that is kept under a key, or makes it.
+func (e *edition) page(key string, make func() (*page, error)) (*page, error) {
+	e.making.Lock()
+	defer e.making.Unlock()
+	if p := e.pages[key]; p != nil {
+		return p, nil
+	}
+	p, err := make()
+	if err != nil {
+		return nil, err
+	}
+	e.pages[key] = p
+	return p, nil
+}
+
+// find returns what answers requests for a document, or nil.
+func (e *edition) find(address string) http.HandlerFunc {
+	parts := strings.Split(address[1:], "/")
+	switch {
+	case address == "/version":
+		return e.answerVersion
+	case parts[0] == "openapi":
+		return e.findOpenAPI(strings.TrimPrefix(address, "/openapi/"))
+	case address == "/api":
+		return e.answerRoot(address, func(g *group) bool { return g.name == "" }, func() protoObject { return coreVersions(e.groups, e.options.Address) })
+	case address == "/apis":
+		return e.answerRoot(address, func(g *group) bool { return g.name != "" }, func() protoObject { return groupList(e.groups) })
+	case parts[0] == "api" && len(parts) == 2:
+		return e.findResources(address, "", parts[1])
+	case parts[0] == "apis" && len(parts) > 1 && parts[1] != "":
+		if len(parts) == 2 {
+			return e.findGroup(address, parts[1])
+		}
+		return e.findResources(address, parts[1], parts[2])
+	}
+	return nil
+}
+
+func (e *edition) findGroup(address, name string) http.HandlerFunc {
+	g := findGroup(e.groups, name)
+	if g == nil {
+		return nil
+	}
+	return e.answerDiscovery(address, func() protoObject { return g.document() })
+}
+
+func (e *edition) findResources(address, groupName, version string) http.HandlerFunc {
+	g := findGroup(e.groups, groupName)
+	if g == nil || !slices.Contains(g.versions, version) {
+		return nil
+	}
+	return e.answerDiscovery(address, func() protoObject { return g.resourceList(version) })
+}
+
+func (e *edition) answerVersion(w http.ResponseWriter, r *http.Request) {
+	e.answer(w, r, "/version", func() (*page, error) {
+		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, e.options.Version) })
+	})
+}
+
+// answerRoot answers requests for all groups that are meant: aggregated if the client knows that,
+// else as it was before.
+func (e *edition) answerRoot(address string, meant func(*group) bool, before func() protoObject) http.HandlerFunc {
+	otherwise := e.answerDiscovery(address, before)
+	return func(w http.ResponseWriter, r *http.Request) {
+		form, parameters, ok := choose(r.Header.Get("Accept"), discoveryForms, wantsAggregated)
+		if !ok {
+			otherwise(w, r)
+			return
+		}
+		version := parameters["v"]
+		w.Header().Set("Cache-Control", "public")
+		e.answer(w, r, address+" "+version+" "+form, func() (*page, error) {
+			groups := slices.DeleteFunc(slices.Clone(e.groups), func(g *group) bool { return !meant(g) })
+			mediaType := form + ";g=" + aggregatedGroup + ";v=" + version + ";as=" + aggregatedKind
+			return newPage(mediaType, func(w io.Writer) error { return encode(w, aggregated(groups, version), form) })
+		})
+	}
+}
+
+// answerDiscovery answers requests for a document about the API.
+func (e *edition) answerDiscovery(address string, make func() protoObject) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		form, _, ok := choose(r.Header.Get("Accept"), discoveryForms, plain)
+		if !ok {
+			refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "only the following media types are accepted: "+strings.Join(discoveryForms, ", "))
+			return
+		}
+		e.answer(w, r, address+" "+form, func() (*page, error) {
+			return newPage(form, func(w io.Writer) error { return encode(w, make(), form) })
+		})
+	}
+}
+
+// answer sends the page that is kept under a key, or made now.
+func (e *edition) answer(w http.ResponseWriter, r *http.Request, key string, make func() (*page, error)) {
+	p, err := e.page(key, make)
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "the document could not be made: "+err.Error())
+		return
+	}
+	p.send(w, r)
+}
+
+// refuse answers with a status that says why not.
+func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
+	w.Header().Set("Content-Type", mediaJSON)
+	w.WriteHeader(code)
+	// The client may be gone; there is nobody to tell.
+	_ = encodeJSON(w, metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+	})
+}

@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// jsonWriter writes a big JSON object member by member, so that it is never in memory as a whole.
+// The first error stays.
+type jsonWriter struct {
+	w      io.Writer
+	err    error
+	inside bool // the object has a member already
+}
+
+func (j *jsonWriter) text(s string) {
+	if j.err == nil {
+		_, j.err = io.WriteString(j.w, s)
+	}
+}
+
+func (j *jsonWriter) begin() {
+	j.text("{")
+	j.inside = false
+}
+
+func (j *jsonWriter) end() {
+	j.text("}")
+	j.inside = true
+}
+
+// name begins a member.
+func (j *jsonWriter) name(name string) {
+	if j.inside {
+		j.text(",")
+	}
+	j.inside = true
+	quoted, err := json.Marshal(name)
+	j.fail(err)
+	j.text(string(quoted) + ":")
+}
+
+// member writes a member. What marshals itself is taken at its word.
+func (j *jsonWriter) member(name string, value any) {
+	j.name(name)
+	var text []byte
+	var err error
+	if self, ok := value.(json.Marshaler); ok {
+		text, err = self.MarshalJSON()
+	} else {
+		text, err = json.Marshal(value)
+	}
+	j.fail(err)
+	j.raw(text)
+}
+
+// object writes a member that is an object; fill writes its members.
+func (j *jsonWriter) object(name string, fill func()) {
+	j.name(name)
+	j.begin()
+	fill()
+	j.end()
+}
+
+func (j *jsonWriter) raw(text []byte) {
+	if j.err == nil {
+		_, j.err = j.w.Write(text)
+	}
+}
+
+func (j *jsonWriter) fail(err error) {
+	if j.err == nil {
+		j.err = err
+	}
+}

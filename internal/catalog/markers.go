@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	_ "embed" // markers.txt
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+//go:generate go run ./generate markers.txt
+
+//go:embed markers.txt
+var markersText string
+
+// marks are what the comments of a Go type or field say, which reflection cannot see.
+type marks struct {
+	optional, required   bool
+	union, discriminator bool
+	listType, mapType    string
+	listKeys             []string
+	byDefault            any
+	enum                 []any
+}
+
+// markers are the marks of Go types, and of their fields by the names in JSON.
+type markers map[string]*marks
+
+// ofType returns the marks of a type.
+func (m markers) ofType(t reflect.Type) *marks { return m.at(t.PkgPath() + "." + t.Name()) }
+
+// ofField returns the marks of a field of a struct.
+func (m markers) ofField(t reflect.Type, name string) *marks {
+	return m.at(t.PkgPath() + "." + t.Name() + "\t" + name)
+}
+
+func (m markers) at(key string) *marks {
+	if found := m[key]; found != nil {
+		return found
+	}
+	return &marks{}
+}
+
+// parseMarkers reads a text such as markers.txt.
+func parseMarkers(text string) (markers, error) {
+	all := markers{}
+	typeName := ""
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "#") || line == "" {
+			continue
+		}
+		name, words, _ := strings.Cut(strings.TrimPrefix(line, "\t"), " ")
+		key := typeName + "\t" + name
+		if line[0] != '\t' {
+			typeName, key = name, name
+		}
+		found, err := parseMarks(words)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		all[key] = found
+	}
+	return all, nil
+}
+
+func parseMarks(words string) (*marks, error) {
+	m := &marks{}
+	for words != "" {
+		word, rest, _ := strings.Cut(words, " ")
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "default", "enum": // the rest of the line
+			value, rest = strings.TrimPrefix(words, name+"="), ""
+		}
+		if err := m.set(name, value); err != nil {
+			return nil, err
+		}
+		words = rest
+	}
+	return m, nil
+}
+
+func (m *marks) set(name, value string) error {
+	switch name {
+	case "optional":
+		m.optional = true
+	case "required":
+		m.required = true
+	case "union":
+		m.union = true
+	case "discriminator":
+		m.discriminator = true
+	case "list":
+		m.listType = value
+	case "map":
+		m.mapType = value
+	case "key":
+		m.listKeys = append(m.listKeys, value)
+	case "default":
+		return json.Unmarshal([]byte(value), &m.byDefault)
+	case "enum":
+		return json.Unmarshal([]byte(value), &m.enum)
+	default:
+		return fmt.Errorf("expected a word that the head of the text explains, received %q", name)
+	}
+	return nil
+}

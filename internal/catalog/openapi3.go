@@ -1,0 +1,185 @@
+package catalog
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// openAPI3 makes the documents of version 3: one for each group and version. What they have in
+// common is made once. It is used once and thrown away.
+type openAPI3 struct {
+	*pathMaker
+	kinds   []*kinds.Kind
+	encoded map[string][]byte // definitions
+}
+
+func newOpenAPI3(all []*kinds.Kind) *openAPI3 {
+	return &openAPI3{newPathMaker(form3), all, map[string][]byte{}}
+}
+
+// names3 returns the names of the documents of a server with some kinds: api/v1, apis/apps/v1; also
+// those that only tell how to ask what there is: api, apis, apis/apps, version.
+func names3(all []*kinds.Kind) []string {
+	names := []string{"version", "api", "apis"}
+	for _, gv := range groupVersions(all) {
+		if gv.Group != "" {
+			names = append(names, "apis/"+gv.Group)
+		}
+		names = append(names, prefix(gv.Group, gv.Version)[1:])
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// paths returns the paths of a document, and its group and version.
+func (o *openAPI3) paths(name string) ([]*path, schema.GroupVersion) {
+	parts := strings.Split(name, "/")
+	gv := schema.GroupVersion{}
+	switch {
+	case name == "version":
+		return []*path{o.aboutVersion()}, gv
+	case name == "api":
+		return []*path{o.aboutCore()}, gv
+	case name == "apis":
+		return []*path{o.aboutGroups()}, gv
+	case parts[0] == "apis" && len(parts) == 2:
+		return []*path{o.aboutGroup(parts[1])}, gv
+	case parts[0] == "apis":
+		gv = schema.GroupVersion{Group: parts[1], Version: parts[2]}
+	default:
+		gv.Version = parts[1]
+	}
+	paths := append(o.versionPaths(o.kinds, gv), o.aboutResources(gv.Group, gv.Version))
+	slices.SortFunc(paths, func(a, b *path) int { return strings.Compare(a.address, b.address) })
+	return paths, gv
+}
+
+// write writes a document as JSON.
+func (o *openAPI3) write(w io.Writer, name string) error {
+	paths, gv := o.paths(name)
+	j := &jsonWriter{w: w}
+	j.begin()
+	j.member("openapi", "3.0.0")
+	j.member("info", map[string]string{"title": title, "version": documentVersion})
+	var roots []string
+	j.object("paths", func() {
+		for _, p := range paths {
+			j.member(p.address, p.openAPI3())
+			roots = append(roots, p.definitions()...)
+		}
+	})
+	j.object("components", func() {
+		j.object("schemas", func() {
+			for _, name := range o.reachable(roots) {
+				j.name(name)
+				j.raw(o.encode(j, name, gv))
+			}
+		})
+		j.member("securitySchemes", map[string]any{securityName: bearerToken()})
+	})
+	j.end()
+	return j.err
+}
+
+// definitions returns those that the operations of a path use.
+func (p *path) definitions() (names []string) {
+	for _, o := range p.operations {
+		names = append(names, o.answers)
+		if o.body != "" {
+			names = append(names, o.body)
+		}
+	}
+	return names
+}
+
+// encode returns a definition as JSON. Those that serve every group say so only about the core and
+// the group of the document.
+func (o *openAPI3) encode(j *jsonWriter, name string, gv schema.GroupVersion) []byte {
+	if text := o.encoded[name]; text != nil {
+		return text
+	}
+	d := o.made[name]
+	said := *d.schema
+	said.Extensions = nil
+	for extension, value := range d.schema.Extensions {
+		said.AddExtension(extension, value)
+	}
+	served := d.kinds
+	if len(served) > 1 {
+		served = slices.DeleteFunc(slices.Clone(served), func(k schema.GroupVersionKind) bool {
+			return k.GroupVersion() != gv && k.GroupVersion() != schema.GroupVersion{Version: "v1"}
+		})
+	}
+	addKinds(&said, served)
+	text, err := said.MarshalJSON()
+	j.fail(err)
+	if len(d.kinds) <= 1 {
+		o.encoded[name] = text
+	}
+	return text
+}
+
+func (p *path) openAPI3() *spec3.Path {
+	made := &spec3.Path{}
+	made.Parameters = parameters3(p.parameters)
+	for _, o := range p.operations {
+		operation := o.openAPI3()
+		switch o.method {
+		case "get":
+			made.Get = operation
+		case "put":
+			made.Put = operation
+		case "post":
+			made.Post = operation
+		case "delete":
+			made.Delete = operation
+		case "patch":
+			made.Patch = operation
+		}
+	}
+	return made
+}
+
+func parameters3(list []parameter) (made []*spec3.Parameter) {
+	for _, p := range list {
+		q := &spec3.Parameter{}
+		q.Name, q.In, q.Description, q.Required = p.name, p.in, p.description, p.in == "path"
+		q.Schema = &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{p.valueType}, UniqueItems: true}}
+		made = append(made, q)
+	}
+	return made
+}
+
+func (o *operation) openAPI3() *spec3.Operation {
+	made := &spec3.Operation{}
+	made.OperationId, made.Description, made.Tags = o.id, o.description, []string{o.tag}
+	made.Parameters = parameters3(o.parameters)
+	if o.body != "" {
+		made.RequestBody = &spec3.RequestBody{}
+		made.RequestBody.Required, made.RequestBody.Content = !o.mayBeEmpty, content3(o.consumes, o.body)
+	}
+	responses := map[int]*spec3.Response{http.StatusUnauthorized: {ResponseProps: spec3.ResponseProps{Description: http.StatusText(http.StatusUnauthorized)}}}
+	for _, code := range o.codes {
+		responses[code] = &spec3.Response{ResponseProps: spec3.ResponseProps{Description: http.StatusText(code), Content: content3(o.produces, o.answers)}}
+	}
+	made.Responses = &spec3.Responses{ResponsesProps: spec3.ResponsesProps{StatusCodeResponses: responses}}
+	made.Extensions = o.extensions()
+	return made
+}
+
+// content3 says that something is the same definition in all media types.
+func content3(mediaTypes []string, definition string) map[string]*spec3.MediaType {
+	content := make(map[string]*spec3.MediaType, len(mediaTypes))
+	for _, name := range mediaTypes {
+		content[name] = &spec3.MediaType{MediaTypeProps: spec3.MediaTypeProps{Schema: reference(form3, definition)}}
+	}
+	return content
+}

@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// parts are the facts of a document of OpenAPI, by where they are in it.
+type parts map[string]any
+
+func partsOf(document map[string]any) parts {
+	out := parts{}
+	definitions, _ := document["definitions"].(map[string]any)
+	if components, ok := document["components"].(map[string]any); ok {
+		definitions, _ = components["schemas"].(map[string]any)
+	}
+	for name, v := range definitions {
+		out[name] = facts(v)
+	}
+	declared, _ := document["parameters"].(map[string]any)
+	paths, _ := document["paths"].(map[string]any)
+	for name, v := range paths {
+		out[name] = facts(inlined(v, declared))
+	}
+	return out
+}
+
+func ourDocument2(t *testing.T) map[string]any {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writeOpenAPI2(&b, kinds.Builtin()); err != nil {
+		t.Fatal(err)
+	}
+	return parseJSON(t, b.Bytes())
+}
+
+func ourDocuments3(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	all := map[string]map[string]any{}
+	maker := newOpenAPI3(kinds.Builtin())
+	for _, name := range names3(kinds.Builtin()) {
+		var b bytes.Buffer
+		if err := maker.write(&b, name); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = parseJSON(t, b.Bytes())
+	}
+	return all
+}
+
+// compare holds our parts against a golden that has a hash of each of the oracle's.
+func compare(t *testing.T, file string, ours parts, oracle func(folder string) parts) {
+	t.Helper()
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(ours)) {
+		lines = append(lines, name+" "+hash(ours[name]))
+	}
+	differ(t, lines, golden(t, file, func(folder string) []string {
+		var lines []string
+		theirs := oracle(folder)
+		for _, name := range slices.Sorted(maps.Keys(ours)) {
+			lines = append(lines, name+" "+hash(theirs[name]))
+			tell(name, ours[name], theirs[name], func(text string) { t.Error(text) })
+		}
+		return lines
+	}))
+}
+
+func TestOpenAPI2(t *testing.T) {
+	compare(t, "openapi2.txt", partsOf(ourDocument2(t)), func(folder string) parts {
+		return partsOf(readJSON(t, filepath.Join(folder, "api/openapi-spec/swagger.json")))
+	})
+}
+
+func TestOpenAPI3(t *testing.T) {
+	all := parts{}
+	for name, document := range ourDocuments3(t) {
+		for part, v := range partsOf(document) {
+			all[name+" "+part] = v
+		}
+	}
+	// A definition is the same wherever it is, unless it serves every group: once is enough.
+	once := func(all parts) parts {
+		seen := map[string]bool{}
+		out := parts{}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			_, part, _ := strings.Cut(name, " ")
+			if key := fmt.Sprint(part, hash(all[name])); !seen[key] {
+				seen[key] = true
+				out[name] = all[name]
+			}
+		}
+		return out
+	}
+	compare(t, "openapi3.txt", once(all), func(folder string) parts {
+		theirs := parts{}
+		for _, name := range names3(kinds.Builtin()) {
+			file := filepath.Join(folder, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
+			for part, v := range partsOf(readJSON(t, file)) {
+				theirs[name+" "+part] = v
+			}
+		}
+		for name := range all {
+			tell(name, all[name], theirs[name], func(text string) { t.Error(text) })
+		}
+		return theirs
+	})
+}
+
+// undescribed are the fields that Kubernetes says nothing about either, but for those of version.Info.
+var undescribed = []string{
+	"io.k8s.api.networking.v1.IngressRule.http",
+	"io.k8s.api.certificates.v1.CertificateSigningRequest.metadata",
+	"io.k8s.api.certificates.v1.CertificateSigningRequestList.metadata",
+}
+
+// TestDescribed looks for what kubectl explain could not explain.
+func TestDescribed(t *testing.T) {
+	definitions := ourDocument2(t)["definitions"].(map[string]any)
+	if len(definitions) < 450 {
+		t.Errorf("only %d definitions", len(definitions))
+	}
+	for name, v := range definitions {
+		definition := v.(map[string]any)
+		if definition["description"] == nil {
+			t.Errorf("%s has no description", name)
+		}
+		properties, _ := definition["properties"].(map[string]any)
+		for field, v := range properties {
+			if v.(map[string]any)["description"] == nil && !slices.Contains(undescribed, name+"."+field) && !strings.HasSuffix(name, ".version.Info") {
+				t.Errorf("%s.%s has no description", name, field)
+			}
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// parameter is a part of a path, or of a query, that a request may or must have.
+type parameter struct {
+	name        string
+	in          string // path, query
+	valueType   string
+	description string
+	// key names the parameter among those that a document of version 2 declares once; it is empty
+	// for those that are written where they are used. kubectl looks for dryRun and fieldValidation
+	// only there.
+	key string
+}
+
+// parameters are those that requests have in common.
+type parameters struct {
+	namespace, pretty parameter
+	forList           []parameter
+	forWrite          []parameter // create and update
+	forPatch          []parameter
+	forDelete         []parameter
+	forCollection     []parameter // delete a collection
+}
+
+// newParameters makes them. What they mean is told by the types of Kubernetes that have them as
+// fields.
+func newParameters() *parameters {
+	list, write := metav1.ListOptions{}.SwaggerDoc(), metav1.CreateOptions{}.SwaggerDoc()
+	patch, remove := metav1.PatchOptions{}.SwaggerDoc(), metav1.DeleteOptions{}.SwaggerDoc()
+	query := func(docs map[string]string, name, valueType string) parameter {
+		return parameter{name, "query", valueType, docs[name], name}
+	}
+	inline := func(docs map[string]string, name string) parameter {
+		return parameter{name, "query", "string", docs[name], ""}
+	}
+	dryRun, validation := inline(write, "dryRun"), inline(write, "fieldValidation")
+	manager := query(patch, "fieldManager", "string")
+	manager.key = "fieldManager-patch"
+	p := &parameters{
+		namespace: parameter{"namespace", "path", "string", "the namespace of the object", "namespace"},
+		pretty:    parameter{"pretty", "query", "string", "true asks for JSON with line breaks and indents", "pretty"},
+		forWrite:  []parameter{dryRun, query(write, "fieldManager", "string"), validation},
+		forPatch:  []parameter{dryRun, manager, validation, query(patch, "force", "boolean")},
+	}
+	selecting := []parameter{
+		query(list, "continue", "string"), query(list, "fieldSelector", "string"),
+		query(list, "labelSelector", "string"), query(list, "limit", "integer"),
+		query(list, "resourceVersion", "string"), query(list, "resourceVersionMatch", "string"),
+		query(list, "sendInitialEvents", "boolean"), query(list, "timeoutSeconds", "integer"),
+	}
+	p.forList = sortedParameters(selecting, []parameter{query(list, "allowWatchBookmarks", "boolean"), query(list, "watch", "boolean")})
+	p.forDelete = []parameter{
+		dryRun, query(remove, "gracePeriodSeconds", "integer"),
+		query(remove, "orphanDependents", "boolean"), query(remove, "propagationPolicy", "string"),
+	}
+	p.forCollection = sortedParameters(selecting, p.forDelete)
+	return p
+}
+
+func sortedParameters(lists ...[]parameter) []parameter {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.name, b.name) })
+	return all
+}
+
+// shared returns the parameters that documents of version 2 declare once.
+func (p *parameters) shared() []parameter {
+	all := sortedParameters(p.forList, p.forWrite, p.forPatch, p.forDelete, []parameter{p.namespace, p.pretty})
+	all = slices.DeleteFunc(all, func(q parameter) bool { return q.key == "" })
+	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.key, b.key) })
+	return slices.Compact(all)
+}

@@ -1,0 +1,262 @@
+package catalog
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// path is an address with variables in it, and what can be done there.
+type path struct {
+	address    string
+	parameters []parameter // of all operations
+	operations []*operation
+}
+
+// operation is a method at a path.
+type operation struct {
+	method, action string // action is empty where no objects are
+	id, tag        string
+	description    string
+	parameters     []parameter
+	body           string // the definition of what is sent, or empty
+	mayBeEmpty     bool   // the body
+	consumes       []string
+	produces       []string
+	codes          []int  // of success
+	answers        string // the definition of what is received
+	kind           schema.GroupVersionKind
+}
+
+var (
+	anything  = []string{"*/*"}
+	aboutAPI  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
+	objects   = append(slices.Clip(aboutAPI), "application/cbor")
+	watchable = append(slices.Clip(objects), "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch", "application/cbor-seq")
+	patches   = []string{
+		"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json",
+		"application/apply-patch+yaml", "application/apply-patch+cbor",
+	}
+)
+
+// pathMaker makes paths, and with them the definitions that they need.
+type pathMaker struct {
+	*definer
+	parameters *parameters
+}
+
+func newPathMaker(f form) *pathMaker { return &pathMaker{newDefiner(f), newParameters()} }
+
+// prefix returns where the resources of a group and version are.
+func prefix(group, version string) string {
+	if group == "" {
+		return "/api/" + version
+	}
+	return "/apis/" + group + "/" + version
+}
+
+// tag returns what operations of a group are filed under: rbacAuthorization.
+func tag(group string) string {
+	if group == "" {
+		return "core"
+	}
+	parts := strings.FieldsFunc(strings.TrimSuffix(group, ".k8s.io"), func(r rune) bool { return r == '.' || r == '-' })
+	for i, part := range parts[1:] {
+		parts[i+1] = capital(part)
+	}
+	return strings.Join(parts, "")
+}
+
+func capital(s string) string {
+	for i, r := range s {
+		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
+	}
+	return s
+}
+
+// about returns the path of a document about the API.
+func (m *pathMaker) about(address, id, tag, description string, media []string, answer reflect.Type) *path {
+	return &path{address: address, operations: []*operation{{
+		method: "get", id: id, tag: tag, description: description,
+		consumes: media, produces: media, codes: []int{200}, answers: m.define(answer),
+	}}}
+}
+
+func (m *pathMaker) aboutVersion() *path {
+	return m.about("/version/", "getCodeVersion", "version", "which version of the server this is", aboutAPI[:1], reflect.TypeFor[version.Info]())
+}
+
+func (m *pathMaker) aboutCore() *path {
+	return m.about("/api/", "getCoreAPIVersions", "core", "the versions of the core", aboutAPI, reflect.TypeFor[metav1.APIVersions]())
+}
+
+func (m *pathMaker) aboutGroups() *path {
+	return m.about("/apis/", "getAPIVersions", "apis", "the groups and their versions", aboutAPI, reflect.TypeFor[metav1.APIGroupList]())
+}
+
+func (m *pathMaker) aboutGroup(group string) *path {
+	id := "get" + capital(tag(group)) + "APIGroup"
+	return m.about("/apis/"+group+"/", id, tag(group), "the versions of the group", aboutAPI, reflect.TypeFor[metav1.APIGroup]())
+}
+
+func (m *pathMaker) aboutResources(group, version string) *path {
+	id := "get" + capital(tag(group)) + capital(version) + "APIResources"
+	return m.about(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", objects, reflect.TypeFor[metav1.APIResourceList]())
+}
+
+// kindPaths makes the paths of one kind at one of its versions.
+type kindPaths struct {
+	*pathMaker
+	kind             *kinds.Kind
+	gvk              schema.GroupVersionKind
+	object, list     string // definitions
+	collection, item string // addresses
+}
+
+// pathsOf returns the paths of a kind at a version.
+func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
+	p := &kindPaths{pathMaker: m, kind: k, gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
+	p.object, p.list = m.defineKind(k, version)
+	everywhere := prefix(k.Group, version) + "/" + k.Resource
+	p.collection = everywhere
+	if k.Namespaced {
+		p.collection = prefix(k.Group, version) + "/namespaces/{namespace}/" + k.Resource
+	}
+	p.item = p.collection + "/{name}"
+	if k.OnlyCreate {
+		return []*path{p.place(p.collection, p.create())}
+	}
+	onCollection := []*operation{p.listing(""), p.create()}
+	if !k.Singly {
+		onCollection = append(onCollection, p.deleteCollection())
+	}
+	paths := []*path{
+		p.place(p.collection, onCollection...),
+		p.place(p.item, p.delete(), p.read("", p.object, p.gvk), p.patch("", p.object, p.gvk), p.replace("", p.object, p.gvk)),
+	}
+	if k.Namespaced {
+		paths = append(paths, p.place(everywhere, p.listing("ForAllNamespaces")))
+	}
+	if k.HasStatus {
+		paths = append(paths, p.subresource("status", p.object, p.gvk))
+	}
+	if k.HasScale {
+		scale := autoscalingv1.SchemeGroupVersion.WithKind("Scale")
+		paths = append(paths, p.subresource("scale", m.define(reflect.TypeFor[autoscalingv1.Scale]()), scale))
+	}
+	return paths
+}
+
+// place puts operations at an address. What they all accept is said once.
+func (p *kindPaths) place(address string, operations ...*operation) *path {
+	at := &path{address: address, operations: operations}
+	common := slices.DeleteFunc(slices.Clone(operations[0].parameters), func(q parameter) bool {
+		return slices.ContainsFunc(operations, func(o *operation) bool { return !slices.Contains(o.parameters, q) })
+	})
+	for _, o := range operations {
+		o.parameters = slices.DeleteFunc(slices.Clone(o.parameters), func(q parameter) bool { return slices.Contains(common, q) })
+	}
+	own := []parameter{p.parameters.pretty}
+	if strings.Contains(address, "{namespace}") {
+		own = append(own, p.parameters.namespace)
+	}
+	if strings.Contains(address, "{name}") {
+		own = append(own, parameter{name: "name", in: "path", valueType: "string", description: "the name of the " + p.kind.Name})
+	}
+	at.parameters = sortedParameters(common, own)
+	return at
+}
+
+func (p *kindPaths) subresource(name, object string, gvk schema.GroupVersionKind) *path {
+	return p.place(p.item+"/"+name, p.read(name, object, gvk), p.patch(name, object, gvk), p.replace(name, object, gvk))
+}
+
+// operation returns one with what all operations on objects of the kind have. In its description, %s
+// is the kind.
+func (p *kindPaths) operation(method, action, verb, subresource, description string) *operation {
+	tagged := tag(p.kind.Group)
+	namespaced := ""
+	if p.kind.Namespaced {
+		namespaced = "Namespaced"
+	}
+	if subresource != "" {
+		description += ", its " + subresource
+	}
+	return &operation{
+		method: method, action: action, tag: tagged + "_" + p.gvk.Version, description: fmt.Sprintf(description, p.kind.Name),
+		id:       fmt.Sprintf(verb, capital(tagged)+capital(p.gvk.Version), namespaced+p.kind.Name) + capital(subresource),
+		consumes: anything, produces: objects, codes: []int{200}, kind: p.gvk, answers: p.object,
+	}
+}
+
+func (p *kindPaths) listing(where string) *operation {
+	o := p.operation("get", "list", "list%s%s", "", "lists or watches objects of kind %s")
+	if where != "" {
+		o.id = strings.Replace(o.id, "Namespaced", "", 1) + where
+	}
+	o.parameters, o.produces, o.answers = p.parameters.forList, watchable, p.list
+	return o
+}
+
+func (p *kindPaths) create() *operation {
+	o := p.operation("post", "post", "create%s%s", "", "creates a %s")
+	o.parameters, o.body, o.codes = p.parameters.forWrite, p.object, []int{200, 201, 202}
+	return o
+}
+
+func (p *kindPaths) deleteCollection() *operation {
+	o := p.operation("delete", "deletecollection", "delete%sCollection%s", "", "deletes all objects of kind %s that are selected")
+	o.parameters, o.answers = p.parameters.forCollection, p.define(reflect.TypeFor[metav1.Status]())
+	o.body, o.mayBeEmpty = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
+	return o
+}
+
+func (p *kindPaths) read(subresource, object string, gvk schema.GroupVersionKind) *operation {
+	o := p.operation("get", "get", "read%s%s", subresource, "reads one %s")
+	o.answers, o.kind = object, gvk
+	return o
+}
+
+func (p *kindPaths) replace(subresource, object string, gvk schema.GroupVersionKind) *operation {
+	o := p.operation("put", "put", "replace%s%s", subresource, "replaces one %s")
+	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201}
+	o.answers, o.kind = object, gvk
+	return o
+}
+
+func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKind) *operation {
+	o := p.operation("patch", "patch", "patch%s%s", subresource, "changes one %s in part, or applies a configuration to it")
+	o.parameters, o.consumes, o.codes = p.parameters.forPatch, patches, []int{200, 201}
+	o.body, o.answers, o.kind = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk
+	return o
+}
+
+func (p *kindPaths) delete() *operation {
+	o := p.operation("delete", "delete", "delete%s%s", "", "deletes one %s")
+	o.parameters, o.codes = p.parameters.forDelete, []int{200, 202}
+	o.body, o.mayBeEmpty = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
+	if !answersDeleted[p.kind.String()] {
+		o.answers = p.define(reflect.TypeFor[metav1.Status]())
+	}
+	return o
+}
+
+// answersDeleted are the kinds of which deleting one is answered with the object as it was. Others
+// are answered with a Status.
+var answersDeleted = map[string]bool{
+	"persistentvolumeclaims": true, "persistentvolumes": true, "pods": true, "podtemplates": true,
+	"resourcequotas": true, "serviceaccounts": true, "services": true,
+	"deviceclasses.resource.k8s.io": true, "resourceclaims.resource.k8s.io": true,
+	"resourceclaimtemplates.resource.k8s.io": true, "resourceslices.resource.k8s.io": true,
+	"csidrivers.storage.k8s.io": true, "csinodes.storage.k8s.io": true, "storageclasses.storage.k8s.io": true,
+	"volumeattachments.storage.k8s.io": true, "volumeattributesclasses.storage.k8s.io": true,
+}

@@ -1,0 +1,40 @@
+package catalog
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// Version returns what a server that behaves like a version of Kubernetes tells about itself.
+// Clients look at major and minor; release is the server's own version and comes after a plus sign,
+// where it does not count for them.
+func Version(release string) version.Info {
+	info := version.Info{
+		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",
+		MinCompatibilityMajor: "1", MinCompatibilityMinor: "35",
+		GitVersion: "v1.36.0", GitTreeState: "clean",
+		GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	if release != "" {
+		info.GitVersion += "+" + release
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return info
+	}
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			info.GitCommit = setting.Value
+		case "vcs.time":
+			info.BuildDate = setting.Value
+		case "vcs.modified":
+			if setting.Value == "true" {
+				info.GitTreeState = "dirty"
+			}
+		}
+	}
+	return info
+}
