@@ -39,15 +39,16 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	return now
 }
 
+// withNextGeneration returns an object with its next generation.
 func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) document.Value {
-	generation := document.Value{}
-	if n := k.NextGeneration(endpoint, obj, live); n != 0 {
-		generation = document.NewInt(n)
-	}
-	if document.Equal(generation, obj.Lookup("metadata", "generation")) {
+	next, sent := k.NextGeneration(endpoint, obj, live), obj.Lookup("metadata", "generation")
+	switch n, ok := sent.Int64(); {
+	case next == 0 && sent.IsAbsent(), next != 0 && ok && n == next:
 		return obj
+	case next == 0:
+		return put(obj, document.Value{}, "metadata", "generation")
 	}
-	return put(obj, generation, "metadata", "generation")
+	return put(obj, document.NewInt(next), "metadata", "generation")
 }
 
 // means reports whether two values mean the same to a kind: those that are absent, null or empty

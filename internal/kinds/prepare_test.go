@@ -46,6 +46,19 @@ func TestPrepare(t *testing.T) {
 	})
 }
 
+// TestPrepareNothing makes sure that a write that changes nothing costs nothing here.
+func TestPrepareNothing(t *testing.T) {
+	for _, name := range []string{"deployments.apps", "pods", "services", "configmaps", "jobs.batch", "secrets"} {
+		k := builtin(t, name)
+		live := parse(t, `{metadata: {name: a, generation: 3}, spec: {type: ClusterIP, template: {spec: {serviceAccountName: b, serviceAccount: b}}}, status: {replicas: 1}}`)
+		var got document.Value
+		allocs := testing.AllocsPerRun(100, func() { got = k.Prepare("", k.Fold(live), live, testWrite) })
+		if !document.Same(got, live) || allocs > 0 {
+			t.Errorf("%s: %v allocations, %v", name, allocs, got)
+		}
+	}
+}
+
 func TestPrepareDaemonSet(t *testing.T) {
 	const zeros = `{currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0}`
 	testPrepare(t, []prepareTest{
