@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	_ "embed" // defaults.txt
 	"slices"
 	"sync"
@@ -33,19 +32,18 @@ func (t *Type) Default(doc document.Value) document.Value {
 	return d.value(t, doc)
 }
 
-// defaulter is the state of one defaulting.
+// defaulter is the state of one defaulting. The rules of a struct are followed before it looks into
+// the struct's fields, so that there is only one subject at a time.
 type defaulter struct {
-	b document.Builder
-	// changes are what the rules have done to structs that are not finished, the innermost last.
-	changes []document.Field
+	b       document.Builder
+	subject subject
 }
 
 var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
 
 func (d *defaulter) release() {
 	d.b.Reset()
-	clear(d.changes[:cap(d.changes)])
-	d.changes = d.changes[:0]
+	d.subject.release()
 	defaulters.Put(d)
 }
 
@@ -127,62 +125,12 @@ func (d *defaulter) follow(t *Type, v document.Value) document.Value {
 	if len(t.rules) == 0 {
 		return v
 	}
-	s := subject{d: d, v: v, from: len(d.changes)}
+	s := &d.subject
+	s.v, s.b = v, &d.b
 	for i := range t.rules {
-		t.rules[i].follow(&s)
+		t.rules[i].follow(s)
 	}
 	return s.finish()
-}
-
-// subject is a struct while its rules are followed.
-type subject struct {
-	d    *defaulter
-	v    document.Value
-	from int // its changes are d.changes[from:]; an absent value removes
-}
-
-func (s *subject) get(name string) document.Value {
-	for i := range s.d.changes[s.from:] {
-		if c := &s.d.changes[s.from+i]; c.Name == name {
-			return c.Value
-		}
-	}
-	return s.v.Get(name)
-}
-
-func (s *subject) set(name string, v document.Value) {
-	for i := range s.d.changes[s.from:] {
-		if c := &s.d.changes[s.from+i]; c.Name == name {
-			c.Value = v
-			return
-		}
-	}
-	s.d.changes = append(s.d.changes, document.Field{Name: name, Value: v})
-}
-
-// finish returns the struct with its changes.
-func (s *subject) finish() document.Value {
-	changes := s.d.changes[s.from:]
-	if len(changes) == 0 {
-		return s.v
-	}
-	slices.SortFunc(changes, func(a, b document.Field) int { return cmp.Compare(a.Name, b.Name) })
-	b := &s.d.b
-	mark, next, count := b.Mark(), 0, s.v.Len()
-	for _, c := range changes {
-		from := next
-		for next < count && s.v.Name(next) < c.Name {
-			next++
-		}
-		b.PushAll(s.v, from, next)
-		if next < count && s.v.Name(next) == c.Name {
-			next++
-		}
-		b.Push(c.Name, c.Value)
-	}
-	b.PushAll(s.v, next, count)
-	s.d.changes = s.d.changes[:s.from]
-	return b.Map(mark)
 }
 
 // settle finds out which types are quiet, and which fields are busy.

@@ -1,8 +1,6 @@
 package rules
 
-import (
-	"strings"
-)
+import "strings"
 
 // hasLatestTag tells whether an image has the tag latest, or gets it because it has neither tag nor
 // digest. What is no reference to an image has not got it.
@@ -23,17 +21,21 @@ func hasLatestTag(image string) bool {
 	return isRepository(rest) && (!hasDigest || isDigest(digest)) && !isIdentifier(image)
 }
 
-// isRepository checks the domain and the names.
+// isRepository checks the domain and the names. What looks like a domain but can not be one may
+// still be a name.
 func isRepository(text string) bool {
-	const longest = 255
 	domain, rest, found := strings.Cut(text, "/")
-	if !found || !isDomain(domain) {
+	switch {
+	case !found || !isDomain(domain):
+		domain, rest = "docker.io", text
+	case !isHost(domain):
 		domain, rest = "", text
 	}
-	if rest == "" || len(text) > longest || domain != "" && !isHost(domain) {
-		return false
+	if (domain == "docker.io" || domain == "index.docker.io") && !strings.Contains(rest, "/") {
+		rest = "library/" + rest // which it is short for
 	}
-	if whole := len("docker.io/library/") + len(text); domain == "" && !strings.Contains(text, "/") && whole > longest {
+	const longest = 255
+	if len(rest) > longest {
 		return false
 	}
 	for name := range strings.SplitSeq(rest, "/") {

@@ -98,9 +98,9 @@ func (r *rule) enter(s *subject, name *pathName, rest []pathName, v document.Val
 	if name.each {
 		var change rebuilding
 		for i, item := range v.Items() {
-			change.add(&s.d.b, v, i, "", r.inside(s, rest, item), item)
+			change.add(s.b, v, i, "", r.inside(s, rest, item), item)
 		}
-		return change.finish(&s.d.b, v)
+		return change.finish(s.b, v)
 	}
 	if !v.IsAbsent() && !v.IsNull() {
 		return r.inside(s, rest, v)
@@ -149,7 +149,7 @@ func (r *rule) outcome(s *subject, holder *document.Value, target *pathName, old
 	case drop:
 		return document.Value{}
 	case round:
-		return rounded(&s.d.b, old)
+		return rounded(s.b, old)
 	case merge:
 		return merged(old, s.lookup(r.source, holder))
 	}
@@ -166,20 +166,6 @@ func (r *rule) outcome(s *subject, holder *document.Value, target *pathName, old
 		return old
 	}
 	return r.value
-}
-
-// lookup follows a path that is not a target.
-func (s *subject) lookup(p *path, holder *document.Value) document.Value {
-	var v document.Value
-	if p.neighbor && holder != nil {
-		v = holder.Get(p.names[0].name)
-	} else {
-		v = s.get(p.names[0].name)
-	}
-	for i := range p.names[1:] {
-		v = v.Get(p.names[i+1].name)
-	}
-	return v
 }
 
 // merged returns a map with the keys that it lacks from another.
@@ -255,17 +241,4 @@ func (c *condition) holds(s *subject, holder *document.Value) bool {
 		return slices.Contains(c.values, v.JSON())
 	}
 	return false
-}
-
-// hasOnly tells whether there is no field but one.
-func (s *subject) hasOnly(name string) bool {
-	if len(s.d.changes) > s.from {
-		return false
-	}
-	for other, value := range s.v.Fields() {
-		if other != name && !value.IsNull() {
-			return false
-		}
-	}
-	return true
 }

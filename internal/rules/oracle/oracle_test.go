@@ -61,7 +61,7 @@ func TestRandom(t *testing.T) {
 			for i := range *count {
 				m := &Maker{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), Sloppy: i%2 == 1, Likely: []int{2, 8, 20, 40}[i/2%4]}
 				doc := withKindOf(k, m.Struct(k.Type, 0))
-				if check(t, k, doc, m.Sloppy) && i < 8 && golden.size() < 3000 {
+				if check(t, k, doc, m.Sloppy) && i < 24 && golden.size() < 12000 {
 					golden.add(t, k, doc)
 				}
 				if t.Failed() {
