@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,10 +147,10 @@ func TestModel(t *testing.T) {
 	w := newWorld(t)
 	m := &model{roles: map[cache.Key]rbacv1.ClusterRole{}, bindings: map[cache.Key]rbacv1.RoleBinding{}}
 	count := map[bool]int{}
-	for i := range 1500 {
+	for i := range 800 {
 		key, value := m.change(t, random)
 		w.write(key, value)
-		if i%200 == 199 {
+		if i%100 == 99 {
 			w.reopen()
 		}
 		for _, q := range questions() {
@@ -182,7 +183,7 @@ func TestConcurrency(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				default:
+				case <-time.After(200 * time.Microsecond):
 				}
 				for _, q := range questions() {
 					w.Allowed(q)
@@ -201,7 +202,7 @@ func TestConcurrency(t *testing.T) {
 		writing.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(i)))
 			m := &model{roles: map[cache.Key]rbacv1.ClusterRole{}, bindings: map[cache.Key]rbacv1.RoleBinding{}}
-			for range 150 {
+			for range 100 {
 				key, value := m.change(t, random)
 				change := store.Write{Key: key.String(), Value: canonical(t, value)}
 				if o, err := w.cache.Get(t.Context(), key, cache.Latest); err == nil {

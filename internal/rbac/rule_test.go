@@ -46,7 +46,7 @@ func randomRules(random *rand.Rand, most int) (rules []rbacv1.PolicyRule) {
 func TestMissing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	complete := 0
-	for range 20_000 {
+	for range 5_000 {
 		held, wanted := randomRules(random, 4), randomRules(random, 2)
 		_, want := validation.Covers(held, wanted)
 		got := missing(held, wanted)
@@ -67,7 +67,7 @@ func TestAllows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	count := map[bool]int{}
 	one := func(words ...string) string { return words[random.IntN(len(words))] }
-	for range 50_000 {
+	for range 20_000 {
 		rule := randomRule(random)
 		a := &Attributes{Verb: one("get", "list", "create", "x")}
 		asked := rbacv1.PolicyRule{Verbs: []string{a.Verb}}
@@ -93,7 +93,7 @@ func TestAllows(t *testing.T) {
 		}
 		count[want]++
 	}
-	if count[true] < 1000 || count[false] < 1000 {
+	if count[true] < 300 || count[false] < 1000 {
 		t.Errorf("too few of a kind: %v", count)
 	}
 }

@@ -1,0 +1,115 @@
+package rbac
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	upstream "k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	filter "k8s.io/apiserver/pkg/endpoints/filters/impersonation"
+	"k8s.io/apiserver/pkg/endpoints/request"
+
+	"github.com/cadastre/cadastre/internal/identity"
+)
+
+// asUpstream asks our Authorizer what Kubernetes' filter asks.
+func asUpstream(a *Authorizer) authorizer.Authorizer {
+	return authorizer.AuthorizerFunc(func(_ context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
+		u := at.GetUser()
+		allowed, reason := a.Allowed(&Attributes{
+			User: &identity.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()},
+			Verb: at.GetVerb(), Group: at.GetAPIGroup(), Resource: at.GetResource(), Subresource: at.GetSubresource(),
+			Namespace: at.GetNamespace(), Name: at.GetName(), NonResource: !at.IsResourceRequest(), Path: at.GetPath(),
+		})
+		if allowed {
+			return authorizer.DecisionAllow, reason, nil
+		}
+		return authorizer.DecisionNoOpinion, reason, nil
+	})
+}
+
+// oracle has Kubernetes' own filter decide.
+func oracle(a *Authorizer, header http.Header, at *Attributes) (*identity.User, string) {
+	var got *identity.User
+	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		u, _ := request.UserFrom(r.Context())
+		got = &identity.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
+	})
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header = header
+	info := &request.RequestInfo{
+		IsResourceRequest: !at.NonResource, Path: at.Path, Verb: at.Verb, APIGroup: at.Group, Resource: at.Resource,
+		Subresource: at.Subresource, Namespace: at.Namespace, Name: at.Name,
+	}
+	sender := &upstream.DefaultInfo{Name: at.User.Name, UID: at.User.UID, Groups: at.User.Groups, Extra: at.User.Extra}
+	ctx := request.WithUser(request.WithRequestInfo(r.Context(), info), sender)
+	answer := httptest.NewRecorder()
+	serializers := serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
+	filter.WithConstrainedImpersonation(inner, asUpstream(a), serializers).ServeHTTP(answer, r.WithContext(ctx))
+	return got, answer.Body.String()
+}
+
+// TestImpersonateAsKubernetes compares with Kubernetes on random rules and wishes.
+func TestImpersonateAsKubernetes(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 9))
+	pick := func(words ...string) string { return words[random.IntN(len(words))] }
+	w := newWorld(t)
+	count := map[bool]int{}
+	for i := range 1500 {
+		var rules []string
+		for range 1 + random.IntN(7) {
+			mode := pick("user-info", "user-info", "serviceaccount", "arbitrary-node", "associated-node")
+			switch random.IntN(4) {
+			case 0:
+				rules = append(rules, "impersonate-on:"+mode+":list core "+pick("*", "pods"))
+			case 1:
+				rules = append(rules, "impersonate core "+pick("users", "groups", "serviceaccounts", "users groups"))
+			default:
+				rules = append(rules, pick("impersonate", "impersonate:"+mode)+" authentication.k8s.io "+pick("users", "groups", "uids", "userextras/*", "nodes", "*", "serviceaccounts", "userextras/a.org/b")+pick("", "", " names=*", " names=n1"))
+			}
+		}
+		w.role("", "r", rules...)
+		w.bind("", "b", "r", "user:alice", "account:red/agent")
+		at := ask(user(pick("alice", "system:serviceaccount:red:agent")), pick("list core pods", "list core pods red", "get - /x"))
+		at.User.Extra = map[string][]string{nodeNameExtra: {pick("n1", "n2")}}
+		header := http.Header{"Impersonate-User": {pick("bob", "bob", "system:node:n1", "system:serviceaccount:red:x", identity.AnonymousUser, "system:node:N_")}}
+		if groups := some(random, 5, "dev", "ops", identity.MastersGroup, "", identity.AuthenticatedGroup, identity.UnauthenticatedGroup); random.IntN(3) == 0 && len(groups) > 0 {
+			header["Impersonate-Group"] = groups
+		}
+		if random.IntN(4) == 0 {
+			header["Impersonate-Uid"] = []string{"u1"}
+		}
+		for _, key := range some(random, 2, "A.org%2fb", "Plain") {
+			if random.IntN(2) == 0 {
+				header["Impersonate-Extra-"+key] = some(random, 4, "n1", "v", "")
+			}
+		}
+		ours := maps.Clone(header)
+		want, wantErr := oracle(w.Authorizer, header, at)
+		wanted, err := identity.Impersonation(ours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.Impersonate(at, wanted)
+		if (got == nil) != (want == nil) || want != nil && fmt.Sprint(*got) != fmt.Sprint(*want) {
+			t.Fatalf("%d: %v by %s, %v as %+v: %+v %v, want %+v %s", i, rules, at.User.Name, at, wanted, got, err, want, wantErr)
+		}
+		if err != nil && len(wanted.Extra) < 2 { // Kubernetes takes them in any order
+			if message := strings.ReplaceAll(err.Error(), `"`, `\"`); !strings.Contains(wantErr, message) {
+				t.Fatalf("%d: %v, want %s", i, err, wantErr)
+			}
+		}
+		count[err == nil]++
+	}
+	if count[true] < 150 || count[false] < 150 {
+		t.Errorf("too few of a kind: %v", count)
+	}
+}
