@@ -39,6 +39,10 @@ fuzz-short: ## fuzz each target for ten seconds
 fuzz: ## fuzz each target for FUZZTIME (10m)
 	GO="$(GO)" FUZZTIME=$(FUZZTIME) tools/fuzz
 
+.PHONY: oracle-tables
+oracle-tables: ## ask Kubernetes' own printers for tables, and write their answers to internal/codec/testdata
+	$(GO) -C internal/codec/oracle test -count=1 ./...
+
 .PHONY: bench-engine
 bench-engine: ## compare the engine with structured-merge-diff and the floor; BENCH='-run Pod' passes flags
 	$(GO) -C bench run ./cmd/engine $(BENCH)

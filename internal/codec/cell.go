@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,21 +107,18 @@ func texts(list document.Value, field string) []string {
 	return all
 }
 
-// labelsText returns a map as key=value,….
+// labelsText returns a map as key=value,…. The pairs are sorted, which is not the order of the keys:
+// app.kubernetes.io/name=web comes before app=web.
 func labelsText(v document.Value) string {
 	if v.Kind() != document.Map || v.Len() == 0 {
 		return none
 	}
-	var b strings.Builder
+	pairs := make([]string, 0, v.Len())
 	for name, value := range v.Fields() {
-		if b.Len() > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(name)
-		b.WriteByte('=')
-		b.WriteString(text(value))
+		pairs = append(pairs, name+"="+text(value))
 	}
-	return b.String()
+	slices.Sort(pairs)
+	return strings.Join(pairs, ",")
 }
 
 // selectorText returns a label selector as people write it.

@@ -29,8 +29,8 @@ type Columns struct {
 	cells       []cell
 	// completed says which rows are about something that has ended.
 	completed []completion
-	// order compares rows of a list; nil if they come in the order of the objects.
-	order func(a, b document.Value) int
+	// order says where a row belongs in a list; nil if rows come in the order of the objects.
+	order func(r *row) place
 	// nullRows is for tables that have null instead of no rows, as the usual columns do.
 	nullRows bool
 }

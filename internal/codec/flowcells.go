@@ -1,18 +1,14 @@
 package codec
 
 import (
-	"cmp"
 	"strconv"
 
 	"github.com/cadastre/cadastre/document"
 )
 
 // flowSchemaOrder is the order in which flow schemas are tried.
-func flowSchemaOrder(a, b document.Value) int {
-	return cmp.Or(
-		cmp.Compare(integer(a.Lookup("spec", "matchingPrecedence")), integer(b.Lookup("spec", "matchingPrecedence"))),
-		cmp.Compare(text(a.Lookup("metadata", "name")), text(b.Lookup("metadata", "name"))),
-	)
+func flowSchemaOrder(r *row) place {
+	return place{number: integer(r.get("spec", "matchingPrecedence")), name: text(r.get("metadata", "name"))}
 }
 
 func flowSchemaMethod(r *row) string {

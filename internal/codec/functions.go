@@ -1,7 +1,5 @@
 package codec
 
-import "github.com/cadastre/cadastre/document"
-
 // functions are the cells that columns.txt can't describe.
 var functions = map[string]cell{
 	"pod-ready":    textFunction(func(r *row) string { s := r.podState(); return ratio(s.ready, s.containers) }),
@@ -70,6 +68,6 @@ var functions = map[string]cell{
 }
 
 // orders are those that rows of lists can be in.
-var orders = map[string]func(a, b document.Value) int{
+var orders = map[string]func(r *row) place{
 	"flow-schema-order": flowSchemaOrder,
 }

@@ -24,8 +24,7 @@ const (
 	Fixed
 )
 
-// Headers that need no reading: what kubectl get sends, and what metadata clients send who can do
-// without protobuf.
+// Headers that need no reading; the first is what kubectl get sends.
 const (
 	acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 	acceptAny   = "*/*"
@@ -45,6 +44,11 @@ func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 		}
 		return Format{Shape: Table}, nil
 	}
+	return negotiate(accept, endpoint)
+}
+
+// negotiate is Negotiate for headers that must be read.
+func negotiate(accept string, endpoint Endpoint) (Format, error) {
 	for _, clause := range goautoneg.ParseAccept(accept) {
 		for media := range Media(len(mediaTypes)) {
 			if !covers(&clause, media) {
@@ -56,12 +60,12 @@ func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 				continue
 			case endpoint == Watch && media != JSON:
 				// The first clause that fits counts, even if it can't be streamed.
-				return Format{}, notAcceptable(endpoint)
+				return Format{}, notAcceptable(JSON.String() + ";stream=watch")
 			}
 			return format, nil
 		}
 	}
-	return Format{}, notAcceptable(endpoint)
+	return Format{}, notAcceptable(mediaTypes[:]...)
 }
 
 // covers reports whether a clause means a media type, perhaps among others.
@@ -143,12 +147,8 @@ func NegotiateStatus(accept, rawQuery, userAgent string) Format {
 	return format
 }
 
-func notAcceptable(endpoint Endpoint) error {
-	accepted := strings.Join(mediaTypes[:], ", ")
-	if endpoint == Watch {
-		accepted = JSON.String() + ";stream=watch"
-	}
-	return notAcceptableError("only the following media types are accepted: " + accepted)
+func notAcceptable(accepted ...string) error {
+	return notAcceptableError("only the following media types are accepted: " + strings.Join(accepted, ", "))
 }
 
 func notAcceptableError(message string) error {

@@ -1,9 +1,11 @@
 package codec
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -95,21 +97,31 @@ func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 	return append(dst, c.header...)
 }
 
+// place is where a row belongs among the others.
+type place struct {
+	number int64
+	name   string
+}
+
 // sorted returns the objects of a list in the order that the columns want.
 func sorted[O Object](c *Columns, w *tableWriter, objects iter.Seq[O]) iter.Seq[O] {
-	type keyed struct {
+	type placed struct {
 		object O
-		key    document.Value
+		place
 	}
-	var all []keyed
+	var all []placed
 	for o := range objects {
 		w.read(o)
-		all = append(all, keyed{o, w.row.object.Detached()})
+		at := c.order(&w.row)
+		at.name = strings.Clone(at.name) // its text is written over by the next object's
+		all = append(all, placed{o, at})
 	}
-	slices.SortStableFunc(all, func(a, b keyed) int { return c.order(a.key, b.key) })
+	slices.SortStableFunc(all, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
+	})
 	return func(yield func(O) bool) {
-		for _, k := range all {
-			if !yield(k.object) {
+		for _, p := range all {
+			if !yield(p.object) {
 				return
 			}
 		}

@@ -1,0 +1,203 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	web    = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"managedFields":[{"manager":"m"}],"name":"web","resourceVersion":"7"},"spec":{"replicas":2}}`
+	config = `{"apiVersion":"v1","data":{"kind":"\"},{","metadata":"}"},"kind":"ConfigMap","metadata":{"name":"c"}}`
+)
+
+func objects(texts ...raw) func(yield func(raw) bool) { return slices.Values(texts) }
+
+func append2(t *testing.T) func(text []byte, err error) string {
+	t.Helper()
+	return func(text []byte, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+}
+
+func TestAppendObject(t *testing.T) {
+	must := append2(t)
+	for _, test := range []struct {
+		name   string
+		format Format
+		want   string
+	}{
+		{"whole", Format{}, web + "\n"},
+		{"partial", Format{Shape: Partial}, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"managedFields":[{"manager":"m"}],"name":"web","resourceVersion":"7"}}` + "\n"},
+		{"partial v1beta1", Format{Shape: Partial, Meta: MetaV1beta1}, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1beta1","metadata":{"managedFields":[{"manager":"m"}],"name":"web","resourceVersion":"7"}}` + "\n"},
+		{"yaml", Format{Media: YAML, Shape: Partial, Pretty: true}, "apiVersion: meta.k8s.io/v1\nkind: PartialObjectMetadata\nmetadata:\n  managedFields:\n  - manager: m\n  name: web\n  resourceVersion: \"7\"\n"},
+	} {
+		if got := must(AppendObject([]byte("before "), View{Format: test.format}, raw(web))); got != "before "+test.want {
+			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, test.want)
+		}
+	}
+	if _, err := AppendObject(nil, View{Format: Format{Shape: PartialList}}, raw(web)); StatusOf(err).Code != 406 {
+		t.Errorf("an object is no list, but: %v", err)
+	}
+}
+
+// TestForPeople compares with what Kubernetes writes with: encoding/json and sigs.k8s.io/yaml.
+func TestForPeople(t *testing.T) {
+	must := append2(t)
+	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 9}
+	compact := must(AppendList(nil, View{}, list, objects(web, config)))
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(strings.TrimSpace(compact)), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(AppendList(nil, View{Format: Format{Pretty: true}}, list, objects(web, config))); got != indented.String() {
+		t.Errorf("%s\nwant\n%s", got, indented.String())
+	}
+	got := must(AppendList([]byte("---\n"), View{Format: Format{Media: YAML}}, list, objects(web, config)))
+	back, err := yaml.YAMLToJSON([]byte(got))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gotValue, wantValue any
+	decode(t, string(back), &gotValue)
+	decode(t, compact, &wantValue)
+	if fmt.Sprint(gotValue) != fmt.Sprint(wantValue) {
+		t.Errorf("%s\nis read back as %v, want %v", got, gotValue, wantValue)
+	}
+}
+
+func TestAppendList(t *testing.T) {
+	must := append2(t)
+	bareWeb := strings.Replace(web, `"apiVersion":"apps/v1","kind":"Deployment",`, "", 1)
+	bareConfig := `{"data":{"kind":"\"},{","metadata":"}"},"metadata":{"name":"c"}}`
+	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 123, Continue: "c\"", Remaining: 5}
+	opening := `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"123","continue":"c\"","remainingItemCount":5},"items":[`
+	if got, want := must(AppendList(nil, View{}, list, objects(web, config))), opening+bareWeb+","+bareConfig+"]}\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	list.TypedItems = true
+	if got, want := must(AppendList(nil, View{}, list, objects(web, config))), opening+web+","+config+"]}\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got, want := must(AppendList(nil, View{}, List{Kind: "PodList", APIVersion: "v1"}, objects())), `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`+"\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	partial := must(AppendList(nil, View{Format: Format{Shape: PartialList}}, List{ResourceVersion: 3}, objects(config, config)))
+	item := `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c"}}`
+	if want := `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"3"},"items":[` + item + "," + item + "]}\n"; partial != want {
+		t.Errorf("%s\nwant\n%s", partial, want)
+	}
+	if _, err := AppendList(nil, View{Format: Format{Shape: Partial}}, list, objects()); StatusOf(err).Code != 406 {
+		t.Errorf("a list is no object, but: %v", err)
+	}
+}
+
+// TestWithoutType removes what is only at the top, wherever it is.
+func TestWithoutType(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"apiVersion":"v1","kind":"Pod"}`:                            `{}`,
+		`{"apiVersion":"v1"}`:                                         `{}`,
+		`{"a":1,"kind":"Pod"}`:                                        `{"a":1}`,
+		`{"a":{"kind":"b"},"apiVersion":"v1","kind":"Pod","z":[]}`:    `{"a":{"kind":"b"},"z":[]}`,
+		`{"a":"\\","apiVersion":"v1","b":"\\\"","kind":"Pod","c":{}}`: `{"a":"\\","b":"\\\"","c":{}}`,
+		`{}`:     `{}`,
+		``:       ``,
+		`{"kind`: `{"kind`,
+	} {
+		if got := string(withoutType([]byte(text))); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestEvents(t *testing.T) {
+	events, err := NewEvents(View{Format: Format{Pretty: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := events.Append(nil, "ADDED", raw(config))
+	got = events.AppendBookmark(got, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12})
+	got = events.AppendBookmark(got, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true})
+	got = events.AppendError(got, apierrors.NewResourceExpired("too old"))
+	want := `{"type":"ADDED","object":` + config + `}
+{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"12"}}}
+{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}}
+{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}}
+`
+	if string(got) != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if _, err := NewEvents(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {
+		t.Errorf("an event is no list, but: %v", err)
+	}
+}
+
+func TestStatusOf(t *testing.T) {
+	notFound := apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "web")
+	for _, test := range []struct {
+		err    error
+		code   int32
+		reason metav1.StatusReason
+	}{
+		{notFound, 404, metav1.StatusReasonNotFound},
+		{fmt.Errorf("reading: %w", notFound), 404, metav1.StatusReasonNotFound},
+		{errors.New("disk is full"), 500, metav1.StatusReasonUnknown},
+		{&apierrors.StatusError{}, 500, metav1.StatusReasonUnknown},
+		{&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusSuccess}}, 200, metav1.StatusReasonUnknown},
+	} {
+		if s := StatusOf(test.err); s.Code != test.code || s.Reason != test.reason || s.Status == "" {
+			t.Errorf("%v: %+v", test.err, s)
+		}
+	}
+	status := StatusOf(errors.New("disk is full"))
+	got := append2(t)(AppendStatus(nil, Format{Shape: Table}, &status))
+	if want := `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"disk is full","code":500}` + "\n"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestListAllocations: what a list costs besides its buffer does not depend on how long it is.
+func TestListAllocations(t *testing.T) {
+	buffer := make([]byte, 0, 1<<20)
+	cost := func(n int) float64 {
+		list := slices.Values(slices.Repeat([]raw{web}, n))
+		return testing.AllocsPerRun(10, func() {
+			_, _ = AppendList(buffer, View{}, List{Kind: "DeploymentList", APIVersion: "apps/v1"}, list)
+		})
+	}
+	if one, many := cost(1), cost(1000); one != many {
+		t.Errorf("a list of 1 allocates %v times, one of 1000 %v times", one, many)
+	}
+}
+
+// TestAllocations holds the paths that every request takes to no garbage at all.
+func TestAllocations(t *testing.T) {
+	buffer := make([]byte, 0, 1<<16)
+	var object Object = raw(web)
+	events, err := NewEvents(View{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]func(){
+		"object":  func() { _, _ = AppendObject(buffer, View{}, object) },
+		"partial": func() { _, _ = AppendObject(buffer, View{Format: Format{Shape: Partial}}, object) },
+		"event":   func() { events.Append(buffer, "ADDED", object) },
+	} {
+		if n := testing.AllocsPerRun(100, f); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package codec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fleet returns a list of pods as a cluster has them, about 3 KB each.
+func fleet(n int) []raw {
+	managed := strings.Repeat(`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:image":{},"f:name":{}}}}},"manager":"kubelet","operation":"Update"},`, 8)
+	pods := make([]raw, n)
+	for i := range pods {
+		pods[i] = raw(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"creationTimestamp":"1999-12-31T22:00:00Z","labels":{"app":"web"},"managedFields":[%s],"name":"web-%d","namespace":"default","resourceVersion":"%d"},`+
+			`"spec":{"containers":[{"env":[%s],"image":"nginx:1","name":"app"}],"nodeName":"n1"},`+
+			`"status":{"conditions":[{"status":"True","type":"Initialized"},{"status":"True","type":"Ready"}],"containerStatuses":[{"name":"app","ready":true,"restartCount":0,"state":{"running":{}}}],"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}]}}`,
+			strings.TrimSuffix(managed, ","), i, i, strings.TrimSuffix(strings.Repeat(`{"name":"A","value":"b"},`, 40), ",")))
+	}
+	return pods
+}
+
+func BenchmarkList(b *testing.B) {
+	pods := fleet(2000)
+	size := 0
+	for _, p := range pods {
+		size += len(p)
+	}
+	table := tableView("", "Pod", IncludeMetadata)
+	for name, v := range map[string]View{
+		"whole":   {},
+		"partial": {Format: Format{Shape: PartialList}},
+		"table":   table,
+		"pretty":  {Format: Format{Pretty: true}},
+		"yaml":    {Format: Format{Media: YAML}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			var buffer []byte
+			for b.Loop() {
+				out, err := AppendList(buffer[:0], v, List{Kind: "PodList", APIVersion: "v1", ResourceVersion: 1}, slices.Values(pods))
+				if err != nil {
+					b.Fatal(err)
+				}
+				buffer = out
+			}
+		})
+	}
+}
+
+func BenchmarkNegotiate(b *testing.B) {
+	for name, header := range map[string]string{"kubectl": acceptTable, "json": acceptJSON, "read": "application/vnd.kubernetes.protobuf,application/json"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = Negotiate(header, Objects)
+			}
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// FuzzTables makes rows of every kind of whatever document: it never panics, and the table is JSON
+// with a cell for every column.
+func FuzzTables(f *testing.F) {
+	for line := range strings.Lines(readFile(f, "written.txt")) {
+		if object, ok := strings.CutPrefix(line, "< "); ok {
+			f.Add(object)
+		}
+	}
+	for _, odd := range []string{"", "null", "[]", "{", `{"metadata":[]}`, `{"metadata":{"labels":7,"creationTimestamp":{}},"spec":[],"status":"x"}`,
+		`{"spec":{"containers":{"a":1},"metrics":[1,null,{"type":"Pods"}]},"status":{"conditions":[1,[],{"type":{}}],"initContainerStatuses":[null]}}`} {
+		f.Add(odd)
+	}
+	custom, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C", Type: "string"}, JSONPath: ".spec"}, {Column: Column{Name: "D", Type: "number"}, JSONPath: ".a[0]"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, object string) {
+		v, err := document.ParseJSON(object)
+		if err != nil {
+			return // objects are JSON
+		}
+		compact := raw(v.JSON())
+		for _, columns := range builtinColumns() {
+			checkTable(t, columns, compact)
+		}
+		checkTable(t, custom, compact)
+	})
+}
+
+func checkTable(t *testing.T, columns *Columns, object raw) {
+	t.Helper()
+	text, err := AppendList(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, List{}, objects(object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Rows []struct {
+			Cells []any
+		}
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if len(table.Rows) != 1 || len(table.Rows[0].Cells) != len(columns.cells) {
+		t.Fatalf("%s", text)
+	}
+}
+
+// FuzzMembers compares finding members in text with reading it.
+func FuzzMembers(f *testing.F) {
+	f.Add(web)
+	f.Add(config)
+	f.Add(`{"a":"\\\\\"","kind":1e5,"metadata":{"x":[{"]":"}"}]}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		_ = metadataOf([]byte(text))
+		_ = withoutType([]byte(text))
+		v, err := document.ParseJSON(text)
+		if err != nil || v.Kind() != document.Map {
+			return
+		}
+		compact := v.AppendJSON(nil)
+		if metadata := v.Get("metadata"); metadata.Kind() == document.Map {
+			if got := metadataOf(compact); string(got) != metadata.JSON() {
+				t.Errorf("%s: metadata is %s", compact, got)
+			}
+		}
+		want := v.Without("apiVersion").Without("kind").AppendJSON(nil)
+		if got := withoutType(bytes.Clone(compact)); !bytes.Equal(got, want) {
+			t.Errorf("%s without its type is %s, want %s", compact, got, want)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package oracle
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
+	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
+	"k8s.io/apiserver/pkg/registry/rest"
+)
+
+// serializers are those of Kubernetes that codec has too. Kubernetes streams no YAML.
+type serializers struct{ runtime.NegotiatedSerializer }
+
+func (serializers) SupportedMediaTypes() []runtime.SerializerInfo {
+	return []runtime.SerializerInfo{
+		{MediaType: "application/json", MediaTypeType: "application", MediaTypeSubType: "json", StreamSerializer: &runtime.StreamSerializerInfo{}},
+		{MediaType: "application/yaml", MediaTypeType: "application", MediaTypeSubType: "yaml"},
+	}
+}
+
+// acceptParts are what random headers are made of.
+var acceptParts = struct{ media, params []string }{
+	media: []string{"application/json", "application/json", "application/yaml", "application/*", "*/*", "*", "text/html",
+		"application/vnd.kubernetes.protobuf", "application/cbor", "application", "", "a/b/c", "*/json"},
+	params: []string{"as=Table", "as=PartialObjectMetadata", "as=PartialObjectMetadataList", "as=Robot", "g=meta.k8s.io", "g=apps", "v=v1", "v=v1beta1",
+		"v=v2", "q=0.5", "q=0", "q=0.9", "q=x", "stream=watch", "stream=other", "stream=", "charset=utf-8", "pretty=1", "pretty=0", "sv=v1", "sv=v2", "export=1", "x=y=z", "odd",
+		"as=Table;v=v1;g=meta.k8s.io", "as=Table;v=v1;g=meta.k8s.io", "as=PartialObjectMetadata;v=v1;g=meta.k8s.io", " g = meta.k8s.io ; v=v1 ; as=Table "},
+}
+
+// usualHeaders are what clients send.
+var usualHeaders = []string{
+	"", "*/*", "application/json", "application/yaml", "application/*", "application/json, */*",
+	"application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
+	"application/vnd.kubernetes.protobuf,application/json",
+	"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "application/json;stream=watch", "application/json; charset=utf-8",
+	"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/vnd.kubernetes.protobuf", "text/plain",
+	"application/yaml;q=0.5,application/json;q=0.9", "application/yaml,application/json", "application/yaml;as=Table;v=v1;g=meta.k8s.io",
+}
+
+// TestWriteAccept writes how Kubernetes reads Accept headers, at endpoints with objects, with watches,
+// and with what has one shape only.
+func TestWriteAccept(t *testing.T) {
+	headers := usualHeaders
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 150 {
+		clauses := make([]string, 1+r.IntN(3))
+		for i := range clauses {
+			parts := []string{acceptParts.media[r.IntN(len(acceptParts.media))]}
+			for range r.IntN(4) {
+				parts = append(parts, acceptParts.params[r.IntN(len(acceptParts.params))])
+			}
+			clauses[i] = strings.Join(parts, ";")
+		}
+		headers = append(headers, strings.Join(clauses, []string{",", ", "}[r.IntN(2)]))
+	}
+	var out bytes.Buffer
+	for _, header := range headers {
+		fmt.Fprintf(&out, "%s\n", header)
+		for _, endpoint := range []string{"objects", "watch", "fixed"} {
+			fmt.Fprintf(&out, "  %s: %s\n", endpoint, negotiated(header, endpoint))
+		}
+	}
+	write(t, "accept.txt", out.Bytes())
+}
+
+func negotiated(header, endpoint string) string {
+	var restrictions negotiation.EndpointRestrictions = &handlers.RequestScope{
+		MetaGroupVersion: schema.GroupVersion{Version: "v1"},
+		TableConvertor:   rest.NewDefaultTableConvertor(schema.GroupResource{}),
+	}
+	if endpoint == "fixed" {
+		restrictions = negotiation.DefaultEndpointRestrictions
+	}
+	request := &http.Request{Header: http.Header{"Accept": {header}}}
+	options, info, err := negotiation.NegotiateOutputMediaType(request, serializers{}, restrictions)
+	if err == nil && endpoint == "watch" {
+		_, err = negotiation.NegotiateOutputMediaTypeStream(request, serializers{}, restrictions)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	answer := info.MediaType
+	if options.Convert != nil {
+		answer += " " + options.Convert.Kind + " " + options.Convert.GroupVersion().String()
+	}
+	if options.Pretty {
+		answer += " pretty"
+	}
+	return answer
+}

@@ -1,0 +1,225 @@
+package oracle
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install"
+	_ "k8s.io/kubernetes/pkg/apis/apps/install"
+	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
+	_ "k8s.io/kubernetes/pkg/apis/batch/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
+	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/discovery/install"
+	_ "k8s.io/kubernetes/pkg/apis/events/install"
+	_ "k8s.io/kubernetes/pkg/apis/flowcontrol/install"
+	_ "k8s.io/kubernetes/pkg/apis/networking/install"
+	_ "k8s.io/kubernetes/pkg/apis/node/install"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
+	_ "k8s.io/kubernetes/pkg/apis/resource/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	"k8s.io/kubernetes/pkg/printers"
+	printersinternal "k8s.io/kubernetes/pkg/printers/internalversion"
+	printerstorage "k8s.io/kubernetes/pkg/printers/storage"
+)
+
+var each = flag.Int("each", 10, "how many random objects to make of each kind")
+
+// answers is where codec's tests look.
+var answers = filepath.Join("..", "testdata")
+
+func TestWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kinds := readKinds(t)
+		writeColumns(t, kinds)
+		writeWritten(t)
+		writeRandom(t, kinds)
+	})
+}
+
+// readKinds reads the kinds that are stored, at their preferred version. A scale is not, and is
+// shown all the same.
+func readKinds(t *testing.T) []schema.GroupVersionKind {
+	t.Helper()
+	kinds := []schema.GroupVersionKind{{Group: "autoscaling", Version: "v1", Kind: "Scale"}}
+	for line := range strings.Lines(read(t, filepath.Join("..", "..", "kinds", "builtin.txt"))) {
+		words := strings.Fields(line)
+		if len(words) < 4 || words[0] == "#" || words[len(words)-1] == "create" {
+			continue
+		}
+		group, versions, _ := strings.Cut(words[0], "/")
+		if group == "core" {
+			group = ""
+		}
+		version, _, _ := strings.Cut(versions, ",")
+		kinds = append(kinds, schema.GroupVersionKind{Group: group, Version: version, Kind: words[1]})
+	}
+	return kinds
+}
+
+// table makes a table of an object or a list.
+func table(object runtime.Object) (*metav1.Table, error) {
+	generator := printers.NewTableGenerator().With(printersinternal.AddHandlers)
+	convertor := printerstorage.TableConvertor{TableGenerator: generator}
+	t, err := convertor.ConvertToTable(context.Background(), object, &metav1.TableOptions{})
+	if err != nil && strings.Contains(err.Error(), "no table handler registered") {
+		return rest.NewDefaultTableConvertor(schema.GroupResource{}).ConvertToTable(context.Background(), object, &metav1.TableOptions{})
+	}
+	return t, err
+}
+
+// writeColumns writes the columns of each kind, and what an empty list of it has as rows.
+func writeColumns(t *testing.T, kinds []schema.GroupVersionKind) {
+	t.Helper()
+	var out bytes.Buffer
+	for _, kind := range kinds {
+		object, err := legacyscheme.Scheme.New(kind.GroupKind().WithVersion(runtime.APIVersionInternal))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := table(object)
+		if err != nil {
+			t.Fatalf("%v: %v", kind, err)
+		}
+		fmt.Fprintf(&out, "%s/%s", kind.Group, kind.Kind)
+		lists := schema.GroupVersionKind{Group: kind.Group, Version: runtime.APIVersionInternal, Kind: kind.Kind + "List"}
+		if list, err := legacyscheme.Scheme.New(lists); err == nil {
+			empty, err := table(list)
+			if err != nil {
+				t.Fatalf("%v: %v", kind, err)
+			}
+			fmt.Fprintf(&out, " %s", encode(t, empty.Rows))
+		}
+		fmt.Fprintln(&out)
+		for _, c := range answer.ColumnDefinitions {
+			fmt.Fprintf(&out, "  %s|%s|%s|%d\n", c.Name, c.Type, c.Format, c.Priority)
+		}
+	}
+	write(t, "columns.txt", out.Bytes())
+}
+
+// writeWritten answers the cases that people wrote: each line that starts with < is an object.
+func writeWritten(t *testing.T) {
+	t.Helper()
+	var out bytes.Buffer
+	for line := range strings.Lines(read(t, filepath.Join(answers, "written.txt"))) {
+		if strings.HasPrefix(line, ">") {
+			continue
+		}
+		out.WriteString(line)
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "<")
+		if !ok {
+			continue
+		}
+		row, err := ask(t, []byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		fmt.Fprintf(&out, "> %s\n", row)
+	}
+	write(t, "written.txt", out.Bytes())
+}
+
+// ask returns the row of an object. It fails if the printers do, which trust that objects were
+// validated.
+func ask(t *testing.T, text []byte) (row []byte, err error) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the printer panicked: %v", r)
+		}
+	}()
+	object, _, err := legacyscheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	// Objects are not defaulted: that is done before they are stored.
+	object, err = legacyscheme.Scheme.UnsafeConvertToVersion(object, runtime.InternalGroupVersioner)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := table(object)
+	if err != nil {
+		return nil, err
+	}
+	return encode(t, struct {
+		Cells      []any                      `json:"cells"`
+		Conditions []metav1.TableRowCondition `json:"conditions,omitempty"`
+	}{answer.Rows[0].Cells, answer.Rows[0].Conditions}), nil
+}
+
+// writeRandom writes random objects and their rows.
+func writeRandom(t *testing.T, kinds []schema.GroupVersionKind) {
+	t.Helper()
+	var out bytes.Buffer
+	for i, kind := range kinds {
+		m := maker{rand.New(rand.NewPCG(1, uint64(i)))}
+		for made, tries := 0, 0; made < *each; tries++ {
+			if tries > 200**each {
+				t.Fatalf("%v: the printer panics too often", kind)
+			}
+			object := encode(t, m.object(t, kind))
+			row, err := ask(t, object)
+			if err != nil {
+				continue
+			}
+			fmt.Fprintf(&out, "< %s\n> %s\n", object, row)
+			made++
+		}
+	}
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "random.txt.gz", packed.Bytes())
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func write(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(answers, name), content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

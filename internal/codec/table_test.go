@@ -1,0 +1,205 @@
+package codec
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+func tableView(group, kind string, include Include) View {
+	return View{Format: Format{Shape: Table}, Columns: ColumnsOf(group, kind), Include: include, Now: oracleNow}
+}
+
+func TestTableOfList(t *testing.T) {
+	list := List{Kind: "RoleList", APIVersion: "rbac.authorization.k8s.io/v1", ResourceVersion: 5, Continue: "next", Remaining: 2}
+	role := raw(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"},"rules":[]}`)
+	v := tableView("rbac.authorization.k8s.io", "Role", IncludeMetadata)
+	got := append2(t)(AppendList(nil, v, list, objects(role, role)))
+	row := `{"cells":["r","1999-12-31T22:00:00Z"],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"}}}`
+	want := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5","continue":"next","remainingItemCount":2},"columnDefinitions":` +
+		`[{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0},` +
+		`{"name":"Created At","type":"date","format":"","description":"When the object was created.","priority":0}],"rows":[` + row + "," + row + "]}\n"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	var table metav1.Table
+	if err := json.Unmarshal([]byte(got), &table); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTableInclude(t *testing.T) {
+	for include, want := range map[string]string{
+		"":         `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c"}}`,
+		"Metadata": `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c"}}`,
+		"Object":   config,
+		"None":     "null",
+	} {
+		what, err := ParseInclude(include)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var table struct {
+			Rows []struct{ Object json.RawMessage }
+		}
+		decode(t, append2(t)(AppendObject(nil, tableView("", "ConfigMap", what), raw(config))), &table)
+		if got := string(table.Rows[0].Object); got != want {
+			t.Errorf("include %q: %s, want %s", include, got, want)
+		}
+	}
+	_, err := ParseInclude("All")
+	if s := StatusOf(err); s.Code != 400 || !strings.Contains(s.Message, `includeObject: Invalid value: "All"`) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestTableEvents: only the first event has the header, and the bookmark that ends the initial state
+// has its metadata even for who wants none.
+func TestTableEvents(t *testing.T) {
+	events, err := NewEvents(tableView("", "ConfigMap", IncludeNone))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables []metav1.Table
+	text := events.Append(nil, "ADDED", raw(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"4"}}`))
+	text = events.Append(text, "DELETED", raw(config))
+	text = events.AppendBookmark(text, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true})
+	for line := range strings.Lines(string(text)) {
+		var event struct{ Object metav1.Table }
+		decode(t, line, &event)
+		tables = append(tables, event.Object)
+	}
+	if len(tables) != 3 || len(tables[0].ColumnDefinitions) != 3 || tables[1].ColumnDefinitions != nil || tables[2].ColumnDefinitions != nil {
+		t.Fatalf("%s", text)
+	}
+	if tables[0].ResourceVersion != "4" || tables[2].ResourceVersion != "12" {
+		t.Errorf("%s", text)
+	}
+	if len(tables[1].Rows[0].Object.Raw) != 0 || !strings.Contains(string(tables[2].Rows[0].Object.Raw), metav1.InitialEventsAnnotationKey) {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestTableOrder: flow schemas come in the order in which they are tried.
+func TestTableOrder(t *testing.T) {
+	schemas := objects(
+		`{"metadata":{"name":"c"},"spec":{"matchingPrecedence":200}}`,
+		`{"metadata":{"name":"b"},"spec":{"matchingPrecedence":1000}}`,
+		`{"metadata":{"name":"a"},"spec":{"matchingPrecedence":1000}}`)
+	var table struct{ Rows []tableRow }
+	decode(t, append2(t)(AppendList(nil, tableView("flowcontrol.apiserver.k8s.io", "FlowSchema", IncludeNone), List{}, schemas)), &table)
+	names := ""
+	for _, row := range table.Rows {
+		names += row.Cells[0].(string)
+	}
+	if names != "cab" {
+		t.Errorf("the order is %s", names)
+	}
+}
+
+// documented has a document that differs from its JSON.
+type documented struct{ raw }
+
+func (documented) Document() document.Value {
+	v, _ := document.ParseJSON(`{"metadata":{"name":"stored"}}`)
+	return v
+}
+
+func TestTableOfDocumented(t *testing.T) {
+	got := append2(t)(AppendObject(nil, tableView("", "ConfigMap", IncludeMetadata), documented{web}))
+	if !strings.Contains(got, `"cells":["stored",0,"\u003cunknown\u003e"]`) || !strings.Contains(got, `"metadata":{"resourceVersion":"7"}`) || !strings.Contains(got, `"name":"web"`) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestParseColumnsErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"a/B\n  Name | string":                "columns.txt:2: expected NAME | TYPE | SOURCE | DESCRIPTION",
+		"a/B\n  Name | string | | x":          "expected NAME | TYPE | SOURCE | DESCRIPTION",
+		"a/B\n  N | string | go nobody | x":   `received "nobody"`,
+		"a/B\n  N | string | guess .a | x":    `expected a source, received "guess"`,
+		"a/B\n  N | string | text | x":        "source text: expected 1 paths",
+		"a/B\n  N | string | text .a b c | x": "source text: expected 1 paths",
+		"a/B\n  rows by chance":               "expected rows completed",
+		"a/B\n  @pods":                        "expected @pods and a path",
+		"a/B\n  extra":                        "expected a source, received nothing",
+	} {
+		if _, err := parseColumns(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestCustomAsKubernetes compares the cells of custom resources with those of Kubernetes.
+func TestCustomAsKubernetes(t *testing.T) {
+	object, compared := "", 0
+	for line := range strings.Lines(readTestdata(t, "custom.txt")) {
+		line = strings.TrimSpace(line)
+		if object == "" {
+			object = line
+			continue
+		}
+		parts := strings.SplitN(line, " ", 3)
+		columns, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C", Type: parts[0]}, JSONPath: parts[1]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var table struct {
+			Rows []struct{ Cells []json.RawMessage }
+		}
+		decode(t, append2(t)(AppendObject(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, raw(object))), &table)
+		var got, want any
+		decode(t, string(table.Rows[0].Cells[1]), &got)
+		decode(t, parts[2], &want)
+		if got != want {
+			t.Errorf("%s %s: %v, want %v", parts[0], parts[1], got, want)
+		}
+		compared++
+	}
+	if compared < 100 {
+		t.Errorf("compared %d cells", compared)
+	}
+}
+
+func TestCustomColumns(t *testing.T) {
+	columns, err := CustomColumns(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := columns.Definitions(); len(d) != 2 || d[1].Name != "Age" || d[1].Type != "date" {
+		t.Errorf("%+v", d)
+	}
+	if _, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C"}, JSONPath: ".a["}}); err == nil {
+		t.Error("a path that can't be read was taken")
+	}
+}
+
+// TestTogether makes tables in many goroutines at once.
+func TestTogether(t *testing.T) {
+	custom, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C", Type: "string"}, JSONPath: ".spec['replicas']"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	views := []View{tableView("apps", "Deployment", IncludeObject), {Format: Format{Shape: Table}, Columns: custom, Now: oracleNow}}
+	var want []string
+	for _, v := range views {
+		want = append(want, append2(t)(AppendList(nil, v, List{}, objects(web, config, web))))
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 50 {
+				got, err := AppendList(nil, views[i%2], List{}, objects(web, config, web))
+				if err != nil || string(got) != want[i%2] {
+					t.Errorf("%v %s", err, got)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
