@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/cadastre/cadastre/bench/proc"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -98,4 +99,4 @@ func (t cacheTarget) Watch(ctx context.Context, w *Watcher) error {
 	}
 }
 
-func (t cacheTarget) CPU() (time.Duration, error) { return cpuTime(os.Getpid()) }
+func (t cacheTarget) CPU() (time.Duration, error) { return proc.CPU(os.Getpid()) }

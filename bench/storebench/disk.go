@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/cadastre/cadastre/bench/stat"
 )
 
 // Disk is what a folder's disk can do at best: synced writes of a value per second, one after the other.
@@ -31,7 +33,7 @@ func MeasureDisk(ctx context.Context, folder string, turn time.Duration, rounds 
 		}
 		appends, overwrites = append(appends, a), append(overwrites, o)
 	}
-	return Disk{Append: median(appends), Overwrite: median(overwrites)}, nil
+	return Disk{Append: stat.Of(appends).Median, Overwrite: stat.Of(overwrites).Median}, nil
 }
 
 // syncedWrites returns how many writes a second the disk does to a file that has some length already.

@@ -7,7 +7,6 @@
 //	watcher.go   the watchers: what they got, whether they were cut off
 //	object.go    what is written
 //	result.go    what a load came to
-//	median.go    percentiles, medians and ratios over rounds
 //	target.go    a store as the load sees it; a side starts one and puts a load on it
 //	local.go     our side: the local store with its load in one process
 //	cache.go     our side with the cache, in one process as well
@@ -19,12 +18,11 @@
 //	opening.go   such a folder is opened: the time it takes, and the memory
 //	listing.go   a fleet is listed from the cache, beside plain copying
 //	etcdfleet.go etcd is filled, started and lists
-//	memory.go    what memory a process has
-//	cpu.go       CPU time of a process
+//	memory.go    what memory a process has, and what of it Go's heap
 //	disk.go      what the disk can do at best
 //
 // Each turn starts a new process with an empty folder, so that no turn pays for what another left behind.
 // A binary that runs sides calls ServeIfChild first: it is what the processes are started from.
 //
-// CPU times and memory are read below /proc: the package builds anywhere and runs on Linux.
+// CPU times and memory are read by package proc: the package builds anywhere and runs on Linux.
 package storebench

@@ -9,6 +9,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/version"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/cadastre/cadastre/bench/proc"
 )
 
 // EtcdVersion is the release that is compared with.
@@ -100,4 +102,4 @@ func (t *etcdTarget) Watch(ctx context.Context, w *Watcher) error {
 	return errors.New("etcd: the watch ended")
 }
 
-func (t *etcdTarget) CPU() (time.Duration, error) { return cpuTime(t.server) }
+func (t *etcdTarget) CPU() (time.Duration, error) { return proc.CPU(t.server) }

@@ -2,7 +2,6 @@ package storebench
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 )
 
@@ -95,15 +94,5 @@ func TestLabelled(t *testing.T) {
 	r, err := Cached(t.Context(), t.TempDir(), l)
 	if err != nil || r.Commits == 0 || r.Events != 0 || r.CutOff != 0 {
 		t.Errorf("%+v, %v, want commits and no events", r, err)
-	}
-}
-
-func TestStatusBytes(t *testing.T) {
-	const status = "VmPeak:\t  12 kB\nVmRSS:\t     3 kB\n"
-	if got, err := statusBytes(status, "VmRSS:"); err != nil || got != 3<<10 {
-		t.Errorf("%d, %v", got, err)
-	}
-	if _, err := statusBytes(status, "VmHWM:"); err == nil || !strings.Contains(err.Error(), "VmHWM") {
-		t.Errorf("error %v, want one that names what is not there", err)
 	}
 }

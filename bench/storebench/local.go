@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/cadastre/cadastre/bench/proc"
 	"github.com/cadastre/cadastre/internal/store"
 	"github.com/cadastre/cadastre/internal/store/local"
 )
@@ -81,4 +82,4 @@ func (t localTarget) Watch(ctx context.Context, w *Watcher) error {
 	}
 }
 
-func (t localTarget) CPU() (time.Duration, error) { return cpuTime(os.Getpid()) }
+func (t localTarget) CPU() (time.Duration, error) { return proc.CPU(os.Getpid()) }

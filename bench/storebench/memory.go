@@ -2,13 +2,12 @@ package storebench
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"sync/atomic"
+
+	"github.com/cadastre/cadastre/bench/proc"
 )
 
 // Memory is what a process has, in bytes.
@@ -29,11 +28,11 @@ type Memory struct {
 // measureMemory calls use after what it first reads: it is there to look at what is measured.
 func measureMemory(use func() error) (m Memory, err error) {
 	resident := func() int64 {
-		now, _, statusErr := residentMemory()
+		now, _, statusErr := proc.Resident(os.Getpid())
 		err = errors.Join(err, statusErr)
 		return now
 	}
-	if m.Opened, m.OpenedPeak, err = residentMemory(); err != nil {
+	if m.Opened, m.OpenedPeak, err = proc.Resident(os.Getpid()); err != nil {
 		return Memory{}, err
 	}
 	if err := use(); err != nil {
@@ -52,7 +51,7 @@ func measureMemory(use func() error) (m Memory, err error) {
 		return Memory{}, err
 	}
 	makeGarbage(2)
-	_, m.WorkPeak, _ = residentMemory()
+	_, m.WorkPeak, _ = proc.Resident(os.Getpid())
 	return m, err
 }
 
@@ -68,32 +67,6 @@ func makeGarbage(collections uint32) {
 			garbage.Store(new([16 << 10]byte))
 		}
 	}
-}
-
-// residentMemory returns what the process has in memory now, and the most it had.
-func residentMemory() (now, most int64, err error) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, 0, err
-	}
-	now, err = statusBytes(string(status), "VmRSS:")
-	if err != nil {
-		return 0, 0, err
-	}
-	most, err = statusBytes(string(status), "VmHWM:")
-	return now, most, err
-}
-
-// statusBytes finds a line such as "VmRSS:     1234 kB".
-func statusBytes(status, name string) (int64, error) {
-	for line := range strings.Lines(status) {
-		fields := strings.Fields(line)
-		if len(fields) == 3 && fields[0] == name && fields[2] == "kB" {
-			kilobytes, err := strconv.ParseInt(fields[1], 10, 64)
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("expected %s in kB, received %q", name, status)
 }
 
 // forgetPeak has the kernel count the peak from now on; see proc(5).

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/cadastre/cadastre/bench/proc"
 	"github.com/cadastre/cadastre/internal/cache"
 )
 
@@ -62,7 +63,7 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	}
 	defer c.Close()
 	opening.Time = time.Since(start)
-	if opening.CPU, err = cpuTime(os.Getpid()); err != nil {
+	if opening.CPU, err = proc.CPU(os.Getpid()); err != nil {
 		return err
 	}
 	if err := untilIdle(); err != nil {
@@ -77,9 +78,9 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 // untilIdle waits until the process does nothing any more: a cache goes on to read the past when it is
 // open.
 func untilIdle() error {
-	const pause, little = 200 * time.Millisecond, 2 * tick
+	const pause, little = 200 * time.Millisecond, 2 * proc.Tick
 	for before := time.Duration(-time.Hour); ; time.Sleep(pause) {
-		now, err := cpuTime(os.Getpid())
+		now, err := proc.CPU(os.Getpid())
 		if err != nil || now-before <= little {
 			return err
 		}

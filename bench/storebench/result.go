@@ -3,6 +3,8 @@ package storebench
 import (
 	"slices"
 	"time"
+
+	"github.com/cadastre/cadastre/bench/stat"
 )
 
 // A Result is what a load came to within the window.
@@ -35,8 +37,8 @@ func summarize(l Load, before, after reading, writers []*writer) (Result, error)
 		Events:  after.events - before.events,
 		Calls:   after.calls - before.calls,
 		CPU:     after.cpu - before.cpu,
-		P50:     percentile(latencies, 50),
-		P99:     percentile(latencies, 99),
+		P50:     stat.Percentile(latencies, 50),
+		P99:     stat.Percentile(latencies, 99),
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	_ "embed" // builtin.txt
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,9 @@ func Builtin() []*Kind {
 	}
 	if err != nil {
 		panic(err) // a test reads them
+	}
+	for _, k := range kinds {
+		k.prepare, k.fold = preparers[k.String()], folders[k.String()]
 	}
 	return kinds
 }
@@ -72,7 +76,7 @@ func parseKind(words []string) (*Kind, error) {
 
 func (k *Kind) setProperty(word string) error {
 	name, value, hasValue := strings.Cut(word, "=")
-	if hasValue != (name == "short" || name == "in" || name == "generation") || hasValue && value == "" {
+	if hasValue != slices.Contains([]string{"short", "in", "generation", "also", "stored"}, name) || hasValue && value == "" {
 		return errProperty(word)
 	}
 	var err error
@@ -87,6 +91,10 @@ func (k *Kind) setProperty(word string) error {
 		k.HasScale = true
 	case "create":
 		k.OnlyCreate = true
+	case "also":
+		k.AlsoAt = value
+	case "stored":
+		k.StoredAt = value
 	case "generation":
 		k.Generation, err = parseGeneration(value)
 	default:
@@ -96,5 +104,5 @@ func (k *Kind) setProperty(word string) error {
 }
 
 func errProperty(word string) error {
-	return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, generation=FIRST+PATH…, status, scale or create, received %q", word)
+	return fmt.Errorf("expected short=NAME,…, in=CATEGORY,…, generation=FIRST+PATH…, also=APIVERSION, stored=APIVERSION, status, scale or create, received %q", word)
 }

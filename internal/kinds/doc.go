@@ -7,6 +7,8 @@
 //     of its collection (deployments), the one for one of them (deployment), short ones.
 //   - A subresource is another endpoint of the same object: its status, its scale.
 //   - To wipe is to ignore what was sent for a field that can't be written at an endpoint.
+//   - To fold is to bring what was written in one of several ways to the way that is stored.
+//   - To prepare is to wipe, and to set what the server sets.
 //
 // # Built-in kinds
 //
@@ -21,9 +23,17 @@
 //	register.go    the kinds that there are now
 //	builtin.go     the built-in ones; rows.go reads texts that say something about them
 //	topology.go    how they merge
+//	versions.go    the versions of a kind, and its engines
+//	  event.go       events of both groups
+//	  autoscaler.go  autoscalers at v1 and v2; metric.go, their metrics
+//	scale.go       the scale of an object, and whose its replicas are
 //	wipe.go        what endpoints wipe
 //	generation.go  which changes are counted
+//	fold.go        fields that can be written in several ways
+//	prepare.go     fields that the server sets
+//	  prepareworkload.go, preparesigning.go, and preparepod.go with qos.go
 //	field.go       what field selectors can ask for
 //	traits.go      how writing and deleting differ
 //	generate/      makes topologies.json.gz
+//	oracle/        what Kubernetes converts objects to, for tests
 package kinds

@@ -3,6 +3,10 @@ package kinds
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // Kind is a resource type with its versions.
@@ -29,6 +33,17 @@ type Kind struct {
 	FieldAliases map[string]string
 	// Traits are what is not the same for all kinds.
 	Traits
+	// StoredAt is the apiVersion that objects are stored at, "" for that of the preferred version.
+	// AlsoAt is an apiVersion of another group at which the same objects are there as well.
+	StoredAt, AlsoAt string
+	// Topologies and Converter are for kinds that are not built in: how they merge, by version,
+	// and what brings objects to another one.
+	Topologies map[string]*schema.Type
+	Converter  func(doc document.Value, from, to string) (document.Value, error)
+
+	prepare preparer
+	fold    folder
+	engines atomic.Pointer[[]endpointEngine]
 }
 
 // Singular is what one object of the kind is called.
@@ -50,10 +65,11 @@ func (k *Kind) HasVersion(version string) bool { return slices.Contains(k.Versio
 
 // StoreName names the kind in the keys of the store: apps/deployments, core/pods.
 func (k *Kind) StoreName() string {
-	if k.Group == "" {
-		return coreGroup + "/" + k.Resource
+	group, _, ok := strings.Cut(k.StoredVersion(), "/")
+	if !ok {
+		group = coreGroup
 	}
-	return k.Group + "/" + k.Resource
+	return group + "/" + k.Resource
 }
 
 // String names the kind as people do in commands: deployments.apps.

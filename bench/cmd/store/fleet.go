@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
@@ -41,8 +42,8 @@ func (c fleetCase) openName() string { return "cache/open/" + c.name }
 func (c fleetCase) listName() string { return "cache/list/" + c.name }
 
 // compareFleets fills a folder for each fleet that something selected is asked of.
-func compareFleets(ctx context.Context, o options) ([]finding, error) {
-	var all []finding
+func compareFleets(ctx context.Context, o options) ([]stat.Finding, error) {
+	var all []stat.Finding
 	for _, c := range fleetCases(o) {
 		list := c.list && o.selected.MatchString(c.listName())
 		open := o.selected.MatchString(c.openName())
@@ -58,7 +59,7 @@ func compareFleets(ctx context.Context, o options) ([]finding, error) {
 	return all, nil
 }
 
-func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all []finding, err error) {
+func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all []stat.Finding, err error) {
 	var peer []storebench.PeerFleet
 	if c.list {
 		if peer, err = c.usePeer(ctx, o); err != nil {

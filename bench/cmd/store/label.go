@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
@@ -20,7 +21,7 @@ nothing has which is written. cost: the one with watchers by the one without, wh
 `
 
 // compareLabels measures what watchers cost whom nothing concerns.
-func compareLabels(ctx context.Context, o options) ([]finding, error) {
+func compareLabels(ctx context.Context, o options) ([]stat.Finding, error) {
 	name := fmt.Sprintf("cache/labels/%d", labelWatchers)
 	if !o.selected.MatchString(name) {
 		return nil, nil
@@ -36,11 +37,11 @@ func compareLabels(ctx context.Context, o options) ([]finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	cost := storebench.Ratio(with, without, storebench.Result.CPUPerCommit)
+	cost := stat.Ratio(with, without, storebench.Result.CPUPerCommit)
 	const format = "%-22s %10s %10s %10s %10s %10s\n"
 	fmt.Printf("\n"+format, "case", "CPU with", "CPU w/o", "cost", "with/s", "w/o/s")
 	fmt.Printf(format, name, latency(with, storebench.Result.CPUPerCommit), latency(without, storebench.Result.CPUPerCommit),
-		times2(cost.Median), rate(with, storebench.Result.CommitRate), rate(without, storebench.Result.CommitRate))
+		stat.Times2(cost.Median), rate(with, storebench.Result.CommitRate), rate(without, storebench.Result.CommitRate))
 	fmt.Print(labelFootnotes)
-	return []finding{{name + " cost", cost}}, nil
+	return []stat.Finding{stat.Found(name+" cost", cost)}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
@@ -19,20 +20,20 @@ connection is crossed. short: without managedFields. etcd's list crosses a conne
 CPU is that of its process, beside which its client works.
 `
 
-func (c fleetCase) compareListing(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]finding, error) {
+func (c fleetCase) compareListing(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]stat.Finding, error) {
 	l, err := c.List(ctx, folder, o.rounds*listRounds)
 	if err != nil {
 		return nil, err
 	}
 	const format = "%-26s %9s %9s %9s %9s %9s %9s\n"
 	fmt.Printf("\n"+format, "case", "bytes", "time", "get", "GB/s", "memcpy", "speed")
-	row := func(name string, bytes int64, ours, copied func(storebench.ListRound) time.Duration, speed storebench.Spread) {
+	row := func(name string, bytes int64, ours, copied func(storebench.ListRound) time.Duration, speed stat.Spread) {
 		fmt.Printf(format, name, megabytes(bytes), duration(l.Rounds, ours),
 			duration(l.Rounds, func(r storebench.ListRound) time.Duration { return r.Take }),
-			gigabytes(bytes, l.Rounds, ours), gigabytes(bytes, l.Rounds, copied), times2(speed.Median))
+			gigabytes(bytes, l.Rounds, ours), gigabytes(bytes, l.Rounds, copied), stat.Times2(speed.Median))
 	}
-	whole := storebench.Over(l.Rounds, storebench.ListRound.WholeFraction)
-	short := storebench.Over(l.Rounds, storebench.ListRound.ShortFraction)
+	whole := stat.Over(l.Rounds, storebench.ListRound.WholeFraction)
+	short := stat.Over(l.Rounds, storebench.ListRound.ShortFraction)
 	row(c.listName(), l.Whole, func(r storebench.ListRound) time.Duration { return r.Whole },
 		func(r storebench.ListRound) time.Duration { return r.CopyWhole }, whole)
 	row(c.listName()+" short", l.Short, func(r storebench.ListRound) time.Duration { return r.Short },
@@ -43,7 +44,7 @@ func (c fleetCase) compareListing(ctx context.Context, o options, folder string,
 		fmt.Printf("etcd's process used %s of CPU for it.\n", duration(peer, func(p storebench.PeerFleet) time.Duration { return p.ListCPU }))
 	}
 	fmt.Print(listFootnotes)
-	return []finding{{c.listName() + " whole", whole}, {c.listName() + " short", short}}, nil
+	return []stat.Finding{stat.Found(c.listName()+" whole", whole), stat.Found(c.listName()+" short", short)}, nil
 }
 
 func megabytes(bytes int64) string { return fmt.Sprintf("%.0fMB", float64(bytes)/1e6) }
@@ -53,5 +54,5 @@ func duration[R any](rounds []R, of func(R) time.Duration) string {
 }
 
 func gigabytes[R any](bytes int64, rounds []R, of func(R) time.Duration) string {
-	return fmt.Sprintf("%.2f", storebench.Median(rounds, func(r R) float64 { return float64(bytes) / 1e9 / of(r).Seconds() }))
+	return fmt.Sprintf("%.2f", stat.Median(rounds, func(r R) float64 { return float64(bytes) / 1e9 / of(r).Seconds() }))
 }

@@ -4,34 +4,35 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
-func compareCommits(ctx context.Context, o options) (found []finding, err error) {
+func compareCommits(ctx context.Context, o options) (found []stat.Finding, err error) {
 	results, err := compareAll(ctx, o, commitTable, commitCases)
 	for _, r := range results {
-		found = append(found, finding{r.name + " faster", r.faster()}, finding{r.name + " cheaper", r.cheaper()})
+		found = append(found, stat.Found(r.name+" faster", r.faster()), stat.Found(r.name+" cheaper", r.cheaper()))
 	}
 	return found, err
 }
 
-func compareWatches(ctx context.Context, o options) (found []finding, err error) {
+func compareWatches(ctx context.Context, o options) (found []stat.Finding, err error) {
 	results, err := compareAll(ctx, o, watchTable, watchCases)
 	for _, r := range results {
-		found = append(found, finding{r.name + " more", r.livelier()})
+		found = append(found, stat.Found(r.name+" more", r.livelier()))
 	}
 	return found, err
 }
 
-func compareCache(ctx context.Context, o options) (found []finding, err error) {
+func compareCache(ctx context.Context, o options) (found []stat.Finding, err error) {
 	results, err := compareAll(ctx, o, cacheTable, cacheCases)
 	for _, r := range results {
 		found = append(found,
-			finding{r.name + " events", storebench.Over(r.ours, storebench.Result.EventRate)},
-			finding{r.name + " lost", r.lost()})
+			stat.Found(r.name+" events", stat.Over(r.ours, storebench.Result.EventRate)),
+			stat.Found(r.name+" lost", r.lost()))
 	}
 	if g, ok := growth(results); ok {
-		found = append(found, finding{"cache/watchers growth", g})
+		found = append(found, stat.Found("cache/watchers growth", g))
 	}
 	return found, err
 }
@@ -41,14 +42,14 @@ func compareCache(ctx context.Context, o options) (found []finding, err error) {
 const fanOut = 100
 
 // growth is how many times more CPU an event costs with more watchers than with fewer, at most.
-func growth(results []result) (storebench.Spread, bool) {
-	var worst storebench.Spread
+func growth(results []result) (stat.Spread, bool) {
+	var worst stat.Spread
 	for i, few := range results {
 		for _, many := range results[i+1:] {
 			if few.watchers < fanOut {
 				continue
 			}
-			if g := storebench.Ratio(many.ours, few.ours, storebench.Result.CPUPerEvent); g.Median > worst.Median {
+			if g := stat.Ratio(many.ours, few.ours, storebench.Result.CPUPerEvent); g.Median > worst.Median {
 				worst = g
 			}
 		}

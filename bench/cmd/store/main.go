@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
@@ -67,8 +68,8 @@ func compare(ctx context.Context, o options) error {
 	if err := compareDisk(ctx, o); err != nil {
 		return err
 	}
-	var findings []finding
-	for _, part := range []func(context.Context, options) ([]finding, error){
+	var findings []stat.Finding
+	for _, part := range []func(context.Context, options) ([]stat.Finding, error){
 		compareCommits, compareWatches, compareCache, compareLabels, compareFleets,
 	} {
 		found, err := part(ctx, o)
@@ -80,7 +81,7 @@ func compare(ctx context.Context, o options) error {
 	if len(findings) == 0 {
 		return fmt.Errorf("no case matches %v", o.selected)
 	}
-	printGoals(findings)
+	stat.PrintGoals(goals, findings)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
@@ -22,9 +23,9 @@ each, written a namespace at a time; they can be selected by labels, spec.nodeNa
 `
 )
 
-func (c fleetCase) compareOpening(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]finding, error) {
+func (c fleetCase) compareOpening(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]stat.Finding, error) {
 	fmt.Printf("\n"+openFormat, "case", "GC", "time", "store", "CPU", "bytes", "live", "/obj.", "left", "peak", "freed", "work", "target")
-	var found []finding
+	var found []stat.Finding
 	for _, paced := range []bool{false, true} {
 		rounds, err := c.openRounds(ctx, folder, paced, o.rounds)
 		if err != nil {
@@ -36,14 +37,14 @@ func (c fleetCase) compareOpening(ctx context.Context, o options, folder string,
 			name += "/paced"
 		}
 		found = append(found,
-			finding{name + " time", storebench.Over(rounds, storebench.Opening.Seconds)},
-			finding{name + " live", memory(rounds, live)},
-			finding{name + " resident", memory(rounds, workPeak)})
+			stat.Found(name+" time", stat.Over(rounds, storebench.Opening.Seconds)),
+			stat.Found(name+" live", memory(rounds, live)),
+			stat.Found(name+" resident", memory(rounds, workPeak)))
 	}
 	fmt.Print(openFootnotes)
 	if len(peer) > 0 {
-		start := time.Duration(storebench.Median(peer, func(p storebench.PeerFleet) float64 { return float64(p.Start) }))
-		fmt.Printf("etcd with the same objects answers its first linearizable read %v after the start of its process.\n", threeDigits(start))
+		start := time.Duration(stat.Median(peer, func(p storebench.PeerFleet) float64 { return float64(p.Start) }))
+		fmt.Printf("etcd with the same objects answers its first linearizable read %v after the start of its process.\n", stat.ThreeDigits(start))
 	}
 	return found, nil
 }
@@ -72,13 +73,13 @@ func printOpening(name string, rounds []storebench.Opening) {
 	if rounds[0].Paced {
 		collector = "paced"
 	}
-	ratio := func(of func(storebench.Memory) int64) string { return times2(memory(rounds, of).Median) }
+	ratio := func(of func(storebench.Memory) int64) string { return stat.Times2(memory(rounds, of).Median) }
 	fmt.Printf(openFormat, name, collector,
 		latency(rounds, func(o storebench.Opening) float64 { return float64(o.Time) }),
 		latency(rounds, func(o storebench.Opening) float64 { return float64(o.Store) }),
 		latency(rounds, func(o storebench.Opening) float64 { return float64(o.CPU) }),
 		fmt.Sprintf("%.0fMB", float64(rounds[0].Bytes)/1e6),
-		ratio(live), fmt.Sprintf("%.0fB", storebench.Median(rounds, storebench.Opening.PerObject)),
+		ratio(live), fmt.Sprintf("%.0fB", stat.Median(rounds, storebench.Opening.PerObject)),
 		ratio(func(m storebench.Memory) int64 { return m.Opened }),
 		ratio(func(m storebench.Memory) int64 { return m.OpenedPeak }),
 		ratio(func(m storebench.Memory) int64 { return m.Freed }),
@@ -90,6 +91,6 @@ func live(m storebench.Memory) int64     { return m.Live }
 func workPeak(m storebench.Memory) int64 { return m.WorkPeak }
 
 // memory is some of it by the objects' bytes.
-func memory(rounds []storebench.Opening, of func(storebench.Memory) int64) storebench.Spread {
-	return storebench.Over(rounds, func(o storebench.Opening) float64 { return o.Ratio(of(o.Memory)) })
+func memory(rounds []storebench.Opening, of func(storebench.Memory) int64) stat.Spread {
+	return stat.Over(rounds, func(o storebench.Opening) float64 { return o.Ratio(of(o.Memory)) })
 }

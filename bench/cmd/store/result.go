@@ -7,6 +7,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
@@ -70,21 +71,21 @@ func inFolder(o options, use func(folder string) error) (err error) {
 }
 
 // faster is how many times etcd's commits a second we do.
-func (r result) faster() storebench.Spread {
-	return storebench.Ratio(r.ours, r.etcd, storebench.Result.CommitRate)
+func (r result) faster() stat.Spread {
+	return stat.Ratio(r.ours, r.etcd, storebench.Result.CommitRate)
 }
 
 // cheaper is how many times our CPU a commit etcd uses.
-func (r result) cheaper() storebench.Spread {
-	return storebench.Ratio(r.etcd, r.ours, storebench.Result.CPUPerCommit)
+func (r result) cheaper() stat.Spread {
+	return stat.Ratio(r.etcd, r.ours, storebench.Result.CPUPerCommit)
 }
 
 // livelier is how many times etcd's events a second we deliver.
-func (r result) livelier() storebench.Spread {
-	return storebench.Ratio(r.ours, r.etcd, storebench.Result.EventRate)
+func (r result) livelier() stat.Spread {
+	return stat.Ratio(r.ours, r.etcd, storebench.Result.EventRate)
 }
 
 // lost is how many events our watchers never got, and how often one was cut off.
-func (r result) lost() storebench.Spread {
-	return storebench.Over(r.ours, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
+func (r result) lost() stat.Spread {
+	return stat.Over(r.ours, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cadastre/cadastre/bench/stat"
 	"github.com/cadastre/cadastre/bench/storebench"
 )
 
@@ -22,9 +23,9 @@ var commitTable = table{
 	cells: func(r result) []any {
 		return []any{
 			r.name,
-			rate(r.ours, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate), times(r.faster().Median),
+			rate(r.ours, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate), stat.Times(r.faster().Median),
 			latency(r.ours, p50), latency(r.ours, p99), latency(r.etcd, p50), latency(r.etcd, p99),
-			latency(r.ours, storebench.Result.CPUPerCommit), latency(r.etcd, storebench.Result.CPUPerCommit), times(r.cheaper().Median),
+			latency(r.ours, storebench.Result.CPUPerCommit), latency(r.etcd, storebench.Result.CPUPerCommit), stat.Times(r.cheaper().Median),
 		}
 	},
 	footnotes: `
@@ -41,7 +42,7 @@ var watchTable = table{
 	cells: func(r result) []any {
 		return []any{
 			r.name,
-			rate(r.ours, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), times(r.livelier().Median),
+			rate(r.ours, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), stat.Times(r.livelier().Median),
 			rate(r.ours, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate),
 			percent(r.ours, storebench.Result.Delivered), percent(r.etcd, storebench.Result.Delivered),
 		}
@@ -63,7 +64,7 @@ var cacheTable = table{
 			rate(r.ours, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), r.more(),
 			rate(r.ours, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate),
 			latency(r.ours, storebench.Result.CPUPerEvent), latency(r.etcd, storebench.Result.CPUPerEvent),
-			shown(r.ours, storebench.Result.EventsPerCall, func(n float64) string { return fmt.Sprintf("%.1f", n) }),
+			stat.Shown(r.ours, storebench.Result.EventsPerCall, func(n float64) string { return fmt.Sprintf("%.1f", n) }),
 			percent(r.ours, storebench.Result.Delivered), percent(r.etcd, storebench.Result.Delivered),
 		}, worst(r.ours)...)
 	},
@@ -83,16 +84,16 @@ func (r result) more() string {
 	if len(r.etcd) == 0 {
 		return "-"
 	}
-	return times(r.livelier().Median)
+	return stat.Times(r.livelier().Median)
 }
 
 // worst is what watchers did not get, or late.
 func worst(rounds []storebench.Result) []any {
-	most := func(figure func(storebench.Result) float64) float64 { return storebench.Over(rounds, figure).Most }
+	most := func(figure func(storebench.Result) float64) float64 { return stat.Over(rounds, figure).Most }
 	return []any{
-		threeDigits(time.Duration(most(func(r storebench.Result) float64 { return float64(r.Lag) }))).String(),
-		count(most(func(r storebench.Result) float64 { return float64(r.Missing) })),
-		count(most(func(r storebench.Result) float64 { return float64(r.CutOff) })),
+		stat.ThreeDigits(time.Duration(most(func(r storebench.Result) float64 { return float64(r.Lag) }))).String(),
+		stat.Count(most(func(r storebench.Result) float64 { return float64(r.Missing) })),
+		stat.Count(most(func(r storebench.Result) float64 { return float64(r.CutOff) })),
 	}
 }
 
@@ -107,38 +108,13 @@ func p50(r storebench.Result) float64 { return float64(r.P50) }
 func p99(r storebench.Result) float64 { return float64(r.P99) }
 
 func rate(rounds []storebench.Result, figure func(storebench.Result) float64) string {
-	return shown(rounds, figure, count)
+	return stat.Shown(rounds, figure, stat.Count)
 }
 
 func percent(rounds []storebench.Result, figure func(storebench.Result) float64) string {
-	return shown(rounds, figure, func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) })
+	return stat.Shown(rounds, figure, func(share float64) string { return fmt.Sprintf("%.0f%%", 100*share) })
 }
 
 func latency[R any](rounds []R, figure func(R) float64) string {
-	return shown(rounds, figure, func(nanoseconds float64) string { return threeDigits(time.Duration(nanoseconds)).String() })
+	return stat.Shown(rounds, figure, stat.Nanoseconds)
 }
-
-// shown is the median of a figure as text, if there were rounds.
-func shown[R any](rounds []R, figure func(R) float64, show func(float64) string) string {
-	if len(rounds) == 0 {
-		return "-"
-	}
-	return show(storebench.Median(rounds, figure))
-}
-
-func threeDigits(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 1000 {
-		unit *= 10
-	}
-	return d.Round(unit)
-}
-
-func times(ratio float64) string { return fmt.Sprintf("%.1fx", ratio) }
-
-// times2 is for ratios that are close to one.
-func times2(ratio float64) string { return fmt.Sprintf("%.2fx", ratio) }
-
-func count(n float64) string { return fmt.Sprintf("%.0f", n) }
-
-func seconds(s float64) string { return fmt.Sprintf("%.2fs", s) }

@@ -67,15 +67,39 @@ func clientGoSchema() (string, error) {
 	return text, nil
 }
 
+// scaleSchema has the types of scales. There are no apply configurations for them, so that the
+// schema of client-go lacks them.
+const scaleSchema = `types:
+- name: io.k8s.api.autoscaling.v1.Scale
+  map:
+    fields:
+    - {name: apiVersion, type: {scalar: string}}
+    - {name: kind, type: {scalar: string}}
+    - {name: metadata, type: {namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta}, default: {}}
+    - {name: spec, type: {namedType: io.k8s.api.autoscaling.v1.ScaleSpec}, default: {}}
+    - {name: status, type: {namedType: io.k8s.api.autoscaling.v1.ScaleStatus}, default: {}}
+- name: io.k8s.api.autoscaling.v1.ScaleSpec
+  map:
+    fields:
+    - {name: replicas, type: {scalar: numeric}}
+- name: io.k8s.api.autoscaling.v1.ScaleStatus
+  map:
+    fields:
+    - {name: replicas, type: {scalar: numeric}, default: 0}
+    - {name: selector, type: {scalar: string}}
+`
+
 // pack returns the types that the built-in kinds need.
 func pack(schema string) ([]byte, error) {
-	doc, err := document.ParseYAMLLimited([]byte(schema), document.Limits{MaxBytes: -1})
-	if err != nil {
-		return nil, err
-	}
 	types := map[string]document.Value{}
-	for _, t := range doc.Get("types").Items() {
-		types[t.Get("name").Text()] = t
+	for _, text := range []string{scaleSchema, schema} {
+		doc, err := document.ParseYAMLLimited([]byte(text), document.Limits{MaxBytes: -1})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range doc.Get("types").Items() {
+			types[t.Get("name").Text()] = t
+		}
 	}
 	needed := map[string]bool{}
 	for _, k := range kinds.Builtin() {

@@ -1,28 +1,22 @@
-package storebench
+package proc
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// tick is the unit of times below /proc on every architecture that Go runs on.
-const tick = time.Second / 100
+// Tick is the unit of times below /proc on every architecture that Go runs on.
+const Tick = time.Second / 100
 
-// cpuTime is the time that a process has spent on CPUs, in the kernel too.
-func cpuTime(pid int) (time.Duration, error) {
-	name := fmt.Sprintf("/proc/%d/stat", pid)
-	stat, err := os.ReadFile(name)
+// CPU is the time that a process has spent on CPUs, in the kernel too.
+func CPU(pid int) (time.Duration, error) {
+	stat, err := read(pid, "stat")
 	if err != nil {
 		return 0, err
 	}
-	used, err := parseStat(string(stat))
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	return used, nil
+	return parseStat(stat)
 }
 
 // parseStat adds utime and stime, fields 14 and 15 of proc(5). The second field is the command in
@@ -40,7 +34,7 @@ func parseStat(stat string) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		used += time.Duration(ticks) * tick
+		used += time.Duration(ticks) * Tick
 	}
 	return used, nil
 }

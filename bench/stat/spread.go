@@ -1,12 +1,12 @@
-package storebench
+package stat
 
 import (
 	"slices"
 	"time"
 )
 
-// percentile returns the least of the sorted durations that at least so many of a hundred do not exceed.
-func percentile(sorted []time.Duration, percent int) time.Duration {
+// Percentile returns the least of the sorted durations that at least so many of a hundred do not exceed.
+func Percentile(sorted []time.Duration, percent int) time.Duration {
 	rank := (len(sorted)*percent + 99) / 100
 	return sorted[max(rank, 1)-1]
 }
@@ -23,24 +23,25 @@ func Over[R any](rounds []R, figure func(R) float64) Spread {
 	for _, r := range rounds {
 		figures = append(figures, figure(r))
 	}
-	return spread(figures)
+	return Of(figures)
 }
 
-func spread(figures []float64) Spread {
-	return Spread{Least: slices.Min(figures), Median: median(figures), Most: slices.Max(figures)}
+// Of is the spread of figures.
+func Of(figures []float64) Spread {
+	return Spread{Least: slices.Min(figures), Median: middle(figures), Most: slices.Max(figures)}
 }
 
 // Ratio is a's figure by b's, round by round: the two of a round ran one after the other, so that what
 // slows the machine for a while slows both.
-func Ratio(a, b []Result, figure func(Result) float64) Spread {
+func Ratio[R any](a, b []R, figure func(R) float64) Spread {
 	var ratios []float64
 	for i := range a {
 		ratios = append(ratios, figure(a[i])/figure(b[i]))
 	}
-	return spread(ratios)
+	return Of(ratios)
 }
 
-func median(figures []float64) float64 {
+func middle(figures []float64) float64 {
 	sorted := slices.Sorted(slices.Values(figures))
 	return sorted[len(sorted)/2]
 }

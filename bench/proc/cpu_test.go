@@ -1,4 +1,4 @@
-package storebench
+package proc
 
 import (
 	"os"
@@ -21,14 +21,14 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestCPUTime works until the clock of the process has moved.
-func TestCPUTime(t *testing.T) {
-	before, err := cpuTime(os.Getpid())
+// TestCPU works until the clock of the process has moved.
+func TestCPU(t *testing.T) {
+	before, err := CPU(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		after, err := cpuTime(os.Getpid())
+		after, err := CPU(os.Getpid())
 		if err != nil {
 			t.Fatal(err)
 		}

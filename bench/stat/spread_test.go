@@ -1,4 +1,4 @@
-package storebench
+package stat
 
 import (
 	"testing"
@@ -28,7 +28,7 @@ func TestPercentile(t *testing.T) {
 		{5, 0, 1},
 		{5, 100, 5},
 	} {
-		if got := percentile(upTo(test.count), test.percent); got != test.want {
+		if got := Percentile(upTo(test.count), test.percent); got != test.want {
 			t.Errorf("percentile %d of 1 to %d is %d, want %d", test.percent, test.count, got, test.want)
 		}
 	}
@@ -36,17 +36,12 @@ func TestPercentile(t *testing.T) {
 
 // TestRatio has a round in which the machine was slow: it moves neither the medians nor the ratio.
 func TestRatio(t *testing.T) {
-	rounds := func(commits ...int) (results []Result) {
-		for _, c := range commits {
-			results = append(results, Result{Load: Load{Window: 2 * time.Second}, Commits: c})
-		}
-		return results
-	}
-	ours, peer := rounds(600, 60, 620), rounds(200, 30, 200)
-	if got := Median(ours, Result.CommitRate); got != 300 {
+	half := func(figure int) float64 { return float64(figure) / 2 }
+	ours, peer := []int{600, 60, 620}, []int{200, 30, 200}
+	if got := Median(ours, half); got != 300 {
 		t.Errorf("median %v, want 300", got)
 	}
-	if got := Ratio(ours, peer, Result.CommitRate); got != (Spread{2, 3, 3.1}) {
+	if got := Ratio(ours, peer, half); got != (Spread{2, 3, 3.1}) {
 		t.Errorf("ratio %v, want 3, and the rounds from 2 to 3.1", got)
 	}
 }

@@ -1,0 +1,93 @@
+package codec
+
+import (
+	"strconv"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// metricSources says where the metrics of a type are, and whether they are shown with the name of
+// what is measured, which is how those are that are measured for pods and containers.
+var metricSources = map[string]struct {
+	field string
+	named bool
+}{
+	"External":          {"external", false},
+	"Pods":              {"pods", false},
+	"Object":            {"object", false},
+	"Resource":          {"resource", true},
+	"ContainerResource": {"containerResource", true},
+}
+
+// autoscalerTargets shows the first metrics as they are and as they should be.
+func autoscalerTargets(r *row) string {
+	metrics, statuses := listOf(r.get("spec", "metrics")), listOf(r.get("status", "currentMetrics"))
+	if len(metrics) == 0 {
+		return none
+	}
+	const most = 2
+	var shown []string
+	for i := range min(len(metrics), most) {
+		var status document.Value
+		if i < len(statuses) {
+			status = statuses[i]
+		}
+		shown = append(shown, metricText(metrics[i], status))
+	}
+	return some(shown, ", ", len(metrics), most)
+}
+
+func metricText(metric, status document.Value) string {
+	typ := text(metric.Get("type"))
+	source, ok := metricSources[typ]
+	if !ok {
+		return "<unknown type>"
+	}
+	metric, status = metric.Get(source.field), status.Get(source.field)
+	target, current := metric.Get("target"), status.Get("current")
+	measured := status.Kind() == document.Map
+	switch {
+	case source.named:
+		return text(metric.Get("name")) + ": " + resourceText(target, current, measured)
+	case typ == "Pods":
+		return orUnknown(measured, current.Get("averageValue")) + "/" + quantityOrNil(target.Get("averageValue"))
+	case present(target.Get("averageValue")):
+		average := current.Get("averageValue")
+		return orUnknown(measured && present(average), average) + "/" + quantity(target.Get("averageValue")) + " (avg)"
+	}
+	return orUnknown(measured, current.Get("value")) + "/" + quantityOrNil(target.Get("value"))
+}
+
+// resourceText shows a metric that may be a share of what was asked for.
+func resourceText(target, current document.Value, measured bool) string {
+	if average := target.Get("averageValue"); present(average) {
+		return orUnknown(measured, current.Get("averageValue")) + "/" + quantity(average)
+	}
+	return percent(current.Get("averageUtilization"), unknown) + "/" + percent(target.Get("averageUtilization"), "<auto>")
+}
+
+// orUnknown returns what was measured.
+func orUnknown(measured bool, v document.Value) string {
+	if !measured {
+		return unknown
+	}
+	return quantityOrNil(v)
+}
+
+// quantityOrNil returns a quantity. Where there is none Kubernetes shows what Go calls nothing.
+func quantityOrNil(v document.Value) string {
+	if !present(v) {
+		return "<nil>"
+	}
+	return quantity(v)
+}
+
+func percent(v document.Value, absent string) string {
+	if i, ok := v.Int64(); ok {
+		return strconv.FormatInt(i, 10) + "%"
+	}
+	return absent
+}
+
+// present reports whether there is a value that is not null.
+func present(v document.Value) bool { return !v.IsAbsent() && !v.IsNull() }

@@ -1,0 +1,163 @@
+package codec
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// What cells have where there is nothing to show.
+const (
+	none    = "<none>"
+	unset   = "<unset>"
+	unknown = "<unknown>"
+)
+
+// row is an object of which a row is made.
+type row struct {
+	object document.Value
+	now    time.Time
+	// pod is what three cells of pods are made of, and content the object for JSONPath; both are
+	// made when they are first needed.
+	pod     *podState
+	content any
+}
+
+// at returns what the object has at a path.
+func (r *row) at(path []string) document.Value { return r.object.Lookup(path...) }
+
+// get is at for a path that is written down in Go.
+func (r *row) get(path ...string) document.Value { return r.object.Lookup(path...) }
+
+// since returns how long ago a time was.
+func (r *row) since(v document.Value) string {
+	t := timeOf(v)
+	if t.IsZero() {
+		return unknown
+	}
+	return duration.HumanDuration(r.now.Sub(t))
+}
+
+// deleted reports whether the object is going away.
+func (r *row) deleted() bool { return r.get("metadata", "deletionTimestamp").Kind() == document.String }
+
+// appendCreated appends when the object was created, in UTC.
+func (r *row) appendCreated(dst []byte) []byte {
+	dst = append(dst, '"')
+	dst = timeOf(r.get("metadata", "creationTimestamp")).UTC().AppendFormat(dst, time.RFC3339)
+	return append(dst, '"')
+}
+
+// textFunction makes a cell out of a function that returns its text.
+func textFunction(f func(r *row) string) cell {
+	return func(dst []byte, r *row) []byte { return document.AppendString(dst, f(r)) }
+}
+
+// text returns a string, "" for everything else.
+func text(v document.Value) string {
+	if v.Kind() != document.String {
+		return ""
+	}
+	return v.Text()
+}
+
+// filled returns a string, or something else in place of nothing and "".
+func filled(v document.Value, empty string) string {
+	if s := text(v); s != "" {
+		return s
+	}
+	return empty
+}
+
+// integer returns an integer, 0 for everything else.
+func integer(v document.Value) int64 {
+	i, _ := v.Int64()
+	return i
+}
+
+// timeOf returns a time, the zero one for everything else.
+func timeOf(v document.Value) time.Time {
+	t, err := time.Parse(time.RFC3339, text(v))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// texts returns the strings of a list, or those that its items have in a field.
+func texts(list document.Value, field string) []string {
+	if list.Kind() != document.List {
+		return nil
+	}
+	all := make([]string, 0, list.Len())
+	for _, item := range list.Items() {
+		if field != "" {
+			item = item.Get(field)
+		}
+		all = append(all, text(item))
+	}
+	return all
+}
+
+// labelsText returns a map as key=value,….
+func labelsText(v document.Value) string {
+	if v.Kind() != document.Map || v.Len() == 0 {
+		return none
+	}
+	var b strings.Builder
+	for name, value := range v.Fields() {
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(name)
+		b.WriteByte('=')
+		b.WriteString(text(value))
+	}
+	return b.String()
+}
+
+// selectorText returns a label selector as people write it.
+func selectorText(v document.Value) string { return metav1.FormatLabelSelector(labelSelector(v)) }
+
+// labelSelector returns a label selector, nil if there is none or it is not one.
+func labelSelector(v document.Value) *metav1.LabelSelector {
+	if v.Kind() != document.Map {
+		return nil
+	}
+	selector := &metav1.LabelSelector{}
+	if err := json.Unmarshal(v.AppendJSON(nil), selector); err != nil {
+		return nil
+	}
+	return selector
+}
+
+// quantity returns a quantity in its canonical spelling, 0 if there is none.
+func quantity(v document.Value) string {
+	if v.Kind() != document.String && v.Kind() != document.Number {
+		return "0"
+	}
+	q, err := resource.ParseQuantity(strings.TrimSpace(v.Text()))
+	if err != nil {
+		return v.Text()
+	}
+	return q.String()
+}
+
+// some joins the first few of many, and says how many more there are.
+func some(first []string, separator string, all, most int) string {
+	joined := strings.Join(first, separator)
+	if all > most {
+		return joined + " + " + strconv.Itoa(all-most) + " more..."
+	}
+	return joined
+}
+
+// ratio returns how many there are, of all.
+func ratio(part, all int) string { return strconv.Itoa(part) + "/" + strconv.Itoa(all) }

@@ -1,0 +1,69 @@
+package codec
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// An event is one thing in two groups, which have different names for the same fields. Where both
+// are given the first is that of the core, the second that of events.k8s.io.
+
+// eitherField returns the first of two fields that is there.
+func (r *row) eitherField(core, events string) document.Value {
+	if v := r.get(core); present(v) {
+		return v
+	}
+	return r.get(events)
+}
+
+func eventFirst(r *row) string {
+	if first := r.eitherField("firstTimestamp", "deprecatedFirstTimestamp"); !timeOf(first).IsZero() {
+		return r.since(first)
+	}
+	return r.since(r.get("eventTime"))
+}
+
+func eventLast(r *row) string {
+	if series := r.get("series"); series.Kind() == document.Map {
+		return r.since(series.Get("lastObservedTime"))
+	}
+	if last := r.eitherField("lastTimestamp", "deprecatedLastTimestamp"); !timeOf(last).IsZero() {
+		return r.since(last)
+	}
+	return eventFirst(r)
+}
+
+// eventCount appends how often it happened. Who tells of something that happened once need not
+// count.
+func eventCount(dst []byte, r *row) []byte {
+	count := integer(r.eitherField("count", "deprecatedCount"))
+	if series := r.get("series"); series.Kind() == document.Map {
+		count = integer(series.Get("count"))
+	} else if count == 0 {
+		count = 1
+	}
+	return strconv.AppendInt(dst, count, 10)
+}
+
+func eventObject(r *row) string {
+	object := r.eitherField("involvedObject", "regarding")
+	kind := strings.ToLower(text(object.Get("kind")))
+	if name := text(object.Get("name")); name != "" {
+		return kind + "/" + name
+	}
+	return kind
+}
+
+func eventSource(r *row) string {
+	source := r.eitherField("source", "deprecatedSource")
+	component := filled(source.Get("component"), text(r.eitherField("reportingComponent", "reportingController")))
+	instance := filled(source.Get("host"), text(r.get("reportingInstance")))
+	if instance == "" {
+		return component
+	}
+	return component + ", " + instance
+}
+
+func eventMessage(r *row) string { return strings.TrimSpace(text(r.eitherField("message", "note"))) }

@@ -1,0 +1,58 @@
+package codec
+
+import "github.com/cadastre/cadastre/document"
+
+// conditionTrue reports whether the first condition of a type is true.
+func conditionTrue(conditions document.Value, typ string) bool {
+	return text(itemWith(conditions, "type", typ).Get("status")) == "True"
+}
+
+// anyConditionTrue reports whether any condition of a type is true.
+func anyConditionTrue(conditions document.Value, typ string) bool {
+	for _, c := range listOf(conditions) {
+		if text(c.Get("type")) == typ && text(c.Get("status")) == "True" {
+			return true
+		}
+	}
+	return false
+}
+
+// listOf returns the items of a list, none of everything else.
+func listOf(v document.Value) []document.Value {
+	if v.Kind() != document.List {
+		return nil
+	}
+	list := make([]document.Value, v.Len())
+	for i := range list {
+		list[i] = v.At(i)
+	}
+	return list
+}
+
+// itemWith returns the first item of a list whose field has a value.
+func itemWith(list document.Value, field, value string) document.Value {
+	for _, item := range listOf(list) {
+		if text(item.Get(field)) == value {
+			return item
+		}
+	}
+	return document.Value{}
+}
+
+// lastWith returns the last item of a list whose field has a value.
+func lastWith(list document.Value, field, value string) (last document.Value) {
+	for _, item := range listOf(list) {
+		if text(item.Get(field)) == value {
+			last = item
+		}
+	}
+	return last
+}
+
+// items returns how many items a list has; a map has none.
+func items(v document.Value) int {
+	if v.Kind() != document.List {
+		return 0
+	}
+	return v.Len()
+}

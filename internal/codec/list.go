@@ -1,0 +1,110 @@
+package codec
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// List is what a list has besides its objects.
+type List struct {
+	// Kind is that of the list, such as DeploymentList, and APIVersion that of its objects.
+	Kind, APIVersion string
+	// ResourceVersion is the revision that was listed.
+	ResourceVersion int64
+	// Continue is where the next page starts; "" on the last one.
+	Continue string
+	// Remaining is how many objects are on later pages, as far as that is known: 0 if not.
+	Remaining int
+	// TypedItems have apiVersion and kind. Lists of custom resources do; those of built-in kinds
+	// leave them to the list.
+	TypedItems bool
+}
+
+// AppendList appends the answer that is a list. The objects are gone through twice.
+func AppendList[O Object](dst []byte, v View, l List, objects iter.Seq[O]) ([]byte, error) {
+	switch v.Shape {
+	case Partial:
+		return dst, notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + l.Kind + ")")
+	case PartialList:
+		return v.finish(dst, func(dst []byte) []byte { return appendPartialList(dst, v.Meta, l, objects) })
+	case Table:
+		return v.finish(dst, func(dst []byte) []byte { return AppendTable(dst, v, l, objects) })
+	}
+	return v.finish(dst, func(dst []byte) []byte { return appendWholeList(dst, l, objects) })
+}
+
+func appendWholeList[O Object](dst []byte, l List, objects iter.Seq[O]) []byte {
+	dst = slices.Grow(dst, listSize(l, objects))
+	dst = appendType(dst, l.Kind, l.APIVersion)
+	dst = l.appendMetadata(dst)
+	dst = append(dst, `,"items":[`...)
+	before := len(dst)
+	for o := range objects {
+		if len(dst) > before {
+			dst = append(dst, ',')
+		}
+		start := len(dst)
+		dst = o.AppendJSON(dst)
+		if !l.TypedItems {
+			dst = dst[:start+len(withoutType(dst[start:]))]
+		}
+	}
+	return append(dst, "]}"...)
+}
+
+func appendPartialList[O Object](dst []byte, meta MetaVersion, l List, objects iter.Seq[O]) []byte {
+	dst = appendTypeOf(dst, PartialList, meta)
+	dst = l.appendMetadata(dst)
+	dst = append(dst, `,"items":[`...)
+	before := len(dst)
+	for o := range objects {
+		if len(dst) > before {
+			dst = append(dst, ',')
+		}
+		dst = appendPartial(dst, meta, o)
+	}
+	return append(dst, "]}"...)
+}
+
+// listSize returns about how long a list is.
+func listSize[O Object](l List, objects iter.Seq[O]) int {
+	const envelope = 256
+	size := envelope + len(l.Continue)
+	for o := range objects {
+		size += o.JSONSize() + 1
+	}
+	return size
+}
+
+// appendMetadata appends the list's metadata as a member.
+func (l *List) appendMetadata(dst []byte) []byte {
+	dst = append(dst, `,"metadata":{`...)
+	before := len(dst)
+	if l.ResourceVersion != 0 {
+		dst = append(dst, `"resourceVersion":"`...)
+		dst = strconv.AppendInt(dst, l.ResourceVersion, 10)
+		dst = append(dst, '"')
+	}
+	if l.Continue != "" {
+		dst = appendComma(dst, before)
+		dst = append(dst, `"continue":`...)
+		dst = document.AppendString(dst, l.Continue)
+	}
+	if l.Remaining > 0 {
+		dst = appendComma(dst, before)
+		dst = append(dst, `"remainingItemCount":`...)
+		dst = strconv.AppendInt(dst, int64(l.Remaining), 10)
+	}
+	return append(dst, '}')
+}
+
+// appendComma appends a comma if something has been appended since before.
+func appendComma(dst []byte, before int) []byte {
+	if len(dst) > before {
+		return append(dst, ',')
+	}
+	return dst
+}

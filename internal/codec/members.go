@@ -1,0 +1,139 @@
+package codec
+
+import (
+	"bytes"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// member is a member of a JSON object, by its places in the text:
+//
+//	{"kind":"Pod","metadata":{…}}
+//	        start─┘          │  │
+//	                   value─┘  └─end
+//
+//	start < value < end
+type member struct {
+	name              []byte // as it is written, without its quotes
+	start, value, end int
+}
+
+// nextMember returns the member of an object's text that starts at a place, which is after the
+// opening brace or a comma. The text must be compact; ok is false where it is not, or ends.
+func nextMember(text []byte, at int) (m member, ok bool) {
+	if at >= len(text) || text[at] != '"' {
+		return m, false
+	}
+	m.start = at
+	end := skipString(text, at)
+	if end < 0 || end >= len(text) || text[end] != ':' {
+		return m, false
+	}
+	m.name = text[at+1 : end-1]
+	m.value = end + 1
+	m.end = skipValue(text, m.value)
+	return m, m.end > m.value
+}
+
+// findMember returns the member of an object that has a name without escapes.
+func findMember(text []byte, name string) (m member, ok bool) {
+	for at := 1; ; at = m.end + 1 {
+		m, ok = nextMember(text, at)
+		if !ok || string(m.name) == name {
+			return m, ok
+		}
+		if m.end >= len(text) || text[m.end] != ',' {
+			return m, false
+		}
+	}
+}
+
+// skipValue returns the end of a value, or -1.
+func skipValue(text []byte, at int) int {
+	if at >= len(text) {
+		return -1
+	}
+	switch text[at] {
+	case '"':
+		return skipString(text, at)
+	case '{', '[':
+		return skipContainer(text, at)
+	}
+	end := bytes.IndexAny(text[at:], ",]}")
+	if end < 0 {
+		return -1
+	}
+	return at + end
+}
+
+// skipContainer returns the end of a list or a map, or -1. It looks at brackets and strings only.
+func skipContainer(text []byte, at int) int {
+	for depth := 0; at < len(text); {
+		switch text[at] {
+		case '"':
+			if at = skipString(text, at); at < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		}
+		at++
+	}
+	return -1
+}
+
+// skipString returns the end of the string that starts at a place, or -1.
+func skipString(text []byte, at int) int {
+	for at++; ; at++ {
+		quote := bytes.IndexByte(text[at:], '"')
+		if quote < 0 {
+			return -1
+		}
+		at += quote
+		escapes := 0
+		for text[at-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return at + 1
+		}
+	}
+}
+
+// metadataOf returns the metadata in the text of an object; {} if it has none.
+func metadataOf(text []byte) []byte {
+	if m, ok := findMember(text, "metadata"); ok {
+		return text[m.value:m.end]
+	}
+	// The text is not compact, or there is no metadata.
+	v, err := document.ParseJSONLimited(text, anySize)
+	if err != nil || v.Get("metadata").Kind() != document.Map {
+		return []byte("{}")
+	}
+	return v.Get("metadata").AppendJSON(nil)
+}
+
+// withoutType removes apiVersion and kind from the text of an object, in place.
+func withoutType(text []byte) []byte {
+	return withoutMember(withoutMember(text, "apiVersion"), "kind")
+}
+
+func withoutMember(text []byte, name string) []byte {
+	m, ok := findMember(text, name)
+	if !ok {
+		return text
+	}
+	start, end := m.start, m.end
+	switch {
+	case end < len(text) && text[end] == ',':
+		end++
+	case text[start-1] == ',':
+		start--
+	}
+	return append(text[:start], text[end:]...)
+}

@@ -1,0 +1,161 @@
+package codec
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/munnerz/goautoneg"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Endpoint is what an answer is about, as far as its format depends on that.
+type Endpoint uint8
+
+// The endpoints.
+const (
+	// Objects are those of a kind, in every shape.
+	Objects Endpoint = iota
+	// Watch is a stream of events about objects.
+	Watch
+	// Fixed answers have one shape: discovery, errors.
+	Fixed
+)
+
+// Headers that need no reading: what kubectl get sends, and what metadata clients send who can do
+// without protobuf.
+const (
+	acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
+	acceptAny   = "*/*"
+	acceptJSON  = "application/json"
+)
+
+// Negotiate returns the format that an Accept header asks for, or an error with the status 406 if
+// there is none. Clauses are tried by their weight and then in their order; what we can't write,
+// such as protobuf, is passed over.
+func Negotiate(accept string, endpoint Endpoint) (Format, error) {
+	switch accept {
+	case "", acceptJSON, acceptAny:
+		return Format{}, nil
+	case acceptTable:
+		if endpoint == Fixed {
+			return Format{}, nil
+		}
+		return Format{Shape: Table}, nil
+	}
+	for _, clause := range goautoneg.ParseAccept(accept) {
+		for media := range Media(len(mediaTypes)) {
+			if !covers(&clause, media) {
+				continue
+			}
+			format, ok := clauseFormat(clause.Params, media, endpoint)
+			switch {
+			case !ok:
+				continue
+			case endpoint == Watch && media != JSON:
+				// The first clause that fits counts, even if it can't be streamed.
+				return Format{}, notAcceptable(endpoint)
+			}
+			return format, nil
+		}
+	}
+	return Format{}, notAcceptable(endpoint)
+}
+
+// covers reports whether a clause means a media type, perhaps among others.
+func covers(clause *goautoneg.Accept, media Media) bool {
+	kind, name, _ := strings.Cut(media.String(), "/")
+	switch clause.Type {
+	case kind:
+		return clause.SubType == name || clause.SubType == "*"
+	case "*":
+		return clause.SubType == "*"
+	}
+	return false
+}
+
+// clauseFormat returns the format that the parameters of a clause ask for; ok is false if the
+// endpoint doesn't have it. Parameters that nobody knows mean nothing.
+func clauseFormat(params map[string]string, media Media, endpoint Endpoint) (f Format, ok bool) {
+	if stream := params["stream"]; stream != "" && (stream != "watch" || media != JSON) {
+		return f, false
+	}
+	if version := params["sv"]; version != "" && (endpoint == Fixed || version != "v1") {
+		return f, false
+	}
+	f = Format{Media: media, Pretty: params["pretty"] == "1"}
+	as, hasAs := params["as"]
+	group, hasGroup := params["g"]
+	version, hasVersion := params["v"]
+	if !hasAs && !hasGroup && !hasVersion {
+		return f, true
+	}
+	if endpoint == Fixed || group != metaGroup {
+		return f, false
+	}
+	switch version {
+	case "v1":
+		f.Meta = MetaV1
+	case "v1beta1":
+		f.Meta = MetaV1beta1
+	default:
+		return f, false
+	}
+	switch as {
+	case "Table":
+		f.Shape = Table
+	case "PartialObjectMetadata":
+		f.Shape = Partial
+	case "PartialObjectMetadataList":
+		f.Shape = PartialList
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// Pretty reports whether an answer is for a person: the query says so, or the client is one that
+// people type into.
+func Pretty(rawQuery, userAgent string) bool {
+	if strings.Contains(rawQuery, "pretty") {
+		// A query that can't be read in full still has what can be read.
+		values, _ := url.ParseQuery(rawQuery)
+		if wish := values.Get("pretty"); wish != "" {
+			pretty, err := strconv.ParseBool(wish)
+			return err == nil && pretty
+		}
+	}
+	return strings.HasPrefix(userAgent, "curl") ||
+		strings.HasPrefix(userAgent, "Wget") ||
+		strings.HasPrefix(userAgent, "Mozilla/5.0")
+}
+
+// NegotiateStatus returns the format of an error. An error is always told: to who accepts nothing
+// that we can write, as JSON for people.
+func NegotiateStatus(accept, rawQuery, userAgent string) Format {
+	format, err := Negotiate(accept, Fixed)
+	if err != nil {
+		return Format{Pretty: true}
+	}
+	format.Pretty = format.Pretty || Pretty(rawQuery, userAgent)
+	return format
+}
+
+func notAcceptable(endpoint Endpoint) error {
+	accepted := strings.Join(mediaTypes[:], ", ")
+	if endpoint == Watch {
+		accepted = JSON.String() + ";stream=watch"
+	}
+	return notAcceptableError("only the following media types are accepted: " + accepted)
+}
+
+func notAcceptableError(message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotAcceptable,
+		Reason:  metav1.StatusReasonNotAcceptable,
+		Message: message,
+	}}
+}

@@ -1,0 +1,205 @@
+package codec
+
+import (
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// mostShown is how many of many a cell shows.
+const mostShown = 3
+
+func serviceClusterIP(r *row) string {
+	if ips := listOf(r.get("spec", "clusterIPs")); len(ips) > 0 {
+		return text(ips[0])
+	}
+	return none
+}
+
+func serviceExternalIP(r *row) string {
+	external := texts(r.get("spec", "externalIPs"), "")
+	switch text(r.get("spec", "type")) {
+	case "ClusterIP", "NodePort":
+		if len(external) == 0 {
+			return none
+		}
+		return strings.Join(external, ",")
+	case "LoadBalancer":
+		if balancer := loadBalancer(r); balancer != "" {
+			external = append([]string{balancer}, external...)
+		}
+		if len(external) == 0 {
+			return "<pending>"
+		}
+		return strings.Join(external, ",")
+	case "ExternalName":
+		return text(r.get("spec", "externalName"))
+	}
+	return unknown
+}
+
+// servicePorts shows ports as port:nodePort/protocol.
+func servicePorts(r *row) string {
+	var ports []string
+	for _, port := range listOf(r.get("spec", "ports")) {
+		p := strconv.FormatInt(integer(port.Get("port")), 10)
+		if node := integer(port.Get("nodePort")); node > 0 {
+			p += ":" + strconv.FormatInt(node, 10)
+		}
+		ports = append(ports, p+"/"+text(port.Get("protocol")))
+	}
+	if len(ports) == 0 {
+		return none
+	}
+	return strings.Join(ports, ",")
+}
+
+// loadBalancer returns the addresses of an object's load balancer, sorted, each once.
+func loadBalancer(r *row) string {
+	var addresses []string
+	for _, ingress := range listOf(r.get("status", "loadBalancer", "ingress")) {
+		if address := filled(ingress.Get("ip"), text(ingress.Get("hostname"))); address != "" {
+			addresses = append(addresses, address)
+		}
+	}
+	slices.Sort(addresses)
+	return strings.Join(slices.Compact(addresses), ",")
+}
+
+// ingressHosts shows the first hosts. Rules without a host count among those that are not shown, as
+// Kubernetes has it.
+func ingressHosts(r *row) string {
+	rules := listOf(r.get("spec", "rules"))
+	var hosts []string
+	more := false
+	for _, rule := range rules {
+		more = more || len(hosts) == mostShown
+		if host := text(rule.Get("host")); host != "" && !more {
+			hosts = append(hosts, host)
+		}
+	}
+	switch {
+	case len(hosts) == 0:
+		return "*"
+	case more:
+		return some(hosts, ",", len(rules), mostShown)
+	}
+	return strings.Join(hosts, ",")
+}
+
+func ingressPorts(r *row) string {
+	if items(r.get("spec", "tls")) > 0 {
+		return "80, 443"
+	}
+	return "80"
+}
+
+func ingressClassName(r *row) string {
+	return nameWithDefault(r, "ingressclass.kubernetes.io/is-default-class")
+}
+
+// nameWithDefault returns the object's name, and that it is the default if an annotation says so.
+func nameWithDefault(r *row, annotations ...string) string {
+	name := text(r.get("metadata", "name"))
+	for _, annotation := range annotations {
+		if text(r.get("metadata", "annotations", annotation)) == "true" {
+			return name + " (default)"
+		}
+	}
+	return name
+}
+
+func ingressClassParameters(r *row) string {
+	parameters := r.get("spec", "parameters")
+	if parameters.Kind() != document.Map {
+		return none
+	}
+	kind := text(parameters.Get("kind"))
+	if group := parameters.Get("apiGroup"); group.Kind() == document.String {
+		kind += "." + group.Text()
+	}
+	return kind + "/" + text(parameters.Get("name"))
+}
+
+// ipParent returns what an address belongs to: resource.group/namespace/name.
+func ipParent(r *row) string {
+	parent := r.get("spec", "parentRef")
+	if parent.Kind() != document.Map {
+		return none
+	}
+	resource := schema.GroupResource{Group: text(parent.Get("group")), Resource: text(parent.Get("resource"))}
+	place := strings.ToLower(resource.String())
+	if namespace := text(parent.Get("namespace")); namespace != "" {
+		place += "/" + namespace
+	}
+	return place + "/" + text(parent.Get("name"))
+}
+
+// endpoints shows the first addresses, each with every port of its subset.
+func endpoints(r *row) string {
+	subsets := listOf(r.get("subsets"))
+	if len(subsets) == 0 {
+		return none
+	}
+	var shown []string
+	count := 0
+	show := func(addresses []document.Value, port string) {
+		count += len(addresses)
+		for _, address := range addresses {
+			if len(shown) == mostShown {
+				return
+			}
+			ip := text(address.Get("ip"))
+			if port != "" {
+				ip = net.JoinHostPort(ip, port)
+			}
+			shown = append(shown, ip)
+		}
+	}
+	for _, subset := range subsets {
+		addresses, ports := listOf(subset.Get("addresses")), listOf(subset.Get("ports"))
+		if len(ports) == 0 {
+			show(addresses, "")
+		}
+		for _, port := range ports {
+			show(addresses, strconv.FormatInt(integer(port.Get("port")), 10))
+		}
+	}
+	return some(shown, ",", count, mostShown)
+}
+
+func slicePorts(r *row) string {
+	var ports []string
+	for _, port := range listOf(r.get("ports")) {
+		number := "*"
+		if i, ok := port.Get("port").Int64(); ok {
+			number = strconv.FormatInt(i, 10)
+		} else if name := port.Get("name"); name.Kind() == document.String {
+			number = name.Text()
+		}
+		ports = append(ports, number)
+	}
+	return firstOrUnset(ports)
+}
+
+func sliceEndpoints(r *row) string {
+	var addresses []string
+	for _, endpoint := range listOf(r.get("endpoints")) {
+		addresses = append(addresses, texts(endpoint.Get("addresses"), "")...)
+	}
+	return firstOrUnset(addresses)
+}
+
+// firstOrUnset shows the first of many.
+func firstOrUnset(all []string) string {
+	shown := some(all[:min(len(all), mostShown)], ",", len(all), mostShown)
+	if shown == "" {
+		return unset
+	}
+	return shown
+}

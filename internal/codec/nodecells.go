@@ -1,0 +1,60 @@
+package codec
+
+import (
+	"slices"
+	"strings"
+)
+
+// nodeStatus tells whether a node is ready, by the last condition that says so, and whether it
+// takes pods.
+func nodeStatus(r *row) string {
+	status := "Unknown"
+	if ready := lastWith(r.get("status", "conditions"), "type", "Ready"); present(ready) {
+		status = "NotReady"
+		if text(ready.Get("status")) == "True" {
+			status = "Ready"
+		}
+	}
+	if r.get("spec", "unschedulable").Bool() {
+		status += ",SchedulingDisabled"
+	}
+	return status
+}
+
+// nodeRoles returns the roles that labels give to a node, sorted, each once.
+func nodeRoles(r *row) string {
+	var roles []string
+	for name, value := range r.get("metadata", "labels").Fields() {
+		role, ok := strings.CutPrefix(name, "node-role.kubernetes.io/")
+		if !ok && name == "kubernetes.io/role" {
+			role, ok = text(value), true
+		}
+		if ok && role != "" {
+			roles = append(roles, role)
+		}
+	}
+	if len(roles) == 0 {
+		return none
+	}
+	slices.Sort(roles)
+	return strings.Join(slices.Compact(roles), ",")
+}
+
+// nodeAddress makes the cell that has a node's first address of a type.
+func nodeAddress(typ string) cell {
+	return textFunction(func(r *row) string {
+		address := itemWith(r.get("status", "addresses"), "type", typ)
+		if !present(address) {
+			return none
+		}
+		return text(address.Get("address"))
+	})
+}
+
+func nodeKernel(r *row) string {
+	kernel := filled(r.get("status", "nodeInfo", "kernelVersion"), unknown)
+	if machine := text(r.get("status", "nodeInfo", "architecture")); machine != "" {
+		kernel += " (" + machine + ")"
+	}
+	return kernel
+}

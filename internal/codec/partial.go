@@ -1,0 +1,34 @@
+package codec
+
+import "github.com/cadastre/cadastre/document"
+
+// appendPartial appends an object's PartialObjectMetadata: all of its metadata, and nothing else.
+// The object is written where its metadata will be, and the rest of it cut off again.
+func appendPartial(dst []byte, meta MetaVersion, o Object) []byte {
+	dst = appendTypeOf(dst, Partial, meta)
+	dst = append(dst, `,"metadata":`...)
+	start := len(dst)
+	dst = o.AppendJSON(dst)
+	dst = append(dst[:start], metadataOf(dst[start:])...)
+	return append(dst, '}')
+}
+
+// appendPartialOf appends the PartialObjectMetadata of an object with some metadata.
+func appendPartialOf(dst []byte, meta MetaVersion, metadata []byte) []byte {
+	dst = appendTypeOf(dst, Partial, meta)
+	dst = append(dst, `,"metadata":`...)
+	dst = append(dst, metadata...)
+	return append(dst, '}')
+}
+
+// appendTypeOf appends the beginning of an object that has a shape.
+func appendTypeOf(dst []byte, shape Shape, meta MetaVersion) []byte {
+	return appendType(dst, shape.String(), meta.APIVersion())
+}
+
+func appendType(dst []byte, kind, apiVersion string) []byte {
+	dst = append(dst, `{"kind":`...)
+	dst = document.AppendString(dst, kind)
+	dst = append(dst, `,"apiVersion":`...)
+	return document.AppendString(dst, apiVersion)
+}

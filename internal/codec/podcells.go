@@ -1,0 +1,187 @@
+package codec
+
+import (
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// podState is what the cells of a pod tell about its containers.
+type podState struct {
+	ready, containers int
+	status            string
+	restarts          int64
+	lastRestart       time.Time
+}
+
+// podState reads the pod of the row, once.
+func (r *row) podState() *podState {
+	if r.pod == nil {
+		r.pod = readPod(r)
+	}
+	return r.pod
+}
+
+// readPod finds out how a pod is getting on: what is wrong with the first of its init containers
+// that has not finished, or else what the first of its containers says.
+func readPod(r *row) *podState {
+	spec, status := r.get("spec"), r.get("status")
+	s := &podState{containers: items(spec.Get("containers"))}
+	for _, c := range listOf(spec.Get("initContainers")) {
+		if restarts(c) {
+			s.containers++
+		}
+	}
+	phase := text(status.Get("phase"))
+	s.status = filled(status.Get("reason"), phase)
+	for _, condition := range listOf(status.Get("conditions")) {
+		if text(condition.Get("type")) == "PodScheduled" && text(condition.Get("reason")) == "SchedulingGated" {
+			s.status = "SchedulingGated"
+		}
+	}
+	sidecars := podState{}
+	initializing := s.readInit(spec, status, &sidecars)
+	if !initializing || conditionTrue(status.Get("conditions"), "Initialized") {
+		s.restarts, s.lastRestart = sidecars.restarts, sidecars.lastRestart
+		s.readContainers(status)
+	}
+	switch {
+	case !r.deleted():
+	case text(status.Get("reason")) == "NodeLost":
+		s.status = "Unknown"
+	case phase != "Failed" && phase != "Succeeded":
+		s.status = "Terminating"
+	}
+	return s
+}
+
+// readInit goes through the init containers up to the first that the pod waits for, and reports
+// whether there is one. What is about sidecars counts for them too.
+func (s *podState) readInit(spec, status document.Value, sidecars *podState) (initializing bool) {
+	declared := spec.Get("initContainers")
+	for i, c := range listOf(status.Get("initContainerStatuses")) {
+		sidecar := restarts(lastWith(declared, "name", text(c.Get("name"))))
+		s.countRestarts(c)
+		if sidecar {
+			sidecars.countRestarts(c)
+		}
+		terminated := c.Lookup("state", "terminated")
+		waiting := text(c.Lookup("state", "waiting", "reason"))
+		switch {
+		case terminated.Kind() == document.Map && integer(terminated.Get("exitCode")) == 0:
+			continue
+		case sidecar && c.Get("started").Bool():
+			if c.Get("ready").Bool() {
+				s.ready++
+			}
+			continue
+		case terminated.Kind() == document.Map:
+			s.status = "Init:" + howEnded(terminated)
+		case waiting != "" && waiting != "PodInitializing":
+			s.status = "Init:" + waiting
+		default:
+			s.status = "Init:" + ratio(i, items(declared))
+		}
+		return true
+	}
+	return false
+}
+
+// readContainers goes through the containers, the first of which has the last word.
+func (s *podState) readContainers(status document.Value) {
+	running, failure := false, ""
+	list := listOf(status.Get("containerStatuses"))
+	for i := len(list) - 1; i >= 0; i-- {
+		c := list[i]
+		s.countRestarts(c)
+		terminated := c.Lookup("state", "terminated")
+		waiting := text(c.Lookup("state", "waiting", "reason"))
+		switch {
+		case waiting != "":
+			s.status = waiting
+		case terminated.Kind() == document.Map:
+			s.status = howEnded(terminated)
+			if integer(terminated.Get("exitCode")) != 0 {
+				failure = s.status
+			}
+		case c.Get("ready").Bool() && c.Lookup("state", "running").Kind() == document.Map:
+			running = true
+			s.ready++
+		}
+	}
+	if s.status != "Completed" {
+		return
+	}
+	// One has completed, which says little about the others.
+	switch {
+	case running && anyConditionTrue(status.Get("conditions"), "Ready"):
+		s.status = "Running"
+	case failure != "":
+		s.status = failure
+	case running:
+		s.status = "NotReady"
+	}
+}
+
+// countRestarts counts how often a container was restarted, and remembers when it was last.
+func (s *podState) countRestarts(c document.Value) {
+	s.restarts += integer(c.Get("restartCount"))
+	if ended := timeOf(c.Lookup("lastState", "terminated", "finishedAt")); s.lastRestart.Before(ended) {
+		s.lastRestart = ended
+	}
+}
+
+// howEnded tells how a container ended: by its reason, its signal or its exit code.
+func howEnded(terminated document.Value) string {
+	if reason := text(terminated.Get("reason")); reason != "" {
+		return reason
+	}
+	if signal := integer(terminated.Get("signal")); signal != 0 {
+		return "Signal:" + strconv.FormatInt(signal, 10)
+	}
+	return "ExitCode:" + strconv.FormatInt(integer(terminated.Get("exitCode")), 10)
+}
+
+// restarts reports whether an init container is a sidecar: one that keeps running.
+func restarts(container document.Value) bool {
+	return text(container.Get("restartPolicy")) == "Always"
+}
+
+func podRestarts(r *row) string {
+	s := r.podState()
+	count := strconv.FormatInt(s.restarts, 10)
+	if s.restarts == 0 || s.lastRestart.IsZero() {
+		return count
+	}
+	return count + " (" + duration.HumanDuration(r.now.Sub(s.lastRestart)) + " ago)"
+}
+
+// podIP returns the first address. Old clients know only podIP, so that it counts if they differ.
+func podIP(r *row) string {
+	status := r.get("status")
+	first := ""
+	if ips := listOf(status.Get("podIPs")); len(ips) > 0 {
+		first = text(ips[0].Get("ip"))
+	}
+	if ip := filled(status.Get("podIP"), first); ip != "" {
+		return ip
+	}
+	return none
+}
+
+func podGates(r *row) string {
+	gates := listOf(r.get("spec", "readinessGates"))
+	if len(gates) == 0 {
+		return none
+	}
+	passed := 0
+	for _, gate := range gates {
+		if conditionTrue(r.get("status", "conditions"), text(gate.Get("conditionType"))) {
+			passed++
+		}
+	}
+	return ratio(passed, len(gates))
+}

@@ -1,0 +1,218 @@
+package codec
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// cell appends a cell of a row, as JSON. Objects come from users: whatever one has, a cell is a
+// cell.
+type cell func(dst []byte, r *row) []byte
+
+// source makes the cell of a column out of the words after its name in columns.txt: paths, and what
+// else there is.
+type source struct {
+	// paths and others are how many words of either are expected; the last of the others may
+	// be left out if optional is set. Any number of paths may come if it is -1.
+	paths, others int
+	optional      bool
+	cell          func(paths [][]string, others []string) cell
+}
+
+var sources = map[string]source{
+	"text":         {1, 1, true, textCell},
+	"filled":       {1, 1, false, filledCell},
+	"integer":      {1, 0, false, integerCell},
+	"spelled":      {1, 1, false, spelledCell},
+	"boolean":      {1, 1, true, booleanCell},
+	"boolean-text": {1, 1, false, booleanTextCell},
+	"count":        {-1, 0, false, countCell},
+	"ratio":        {2, 0, false, ratioCell},
+	"pair":         {2, 0, false, pairCell},
+	"ref":          {1, 3, true, refCell},
+	"list":         {1, 1, true, listCell},
+	"each":         {1, 2, true, eachCell},
+	"labels":       {1, 0, false, labelsCell},
+	"selector":     {1, 0, false, selectorCell},
+	"quantity":     {1, 0, false, quantityCell},
+	"age":          {1, 1, true, ageCell},
+	"created":      {0, 0, false, createdCell},
+}
+
+// parseSource reads a source.
+func parseSource(words []string) (cell, error) {
+	if len(words) == 2 && words[0] == "go" {
+		if cell := functions[words[1]]; cell != nil {
+			return cell, nil
+		}
+		return nil, fmt.Errorf("expected the name of a function, received %q", words[1])
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("expected a source, received nothing")
+	}
+	s, ok := sources[words[0]]
+	if !ok {
+		return nil, fmt.Errorf("expected a source, received %q", words[0])
+	}
+	var paths [][]string
+	others := words[1:]
+	for len(others) > 0 && strings.HasPrefix(others[0], ".") {
+		paths = append(paths, parsePath(others[0]))
+		others = others[1:]
+	}
+	if s.paths >= 0 && len(paths) != s.paths || len(others) > s.others || len(others) < s.others && !s.optional {
+		return nil, fmt.Errorf("source %s: expected %d paths and %d words, received %q", words[0], s.paths, s.others, words[1:])
+	}
+	return s.cell(paths, others), nil
+}
+
+// orElse returns the last of the words if all are there, "" otherwise.
+func orElse(others []string, all int) string {
+	if len(others) < all {
+		return ""
+	}
+	return others[all-1]
+}
+
+func textCell(paths [][]string, others []string) cell {
+	path, absent := paths[0], orElse(others, 1)
+	return func(dst []byte, r *row) []byte {
+		v := r.at(path)
+		if v.Kind() != document.String {
+			return document.AppendString(dst, absent)
+		}
+		return v.AppendJSON(dst)
+	}
+}
+
+func filledCell(paths [][]string, others []string) cell {
+	path, empty := paths[0], others[0]
+	return func(dst []byte, r *row) []byte { return document.AppendString(dst, filled(r.at(path), empty)) }
+}
+
+func integerCell(paths [][]string, _ []string) cell {
+	path := paths[0]
+	return func(dst []byte, r *row) []byte { return strconv.AppendInt(dst, integer(r.at(path)), 10) }
+}
+
+func spelledCell(paths [][]string, others []string) cell {
+	path, absent := paths[0], others[0]
+	return func(dst []byte, r *row) []byte {
+		switch v := r.at(path); v.Kind() {
+		case document.Number, document.String:
+			return document.AppendString(dst, v.Text())
+		}
+		return document.AppendString(dst, absent)
+	}
+}
+
+func booleanCell(paths [][]string, others []string) cell {
+	path, absent := paths[0], orElse(others, 1) == "true"
+	return func(dst []byte, r *row) []byte {
+		v := r.at(path)
+		return strconv.AppendBool(dst, v.Bool() || v.Kind() != document.Bool && absent)
+	}
+}
+
+func booleanTextCell(paths [][]string, others []string) cell {
+	path, absent := paths[0], others[0]
+	return func(dst []byte, r *row) []byte {
+		text := absent
+		if v := r.at(path); v.Kind() == document.Bool {
+			text = map[bool]string{true: "True", false: "False"}[v.Bool()]
+		}
+		return document.AppendString(dst, text)
+	}
+}
+
+func countCell(paths [][]string, _ []string) cell {
+	return func(dst []byte, r *row) []byte {
+		count := 0
+		for _, path := range paths {
+			count += r.at(path).Len()
+		}
+		return strconv.AppendInt(dst, int64(count), 10)
+	}
+}
+
+func ratioCell(paths [][]string, _ []string) cell {
+	return func(dst []byte, r *row) []byte {
+		dst = append(dst, '"')
+		dst = strconv.AppendInt(dst, integer(r.at(paths[0])), 10)
+		dst = append(dst, '/')
+		dst = strconv.AppendInt(dst, integer(r.at(paths[1])), 10)
+		return append(dst, '"')
+	}
+}
+
+func pairCell(paths [][]string, _ []string) cell {
+	return func(dst []byte, r *row) []byte {
+		return document.AppendString(dst, text(r.at(paths[0]))+"/"+text(r.at(paths[1])))
+	}
+}
+
+func refCell(paths [][]string, others []string) cell {
+	path, absent := paths[0], orElse(others, 3)
+	return func(dst []byte, r *row) []byte {
+		v := r.at(path)
+		if v.Kind() != document.Map {
+			return document.AppendString(dst, absent)
+		}
+		return document.AppendString(dst, text(v.Get(others[0]))+"/"+text(v.Get(others[1])))
+	}
+}
+
+func listCell(paths [][]string, others []string) cell {
+	path, empty := paths[0], orElse(others, 1)
+	return func(dst []byte, r *row) []byte {
+		joined := strings.Join(texts(r.at(path), ""), ",")
+		if joined == "" {
+			joined = empty
+		}
+		return document.AppendString(dst, joined)
+	}
+}
+
+func eachCell(paths [][]string, others []string) cell {
+	path, field, absent := paths[0], others[0], orElse(others, 2)
+	return func(dst []byte, r *row) []byte {
+		v := r.at(path)
+		if v.Kind() != document.List {
+			return document.AppendString(dst, absent)
+		}
+		return document.AppendString(dst, strings.Join(texts(v, field), ","))
+	}
+}
+
+func labelsCell(paths [][]string, _ []string) cell {
+	path := paths[0]
+	return func(dst []byte, r *row) []byte { return document.AppendString(dst, labelsText(r.at(path))) }
+}
+
+func selectorCell(paths [][]string, _ []string) cell {
+	path := paths[0]
+	return func(dst []byte, r *row) []byte { return document.AppendString(dst, selectorText(r.at(path))) }
+}
+
+func quantityCell(paths [][]string, _ []string) cell {
+	path := paths[0]
+	return func(dst []byte, r *row) []byte { return document.AppendString(dst, quantity(r.at(path))) }
+}
+
+func ageCell(paths [][]string, others []string) cell {
+	path, absent := paths[0], orElse(others, 1)
+	return func(dst []byte, r *row) []byte {
+		v := r.at(path)
+		if absent != "" && v.Kind() != document.String {
+			return document.AppendString(dst, absent)
+		}
+		return document.AppendString(dst, r.since(v))
+	}
+}
+
+func createdCell([][]string, []string) cell {
+	return func(dst []byte, r *row) []byte { return r.appendCreated(dst) }
+}

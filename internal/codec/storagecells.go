@@ -1,0 +1,93 @@
+package codec
+
+import (
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// phase is the phase of something that may be going away.
+func phase(r *row) string {
+	if r.deleted() {
+		return "Terminating"
+	}
+	return text(r.get("status", "phase"))
+}
+
+// accessModes are the modes in the order in which they are shown, with what they are called then.
+var accessModes = [...]struct{ mode, short string }{
+	{"ReadWriteOnce", "RWO"},
+	{"ReadOnlyMany", "ROX"},
+	{"ReadWriteMany", "RWX"},
+	{"ReadWriteOncePod", "RWOP"},
+}
+
+func modesText(list document.Value) string {
+	var shown []string
+	for _, known := range accessModes {
+		for _, mode := range listOf(list) {
+			if text(mode) == known.mode {
+				shown = append(shown, known.short)
+				break
+			}
+		}
+	}
+	return strings.Join(shown, ",")
+}
+
+func volumeModes(r *row) string { return modesText(r.get("spec", "accessModes")) }
+
+// bound reports whether a claim has a volume; before that, what its status says means nothing.
+func bound(r *row) bool { return text(r.get("spec", "volumeName")) != "" }
+
+func claimModes(r *row) string {
+	if !bound(r) {
+		return ""
+	}
+	return modesText(r.get("status", "accessModes"))
+}
+
+func claimCapacity(r *row) string {
+	if !bound(r) {
+		return ""
+	}
+	return quantity(r.get("status", "capacity", "storage"))
+}
+
+// storageClass returns the class of a volume or a claim. There was an annotation for it before there
+// was a field.
+func storageClass(r *row) string {
+	if class := r.get("metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); present(class) {
+		return text(class)
+	}
+	return text(r.get("spec", "storageClassName"))
+}
+
+func storageClassName(r *row) string {
+	return nameWithDefault(r, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+}
+
+func storageCapacity(r *row) string {
+	if capacity := r.get("capacity"); present(capacity) {
+		return quantity(capacity)
+	}
+	return unset
+}
+
+// claimState is that of a claim to devices.
+func claimState(r *row) string {
+	var states []string
+	if r.deleted() {
+		states = append(states, "deleted")
+	}
+	switch {
+	case r.get("status", "allocation").Kind() == document.Map:
+		states = append(states, "allocated")
+		if items(r.get("status", "reservedFor")) > 0 {
+			states = append(states, "reserved")
+		}
+	case !r.deleted():
+		states = append(states, "pending")
+	}
+	return strings.Join(states, ",")
+}

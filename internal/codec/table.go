@@ -1,0 +1,205 @@
+package codec
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"unsafe"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Include is what the rows of a table have of their objects.
+type Include uint8
+
+// What rows can have.
+const (
+	IncludeMetadata Include = iota
+	IncludeObject
+	IncludeNone
+)
+
+// ParseInclude reads the parameter includeObject of a query.
+func ParseInclude(s string) (Include, error) {
+	switch s {
+	case "", "Metadata":
+		return IncludeMetadata, nil
+	case "Object":
+		return IncludeObject, nil
+	case "None":
+		return IncludeNone, nil
+	}
+	return 0, apierrors.NewBadRequest(fmt.Sprintf(
+		"Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", s))
+}
+
+// AppendTable appends the objects of a list as the rows of a table.
+func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []byte {
+	w := tableWriters.Get().(*tableWriter)
+	defer w.release()
+	dst = appendTypeOf(dst, Table, v.Meta)
+	dst = l.appendMetadata(dst)
+	dst = v.Columns.appendHeader(dst, false)
+	dst = append(dst, `,"rows":`...)
+	if v.Columns.order != nil {
+		objects = sorted(v.Columns, w, objects)
+	}
+	start := len(dst)
+	for o := range objects {
+		if len(dst) > start {
+			dst = append(dst, ',')
+		} else {
+			dst = append(dst, '[')
+		}
+		w.read(o)
+		dst = w.appendRow(dst, &v)
+	}
+	switch {
+	case len(dst) > start:
+		dst = append(dst, ']')
+	case v.Columns.nullRows:
+		dst = append(dst, "null"...)
+	default:
+		dst = append(dst, "[]"...)
+	}
+	return append(dst, '}')
+}
+
+// appendObjectTable appends the table that has one object. Its revision is that of the object.
+func appendObjectTable(dst []byte, v *View, o Object, noHeaders bool) []byte {
+	w := tableWriters.Get().(*tableWriter)
+	defer w.release()
+	w.read(o)
+	dst = appendTypeOf(dst, Table, v.Meta)
+	dst = append(dst, `,"metadata":{`...)
+	if version, ok := findMember(w.metadata, "resourceVersion"); ok {
+		dst = append(dst, w.metadata[version.start:version.end]...)
+	}
+	dst = append(dst, '}')
+	dst = v.Columns.appendHeader(dst, noHeaders)
+	dst = append(dst, `,"rows":[`...)
+	dst = w.appendRow(dst, v)
+	return append(dst, "]}"...)
+}
+
+// appendHeader appends the definitions of the columns as a member.
+func (c *Columns) appendHeader(dst []byte, without bool) []byte {
+	dst = append(dst, `,"columnDefinitions":`...)
+	if without {
+		return append(dst, "null"...)
+	}
+	return append(dst, c.header...)
+}
+
+// sorted returns the objects of a list in the order that the columns want.
+func sorted[O Object](c *Columns, w *tableWriter, objects iter.Seq[O]) iter.Seq[O] {
+	type keyed struct {
+		object O
+		key    document.Value
+	}
+	var all []keyed
+	for o := range objects {
+		w.read(o)
+		all = append(all, keyed{o, w.row.object.Detached()})
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return c.order(a.key, b.key) })
+	return func(yield func(O) bool) {
+		for _, k := range all {
+			if !yield(k.object) {
+				return
+			}
+		}
+	}
+}
+
+// tableWriter is the memory that rows are made in; it is used again and again.
+type tableWriter struct {
+	// text is the object of the row, and metadata a part of it.
+	text, metadata []byte
+	reader         document.Reader
+	row            row
+}
+
+var tableWriters = sync.Pool{New: func() any { return new(tableWriter) }}
+
+// release gives the writer back.
+func (w *tableWriter) release() {
+	const most = 1 << 20
+	w.forget()
+	if cap(w.text) <= most {
+		tableWriters.Put(w)
+	}
+}
+
+// forget lets go of the object that was read last.
+func (w *tableWriter) forget() {
+	w.row, w.metadata = row{}, nil
+	w.reader.Reset()
+}
+
+// read makes an object the one of the row, null if it can't be parsed.
+func (w *tableWriter) read(o Object) {
+	w.forget()
+	w.text = o.AppendJSON(w.text[:0])
+	w.metadata = metadataOf(w.text)
+	if d, ok := o.(Documented); ok {
+		w.row.object = d.Document()
+		return
+	}
+	// The document is forgotten before its text is written over.
+	text := unsafe.String(unsafe.SliceData(w.text), len(w.text))
+	object, err := w.reader.ParseJSON(text, anySize, document.Value{}, "metadata", "managedFields")
+	if err != nil {
+		object = document.NewNull()
+	}
+	w.row.object = object
+}
+
+// appendRow appends the row of the object that was read.
+func (w *tableWriter) appendRow(dst []byte, v *View) []byte {
+	w.row.now = v.Now
+	dst = append(dst, `{"cells":[`...)
+	for i, cell := range v.Columns.cells {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = cell(dst, &w.row)
+	}
+	dst = append(dst, ']')
+	dst = v.Columns.appendConditions(dst, &w.row)
+	dst = append(dst, `,"object":`...)
+	switch {
+	case v.Include == IncludeObject:
+		dst = append(dst, w.text...)
+	case v.Include == IncludeNone && !endsInitialState(w.row.object):
+		dst = append(dst, "null"...)
+	default:
+		dst = appendPartialOf(dst, v.Meta, w.metadata)
+	}
+	return append(dst, '}')
+}
+
+// endsInitialState reports whether an object is the bookmark that ends the initial state: clients
+// look for its annotation, so that it is never left out.
+func endsInitialState(object document.Value) bool {
+	return text(object.Lookup("metadata", "annotations", metav1.InitialEventsAnnotationKey)) == "true"
+}
+
+// appendConditions appends the conditions of a row as a member, if it has any.
+func (c *Columns) appendConditions(dst []byte, r *row) []byte {
+	for _, completed := range c.completed {
+		if text(r.at(completed.path)) != completed.value {
+			continue
+		}
+		dst = append(dst, `,"conditions":[{"type":"Completed","status":"True","reason":`...)
+		dst = document.AppendString(dst, completed.value)
+		dst = append(dst, `,"message":`...)
+		dst = document.AppendString(dst, completed.message)
+		return append(dst, "}]"...)
+	}
+	return dst
+}

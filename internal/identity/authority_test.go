@@ -1,0 +1,328 @@
+package identity
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func open(t testing.TB, o Options) *Authority {
+	t.Helper()
+	a, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// served is the certificate that the server would show.
+func served(t testing.TB, a *Authority) *x509.Certificate {
+	t.Helper()
+	c, err := a.TLS().GetCertificate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Leaf
+}
+
+func TestAuthorityIsKept(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "certificates")
+	first := open(t, Options{Folder: folder})
+	second := open(t, Options{Folder: folder})
+	if string(first.CA()) != string(second.CA()) {
+		t.Error("there is another authority")
+	}
+	cert1, key1 := first.Admin()
+	cert2, key2 := second.Admin()
+	if string(cert1) != string(cert2) || string(key1) != string(key2) {
+		t.Error("there is another administrator")
+	}
+	if !served(t, first).Equal(served(t, second)) {
+		t.Error("there is another serving certificate")
+	}
+}
+
+func TestOnlyTheOwnerCanRead(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "certificates")
+	open(t, Options{Folder: folder})
+	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder: %v, %v", info.Mode(), err)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		if info, err := file.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", file.Name(), info.Mode(), err)
+		}
+	}
+}
+
+func TestServingCertificate(t *testing.T) {
+	leaf := served(t, open(t, Options{Hosts: []string{"cadastre.example.org", "192.0.2.7", "127.0.0.1", ""}}))
+	for _, host := range []string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "cadastre.example.org", "192.0.2.7"} {
+		if err := leaf.VerifyHostname(host); err != nil {
+			t.Error(err)
+		}
+	}
+	if leaf.VerifyHostname("192.0.2.8") == nil {
+		t.Error("it is good for any host")
+	}
+}
+
+func TestAllAddresses(t *testing.T) {
+	leaf := served(t, open(t, Options{Hosts: []string{"0.0.0.0"}}))
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, a := range addresses {
+		if err := leaf.VerifyHostname(a.(*net.IPNet).IP.String()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestHostsChange(t *testing.T) {
+	folder := t.TempDir()
+	before := open(t, Options{Folder: folder})
+	after := open(t, Options{Folder: folder, Hosts: []string{"192.0.2.7"}})
+	if err := served(t, after).VerifyHostname("192.0.2.7"); err != nil {
+		t.Error(err)
+	}
+	if string(before.CA()) != string(after.CA()) {
+		t.Error("there is another authority")
+	}
+}
+
+func TestRenewal(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		after   time.Duration
+		renewed bool
+	}{
+		{"new", time.Hour, false},
+		{"half", leafLife / 2, false},
+		{"last third", leafLife * 3 / 4, true},
+		{"expired", leafLife * 2, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder, start := t.TempDir(), time.Now()
+			first := open(t, Options{Folder: folder})
+			now := start.Add(test.after)
+			second := open(t, Options{Folder: folder, Now: func() time.Time { return now }})
+			if got := !served(t, first).Equal(served(t, second)); got != test.renewed {
+				t.Errorf("serving certificate renewed: %v", got)
+			}
+			if got := first.admin.certificate.Equal(second.admin.certificate); got == test.renewed {
+				t.Errorf("administrator's certificate kept: %v", got)
+			}
+			if served(t, second).NotAfter.Before(now) {
+				t.Error("it is expired")
+			}
+		})
+	}
+}
+
+func TestRenewalWhileServing(t *testing.T) {
+	now := time.Now()
+	a := open(t, Options{Folder: t.TempDir(), Now: func() time.Time { return now }})
+	first := served(t, a)
+	now = now.Add(leafLife / 2)
+	if !served(t, a).Equal(first) {
+		t.Error("renewed too early")
+	}
+	now = now.Add(leafLife / 3)
+	if served(t, a).Equal(first) {
+		t.Error("not renewed")
+	}
+}
+
+func TestRenewalEndsWithTheAuthority(t *testing.T) {
+	folder, now := t.TempDir(), time.Now()
+	clock := func() time.Time { return now }
+	open(t, Options{Folder: folder, Now: clock})
+	now = now.Add(authorityLife - time.Hour)
+	a := open(t, Options{Folder: folder, Now: clock})
+	if leaf := served(t, a); leaf.NotAfter.After(a.ca.certificate.NotAfter) {
+		t.Errorf("it lives until %v, the authority until %v", leaf.NotAfter, a.ca.certificate.NotAfter)
+	}
+	now = now.Add(2 * time.Hour)
+	if _, err := Open(Options{Folder: folder, Now: clock}); err == nil || !strings.Contains(err.Error(), "ca.crt: expired") {
+		t.Error(err)
+	}
+}
+
+func TestDamage(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		damage func(folder string) error
+		want   []string
+	}{
+		{"authority cut off", cut(caCertFile), []string{"ca.crt", "damaged", "delete both"}},
+		{"authority's key cut off", cut(caKeyFile), []string{"ca.key", "damaged", "delete both"}},
+		{"authority's key missing", missing(caKeyFile), []string{"ca.key: missing", "restore it"}},
+		{"authority empty", empty(caCertFile), []string{"ca.crt", "delete both"}},
+		{"server cut off", cut(servingFile), []string{"server.pem: damaged", "delete it"}},
+		{"server empty", empty(servingFile), []string{"server.pem: damaged", "delete it"}},
+		{"administrator cut off", cut(adminFile), []string{"admin.pem: damaged", "delete it"}},
+		{"key alone, cut off", both(missing(caCertFile), cut(caKeyFile)), []string{"ca.key: damaged"}},
+		{"another's key", otherKey, []string{"ca.crt", "not a pair"}},
+		{"not an authority", notCA, []string{"ca.crt", "may not sign others"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := t.TempDir()
+			open(t, Options{Folder: folder})
+			if err := test.damage(folder); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Open(Options{Folder: folder})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is missing in: %v", want, err)
+				}
+			}
+			if strings.Contains(err.Error(), "MIG") { // as all keys begin
+				t.Errorf("a key in: %v", err)
+			}
+		})
+	}
+}
+
+func cut(name string) func(string) error {
+	return func(folder string) error {
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(folder, name), content[:len(content)/2], 0o600)
+	}
+}
+
+func empty(name string) func(string) error {
+	return func(folder string) error { return os.Truncate(filepath.Join(folder, name), 0) }
+}
+
+func missing(name string) func(string) error {
+	return func(folder string) error { return os.Remove(filepath.Join(folder, name)) }
+}
+
+func both(first, second func(string) error) func(string) error {
+	return func(folder string) error {
+		if err := first(folder); err != nil {
+			return err
+		}
+		return second(folder)
+	}
+}
+
+func otherKey(folder string) error {
+	other, err := Open(Options{})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, caKeyFile), other.ca.keyPEM, 0o600)
+}
+
+func notCA(folder string) error {
+	other, err := Open(Options{})
+	if err != nil {
+		return err
+	}
+	cert, key := other.Admin()
+	if err := os.WriteFile(filepath.Join(folder, caCertFile), cert, 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, caKeyFile), key, 0o600)
+}
+
+// TestLostFiles has what the authority can make again.
+func TestLostFiles(t *testing.T) {
+	for _, name := range []string{caCertFile, servingFile, adminFile} {
+		folder := t.TempDir()
+		first := open(t, Options{Folder: folder})
+		if err := os.Remove(filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+		second := open(t, Options{Folder: folder})
+		pool := x509.NewCertPool()
+		pool.AddCert(second.ca.certificate)
+		if _, err := first.admin.certificate.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
+			t.Errorf("without %s, what was signed before is not good any more: %v", name, err)
+		}
+	}
+}
+
+// TestOtherAuthority puts another authority into the folder: what the old one signed goes.
+func TestOtherAuthority(t *testing.T) {
+	folder := t.TempDir()
+	open(t, Options{Folder: folder})
+	other := open(t, Options{})
+	for name, content := range map[string][]byte{caCertFile: other.ca.certPEM, caKeyFile: other.ca.keyPEM} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := served(t, open(t, Options{Folder: folder})).CheckSignatureFrom(other.ca.certificate); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	folder := t.TempDir()
+	rubbish := filepath.Join(folder, "rubbish.pem")
+	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		options Options
+		want    string
+	}{
+		{Options{ClientCAFile: rubbish}, "rubbish.pem: expected certificates"},
+		{Options{ClientCAFile: filepath.Join(folder, "none")}, "none"},
+		{Options{CertFile: rubbish}, "received only one"},
+		{Options{CertFile: rubbish, KeyFile: rubbish}, "rubbish.pem"},
+		{Options{Folder: rubbish}, "rubbish.pem"},
+	} {
+		if _, err := Open(test.options); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v", test.options, err)
+		}
+	}
+}
+
+func TestPEM(t *testing.T) {
+	cert, key := open(t, Options{}).Admin()
+	for text, want := range map[string]string{string(cert): "CERTIFICATE", string(key): "PRIVATE KEY"} {
+		if block, rest := pem.Decode([]byte(text)); block == nil || block.Type != want || len(rest) > 0 {
+			t.Errorf("expected one %s, received %s", want, block.Type)
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	b.Run("memory", func(b *testing.B) {
+		for b.Loop() {
+			open(b, Options{})
+		}
+	})
+	b.Run("new folder", func(b *testing.B) {
+		for b.Loop() {
+			open(b, Options{Folder: b.TempDir()})
+		}
+	})
+	b.Run("old folder", func(b *testing.B) {
+		folder := b.TempDir()
+		for b.Loop() {
+			open(b, Options{Folder: folder})
+		}
+	})
+}

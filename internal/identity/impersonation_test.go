@@ -1,0 +1,82 @@
+package identity
+
+import (
+	"net/http"
+	"reflect"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+func TestImpersonation(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		header http.Header
+		want   *User
+		bad    bool
+	}{
+		{"none", http.Header{"Accept": {"*/*"}}, nil, false},
+		{"user", http.Header{"Impersonate-User": {"bob"}}, &User{Name: "bob"}, false},
+		{"all", http.Header{
+			"Impersonate-User": {"bob"}, "Impersonate-Group": {"a", "b"}, "Impersonate-Uid": {"u1"},
+			"Impersonate-Extra-Scopes": {"view", "edit"}, "Impersonate-Extra-Example.org%2fteam": {"red"},
+		}, &User{Name: "bob", UID: "u1", Groups: []string{"a", "b"}, Extra: map[string][]string{"scopes": {"view", "edit"}, "example.org/team": {"red"}}}, false},
+		{"bad escape", http.Header{"Impersonate-User": {"bob"}, "Impersonate-Extra-50%": {"x"}}, &User{Name: "bob", Extra: map[string][]string{"50%": {"x"}}}, false},
+		{"group alone", http.Header{"Impersonate-Group": {"a"}}, nil, true},
+		{"uid alone", http.Header{"Impersonate-Uid": {"a"}}, nil, true},
+		{"extra alone", http.Header{"Impersonate-Extra-A": {"a"}}, nil, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := Impersonation(test.header)
+			if !reflect.DeepEqual(got, test.want) || apierrors.IsBadRequest(err) != test.bad {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if got != nil && len(test.header) > 0 {
+				t.Errorf("left in the header: %v", test.header)
+			}
+		})
+	}
+}
+
+func TestServiceAccounts(t *testing.T) {
+	for user, want := range map[string][2]string{
+		"system:serviceaccount:default:builder": {"default", "builder"},
+		"system:serviceaccount:default":         {},
+		"system:serviceaccount:a:b:c":           {},
+		"system:serviceaccount:Bad:builder":     {},
+		"system:serviceaccount::builder":        {},
+		"alice":                                 {},
+	} {
+		namespace, name, ok := SplitServiceAccount(user)
+		if namespace != want[0] || name != want[1] || ok != (want[1] != "") {
+			t.Errorf("%s: %q %q %v", user, namespace, name, ok)
+		}
+		if ok && ServiceAccountUser(namespace, name) != user {
+			t.Errorf("%s: does not come back", user)
+		}
+	}
+}
+
+func TestNodes(t *testing.T) {
+	for user, want := range map[string]string{"system:node:n1": "n1", "system:node:": "", "system:node:N_1": "", "n1": ""} {
+		if name, ok := SplitNode(user); name != want || ok != (want != "") {
+			t.Errorf("%s: %q %v", user, name, ok)
+		}
+	}
+}
+
+func TestComplete(t *testing.T) {
+	for _, test := range []struct {
+		user *User
+		want []string
+	}{
+		{&User{Name: "a"}, []string{AuthenticatedGroup}},
+		{&User{Name: "a", Groups: []string{AuthenticatedGroup, "b"}}, []string{AuthenticatedGroup, "b"}},
+		{&User{Name: "a", Groups: []string{UnauthenticatedGroup}}, []string{UnauthenticatedGroup}},
+		{&User{Name: AnonymousUser, Groups: []string{"b"}}, []string{"b", UnauthenticatedGroup}},
+	} {
+		if got := test.user.Complete().Groups; !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%+v: %v", test.user, got)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package identity
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	clientcmd "k8s.io/client-go/tools/clientcmd/api/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// kubeconfigName is what the cluster, the user and the context are called.
+const kubeconfigName = "cadastre"
+
+// Kubeconfig returns a file for kubectl with which the administrator reaches a server, such as
+// https://127.0.0.1:6443. All that is needed is in it.
+func (a *Authority) Kubeconfig(server string) ([]byte, error) {
+	cluster := clientcmd.Cluster{Server: server, CertificateAuthorityData: a.CA()}
+	if a.serving.given != nil {
+		cluster.CertificateAuthorityData = a.serving.given
+		cluster.TLSServerName = serverName(a.serving.current.Load().Leaf, server)
+	}
+	cert, key := a.Admin()
+	return yaml.Marshal(clientcmd.Config{
+		APIVersion:     "v1",
+		Kind:           "Config",
+		Clusters:       []clientcmd.NamedCluster{{Name: kubeconfigName, Cluster: cluster}},
+		AuthInfos:      []clientcmd.NamedAuthInfo{{Name: kubeconfigName, AuthInfo: clientcmd.AuthInfo{ClientCertificateData: cert, ClientKeyData: key}}},
+		Contexts:       []clientcmd.NamedContext{{Name: kubeconfigName, Context: clientcmd.Context{Cluster: kubeconfigName, AuthInfo: kubeconfigName}}},
+		CurrentContext: kubeconfigName,
+	})
+}
+
+// WriteKubeconfig writes the administrator's kubeconfig to a file that only its owner can read.
+func (a *Authority) WriteKubeconfig(name, server string) error {
+	content, err := a.Kubeconfig(server)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), folderMode); err != nil {
+		return fmt.Errorf("cannot make the folder for the kubeconfig: %w", err)
+	}
+	if err := writeFile(name, content); err != nil {
+		return fmt.Errorf("cannot write the kubeconfig: %w", err)
+	}
+	return nil
+}
+
+// serverName returns the name that a client must expect in a user's certificate, "" if it is that
+// which it calls the server.
+func serverName(c *x509.Certificate, server string) string {
+	at, err := url.Parse(server)
+	if err != nil || c.VerifyHostname(at.Hostname()) == nil || len(c.DNSNames) == 0 {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(c.DNSNames[0], "*."); ok {
+		return kubeconfigName + "." + rest
+	}
+	return c.DNSNames[0]
+}

@@ -1,0 +1,369 @@
+package identity
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// serve answers each request with who sent it.
+func serve(t *testing.T, a *Authority, tokens *Tokens) string {
+	t.Helper()
+	authenticator := &Authenticator{Certificates: a.Certificates(), Tokens: tokens}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, err := authenticator.Authenticate(r)
+		if err != nil {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if r.Header.Get("Authorization") != "" {
+			t.Error("the token is still there")
+		}
+		w.Header().Set("X-Protocol", r.Proto)
+		if err := json.NewEncoder(w).Encode(user); err != nil {
+			t.Error(err)
+		}
+	}))
+	server.Config.ErrorLog = nil
+	listener := tls.NewListener(server.Listener, a.TLS())
+	server.Listener = listener
+	server.Config.TLSConfig = a.TLS()
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetHTTP2(true)
+	server.Start()
+	t.Cleanup(server.Close)
+	return "https://" + listener.Addr().String()
+}
+
+// ask sends a request as a configuration says, and returns the answer.
+func ask(t *testing.T, config *rest.Config) (*User, *http.Response) {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	user := &User{}
+	if response.StatusCode == http.StatusOK {
+		if err := json.NewDecoder(response.Body).Decode(user); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return user, response
+}
+
+func TestKubeconfig(t *testing.T) {
+	a := open(t, Options{Folder: t.TempDir()})
+	address := serve(t, a, nil)
+	file := filepath.Join(t.TempDir(), "deep", "kubeconfig")
+	for range 2 { // it replaces what is there
+		if err := a.WriteKubeconfig(file, address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, response := ask(t, config)
+	if user.Name != AdminUser || !slices.Equal(user.Groups, []string{MastersGroup, AuthenticatedGroup}) {
+		t.Errorf("%+v", user)
+	}
+	if id := user.Extra[credentialID]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") {
+		t.Errorf("%+v", user)
+	}
+	if got := response.Header.Get("X-Protocol"); got != "HTTP/2.0" {
+		t.Errorf("it speaks %s", got)
+	}
+}
+
+// TestOwnServingCertificate has the user's own certificate, for a name that is not the one that the
+// server is reached by.
+func TestOwnServingCertificate(t *testing.T) {
+	for _, names := range [][]string{{"cadastre.example.org"}, {"*.example.org"}, {"localhost"}} {
+		key, err := newKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		given, err := sign(&x509.Certificate{DNSNames: names, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}, key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "own.pem")
+		if err := os.WriteFile(file, given.joined(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a := open(t, Options{CertFile: file, KeyFile: file})
+		content, err := a.Kubeconfig(serve(t, a, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := clientcmd.RESTConfigFromKubeConfig(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if user, _ := ask(t, config); user.Name != AdminUser {
+			t.Errorf("%v: %+v", names, user)
+		}
+	}
+}
+
+// client returns a configuration for a server, without saying who it is.
+func client(a *Authority, address string) *rest.Config {
+	return &rest.Config{Host: address, TLSClientConfig: rest.TLSClientConfig{CAData: a.CA()}}
+}
+
+func TestWhoIsIt(t *testing.T) {
+	other := open(t, Options{Folder: t.TempDir()})
+	a := open(t, Options{ClientCAFile: other.path(caCertFile)})
+	stranger := open(t, Options{})
+	tokens, err := parseTokens(strings.NewReader("secret-1,alice,u1,\"dev,ops\"\nsecret-2,bob,u2\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := serve(t, a, tokens)
+	for _, test := range []struct {
+		name        string
+		certificate *pair
+		token       string
+		status      int
+		user        string
+		groups      []string
+	}{
+		{"nobody", nil, "", 200, AnonymousUser, []string{UnauthenticatedGroup}},
+		{"token", nil, "secret-1", 200, "alice", []string{"dev", "ops", AuthenticatedGroup}},
+		{"token without groups", nil, "secret-2", 200, "bob", []string{AuthenticatedGroup}},
+		{"wrong token", nil, "secret-3", 401, "", nil},
+		{"certificate of our authority", a.admin, "", 200, AdminUser, []string{MastersGroup, AuthenticatedGroup}},
+		{"certificate of the other authority", issue(t, other, "carol", "x"), "", 200, "carol", []string{"x", AuthenticatedGroup}},
+		{"certificate before token", a.admin, "secret-1", 200, AdminUser, []string{MastersGroup, AuthenticatedGroup}},
+		{"certificate and wrong token", a.admin, "secret-3", 200, AdminUser, []string{MastersGroup, AuthenticatedGroup}},
+		{"wrong certificate", stranger.admin, "", 401, "", nil},
+		{"wrong certificate, good token", stranger.admin, "secret-2", 200, "bob", []string{AuthenticatedGroup}},
+		{"wrong certificate, wrong token", stranger.admin, "secret-3", 401, "", nil},
+		{"certificate for a server", serverPair(t, a), "", 401, "", nil},
+		{"certificate without a name", issue(t, a, ""), "", 200, AnonymousUser, []string{UnauthenticatedGroup}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			config := client(a, address)
+			config.BearerToken = test.token
+			if test.certificate != nil {
+				config.CertData, config.KeyData = test.certificate.certPEM, test.certificate.keyPEM
+			}
+			user, response := ask(t, config)
+			if response.StatusCode != test.status || user.Name != test.user || !slices.Equal(user.Groups, test.groups) {
+				t.Errorf("%d %+v", response.StatusCode, user)
+			}
+		})
+	}
+}
+
+// issue makes a client certificate.
+func issue(t *testing.T, a *Authority, name string, groups ...string) *pair {
+	t.Helper()
+	p, err := a.newLeaf(&x509.Certificate{
+		Subject:     pkix.Name{CommonName: name, Organization: groups},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func serverPair(t *testing.T, a *Authority) *pair {
+	t.Helper()
+	template := a.servingTemplate()
+	template.Subject.CommonName = AdminUser
+	p, err := a.newLeaf(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestOldTLSIsRefused(t *testing.T) {
+	a := open(t, Options{})
+	address, err := url.Parse(serve(t, a, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := net.Dial("tcp", address.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	old := tls.Client(connection, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
+	if err := old.HandshakeContext(t.Context()); err == nil {
+		t.Error("TLS 1.1 is spoken")
+	}
+}
+
+// connection is one whose client showed certificates.
+func connection(peer ...*x509.Certificate) *tls.ConnectionState {
+	return &tls.ConnectionState{PeerCertificates: peer}
+}
+
+func TestRememberedCertificateExpires(t *testing.T) {
+	now := time.Now()
+	a := open(t, Options{Now: func() time.Time { return now }})
+	certificates := a.Certificates()
+	c := connection(a.admin.certificate)
+	for range 2 {
+		if user, err := certificates.User(c); err != nil || user.Name != AdminUser {
+			t.Fatalf("%v, %v", user, err)
+		}
+	}
+	now = now.Add(leafLife + time.Second)
+	if user, err := certificates.User(c); err == nil {
+		t.Errorf("expired, but taken for %v", user)
+	}
+	now = now.Add(-leafLife - time.Hour)
+	if user, err := certificates.User(c); err == nil {
+		t.Errorf("not yet good, but taken for %v", user)
+	}
+}
+
+func TestRememberedCertificatesAreFew(t *testing.T) {
+	a := open(t, Options{})
+	certificates := a.Certificates()
+	for range mostVerified + 10 {
+		again := *a.admin.certificate
+		if _, err := certificates.User(connection(&again)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := 0
+	certificates.verified.Range(func(any, any) bool { count++; return true })
+	if count > mostVerified || int64(count) != certificates.count.Load() {
+		t.Errorf("%d are remembered, %d counted", count, certificates.count.Load())
+	}
+}
+
+func TestIntermediate(t *testing.T) {
+	a := open(t, Options{})
+	key, err := newKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	middle, err := sign(&x509.Certificate{
+		Subject: pkix.Name{CommonName: "middle"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}, key, a.ca)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := issue(t, &Authority{ca: middle, options: Options{Now: time.Now}}, "dora").certificate
+	if user, err := a.Certificates().User(connection(leaf)); err == nil {
+		t.Errorf("without the one between: %v", user)
+	}
+	certificates := a.Certificates()
+	user, err := certificates.User(connection(leaf, middle.certificate))
+	if err != nil || user.Name != "dora" {
+		t.Fatalf("%v, %v", user, err)
+	}
+	if v, _ := certificates.verified.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
+		t.Error("it outlives its issuer")
+	}
+}
+
+func TestUID(t *testing.T) {
+	a := open(t, Options{})
+	name := func(values ...string) pkix.Name {
+		n := pkix.Name{CommonName: "eve"}
+		for _, v := range values {
+			n.ExtraNames = append(n.ExtraNames, pkix.AttributeTypeAndValue{Type: uidName, Value: v})
+		}
+		return n
+	}
+	for _, test := range []struct {
+		subject pkix.Name
+		want    string
+		fails   bool
+	}{{name(), "", false}, {name("u1"), "u1", false}, {name("u1", "u2"), "", true}, {name(""), "", true}} {
+		p, err := a.newLeaf(&x509.Certificate{Subject: test.subject, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		user, err := a.Certificates().User(connection(p.certificate))
+		if (err != nil) != test.fails || user != nil && user.UID != test.want {
+			t.Errorf("%v: %v, %v", test.subject, user, err)
+		}
+	}
+}
+
+func TestErrorsAreUnauthorized(t *testing.T) {
+	authenticator := &Authenticator{Certificates: open(t, Options{}).Certificates()}
+	request := httptest.NewRequest(http.MethodGet, "/", nil)
+	request.TLS = connection(open(t, Options{}).admin.certificate)
+	request.Header.Set("Authorization", "Bearer very-secret")
+	_, err := authenticator.Authenticate(request)
+	if !errors.Is(err, ErrUnauthorized) || strings.Contains(err.Error(), "very-secret") {
+		t.Error(err)
+	}
+}
+
+func BenchmarkAuthenticate(b *testing.B) {
+	a := open(b, Options{})
+	tokens, err := parseTokens(strings.NewReader("0123456789abcdef0123456789abcdef,alice,u1,\"dev,ops\"\n"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	authenticator := &Authenticator{Certificates: a.Certificates(), Tokens: tokens}
+	b.Run("certificate", func(b *testing.B) {
+		request := httptest.NewRequest(http.MethodGet, "/", nil)
+		request.TLS = connection(a.admin.certificate)
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := authenticator.Authenticate(request); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("token", func(b *testing.B) {
+		request := httptest.NewRequest(http.MethodGet, "/", nil)
+		value := []string{"Bearer 0123456789abcdef0123456789abcdef"}
+		b.ReportAllocs()
+		for b.Loop() {
+			request.Header["Authorization"] = value
+			if user, err := authenticator.Authenticate(request); err != nil || user.Name != "alice" {
+				b.Fatal(user, err)
+			}
+		}
+	})
+}

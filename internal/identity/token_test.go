@@ -1,0 +1,69 @@
+package identity
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestReadTokens(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "tokens.csv")
+	if err := os.WriteFile(name, []byte("t1,alice,u1,\"a,b\"\n\nt2,bob,u2,c,ignored\nt3,carol,u3,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := ReadTokens(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]*User{
+		"t1": {Name: "alice", UID: "u1", Groups: []string{"a", "b", AuthenticatedGroup}},
+		"t2": {Name: "bob", UID: "u2", Groups: []string{"c", AuthenticatedGroup}},
+		"t3": {Name: "carol", UID: "u3", Groups: []string{AuthenticatedGroup}},
+		"t4": nil,
+		"":   nil,
+	} {
+		if got := tokens.User(token); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", token, got)
+		}
+	}
+}
+
+func TestBadTokens(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"good,a,u\nsecret,alice\n", "line 2: expected at least 3 columns"},
+		{"good,a,u\n\n\n,alice,u\n", "line 4: expected a token"},
+		{"secret,,u\n", "line 1: expected the name of a user"},
+		{"secret,alice,u\nsecret,bob,u\n", `line 2: expected another token for user "bob"`},
+		{"secret,alice,\"u\nx", "line"},
+		{"secret\",alice,u\n", "line 1"},
+	} {
+		_, err := parseTokens(strings.NewReader(test.text))
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", test.text, err)
+		}
+	}
+	if _, err := ReadTokens(filepath.Join(t.TempDir(), "none.csv")); err == nil || !strings.Contains(err.Error(), "none.csv") {
+		t.Error(err)
+	}
+}
+
+func TestBearerToken(t *testing.T) {
+	for value, want := range map[string]string{
+		"Bearer t1":    "t1",
+		"bearer t1":    "t1",
+		"  BEARER t1 ": "t1",
+		"Bearer t1 t2": "t1",
+		"Bearer  t1":   "",
+		"Bearer":       "",
+		"Bearer ":      "",
+		"Basic dTpw":   "",
+		"":             "",
+	} {
+		if got := bearerToken(http.Header{"Authorization": {value}}); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}

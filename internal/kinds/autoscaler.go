@@ -1,0 +1,245 @@
+package kinds
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// A HorizontalPodAutoscaler at v1 has one percentage of CPU where v2 has metrics, and neither
+// behavior nor conditions. It keeps these, and the metrics that are no percentage, in annotations,
+// as JSON.
+const (
+	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
+	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
+	conditionsAnnotation     = "autoscaling.alpha.kubernetes.io/conditions"
+	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
+)
+
+// keptAnnotations are all that v1 keeps something in, or once did.
+var keptAnnotations = []string{
+	metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation,
+	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
+}
+
+// defaultUtilization is what v1 means if it has no metrics at all.
+const defaultUtilization = 80
+
+// autoscalerV1 converts a HorizontalPodAutoscaler from v2 to v1.
+func autoscalerV1(doc document.Value) document.Value {
+	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutKept(doc.Lookup("metadata", "annotations"))
+	var percentage, current document.Value
+	var others []document.Value
+	for _, m := range spec.Get("metrics").Items() {
+		utilization := cpuUtilization(m, "target")
+		switch {
+		case utilization.IsAbsent():
+			others = append(others, metricV1(m, metricSpecs))
+		case percentage.IsAbsent():
+			percentage = utilization
+		}
+	}
+	var currents []document.Value
+	for _, m := range status.Get("currentMetrics").Items() {
+		currents = append(currents, metricV1(m, metricStatuses))
+		if utilization := cpuUtilization(m, "current"); !utilization.IsAbsent() {
+			current = utilization
+		}
+	}
+	annotations = keep(annotations, metricsAnnotation, others)
+	annotations = keep(annotations, currentMetricsAnnotation, currents)
+	if b := spec.Get("behavior"); b.Kind() == document.Map {
+		annotations = annotations.With(behaviorAnnotation, document.NewString(behaviorText(b)))
+	}
+	var conditions []document.Value
+	for _, c := range status.Get("conditions").Items() {
+		if c.Get("lastTransitionTime").IsAbsent() {
+			c = c.With("lastTransitionTime", document.NewNull())
+		}
+		conditions = append(conditions, c)
+	}
+	annotations = keep(annotations, conditionsAnnotation, conditions)
+	spec = spec.Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
+	status = status.Without("currentMetrics").Without("conditions").With("currentCPUUtilizationPercentage", current)
+	status = withZero(withZero(status, "currentReplicas"), "desiredReplicas")
+	return withAnnotations(doc, annotations).With("spec", spec).With("status", status)
+}
+
+// autoscalerV2 converts a HorizontalPodAutoscaler from v1 to v2.
+func autoscalerV2(doc document.Value) document.Value {
+	spec, status, annotations := doc.Get("spec"), doc.Get("status"), doc.Lookup("metadata", "annotations")
+	metrics, _ := kept(annotations, metricsAnnotation)
+	for i, m := range metrics {
+		metrics[i] = metricV2(m, metricSpecs)
+	}
+	switch percentage := spec.Get("targetCPUUtilizationPercentage"); {
+	case !isNothing(percentage):
+		metrics = append(metrics, cpuMetric("target", percentage, true))
+	case len(metrics) == 0:
+		metrics = append(metrics, cpuMetric("target", document.NewInt(defaultUtilization), true))
+	}
+	currents, ok := kept(annotations, currentMetricsAnnotation)
+	for i, m := range currents {
+		currents[i] = metricV2(m, metricStatuses)
+	}
+	if percentage := status.Get("currentCPUUtilizationPercentage"); !ok && !isNothing(percentage) {
+		currents = append(currents, cpuMetric("current", percentage, false))
+	}
+	conditions, _ := kept(annotations, conditionsAnnotation)
+	spec = spec.Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
+	spec = spec.With("behavior", behaviorOf(annotations.Get(behaviorAnnotation).Text()))
+	status = withZero(status.Without("currentCPUUtilizationPercentage"), "desiredReplicas")
+	if n, ok := status.Get("currentReplicas").Int64(); ok && n == 0 {
+		status = status.Without("currentReplicas")
+	}
+	status = status.With("currentMetrics", document.NewNull())
+	if len(currents) > 0 {
+		status = status.With("currentMetrics", document.NewList(currents...))
+	}
+	if len(conditions) > 0 {
+		status = status.With("conditions", document.NewList(conditions...))
+	}
+	return withAnnotations(doc, withoutKept(annotations)).With("spec", spec).With("status", status)
+}
+
+func withZero(status document.Value, name string) document.Value {
+	if status.Get(name).IsAbsent() {
+		return status.With(name, document.NewInt(0))
+	}
+	return status
+}
+
+// cpuUtilization returns the percentage of CPU that a metric is about, if it is.
+func cpuUtilization(metric document.Value, which string) document.Value {
+	r := metric.Get("resource")
+	if metric.Get("type").Text() != "Resource" || r.Get("name").Text() != "cpu" {
+		return document.Value{}
+	}
+	if v := r.Lookup(which, "averageUtilization"); !v.IsNull() {
+		return v
+	}
+	return document.Value{}
+}
+
+func cpuMetric(which string, percentage document.Value, typed bool) document.Value {
+	target := document.NewMap(document.Field{Name: "averageUtilization", Value: percentage})
+	if typed {
+		target = target.With("type", document.NewString("Utilization"))
+	}
+	return document.NewMap(
+		document.Field{Name: "type", Value: document.NewString("Resource")},
+		document.Field{Name: "resource", Value: document.NewMap(
+			document.Field{Name: "name", Value: document.NewString("cpu")},
+			document.Field{Name: which, Value: target},
+		)},
+	)
+}
+
+func withAnnotations(doc, annotations document.Value) document.Value {
+	if annotations.Len() == 0 {
+		annotations = document.Value{}
+	}
+	return put(doc, annotations, "metadata", "annotations")
+}
+
+func withoutKept(annotations document.Value) document.Value {
+	for _, name := range keptAnnotations {
+		if !annotations.Get(name).IsAbsent() {
+			annotations = annotations.Without(name)
+		}
+	}
+	return annotations
+}
+
+// keep puts a list into an annotation, unless it is empty.
+func keep(annotations document.Value, name string, list []document.Value) document.Value {
+	if len(list) == 0 {
+		return annotations
+	}
+	return annotations.With(name, document.NewString(string(appendRanked(nil, document.NewList(list...)))))
+}
+
+// kept returns the list that an annotation has. What can't be read counts for nothing.
+func kept(annotations document.Value, name string) (list []document.Value, ok bool) {
+	text := annotations.Get(name)
+	if text.Kind() != document.String {
+		return nil, false
+	}
+	doc, err := document.ParseJSON(text.Text())
+	if err != nil || doc.Kind() != document.List && !doc.IsNull() {
+		return nil, false
+	}
+	for _, item := range doc.Items() {
+		list = append(list, item)
+	}
+	return list, true
+}
+
+// behavior is written to its annotation with the names that Go has for its fields.
+type behavior struct{ ScaleUp, ScaleDown *scalingRules }
+
+type scalingRules struct {
+	StabilizationWindowSeconds *int32
+	SelectPolicy               *string
+	Policies                   []scalingPolicy
+	Tolerance                  *resource.Quantity
+}
+
+type scalingPolicy struct {
+	Type                 string
+	Value, PeriodSeconds int32
+}
+
+func behaviorText(v document.Value) string {
+	var b behavior
+	if json.Unmarshal([]byte(v.JSON()), &b) != nil {
+		return "null" // it is refused before it comes here
+	}
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // there is nothing in it that could fail
+	}
+	return string(text)
+}
+
+// behaviorOf reads what behaviorText writes; absent if there is nothing in it.
+func behaviorOf(text string) document.Value {
+	var b behavior
+	if json.Unmarshal([]byte(text), &b) != nil || b == (behavior{}) {
+		return document.Value{}
+	}
+	return document.NewMap(
+		document.Field{Name: "scaleDown", Value: b.ScaleDown.document()},
+		document.Field{Name: "scaleUp", Value: b.ScaleUp.document()},
+	)
+}
+
+func (r *scalingRules) document() document.Value {
+	if r == nil {
+		return document.Value{}
+	}
+	doc := document.NewMap()
+	if r.StabilizationWindowSeconds != nil {
+		doc = doc.With("stabilizationWindowSeconds", document.NewInt(int64(*r.StabilizationWindowSeconds)))
+	}
+	if r.SelectPolicy != nil {
+		doc = doc.With("selectPolicy", document.NewString(*r.SelectPolicy))
+	}
+	if r.Tolerance != nil {
+		doc = doc.With("tolerance", document.NewString(r.Tolerance.String()))
+	}
+	var policies []document.Value
+	for _, p := range r.Policies {
+		policies = append(policies, document.NewMap(
+			document.Field{Name: "type", Value: document.NewString(p.Type)},
+			document.Field{Name: "value", Value: document.NewInt(int64(p.Value))},
+			document.Field{Name: "periodSeconds", Value: document.NewInt(int64(p.PeriodSeconds))},
+		))
+	}
+	if len(policies) > 0 {
+		doc = doc.With("policies", document.NewList(policies...))
+	}
+	return doc
+}

@@ -1,0 +1,159 @@
+package kinds
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// metricField says where a field of a metric is at v1 and at v2.
+type metricField struct {
+	v1, v2 string
+	// always says that v1 has the field also if v2 does not; then it is 0.
+	always bool
+}
+
+// metricSpecs and metricStatuses are the fields of each kind of metric.
+var (
+	metricSpecs = map[string][]metricField{
+		"object": {{"target", "describedObject", false}, {"metricName", "metric.name", false}, {"selector", "metric.selector", false},
+			{"targetValue", "target.value", true}, {"averageValue", "target.averageValue", false}},
+		"pods": {{"metricName", "metric.name", false}, {"selector", "metric.selector", false}, {"targetAverageValue", "target.averageValue", true}},
+		"resource": {{"name", "name", false}, {"targetAverageUtilization", "target.averageUtilization", false},
+			{"targetAverageValue", "target.averageValue", false}},
+		"containerResource": {{"name", "name", false}, {"container", "container", false}, {"targetAverageUtilization", "target.averageUtilization", false},
+			{"targetAverageValue", "target.averageValue", false}},
+		"external": {{"metricName", "metric.name", false}, {"metricSelector", "metric.selector", false},
+			{"targetValue", "target.value", false}, {"targetAverageValue", "target.averageValue", false}},
+	}
+	metricStatuses = map[string][]metricField{
+		"object": {{"target", "describedObject", false}, {"metricName", "metric.name", false}, {"selector", "metric.selector", false},
+			{"currentValue", "current.value", true}, {"averageValue", "current.averageValue", false}},
+		"pods": {{"metricName", "metric.name", false}, {"selector", "metric.selector", false}, {"currentAverageValue", "current.averageValue", true}},
+		"resource": {{"name", "name", false}, {"currentAverageUtilization", "current.averageUtilization", false},
+			{"currentAverageValue", "current.averageValue", true}},
+		"containerResource": {{"name", "name", false}, {"container", "container", false}, {"currentAverageUtilization", "current.averageUtilization", false},
+			{"currentAverageValue", "current.averageValue", true}},
+		"external": {{"metricName", "metric.name", false}, {"metricSelector", "metric.selector", false},
+			{"currentValue", "current.value", true}, {"currentAverageValue", "current.averageValue", false}},
+	}
+)
+
+// metricV1 converts a metric from v2 to v1.
+func metricV1(metric document.Value, fields map[string][]metricField) document.Value {
+	return mapMetric(metric, fields, func(source document.Value, fields []metricField, _ string) document.Value {
+		doc := document.NewMap()
+		for _, f := range fields {
+			v := source.Lookup(strings.Split(f.v2, ".")...)
+			if v.IsAbsent() && f.always {
+				v = document.NewString("0")
+			}
+			doc = doc.With(f.v1, v)
+		}
+		return doc
+	})
+}
+
+// metricV2 converts a metric from v1 to v2.
+func metricV2(metric document.Value, fields map[string][]metricField) document.Value {
+	return mapMetric(metric, fields, func(source document.Value, fields []metricField, name string) document.Value {
+		doc := document.NewMap()
+		for _, f := range fields {
+			v := source.Get(f.v1)
+			if v.IsAbsent() && f.always {
+				v = document.NewString("0")
+			}
+			doc = put(doc, v, strings.Split(f.v2, ".")...)
+		}
+		if target := doc.Get("target"); target.Kind() == document.Map {
+			doc = doc.With("target", typedTarget(name, target))
+		}
+		return doc
+	})
+}
+
+func mapMetric(metric document.Value, fields map[string][]metricField, convert func(source document.Value, fields []metricField, name string) document.Value) document.Value {
+	for name, list := range fields {
+		if source := metric.Get(name); source.Kind() == document.Map {
+			metric = metric.With(name, convert(source, list, name))
+		}
+	}
+	return metric
+}
+
+// typedTarget returns a target with its type, which v1 does not have.
+func typedTarget(metric string, target document.Value) document.Value {
+	value, average, utilization := target.Get("value"), target.Get("averageValue"), target.Get("averageUtilization")
+	kind := "AverageValue"
+	switch metric {
+	case "object":
+		if average.IsAbsent() {
+			kind = "Value"
+		} else if isZero(value) {
+			target = target.Without("value") // v1 can't leave it out
+		}
+	case "external":
+		if !value.IsAbsent() {
+			kind = "Value"
+		}
+	case "resource", "containerResource":
+		if !utilization.IsAbsent() {
+			kind = "Utilization"
+		}
+	}
+	return target.With("type", document.NewString(kind))
+}
+
+func isZero(quantity document.Value) bool {
+	q, err := resource.ParseQuantity(quantity.Text())
+	return err == nil && q.IsZero()
+}
+
+// metricRanks is the order in which Go writes the fields of metrics and conditions.
+var metricRanks = strings.Fields(`type status lastTransitionTime reason message
+	object pods resource containerResource external target kind name apiVersion metricName metricSelector
+	targetValue currentValue targetAverageUtilization currentAverageUtilization
+	targetAverageValue currentAverageValue selector averageValue container
+	matchLabels matchExpressions key operator values`)
+
+// appendRanked writes a value as JSON with fields in the order of their ranks.
+func appendRanked(dst []byte, v document.Value) []byte {
+	switch v.Kind() {
+	case document.List:
+		dst = append(dst, '[')
+		for i, item := range v.Items() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendRanked(dst, item)
+		}
+		return append(dst, ']')
+	case document.Map:
+		return appendRankedMap(dst, v)
+	}
+	return v.AppendJSON(dst)
+}
+
+func appendRankedMap(dst []byte, v document.Value) []byte {
+	names := make([]string, 0, v.Len())
+	for name := range v.Fields() {
+		names = append(names, name)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(metricRanks, a) - slices.Index(metricRanks, b) })
+	dst = append(dst, '{')
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(document.AppendString(dst, name), ':')
+		if name == "matchLabels" {
+			dst = v.Get(name).AppendJSON(dst) // its names are labels
+		} else {
+			dst = appendRanked(dst, v.Get(name))
+		}
+	}
+	return append(dst, '}')
+}

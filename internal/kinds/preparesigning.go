@@ -1,0 +1,92 @@
+package kinds
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// prepareSigningRequest notes who asks for a certificate, keeps what was decided, and dates
+// conditions.
+func prepareSigningRequest(endpoint string, obj, live document.Value, w Write) document.Value {
+	switch {
+	case live.IsAbsent():
+		return requestedBy(obj, w.User)
+	case endpoint == "status":
+		obj = keepDecisions(obj, live)
+		return dateConditions(obj, live, w)
+	case endpoint == "approval":
+		return dateConditions(obj, live, w)
+	}
+	return obj
+}
+
+func requestedBy(obj document.Value, u User) document.Value {
+	var groups []document.Value
+	for _, g := range u.Groups {
+		groups = append(groups, document.NewString(g))
+	}
+	var extra document.Value
+	for _, name := range slices.Sorted(maps.Keys(u.Extra)) {
+		values := []document.Value{}
+		for _, v := range u.Extra[name] {
+			values = append(values, document.NewString(v))
+		}
+		extra = extra.With(name, document.NewList(values...))
+	}
+	obj = put(obj, text(u.Name), "spec", "username")
+	obj = put(obj, text(u.UID), "spec", "uid")
+	obj = put(obj, list(groups), "spec", "groups")
+	return put(obj, extra, "spec", "extra")
+}
+
+// keepDecisions brings back the conditions that only the approval may change, if there are as many
+// as there were.
+func keepDecisions(obj, live document.Value) document.Value {
+	for _, decision := range []string{"Approved", "Denied"} {
+		then := conditionsOf(live, decision)
+		if len(then) != len(conditionsOf(obj, decision)) {
+			continue
+		}
+		next := 0
+		obj = putItems(obj, func(c document.Value) document.Value {
+			if c.Get("type").Text() != decision {
+				return c
+			}
+			next++
+			return then[next-1]
+		}, "status", "conditions")
+	}
+	return obj
+}
+
+func conditionsOf(obj document.Value, name string) (found []document.Value) {
+	for _, c := range obj.Lookup("status", "conditions").Items() {
+		if c.Get("type").Text() == name {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// dateConditions fills in when conditions were updated, and when they became what they are.
+func dateConditions(obj, live document.Value, w Write) document.Value {
+	now := timestamp(w.Time)
+	return putItems(obj, func(c document.Value) document.Value {
+		if isNothing(c.Get("lastUpdateTime")) {
+			c = c.With("lastUpdateTime", now)
+		}
+		if !isNothing(c.Get("lastTransitionTime")) {
+			return c
+		}
+		since := now
+		for _, before := range conditionsOf(live, c.Get("type").Text()) {
+			if t := before.Get("lastTransitionTime"); before.Get("status").Text() == c.Get("status").Text() && !isNothing(t) {
+				since = t
+				break
+			}
+		}
+		return c.With("lastTransitionTime", since)
+	}, "status", "conditions")
+}

@@ -1,0 +1,215 @@
+package kinds
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// ScaleVersion is the apiVersion of scales.
+const ScaleVersion = "autoscaling/v1"
+
+const scaleEndpoint = "scale"
+
+// replicas is the field of a scale that can be written. It is at the same path in the kinds that
+// have a scale.
+var replicas = fieldset.Names("spec", "replicas")
+
+// ScaleOf returns the scale of an object. It has the object's name, uid and times, and its
+// resourceVersion if the document has it.
+func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
+	selector, err := selectorText(obj.Lookup("spec", "selector"), k.Group == "")
+	if err != nil {
+		return document.Value{}, fmt.Errorf("spec.selector: %w", err)
+	}
+	metadata := obj.Get("metadata")
+	var fields []document.Field
+	for _, name := range []string{"creationTimestamp", "name", "namespace", "resourceVersion", "uid"} {
+		fields = append(fields, document.Field{Name: name, Value: metadata.Get(name)})
+	}
+	spec, status := document.NewMap(), document.NewMap()
+	if n, _ := obj.Lookup("spec", "replicas").Int64(); n != 0 {
+		spec = spec.With("replicas", document.NewInt(n))
+	}
+	n, _ := obj.Lookup("status", "replicas").Int64()
+	status = status.With("replicas", document.NewInt(n))
+	if selector != "" {
+		status = status.With("selector", document.NewString(selector))
+	}
+	return document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString(ScaleVersion)},
+		document.Field{Name: "kind", Value: document.NewString("Scale")},
+		document.Field{Name: "metadata", Value: document.NewMap(fields...)},
+		document.Field{Name: "spec", Value: spec},
+		document.Field{Name: "status", Value: status},
+	), nil
+}
+
+// Scaled returns an object with the replicas that a scale wants.
+func (k *Kind) Scaled(obj, scale document.Value) document.Value {
+	n, _ := scale.Lookup("spec", "replicas").Int64()
+	if now, ok := obj.Lookup("spec", "replicas").Int64(); ok && now == n {
+		return obj
+	}
+	return put(obj, document.NewInt(n), "spec", "replicas")
+}
+
+// selectorText returns a selector as people write it. That of some kinds is only labels.
+func selectorText(v document.Value, onlyLabels bool) (string, error) {
+	if onlyLabels {
+		return labels.SelectorFromSet(stringMap(v)).String(), nil
+	}
+	if v.Kind() != document.Map {
+		return "", nil // it selects nothing
+	}
+	selector := metav1.LabelSelector{MatchLabels: stringMap(v.Get("matchLabels"))}
+	for _, e := range v.Get("matchExpressions").Items() {
+		r := metav1.LabelSelectorRequirement{Key: e.Get("key").Text(), Operator: metav1.LabelSelectorOperator(e.Get("operator").Text())}
+		for _, value := range e.Get("values").Items() {
+			r.Values = append(r.Values, value.Text())
+		}
+		selector.MatchExpressions = append(selector.MatchExpressions, r)
+	}
+	s, err := metav1.LabelSelectorAsSelector(&selector)
+	if err != nil {
+		return "", err
+	}
+	return s.String(), nil
+}
+
+func stringMap(v document.Value) map[string]string {
+	if v.Len() == 0 {
+		return nil
+	}
+	m := make(map[string]string, v.Len())
+	for name, value := range v.Fields() {
+		m[name] = value.Text()
+	}
+	return m
+}
+
+// ScaleEntries returns the entries of an object as its scale has them: those that own the replicas,
+// and of these only that.
+func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
+	var entries []apply.Entry
+	for _, e := range latestEntries(object) {
+		if _, known := k.Topology(e.APIVersion); !known {
+			continue
+		}
+		fields, err := e.Fields()
+		if err != nil {
+			return nil, err
+		}
+		if fields.Has(replicas) {
+			e.APIVersion, e.FieldsV1 = ScaleVersion, fieldset.New(replicas).FieldsV1()
+			entries = append(entries, e)
+		}
+	}
+	sortEntries(entries)
+	return entries, nil
+}
+
+// ScaledEntries returns the entries of an object after its scale was written at an apiVersion of
+// the kind. Who lost the replicas in the scale loses them in the object; who got them there has an
+// entry for them, which as in Kubernetes has no time. A scale that did not change must not be
+// brought back, because writers of the object that are no appliers would get a second entry.
+func (k *Kind) ScaledEntries(object, scale []apply.Entry, apiVersion string) ([]apply.Entry, error) {
+	inScale := map[entryIdentity]apply.Entry{}
+	for _, e := range latestEntries(scale) {
+		inScale[identityOf(e)] = e
+	}
+	entries := map[entryIdentity]apply.Entry{}
+	times := map[entryIdentity]apply.Entry{}
+	for _, e := range latestEntries(object) {
+		id := identityOf(e)
+		times[id] = e
+		if _, known := k.Topology(e.APIVersion); !known {
+			continue
+		}
+		fields, err := e.Fields()
+		if err != nil {
+			return nil, err
+		}
+		if _, kept := inScale[id]; fields.Has(replicas) && !kept {
+			fields = fields.Difference(fieldset.New(replicas))
+			e.FieldsV1 = fields.FieldsV1()
+			if fields.IsEmpty() {
+				continue
+			}
+		} else if fields.Has(replicas) {
+			delete(inScale, id)
+		}
+		entries[id] = e
+	}
+	for id, e := range inScale {
+		fields, err := e.Fields()
+		if err != nil {
+			return nil, err
+		}
+		if fields.Has(replicas) {
+			e.APIVersion, e.FieldsV1, e.Time = apiVersion, fieldset.New(replicas).FieldsV1(), times[id].Time
+			entries[id] = e
+		}
+	}
+	list := make([]apply.Entry, 0, len(entries))
+	for _, e := range entries {
+		list = append(list, e)
+	}
+	sortEntries(list)
+	return list, nil
+}
+
+// entryIdentity is what entries of one manager have in common. An applier has one entry whatever
+// the version.
+type entryIdentity struct {
+	manager, subresource, apiVersion string
+	operation                        apply.Operation
+}
+
+func identityOf(e apply.Entry) entryIdentity {
+	id := entryIdentity{e.Manager, e.Subresource, e.APIVersion, e.Operation}
+	if e.Operation == apply.Apply {
+		id.apiVersion = ""
+	}
+	return id
+}
+
+// latestEntries returns the entries that count: the last of each manager.
+func latestEntries(entries []apply.Entry) []apply.Entry {
+	var latest []apply.Entry
+	for i, e := range entries {
+		later := entries[i+1:]
+		if !slices.ContainsFunc(later, func(other apply.Entry) bool { return identityOf(other) == identityOf(e) }) {
+			latest = append(latest, e)
+		}
+	}
+	return latest
+}
+
+// sortEntries puts entries in the order that Kubernetes has them in.
+func sortEntries(entries []apply.Entry) {
+	seconds := func(e apply.Entry) int64 {
+		if e.Time.IsZero() {
+			return 0
+		}
+		return e.Time.Unix()
+	}
+	slices.SortFunc(entries, func(a, b apply.Entry) int {
+		return cmp.Or(
+			strings.Compare(string(a.Operation), string(b.Operation)),
+			cmp.Compare(seconds(a), seconds(b)),
+			strings.Compare(a.Manager, b.Manager),
+			strings.Compare(a.APIVersion, b.APIVersion),
+			strings.Compare(a.Subresource, b.Subresource),
+			len(b.FieldsV1)-len(a.FieldsV1),
+		)
+	})
+}

@@ -1,0 +1,123 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// StoredVersion is the apiVersion at which objects are stored.
+func (k *Kind) StoredVersion() string {
+	if k.StoredAt != "" {
+		return k.StoredAt
+	}
+	return k.APIVersion(k.Versions[0])
+}
+
+// Topology returns how the kind merges at an apiVersion; ok is false if it does not have it.
+func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
+	group, version, hasGroup := strings.Cut(apiVersion, "/")
+	if !hasGroup {
+		group, version = "", apiVersion
+	}
+	if apiVersion != k.AlsoAt && (group != k.Group || !k.HasVersion(version)) {
+		return nil, false
+	}
+	if k.Topologies != nil {
+		t, ok = k.Topologies[version]
+		return t, ok
+	}
+	return BuiltinTopology(group, version, k.Name)
+}
+
+// Convert returns an object at another apiVersion.
+func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, error) {
+	if from == to {
+		return doc, nil
+	}
+	if k.Converter != nil {
+		return k.Converter(doc, from, to)
+	}
+	convert := converters[conversion{k.Name, from, to}]
+	if convert == nil {
+		return document.Value{}, fmt.Errorf("convert %v from %s to %s: %w", k, from, to, apply.ErrVersionGone)
+	}
+	doc = convert(doc)
+	if doc.Get("apiVersion").IsAbsent() {
+		return doc, nil
+	}
+	return doc.With("apiVersion", document.NewString(to)), nil
+}
+
+// conversion names a way from one apiVersion of a kind to another.
+type conversion struct{ kind, from, to string }
+
+// converters are those of the built-in kinds. They leave the apiVersion alone.
+var converters = map[conversion]func(document.Value) document.Value{
+	{"Event", "v1", "events.k8s.io/v1"}:                             eventOfEvents,
+	{"Event", "events.k8s.io/v1", "v1"}:                             eventOfCore,
+	{"HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2"}: autoscalerV2,
+	{"HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1"}: autoscalerV1,
+}
+
+// EngineVersions returns the versions of the kind as the engine wants them.
+func (k *Kind) EngineVersions() apply.Versions { return engineVersions{k} }
+
+type engineVersions struct{ kind *Kind }
+
+func (v engineVersions) Type(version string) (*schema.Type, bool) { return v.kind.Topology(version) }
+
+func (v engineVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
+	return v.kind.Convert(doc, from, to)
+}
+
+// EngineOptions are what an engine needs that is not the kind's.
+type EngineOptions struct {
+	// Unset makes engines understand unset markers.
+	Unset bool
+	// Default fills in the kind's defaults; see [apply.Options].
+	Default func(document.Value) document.Value
+}
+
+// Engine returns the engine of an endpoint. It is made when it is first asked for, with the options
+// that are given then.
+func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
+	for {
+		made := k.engines.Load()
+		if made != nil {
+			if i := slices.IndexFunc(*made, func(e endpointEngine) bool { return e.endpoint == endpoint }); i >= 0 {
+				return (*made)[i].engine, nil
+			}
+		}
+		engine, err := k.newEngine(endpoint, o)
+		if err != nil {
+			return nil, err
+		}
+		var now []endpointEngine
+		if made != nil {
+			now = slices.Clone(*made)
+		}
+		now = append(now, endpointEngine{endpoint, engine})
+		k.engines.CompareAndSwap(made, &now) // who comes second takes that of the first
+	}
+}
+
+type endpointEngine struct {
+	endpoint string
+	engine   *apply.Engine
+}
+
+func (k *Kind) newEngine(endpoint string, o EngineOptions) (*apply.Engine, error) {
+	if endpoint == scaleEndpoint {
+		t, ok := BuiltinTopology("autoscaling", "v1", "Scale")
+		if !ok || !k.HasScale {
+			return nil, fmt.Errorf("%v has no scale", k)
+		}
+		return apply.New(apply.Options{Versions: apply.OneVersion(ScaleVersion, t), Unset: o.Unset})
+	}
+	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.Reset(endpoint), Unset: o.Unset, Default: o.Default})
+}

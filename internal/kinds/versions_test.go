@@ -1,0 +1,115 @@
+package kinds
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// TestConvert compares with what Kubernetes makes of objects.
+func TestConvert(t *testing.T) {
+	text, err := os.ReadFile("testdata/conversions.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]*Kind{
+		"HorizontalPodAutoscaler": builtin(t, "horizontalpodautoscalers.autoscaling"),
+		"Event":                   builtin(t, "events"),
+	}
+	var to string
+	var in document.Value
+	compared := 0
+	for line := range strings.Lines(string(text)) {
+		first, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch first {
+		case "#":
+		case "=":
+			compared++
+			got, err := kinds[in.Get("kind").Text()].Convert(in, in.Get("apiVersion").Text(), to)
+			if want := parse(t, rest); err != nil || got.JSON() != want.JSON() {
+				t.Errorf("%v (%v), want\n%v", got, err, want)
+			}
+		default:
+			to, in = first, parse(t, rest)
+		}
+	}
+	if compared < 10 {
+		t.Errorf("only %d compared", compared)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for _, test := range []struct {
+		kind, version string
+		want          bool
+	}{
+		{"deployments.apps", "apps/v1", true},
+		{"deployments.apps", "apps/v1beta1", false},
+		{"deployments.apps", "v1", false},
+		{"pods", "v1", true},
+		{"horizontalpodautoscalers.autoscaling", "autoscaling/v1", true},
+		{"horizontalpodautoscalers.autoscaling", "autoscaling/v2", true},
+		{"events", "v1", true},
+		{"events", "events.k8s.io/v1", true},
+		{"events.events.k8s.io", "v1", true},
+	} {
+		if got, ok := builtin(t, test.kind).EngineVersions().Type(test.version); ok != test.want || ok && got == nil {
+			t.Errorf("%s at %s: %v", test.kind, test.version, ok)
+		}
+	}
+	if _, err := builtin(t, "pods").EngineVersions().Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, apply.ErrVersionGone) {
+		t.Error(err)
+	}
+}
+
+func TestStored(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"events":                               {"core/events", "v1"},
+		"events.events.k8s.io":                 {"core/events", "v1"},
+		"horizontalpodautoscalers.autoscaling": {"autoscaling/horizontalpodautoscalers", "autoscaling/v2"},
+	} {
+		if k := builtin(t, name); k.StoreName() != want[0] || k.StoredVersion() != want[1] {
+			t.Errorf("%s: %s %s", name, k.StoreName(), k.StoredVersion())
+		}
+	}
+}
+
+func TestEngine(t *testing.T) {
+	k := builtin(t, "deployments.apps")
+	engines := make([]*apply.Engine, 8)
+	var wait sync.WaitGroup
+	for i := range engines {
+		wait.Go(func() { engines[i], _ = k.Engine("", EngineOptions{}) })
+	}
+	wait.Wait()
+	for _, e := range engines {
+		if e == nil || e != engines[0] {
+			t.Fatal("there is more than one engine")
+		}
+	}
+	status, err := k.Engine("status", EngineOptions{})
+	if err != nil || status == engines[0] {
+		t.Error(status, err)
+	}
+	for _, test := range []struct {
+		engine *apply.Engine
+		want   string
+	}{{engines[0], `{"f:spec":{"f:paused":{}}}`}, {status, `{"f:status":{"f:replicas":{}}}`}} {
+		config := parse(t, `{apiVersion: apps/v1, kind: Deployment, spec: {paused: true}, status: {replicas: 1}}`)
+		r, err := test.engine.Apply(apply.Object{}, config, apply.Request{Manager: "ci", Version: "apps/v1"})
+		if err != nil || len(r.Object.Entries) != 1 || r.Object.Entries[0].FieldsV1 != test.want {
+			t.Errorf("%v %v, want %s", r.Object.Entries, err, test.want)
+		}
+	}
+	if allocs := testing.AllocsPerRun(100, func() { _, _ = k.Engine("status", EngineOptions{}) }); allocs > 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+	if _, err := builtin(t, "pods").Engine("scale", EngineOptions{}); err == nil {
+		t.Error("pods have no scale")
+	}
+}

@@ -1,0 +1,112 @@
+package metrics
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// component is what all requests are served by; in Kubernetes, others share these names.
+const component = "apiserver"
+
+// Labels, in the order in which values are given.
+var (
+	requestLabels    = []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
+	shortLabels      = []string{"verb", "group", "version", "resource", "subresource", "scope", "component"}
+	kindLabels       = []string{"group", "version", "resource"}
+	deprecatedLabels = []string{"group", "version", "resource", "subresource", "removed_release"}
+	groupLabels      = []string{"group", "resource"}
+)
+
+// Buckets, in seconds and bytes.
+var (
+	sliBuckets = []float64{0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
+	// durationBuckets begin earlier than sliBuckets.
+	durationBuckets = append([]float64{0.005, 0.025}, sliBuckets...)
+	responseBuckets = prometheus.ExponentialBuckets(1000, 10, 7)
+	eventBuckets    = prometheus.ExponentialBuckets(1024, 2, 8)
+	// commitBuckets are from 64 µs, which is memory, to 1 s, which is a disk in trouble.
+	commitBuckets = prometheus.ExponentialBuckets(64e-6, 2, 15)
+)
+
+// families are the metrics that count; objects and requests in flight are read when asked for.
+type families struct {
+	requests     *prometheus.CounterVec
+	durations    *prometheus.HistogramVec
+	sli          *prometheus.HistogramVec
+	responses    *prometheus.HistogramVec
+	longRunning  *prometheus.GaugeVec
+	terminations *prometheus.CounterVec
+	deprecated   *prometheus.GaugeVec
+	handshakes   prometheus.Counter
+
+	initEvents  *prometheus.CounterVec
+	watchEvents *prometheus.CounterVec
+	watchSizes  *prometheus.HistogramVec
+
+	entries     *prometheus.CounterVec
+	commits     *prometheus.CounterVec
+	commitTimes prometheus.Histogram
+}
+
+func newFamilies(registry *prometheus.Registry) families {
+	r := registrar{registry}
+	return families{
+		requests: r.counters("apiserver_request_total",
+			"Requests that were answered, by what they asked for and the HTTP code of the answer.", append(requestLabels[:8:8], "code")),
+		durations: r.histograms("apiserver_request_duration_seconds",
+			"How long requests took until they were answered, watches until they ended.", requestLabels, durationBuckets),
+		sli: r.histograms("apiserver_request_sli_duration_seconds",
+			"How long requests took that were no dry runs, without time that is not the server's.", shortLabels, sliBuckets),
+		responses: r.histograms("apiserver_response_sizes",
+			"How many bytes the answers to reads had.", shortLabels, responseBuckets),
+		longRunning: r.gauges("apiserver_longrunning_requests",
+			"Requests that go on until the client or a timeout ends them, such as watches, at this moment.", shortLabels),
+		terminations: r.counters("apiserver_request_terminations_total",
+			"Requests that the server ended or refused to protect itself.", append(shortLabels[:7:7], "code")),
+		deprecated: r.gauges("apiserver_requested_deprecated_apis",
+			"1 for each deprecated API that was asked for, with the release that removes it.", deprecatedLabels),
+		handshakes: r.counter("apiserver_tls_handshake_errors_total", "Connections that ended in the TLS handshake."),
+
+		initEvents: r.counters("apiserver_init_events_total",
+			"Events that watches began with: what there was, or what had happened since their revision.", groupLabels),
+		watchEvents: r.counters("apiserver_watch_events_total", "Events that were sent to watches.", kindLabels),
+		watchSizes: r.histograms("apiserver_watch_events_sizes",
+			"How many bytes the events had that were sent to watches.", kindLabels, eventBuckets),
+
+		entries: r.counters("cadastre_managed_fields_entries_total",
+			"Entries of managedFields that could not stay as they were, by what was done with them.", []string{"outcome"}),
+		commits: r.counters("cadastre_store_commits_total", "Commits to the store, by what came of them.", []string{"result"}),
+		commitTimes: r.histogram("cadastre_store_commit_duration_seconds",
+			"How long commits to the store took until they were durable and seen by reads.", commitBuckets),
+	}
+}
+
+// A registrar makes metrics and registers them.
+type registrar struct{ registry *prometheus.Registry }
+
+func (r registrar) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	r.registry.MustRegister(c)
+	return c
+}
+
+func (r registrar) counters(name, help string, labels []string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	r.registry.MustRegister(c)
+	return c
+}
+
+func (r registrar) gauges(name, help string, labels []string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+	r.registry.MustRegister(g)
+	return g
+}
+
+func (r registrar) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	r.registry.MustRegister(h)
+	return h
+}
+
+func (r registrar) histograms(name, help string, labels []string, buckets []float64) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	r.registry.MustRegister(h)
+	return h
+}

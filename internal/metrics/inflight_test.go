@@ -1,0 +1,86 @@
+package metrics
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"log"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestInFlight(t *testing.T) {
+	now := time.Unix(100, 0)
+	f := newInFlight(func() time.Time { return now })
+	expect := func(what string, want int) {
+		t.Helper()
+		if got := f.Peak(); got != want {
+			t.Errorf("%s: %d, expected %d", what, got, want)
+		}
+	}
+	for want := 1; want <= 3; want++ {
+		if got := f.Enter(); got != want {
+			t.Errorf("entered as number %d, expected %d", got, want)
+		}
+	}
+	f.Leave()
+	f.Leave()
+	expect("in the second in which it happens", 0)
+	now = now.Add(time.Second)
+	expect("in the next", 3)
+	expect("asked again", 3)
+	now = now.Add(time.Second)
+	expect("one stayed", 1)
+	f.Enter()
+	f.Leave()
+	now = now.Add(10 * time.Second)
+	expect("nothing happened for long", 1)
+	now = now.Add(-time.Minute)
+	f.Leave()
+	expect("the clock was set back", 1)
+}
+
+func TestInFlightScraped(t *testing.T) {
+	now := time.Unix(100, 0)
+	m := New()
+	m.Mutating.now = func() time.Time { return now }
+	m.Mutating.Enter()
+	now = now.Add(time.Second)
+	p := scrape(t, m)
+	p.expect(t, "apiserver_current_inflight_requests", `request_kind="mutating"`, 1)
+	p.expect(t, "apiserver_current_inflight_requests", `request_kind="readOnly"`, 0)
+}
+
+// TestErrorLog has a client break the handshake off, as net/http reports it only in its log.
+func TestErrorLog(t *testing.T) {
+	m := New()
+	read, write := io.Pipe()
+	server := httptest.NewUnstartedServer(nil)
+	server.Config.ErrorLog = log.New(m.ErrorLog(write), "", 0)
+	server.StartTLS()
+	defer server.Close()
+	go func() {
+		// The certificate is not trusted, which the client tells the server.
+		_, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{})
+		if err == nil {
+			t.Error("trusted a certificate that nobody signed")
+		}
+	}()
+	message := make([]byte, 1000)
+	n, err := read.Read(message)
+	if err != nil || !strings.Contains(string(message[:n]), "bad certificate") {
+		t.Errorf("logged %q, %v", message[:n], err)
+	}
+	scrape(t, m).expect(t, "apiserver_tls_handshake_errors_total", "", 1)
+}
+
+func TestErrorLogOfOthers(t *testing.T) {
+	m := New()
+	var out bytes.Buffer
+	if n, err := m.ErrorLog(&out).Write([]byte("http: panic serving\n")); n != 20 || err != nil || out.String() != "http: panic serving\n" {
+		t.Errorf("wrote %d bytes, %v: %q", n, err, out.String())
+	}
+	scrape(t, m).expect(t, "apiserver_tls_handshake_errors_total", "", 0)
+}

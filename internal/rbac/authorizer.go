@@ -1,0 +1,147 @@
+package rbac
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Authorizer says what users may do, by the roles and bindings that there are now. Its methods may
+// be called concurrently.
+type Authorizer struct {
+	cache *cache.Cache
+	log   *slog.Logger
+
+	mu    sync.RWMutex
+	index *index
+	// seen are the revisions up to which the index has all of a kind; lost are the kinds that
+	// can't be followed at present. moved is closed when any of this changes.
+	seen  map[string]store.Revision
+	lost  map[string]bool
+	moved chan struct{}
+
+	life    context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// New returns an Authorizer that knows all roles and bindings of a cache, and follows what happens
+// to them.
+func New(ctx context.Context, c *cache.Cache, log *slog.Logger) (*Authorizer, error) {
+	a := &Authorizer{
+		cache: c, log: log, index: newIndex(),
+		seen: map[string]store.Revision{}, lost: map[string]bool{}, moved: make(chan struct{}),
+	}
+	if a.log == nil {
+		a.log = slog.Default()
+	}
+	a.life, a.stop = context.WithCancel(context.Background())
+	for _, kind := range followed {
+		watcher, err := a.load(ctx, kind)
+		if err != nil && !isDamage(err) {
+			a.Close()
+			return nil, err
+		}
+		a.running.Go(func() { a.follow(kind, watcher) })
+	}
+	return a, nil
+}
+
+// Close ends following the cache.
+func (a *Authorizer) Close() {
+	a.stop()
+	a.running.Wait()
+}
+
+// Allowed reports whether somebody may do something, and why; or why not, if there is more to say
+// than that nothing allows it.
+func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
+	if at.User.In(identity.MastersGroup) {
+		return true, ""
+	}
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if reason := a.index.allowed(at); reason != "" {
+		return true, reason
+	}
+	if err := a.index.lacks(at.User, at.Namespace); err != nil {
+		return false, "RBAC: " + err.Error()
+	}
+	return false, ""
+}
+
+// Check returns nil for what is allowed, and for what is not the error to answer with.
+func (a *Authorizer) Check(at *Attributes) error {
+	if allowed, reason := a.Allowed(at); !allowed {
+		return at.Forbidden(reason)
+	}
+	return nil
+}
+
+// RulesFor returns the rules that a user has in a namespace. The error says which roles there
+// should be; the others' rules are there all the same.
+func (a *Authorizer) RulesFor(user *identity.User, namespace string) ([]rbacv1.PolicyRule, error) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	var rules []rbacv1.PolicyRule
+	for _, b := range a.index.bindingsOf(user, namespace) {
+		if b.role != nil {
+			rules = append(rules, b.role.rules...)
+		}
+	}
+	return rules, a.index.lacks(user, namespace)
+}
+
+// lacks says which roles are missing that bindings of a user refer to.
+func (x *index) lacks(user *identity.User, namespace string) error {
+	var lacks []error
+	for _, b := range x.bindingsOf(user, namespace) {
+		if lack := b.lack(); lack != "" {
+			lacks = append(lacks, errors.New(lack))
+		}
+	}
+	if lacks == nil {
+		return nil
+	}
+	return utilerrors.NewAggregate(lacks)
+}
+
+// Sync waits until the index has what was written to a kind up to a revision. Whoever answers a
+// writer calls it before, so that the writer's next request is judged by what it wrote. For other
+// kinds it does nothing.
+func (a *Authorizer) Sync(ctx context.Context, kind string, revision store.Revision) error {
+	if !slices.Contains(followed, kind) {
+		return nil
+	}
+	for {
+		a.mu.RLock()
+		there, moved := a.seen[kind] >= revision || a.lost[kind], a.moved
+		a.mu.RUnlock()
+		if there {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-a.life.Done():
+			return cache.ErrClosed
+		}
+	}
+}
+
+// changed returns a channel that is closed when the index changes.
+func (a *Authorizer) changed() <-chan struct{} {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	return a.moved
+}

@@ -1,0 +1,214 @@
+package rbac
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+func TestSubjects(t *testing.T) {
+	w := newWorld(t)
+	w.role("", "pods", "get core pods")
+	w.bind("", "all", "pods", "user:alice", "group:dev")
+	w.bind("red", "some", "pods", "user:bob", "account:/builder", "account:blue/tester", "group:ops")
+	w.role("red", "secrets", "get core secrets names=a")
+	w.bind("red", "local", ".secrets", "user:bob")
+	everywhere, red, blue := "get core pods", "get core pods red/x", "get core pods blue/x"
+	w.expect(user("alice"), true, everywhere, red, blue)
+	w.expect(user("alice"), false, "list core pods", "get apps pods", "get core pods/log", "get - /healthz", "get core secrets red/a")
+	w.expect(user("someone", "dev"), true, everywhere, red, blue)
+	w.expect(user("bob"), true, red, "get core secrets red/a")
+	w.expect(user("bob"), false, everywhere, blue, "get core secrets red/b", "get core secrets blue/a")
+	w.expect(user("someone", "ops"), true, red)
+	w.expect(user("someone", "ops"), false, blue)
+	w.expect(user("ops"), false, red)                     // a user, not a group
+	w.expect(user("someone", "alice", "bob"), false, red) // groups, not users
+	w.expect(user("system:serviceaccount:red:builder"), true, red)
+	w.expect(user("system:serviceaccount:blue:builder"), false, red)
+	w.expect(user("system:serviceaccount:blue:tester"), true, red)
+	w.expect(user("system:serviceaccount:blue:tester"), false, blue)
+	w.expect(user("root", identity.MastersGroup), true, "delete core everything", "post - /anything")
+}
+
+func TestReasons(t *testing.T) {
+	w := newWorld(t)
+	w.role("", "pods", "get core pods")
+	w.bind("", "all", "pods", "group:dev")
+	w.bind("red", "some", "pods", "account:/builder")
+	w.bind("red", "lost", ".none", "user:bob")
+	w.bind("red", "gone", "none", "user:bob", "group:dev")
+	w.write(cache.Key{Kind: RoleBindings, Namespace: "red", Name: "odd"},
+		[]byte(`{"metadata":{"name":"odd","namespace":"red"},"roleRef":{"kind":"Odd","name":"x"},"subjects":[{"kind":"User","name":"bob"},{"kind":"Odd","name":"bob"}]}`))
+	for _, test := range []struct {
+		user *identity.User
+		text string
+		want string
+	}{
+		{user("alice", "dev"), "get core pods", `RBAC: allowed by ClusterRoleBinding "all" of ClusterRole "pods" to Group "dev"`},
+		{user("system:serviceaccount:red:builder"), "get core pods red/x", `RBAC: allowed by RoleBinding "some/red" of ClusterRole "pods" to ServiceAccount "builder/red"`},
+		{user("eve"), "get core pods", ""},
+		{user("carol", "dev"), "get core secrets red", `RBAC: clusterrole.rbac.authorization.k8s.io "none" not found`},
+		{user("bob"), "get core pods red", `RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "none" not found, unsupported role reference kind: "Odd"]`},
+		{user("root", identity.MastersGroup), "get core pods", ""},
+	} {
+		if _, reason := w.Allowed(ask(test.user, test.text)); reason != test.want {
+			t.Errorf("%s: %s: %s", test.user.Name, test.text, reason)
+		}
+	}
+}
+
+func TestForbidden(t *testing.T) {
+	for text, want := range map[string]string{
+		"patch apps deployments default/web": `deployments.apps "web" is forbidden: User "alice" cannot patch resource "deployments" in API group "apps" in the namespace "default"`,
+		"list core nodes":                    `nodes is forbidden: User "alice" cannot list resource "nodes" in API group "" at the cluster scope`,
+		"get core pods/log default/a":        `pods "a" is forbidden: User "alice" cannot get resource "pods/log" in API group "" in the namespace "default"`,
+		"get - /metrics":                     `forbidden: User "alice" cannot get path "/metrics"`,
+		"get - /<b>&":                        `forbidden: User "alice" cannot get path "/&lt;b&gt;&amp;"`,
+	} {
+		err := ask(user("alice"), text).Forbidden("")
+		if err.Error() != want || err.Status().Code != 403 || err.Status().Reason != "Forbidden" {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err := ask(user("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := (&Attributes{Verb: "get", Resource: "pods"}).Forbidden(""); !strings.Contains(err.Error(), `User ""`) {
+		t.Error(err)
+	}
+}
+
+// TestChanges writes and asks at once: who has been answered is judged by what was written.
+func TestChanges(t *testing.T) {
+	w := newWorld(t)
+	alice, read, list := user("alice"), "get core pods red/x", "list core pods red"
+	w.bind("red", "b", "later", "user:alice")
+	w.expect(alice, false, read)
+	w.role("", "later", "get core pods") // what a binding refers to may come later
+	w.expect(alice, true, read)
+	w.role("", "later", "list core pods")
+	w.expect(alice, false, read)
+	w.expect(alice, true, list)
+	w.bind("red", "b", "later", "user:bob")
+	w.expect(alice, false, list)
+	w.expect(user("bob"), true, list)
+	w.write(cache.Key{Kind: ClusterRoles, Name: "later"}, nil)
+	w.expect(user("bob"), false, list)
+	w.role("", "later", "list core pods")
+	w.expect(user("bob"), true, list)
+	w.write(cache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
+	w.expect(user("bob"), false, list)
+	w.write(cache.Key{Kind: ClusterRoles, Name: "later"}, nil)
+	if n := len(w.index.roles) + len(w.index.bindings) + len(w.index.users) + len(w.index.groups); n != 0 {
+		t.Errorf("%d things are left", n)
+	}
+}
+
+func TestStartsComplete(t *testing.T) {
+	w := newWorld(t)
+	for i := range 600 { // more than the cache tells at once
+		w.bind("red", fmt.Sprint("b", i), "pods", fmt.Sprint("user:u", i))
+	}
+	w.role("", "pods", "get core pods")
+	w.reopen()
+	for i := range 600 {
+		w.expect(user(fmt.Sprint("u", i)), true, "get core pods red/x")
+	}
+}
+
+// TestDamage has objects that can't be read: the others count, and the administrator can repair.
+func TestDamage(t *testing.T) {
+	w := newWorld(t)
+	w.role("", "pods", "get core pods")
+	w.bind("", "good", "pods", "user:alice")
+	w.write(cache.Key{Kind: ClusterRoles, Name: "pods"}, []byte(`{"metadata":{"name":"pods"},"rules":"no list"}`))
+	w.expect(user("alice"), false, "get core pods")
+	w.role("", "pods", "get core pods")
+	w.expect(user("alice"), true, "get core pods")
+
+	key := ClusterRoleBindings + "/bad"
+	revision, err := w.store.Commit(t.Context(), store.Write{Key: key, Value: []byte("rubbish")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.sync(ClusterRoleBindings, revision)
+	w.expect(user("alice"), true, "get core pods") // what is known stays
+	w.reopen()
+	w.expect(user("alice"), false, "get core pods")
+	w.expect(user("root", identity.MastersGroup), true, "delete rbac.authorization.k8s.io clusterrolebindings /bad")
+	if _, err := w.store.Commit(t.Context(), store.Write{Key: key, Expected: revision}); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); !w.may(user("alice"), "get core pods"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is repaired, but not read again")
+		}
+	}
+}
+
+func TestExactNames(t *testing.T) {
+	w := newWorld(t)
+	w.write(cache.Key{Kind: ClusterRoles, Name: "odd"}, []byte(`{"Rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}],"metadata":{"name":"odd"}}`))
+	w.bind("", "odd", "odd", "user:alice")
+	w.expect(user("alice"), false, "get core pods")
+}
+
+func TestSync(t *testing.T) {
+	w := newWorld(t)
+	if err := w.Sync(t.Context(), "core/pods", 1<<40); err != nil {
+		t.Errorf("another kind: %v", err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := w.Sync(short, Roles, 1<<40); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("what has not been: %v", err)
+	}
+	w.Close()
+	if err := w.Sync(t.Context(), Roles, 1<<40); !errors.Is(err, cache.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+func TestNewFails(t *testing.T) {
+	w := newWorld(t)
+	w.cache.Close()
+	if _, err := New(t.Context(), w.cache, quiet); !errors.Is(err, cache.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func BenchmarkAllowed(b *testing.B) {
+	w := bootstrapped(b)
+	for i := range 5000 {
+		w.bind(fmt.Sprint("ns", i), "editors", "edit", fmt.Sprint("user:u", i), "group:editors")
+	}
+	for _, bench := range []struct {
+		name string
+		user *identity.User
+		text string
+		want bool
+	}{
+		{"masters", user("root", identity.MastersGroup), "patch apps deployments ns7/web", true},
+		{"editor", user("u7", "a", "b"), "patch apps deployments ns7/web", true},
+		{"editor, last rule", user("u7", "a", "b"), "get resource.k8s.io resourceclaimtemplates ns7/web", true},
+		{"discovery", user("u7"), "get - /apis/apps/v1", true},
+		{"denied", user("u7", "a", "b"), "patch apps deployments ns8/web", false},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			at := ask(bench.user, bench.text)
+			b.ReportAllocs()
+			for b.Loop() {
+				if allowed, _ := w.Allowed(at); allowed != bench.want {
+					b.Fatal(allowed)
+				}
+			}
+		})
+	}
+}

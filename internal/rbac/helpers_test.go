@@ -1,0 +1,229 @@
+package rbac
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/store/local"
+)
+
+// quiet is a log for tests that do what should be logged.
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// world is a store with its cache, and an Authorizer.
+type world struct {
+	t     testing.TB
+	store store.Store
+	cache *cache.Cache
+	*Authorizer
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	s, err := local.Open(local.Options{Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c, err := cache.Open(t.Context(), s, cache.Options{Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	w := &world{t: t, store: s, cache: c}
+	w.reopen()
+	return w
+}
+
+// reopen replaces the Authorizer by a new one.
+func (w *world) reopen() {
+	w.t.Helper()
+	if w.Authorizer != nil {
+		w.Close()
+	}
+	a, err := New(w.t.Context(), w.cache, quiet)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(a.Close)
+	w.Authorizer = a
+}
+
+// bootstrapped has what is there from the start.
+func bootstrapped(t testing.TB) *world {
+	t.Helper()
+	w := newWorld(t)
+	changes, err := Reconcile(w.existing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		w.write(cache.Key{Kind: c.Kind, Name: c.Name}, c.Document)
+	}
+	return w
+}
+
+func (w *world) existing(kind, name string) ([]byte, error) {
+	o, err := w.cache.Get(w.t.Context(), cache.Key{Kind: kind, Name: name}, cache.Latest)
+	if err != nil {
+		return nil, nil
+	}
+	return o.AppendJSON(nil), nil
+}
+
+// write writes an object, or deletes it, and waits until the index has it.
+func (w *world) write(key cache.Key, value []byte) {
+	w.t.Helper()
+	change := store.Write{Key: key.String(), Value: canonical(w.t, value)}
+	if o, err := w.cache.Get(w.t.Context(), key, cache.Latest); err == nil {
+		change.Expected = o.Revision()
+	} else if value == nil {
+		return
+	}
+	_, revision, err := w.cache.Commit(w.t.Context(), change)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.sync(key.Kind, revision)
+}
+
+func (w *world) sync(kind string, revision store.Revision) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	defer cancel()
+	if err := w.Sync(ctx, kind, revision); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func canonical(t testing.TB, value []byte) []byte {
+	t.Helper()
+	if value == nil {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func marshal(t testing.TB, v any) []byte {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// role writes a role, in a namespace or for the cluster. Rules are written as in bootstrap.txt.
+func (w *world) role(namespace, name string, rules ...string) {
+	w.t.Helper()
+	kind := ClusterRoles
+	if namespace != "" {
+		kind = Roles
+	}
+	w.write(cache.Key{Kind: kind, Namespace: namespace, Name: name}, newRole(w.t, namespace, name, rules...))
+}
+
+func newRole(t testing.TB, namespace, name string, rules ...string) []byte {
+	t.Helper()
+	return marshal(t, rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Rules: parseRules(rules...)})
+}
+
+func parseRules(texts ...string) (rules []rbacv1.PolicyRule) {
+	for _, text := range texts {
+		text, names, _ := strings.Cut(text, " names=")
+		rule := parseRule(strings.Fields(text))
+		if names != "" {
+			rule.ResourceNames = strings.Split(names, ",")
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+// bind writes a binding to a role of the cluster; a subject is user:NAME, group:NAME or
+// account:NAMESPACE/NAME.
+func (w *world) bind(namespace, name, role string, subjects ...string) {
+	w.t.Helper()
+	kind := ClusterRoleBindings
+	if namespace != "" {
+		kind = RoleBindings
+	}
+	w.write(cache.Key{Kind: kind, Namespace: namespace, Name: name}, newBinding(w.t, namespace, name, role, subjects...))
+}
+
+// newBinding refers to a role of the namespace if the name of the role begins with a dot.
+func newBinding(t testing.TB, namespace, name, role string, subjects ...string) []byte {
+	t.Helper()
+	b := rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: clusterRoleKind, Name: role},
+	}
+	if local, ok := strings.CutPrefix(role, "."); ok {
+		b.RoleRef.Kind, b.RoleRef.Name = roleKind, local
+	}
+	for _, s := range subjects {
+		kind, name, _ := strings.Cut(s, ":")
+		subject := rbacv1.Subject{Kind: map[string]string{"user": "User", "group": "Group", "account": "ServiceAccount"}[kind], Name: name}
+		if kind == "account" {
+			subject.Namespace, subject.Name, _ = strings.Cut(name, "/")
+		}
+		b.Subjects = append(b.Subjects, subject)
+	}
+	return marshal(t, b)
+}
+
+// ask parses VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB - PATH.
+func ask(user *identity.User, text string) *Attributes {
+	words := strings.Fields(text)
+	a := &Attributes{User: user, Verb: words[0]}
+	if words[1] == "-" {
+		a.NonResource, a.Path = true, words[2]
+		return a
+	}
+	if words[1] != "core" {
+		a.Group = words[1]
+	}
+	a.Resource, a.Subresource, _ = strings.Cut(words[2], "/")
+	if len(words) > 3 {
+		a.Namespace, a.Name, _ = strings.Cut(words[3], "/")
+	}
+	return a
+}
+
+// user is somebody who is known.
+func user(name string, groups ...string) *identity.User {
+	return (&identity.User{Name: name, Groups: groups}).Complete()
+}
+
+func (w *world) may(u *identity.User, text string) bool {
+	allowed, _ := w.Allowed(ask(u, text))
+	return allowed
+}
+
+func (w *world) expect(u *identity.User, want bool, texts ...string) {
+	w.t.Helper()
+	for _, text := range texts {
+		if got := w.may(u, text); got != want {
+			w.t.Errorf("%s may %s: %v, want %v", u.Name, text, got, want)
+		}
+	}
+}

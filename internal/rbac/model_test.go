@@ -1,0 +1,221 @@
+package rbac
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// model is the plain twin of the index: it goes through all that there is.
+type model struct {
+	roles    map[cache.Key]rbacv1.ClusterRole
+	bindings map[cache.Key]rbacv1.RoleBinding
+}
+
+func (m *model) allowed(a *Attributes) bool {
+	for _, rule := range m.rules(a.User, a.Namespace, a.NonResource) {
+		if allows(&rule, a) {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *model) rules(user *identity.User, namespace string, onlyCluster bool) (rules []rbacv1.PolicyRule) {
+	for key, b := range m.bindings {
+		if key.Namespace != "" && (onlyCluster || key.Namespace != namespace) || !slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return isSubject(user, s, key.Namespace) }) {
+			continue
+		}
+		to := cache.Key{Kind: ClusterRoles, Name: b.RoleRef.Name}
+		if b.RoleRef.Kind == roleKind {
+			to = cache.Key{Kind: Roles, Namespace: key.Namespace, Name: b.RoleRef.Name}
+		}
+		rules = append(rules, m.gathered(to, map[cache.Key]bool{})...)
+	}
+	return rules
+}
+
+func (m *model) gathered(key cache.Key, done map[cache.Key]bool) (rules []rbacv1.PolicyRule) {
+	role, ok := m.roles[key]
+	if !ok || done[key] {
+		return nil
+	}
+	done[key] = true
+	if role.AggregationRule == nil {
+		return role.Rules
+	}
+	for _, s := range role.AggregationRule.ClusterRoleSelectors {
+		for other, r := range m.roles {
+			if other.Kind == ClusterRoles && labels.SelectorFromSet(s.MatchLabels).Matches(labels.Set(r.Labels)) {
+				rules = append(rules, m.gathered(other, done)...)
+			}
+		}
+	}
+	return rules
+}
+
+func isSubject(user *identity.User, s rbacv1.Subject, namespace string) bool {
+	switch s.Kind {
+	case rbacv1.UserKind:
+		return user.Name == s.Name
+	case rbacv1.GroupKind:
+		return slices.Contains(user.Groups, s.Name)
+	}
+	if s.Namespace != "" {
+		namespace = s.Namespace
+	}
+	return namespace != "" && user.Name == "system:serviceaccount:"+namespace+":"+s.Name
+}
+
+// change makes a random change to the model, and returns it as JSON, nil if something is deleted.
+func (m *model) change(t testing.TB, random *rand.Rand) (cache.Key, []byte) {
+	name, namespace := fmt.Sprint("n", random.IntN(6)), []string{"", "red", "blue"}[random.IntN(3)]
+	meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
+	if random.IntN(2) == 0 {
+		return m.changeRole(t, random, meta)
+	}
+	key := cache.Key{Kind: ClusterRoleBindings, Name: name, Namespace: namespace}
+	if namespace != "" {
+		key.Kind = RoleBindings
+	}
+	if _, there := m.bindings[key]; there && random.IntN(3) == 0 {
+		delete(m.bindings, key)
+		return key, nil
+	}
+	b := rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{Kind: clusterRoleKind, Name: fmt.Sprint("n", random.IntN(6))}}
+	if namespace != "" && random.IntN(2) == 0 {
+		b.RoleRef.Kind = roleKind
+	}
+	for range random.IntN(4) {
+		b.Subjects = append(b.Subjects, rbacv1.Subject{
+			Kind: []string{"User", "Group", "ServiceAccount"}[random.IntN(3)], Name: []string{"a", "b"}[random.IntN(2)], Namespace: []string{"", "red"}[random.IntN(2)],
+		})
+	}
+	m.bindings[key] = b
+	return key, marshal(t, b)
+}
+
+func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMeta) (cache.Key, []byte) {
+	key := cache.Key{Kind: ClusterRoles, Name: meta.Name, Namespace: meta.Namespace}
+	if meta.Namespace != "" {
+		key.Kind = Roles
+	}
+	if _, there := m.roles[key]; there && random.IntN(3) == 0 {
+		delete(m.roles, key)
+		return key, nil
+	}
+	r := rbacv1.ClusterRole{ObjectMeta: meta, Rules: randomRules(random, 3)}
+	if key.Kind == ClusterRoles {
+		for _, label := range some(random, 2, "x", "y", "z") {
+			metav1.SetMetaDataLabel(&r.ObjectMeta, label, "")
+		}
+		if random.IntN(3) == 0 {
+			r.AggregationRule = &rbacv1.AggregationRule{}
+			for _, label := range some(random, 2, "x", "y", "z") {
+				r.AggregationRule.ClusterRoleSelectors = append(r.AggregationRule.ClusterRoleSelectors, metav1.LabelSelector{MatchLabels: map[string]string{label: ""}})
+			}
+		}
+	}
+	m.roles[key] = r
+	return key, marshal(t, r)
+}
+
+// questions are all that the model can tell apart.
+func questions() (all []*Attributes) {
+	for _, u := range []*identity.User{user("a"), user("b", "a"), user("c", "a", "b"), user("system:serviceaccount:red:a"), user("system:serviceaccount:blue:b")} {
+		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
+			all = append(all, ask(u, text))
+		}
+	}
+	return all
+}
+
+func TestModel(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	w := newWorld(t)
+	m := &model{roles: map[cache.Key]rbacv1.ClusterRole{}, bindings: map[cache.Key]rbacv1.RoleBinding{}}
+	count := map[bool]int{}
+	for i := range 1500 {
+		key, value := m.change(t, random)
+		w.write(key, value)
+		if i%200 == 199 {
+			w.reopen()
+		}
+		for _, q := range questions() {
+			want := m.allowed(q)
+			if got, reason := w.Allowed(q); got != want {
+				t.Fatalf("after %d changes, %+v by %+v: %v (%s), want %v", i, q, q.User, got, reason, want)
+			}
+			count[want]++
+			rules, _ := w.RulesFor(q.User, q.Namespace)
+			if lacks := missing(rules, m.rules(q.User, q.Namespace, false)); len(lacks) > 0 {
+				t.Fatalf("after %d changes, %s lacks %v", i, q.User.Name, lacks)
+			}
+		}
+	}
+	if count[true] < 1000 || count[false] < 1000 {
+		t.Errorf("too few of a kind: %v", count)
+	}
+}
+
+// TestConcurrency asks while others write. One user keeps what it has all the time.
+func TestConcurrency(t *testing.T) {
+	w := newWorld(t)
+	w.role("", "keeps", "get core pods")
+	w.bind("", "keeps", "keeps", "user:keeper")
+	stop := make(chan struct{})
+	var asking, writing sync.WaitGroup
+	for range 4 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for _, q := range questions() {
+					w.Allowed(q)
+				}
+				if !w.may(user("keeper"), "get core pods") {
+					t.Error("the keeper has lost what it had")
+					return
+				}
+				if _, err := w.Gathered(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range 2 {
+		writing.Go(func() {
+			random := rand.New(rand.NewPCG(7, uint64(i)))
+			m := &model{roles: map[cache.Key]rbacv1.ClusterRole{}, bindings: map[cache.Key]rbacv1.RoleBinding{}}
+			for range 150 {
+				key, value := m.change(t, random)
+				change := store.Write{Key: key.String(), Value: canonical(t, value)}
+				if o, err := w.cache.Get(t.Context(), key, cache.Latest); err == nil {
+					change.Expected = o.Revision()
+				} else if value == nil {
+					continue
+				}
+				if _, revision, err := w.cache.Commit(t.Context(), change); err == nil {
+					w.sync(key.Kind, revision)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	close(stop)
+	asking.Wait()
+}

@@ -1,0 +1,114 @@
+package rbac
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/component-helpers/auth/rbac/validation"
+)
+
+// some returns up to so many of the words.
+func some(random *rand.Rand, most int, words ...string) (list []string) {
+	for range random.IntN(most + 1) {
+		list = append(list, words[random.IntN(len(words))])
+	}
+	return list
+}
+
+var (
+	someVerbs     = []string{"get", "list", "*", "create"}
+	someGroups    = []string{"", "apps", "*"}
+	someResources = []string{"pods", "pods/status", "*/status", "*", "deployments", "deployments/scale", "pods/", "x*/status", "s"}
+	someNames     = []string{"a", "b", ""}
+	somePaths     = []string{"/healthz", "/healthz/*", "*", "/api*", "/apis/apps", "/a**"}
+)
+
+func randomRule(random *rand.Rand) rbacv1.PolicyRule {
+	if random.IntN(4) == 0 {
+		return rbacv1.PolicyRule{Verbs: some(random, 2, someVerbs...), NonResourceURLs: some(random, 3, somePaths...)}
+	}
+	return rbacv1.PolicyRule{
+		Verbs: some(random, 3, someVerbs...), APIGroups: some(random, 2, someGroups...),
+		Resources: some(random, 3, someResources...), ResourceNames: some(random, 2, someNames...),
+	}
+}
+
+func randomRules(random *rand.Rand, most int) (rules []rbacv1.PolicyRule) {
+	for range random.IntN(most + 1) {
+		rules = append(rules, randomRule(random))
+	}
+	return rules
+}
+
+// TestMissing compares with what Kubernetes finds missing.
+func TestMissing(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	complete := 0
+	for range 20_000 {
+		held, wanted := randomRules(random, 4), randomRules(random, 2)
+		_, want := validation.Covers(held, wanted)
+		got := missing(held, wanted)
+		if !equality.Semantic.DeepEqual(got, want) {
+			t.Fatalf("held %v, wanted %v: missing %v, want %v", held, wanted, got, want)
+		}
+		if len(got) == 0 && len(wanted) > 0 {
+			complete++
+		}
+	}
+	if complete < 100 {
+		t.Errorf("only %d had something, and all of it", complete)
+	}
+}
+
+// TestAllows asks Kubernetes whether a rule covers the one that says just what is asked.
+func TestAllows(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	count := map[bool]int{}
+	one := func(words ...string) string { return words[random.IntN(len(words))] }
+	for range 50_000 {
+		rule := randomRule(random)
+		a := &Attributes{Verb: one("get", "list", "create", "x")}
+		asked := rbacv1.PolicyRule{Verbs: []string{a.Verb}}
+		if random.IntN(4) == 0 {
+			a.NonResource, a.Path = true, one("/healthz", "/healthz/", "/healthz/etcd", "/apis/apps", "/api", "/")
+			asked.NonResourceURLs = []string{a.Path}
+			rule.ResourceNames = nil // a rule has either
+		} else {
+			a.Group, a.Resource, a.Subresource, a.Name = one("", "apps"), one("pods", "deployments", "xpods"), one("", "", "status", "scale", "s"), one("", "a", "b", "c")
+			asked.APIGroups, asked.Resources = []string{a.Group}, []string{a.Resource}
+			if a.Subresource != "" {
+				asked.Resources[0] += "/" + a.Subresource
+			}
+			if a.Name != "" {
+				asked.ResourceNames = []string{a.Name}
+			} else if len(rule.ResourceNames) > 0 {
+				rule.ResourceNames = []string{"a"} // a rule for the name "" allows what has none
+			}
+		}
+		want, _ := validation.Covers([]rbacv1.PolicyRule{rule}, []rbacv1.PolicyRule{asked})
+		if got := allows(&rule, a); got != want {
+			t.Fatalf("%v allows %+v: %v, want %v", rule, a, got, want)
+		}
+		count[want]++
+	}
+	if count[true] < 1000 || count[false] < 1000 {
+		t.Errorf("too few of a kind: %v", count)
+	}
+}
+
+// TestAllowsOddities has what the comparison leaves out.
+func TestAllowsOddities(t *testing.T) {
+	rule := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{""}}
+	if !allows(&rule, ask(nil, "get core pods")) || allows(&rule, ask(nil, "get core pods ns/a")) {
+		t.Error("a rule for the name that is empty")
+	}
+	both := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, NonResourceURLs: []string{"/x"}}
+	if !allows(&both, ask(nil, "get core pods")) || !allows(&both, ask(nil, "get - /x")) || allows(&both, ask(nil, "get - /y")) {
+		t.Error("a rule for both")
+	}
+	if allows(&rbacv1.PolicyRule{}, ask(nil, "get core pods")) || allows(&rbacv1.PolicyRule{}, ask(nil, "get - /x")) {
+		t.Error("a rule for nothing")
+	}
+}

@@ -1,0 +1,214 @@
+package rules
+
+import (
+	"cmp"
+	_ "embed" // defaults.txt
+	"slices"
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+//go:embed defaults.txt
+var defaultsText string
+
+// defaults is what happens to the values of a type.
+type defaults struct {
+	rules []rule
+	// busy are a struct's fields that may have to be added, or in which something may have to be.
+	busy []*Field
+	// quiet says that there is nothing to do in any value of the type.
+	quiet bool
+}
+
+// Default returns the document with the values that kube-apiserver gives to fields that are unset,
+// and with those that Go always writes. Nothing else is changed, save where defaults.txt says so.
+// The document is one that Read returned.
+func (t *Type) Default(doc document.Value) document.Value {
+	if t.quiet {
+		return doc
+	}
+	d := defaulters.Get().(*defaulter)
+	defer d.release()
+	return d.value(t, doc)
+}
+
+// defaulter is the state of one defaulting.
+type defaulter struct {
+	b document.Builder
+	// changes are what the rules have done to structs that are not finished, the innermost last.
+	changes []document.Field
+}
+
+var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
+
+func (d *defaulter) release() {
+	d.b.Reset()
+	clear(d.changes[:cap(d.changes)])
+	d.changes = d.changes[:0]
+	defaulters.Put(d)
+}
+
+func (d *defaulter) value(t *Type, v document.Value) document.Value {
+	if t.quiet || v.IsSealed() {
+		return v
+	}
+	switch kind := v.Kind(); {
+	case t.Kind == Struct && kind == document.Map:
+		return d.fields(t, d.follow(t, v))
+	case t.Kind == List && kind == document.List:
+		return d.items(t, v)
+	case t.Kind == Map && kind == document.Map:
+		return d.values(t, v)
+	}
+	return v
+}
+
+// fields adds the fields that are always written, and defaults what is in the others. The fields of
+// the value and those that are busy are both sorted.
+func (d *defaulter) fields(t *Type, v document.Value) document.Value {
+	var change rebuilding
+	next, count := 0, v.Len()
+	for _, f := range t.busy {
+		from := next
+		for next < count && v.Name(next) < f.Name {
+			next++
+		}
+		if change.begun {
+			d.b.PushAll(v, from, next)
+		}
+		switch {
+		case next < count && v.Name(next) == f.Name:
+			old := v.At(next)
+			change.add(&d.b, v, next, f.Name, d.field(f, old), old)
+			next++
+		case f.Always:
+			change.begin(&d.b, v, next)
+			d.b.Push(f.Name, d.field(f, document.NewNull()))
+		}
+	}
+	if change.begun {
+		d.b.PushAll(v, next, count)
+	}
+	return change.finish(&d.b, v)
+}
+
+// field defaults what is in a field, where null stands for nothing.
+func (d *defaulter) field(f *Field, v document.Value) document.Value {
+	if v.IsNull() {
+		if f.zeroIsNull() {
+			return v
+		}
+		v = f.Type.zero()
+	}
+	return d.value(f.Type, v)
+}
+
+func (d *defaulter) items(t *Type, v document.Value) document.Value {
+	var change rebuilding
+	for i := range v.Len() {
+		old := v.At(i)
+		change.add(&d.b, v, i, "", d.value(t.Elem, old), old)
+	}
+	return change.finish(&d.b, v)
+}
+
+func (d *defaulter) values(t *Type, v document.Value) document.Value {
+	var change rebuilding
+	for i := range v.Len() {
+		name, old := v.Field(i)
+		change.add(&d.b, v, i, name, d.value(t.Elem, old), old)
+	}
+	return change.finish(&d.b, v)
+}
+
+// follow follows the rules of a struct.
+func (d *defaulter) follow(t *Type, v document.Value) document.Value {
+	if len(t.rules) == 0 {
+		return v
+	}
+	s := subject{d: d, v: v, from: len(d.changes)}
+	for i := range t.rules {
+		t.rules[i].follow(&s)
+	}
+	return s.finish()
+}
+
+// subject is a struct while its rules are followed.
+type subject struct {
+	d    *defaulter
+	v    document.Value
+	from int // its changes are d.changes[from:]; an absent value removes
+}
+
+func (s *subject) get(name string) document.Value {
+	for i := range s.d.changes[s.from:] {
+		if c := &s.d.changes[s.from+i]; c.Name == name {
+			return c.Value
+		}
+	}
+	return s.v.Get(name)
+}
+
+func (s *subject) set(name string, v document.Value) {
+	for i := range s.d.changes[s.from:] {
+		if c := &s.d.changes[s.from+i]; c.Name == name {
+			c.Value = v
+			return
+		}
+	}
+	s.d.changes = append(s.d.changes, document.Field{Name: name, Value: v})
+}
+
+// finish returns the struct with its changes.
+func (s *subject) finish() document.Value {
+	changes := s.d.changes[s.from:]
+	if len(changes) == 0 {
+		return s.v
+	}
+	slices.SortFunc(changes, func(a, b document.Field) int { return cmp.Compare(a.Name, b.Name) })
+	b := &s.d.b
+	mark, next, count := b.Mark(), 0, s.v.Len()
+	for _, c := range changes {
+		from := next
+		for next < count && s.v.Name(next) < c.Name {
+			next++
+		}
+		b.PushAll(s.v, from, next)
+		if next < count && s.v.Name(next) == c.Name {
+			next++
+		}
+		b.Push(c.Name, c.Value)
+	}
+	b.PushAll(s.v, next, count)
+	s.d.changes = s.d.changes[:s.from]
+	return b.Map(mark)
+}
+
+// settle finds out which types are quiet, and which fields are busy.
+func (t *table) settle() {
+	for _, kind := range t.types {
+		kind.quiet = true
+	}
+	for again := true; again; {
+		again = false
+		for _, kind := range t.types {
+			if kind.quiet && kind.hasWork() {
+				kind.quiet, again = false, true
+			}
+		}
+	}
+	for _, kind := range t.types {
+		for i := range kind.Fields {
+			if f := &kind.Fields[i]; f.Always || !f.Type.quiet {
+				kind.busy = append(kind.busy, f)
+			}
+		}
+	}
+}
+
+// hasWork tells whether there is something to do in a value, as far as it is known yet.
+func (t *Type) hasWork() bool {
+	return len(t.rules) > 0 || t.Elem != nil && !t.Elem.quiet ||
+		slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Always || !f.Type.quiet })
+}

@@ -1,0 +1,94 @@
+// Command generate makes types.txt.gz of the Go types that kube-apiserver decodes requests into. Run
+// it by go generate when the version of k8s.io/api has changed.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+func main() {
+	log.SetFlags(0)
+	if len(os.Args) != 2 {
+		log.Fatal("expected the name of the file to write")
+	}
+	text, err := table()
+	if err != nil {
+		log.Fatal(err)
+	}
+	packed, err := compress(text)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(os.Args[1], packed, 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// besides are the kinds that are not resources of their own, but are sent to subresources.
+var besides = []schema.GroupVersionKind{
+	{Group: "autoscaling", Version: "v1", Kind: "Scale"},
+	{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"},
+	{Group: "policy", Version: "v1", Kind: "Eviction"},
+	{Version: "v1", Kind: "DeleteOptions"},
+}
+
+// table returns the text of the table.
+func table() ([]byte, error) {
+	var c collector
+	for _, kind := range served() {
+		object, err := scheme.Scheme.New(kind)
+		if err != nil {
+			return nil, fmt.Errorf("the Go type of %v: %w", kind, err)
+		}
+		if err := c.addObject(kind, object); err != nil {
+			return nil, err
+		}
+	}
+	return c.text(), nil
+}
+
+func served() []schema.GroupVersionKind {
+	all := besides
+	for _, k := range kinds.Builtin() {
+		for _, version := range k.Versions {
+			all = append(all, schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name})
+		}
+	}
+	return all
+}
+
+func (c *collector) addObject(kind schema.GroupVersionKind, object runtime.Object) error {
+	t := reflect.TypeOf(object).Elem()
+	_, err := c.add(t)
+	if err != nil {
+		return err
+	}
+	name := c.types[t].name
+	if kind.Kind != "DeleteOptions" && name != kinds.TypeName(kind.Group, kind.Version, kind.Kind) {
+		return fmt.Errorf("%v has the type %s, which internal/kinds calls otherwise", kind, name)
+	}
+	return nil
+}
+
+func compress(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(text)
+	err = errors.Join(err, w.Close())
+	return b.Bytes(), err
+}

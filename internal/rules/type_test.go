@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+func TestEveryKindHasAType(t *testing.T) {
+	for _, k := range kinds.Builtin() {
+		for _, version := range k.Versions {
+			name := kinds.TypeName(k.Group, version, k.Name)
+			if _, ok := Builtin(name); !ok {
+				t.Errorf("there is no type for %s: run go generate", name)
+			}
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	for _, test := range []struct {
+		path            []string
+		kind            Kind
+		goName          string
+		always, pointer bool
+	}{
+		{[]string{"spec"}, Struct, "v1.DeploymentSpec", true, false},
+		{[]string{"spec", "replicas"}, Int32, "int32", false, true},
+		{[]string{"spec", "selector"}, Struct, "v1.LabelSelector", true, true},
+		{[]string{"spec", "template", "metadata", "creationTimestamp"}, Time, "v1.Time", false, false},
+		{[]string{"spec", "template", "spec", "containers"}, List, "[]v1.Container", true, false},
+		{[]string{"spec", "template", "spec", "containers", "name"}, String, "string", true, false},
+		{[]string{"spec", "template", "spec", "containers", "imagePullPolicy"}, String, "v1.PullPolicy", false, false},
+		{[]string{"spec", "template", "spec", "containers", "resources"}, Struct, "v1.ResourceRequirements", true, false},
+		{[]string{"spec", "template", "spec", "containers", "resources", "limits"}, Map, "v1.ResourceList", false, false},
+		{[]string{"spec", "template", "spec", "containers", "livenessProbe", "httpGet", "port"}, IntOrString, "intstr.IntOrString", true, false},
+		{[]string{"spec", "strategy", "rollingUpdate", "maxSurge"}, IntOrString, "intstr.IntOrString", false, true},
+		{[]string{"spec", "template", "spec", "volumes", "emptyDir", "sizeLimit"}, Quantity, "resource.Quantity", false, true},
+	} {
+		root, ok := Builtin("io.k8s.api.apps.v1.Deployment")
+		if !ok {
+			t.Fatal("there is no Deployment")
+		}
+		last := len(test.path) - 1
+		parent, ok := root.Lookup(test.path[:last]...)
+		if !ok {
+			t.Errorf("%v: not found", test.path)
+			continue
+		}
+		f, ok := parent.Innermost().Field(test.path[last])
+		if !ok {
+			t.Errorf("%v: there is no such field", test.path)
+			continue
+		}
+		got := []any{f.Type.Kind, f.Type.GoName, f.Always, f.Pointer}
+		if want := []any{test.kind, test.goName, test.always, test.pointer}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: %v, want %v", test.path, got, want)
+		}
+	}
+}
+
+func TestBadTables(t *testing.T) {
+	for _, text := range []string{"", "nothing\tgo", "list\t[]x\t1", "list\t[]x\t-1", "struct\tv1.X\tx\n\tname\t9\t-"} {
+		if _, err := parseTypes(text); err == nil {
+			t.Errorf("%q: expected an error", text)
+		}
+	}
+}
+
+func BenchmarkReadTable(b *testing.B) {
+	for b.Loop() {
+		if _, err := readTable(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

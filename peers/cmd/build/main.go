@@ -1,0 +1,21 @@
+// Command build compiles etcd, kube-apiserver and kubectl from their modules. It takes some twenty minutes
+// the first time and seconds after that. Run it in the folder of this module: `make peers` does.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/cadastre/cadastre/peers"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := peers.Build(ctx, "binaries"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,196 @@
+package peers
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Options say how to start. The zero value is right for tests.
+type Options struct {
+	// Durable makes etcd wait for the disk at every write, as in production. Without it a write is lost if
+	// the machine fails, and tests are faster.
+	Durable bool
+	// Folder is where the data, the logs and the certificates go. The default is a temporary folder, which
+	// Stop removes.
+	Folder string
+	// Args are added to kube-apiserver's, and win over those that it gets here.
+	Args []string
+}
+
+// A ControlPlane is an etcd and a kube-apiserver that answers, on ports of the loopback address.
+type ControlPlane struct {
+	Host      string // https://127.0.0.1:PORT
+	CA        []byte // the authority of its certificate, PEM
+	Token     string // of the user admin in system:masters
+	Etcd      *Process
+	APIServer *Process
+
+	folder    string
+	temporary bool
+}
+
+// Start starts both programs and returns when the server is ready and has made its namespaces. The error
+// is [ErrNotBuilt] if a program is missing.
+func Start(ctx context.Context, options Options) (*ControlPlane, error) {
+	etcd, err := Program(Etcd)
+	if err != nil {
+		return nil, err
+	}
+	server, err := Program(KubeAPIServer)
+	if err != nil {
+		return nil, err
+	}
+	c := &ControlPlane{folder: options.Folder, Token: rand.Text()}
+	if err := c.start(ctx, etcd, server, options); err != nil {
+		c.Stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Stop ends both programs, the server first: it would wait for etcd.
+func (c *ControlPlane) Stop() {
+	for _, process := range []*Process{c.APIServer, c.Etcd} {
+		if process != nil {
+			process.stop()
+		}
+	}
+	if c.temporary {
+		_ = os.RemoveAll(c.folder) // what is left in the temporary folder harms nobody
+	}
+}
+
+func (c *ControlPlane) start(ctx context.Context, etcd, server string, options Options) (err error) {
+	if c.folder == "" {
+		if c.folder, err = os.MkdirTemp("", "peers-"); err != nil {
+			return err
+		}
+		c.temporary = true
+	}
+	if c.CA, err = writeCertificates(c.folder); err != nil {
+		return err
+	}
+	user := c.Token + ",admin,admin,system:masters\n"
+	if err := writeSecrets(c.folder, map[string][]byte{tokenFile: []byte(user)}); err != nil {
+		return err
+	}
+	ports, err := freePorts(3)
+	if err != nil {
+		return err
+	}
+	client, peer, secure := loopback("http", ports[0]), loopback("http", ports[1]), ports[2]
+	c.Host = loopback("https", secure)
+	if c.Etcd, err = startProcess(c.folder, etcd, etcdArgs(client, peer, options)); err != nil {
+		return err
+	}
+	if c.APIServer, err = startProcess(c.folder, server, serverArgs(client, secure, options)); err != nil {
+		return err
+	}
+	return c.wait(ctx)
+}
+
+const tokenFile = "tokens.csv"
+
+// Names in the arguments are relative: each program runs in the folder.
+func etcdArgs(client, peer string, options Options) []string {
+	args := []string{
+		"--data-dir=etcd",
+		"--listen-client-urls=" + client,
+		"--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer,
+		"--initial-cluster=default=" + peer,
+	}
+	if !options.Durable {
+		args = append(args, "--unsafe-no-fsync")
+	}
+	return args
+}
+
+func serverArgs(etcd string, port int, options Options) []string {
+	return slices.Concat([]string{
+		"--etcd-servers=" + etcd,
+		"--bind-address=127.0.0.1",
+		"--advertise-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(port),
+		"--tls-cert-file=" + serverCertificate,
+		"--tls-private-key-file=" + serverKey,
+		"--token-auth-file=" + tokenFile,
+		"--authorization-mode=RBAC",
+		// No controller makes the service accounts that this plugin asks every pod to have.
+		"--disable-admission-plugins=ServiceAccount",
+		"--allow-privileged=true",
+		"--service-cluster-ip-range=10.0.0.0/24",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + serviceAccountKey,
+		"--service-account-signing-key-file=" + serviceAccountKey,
+	}, options.Args)
+}
+
+// wait returns when the server is ready. The namespace default is made after that, by a loop of its own.
+func (c *ControlPlane) wait(ctx context.Context) error {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(c.CA)
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: roots},
+		DisableKeepAlives: true,
+	}}
+	for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
+		for !c.answers(ctx, client, path) {
+			select {
+			case <-c.Etcd.ended:
+				return c.Etcd.failure()
+			case <-c.APIServer.ended:
+				return c.APIServer.failure()
+			case <-ctx.Done():
+				return fmt.Errorf("%s does not answer %s: %w; it said last:\n%s", c.Host, path, ctx.Err(), c.APIServer.lastWords())
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// answers says whether a GET succeeds.
+func (c *ControlPlane) answers(ctx context.Context, client *http.Client, path string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Host+path, nil)
+	if err != nil {
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+c.Token)
+	response, err := client.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err == nil && response.StatusCode == http.StatusOK
+}
+
+// freePorts finds n ports that nobody listens on. All are held until the last is found, so that they differ.
+func freePorts(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer listener.Close()
+		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
+}
+
+func loopback(scheme string, port int) string {
+	return scheme + "://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+}
