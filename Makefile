@@ -67,6 +67,10 @@ KILLS ?= 1000
 kill: ## kill a process that writes KILLS (1000) times, and look for what is lost
 	$(GO) test ./internal/store/local -run 'TestKill' -kills $(KILLS) -timeout 24h -v
 
+.PHONY: oracle-catalog
+oracle-catalog: ## hold discovery and OpenAPI against kube-apiserver's own documents; tell each difference
+	$(GO) test ./internal/catalog -count=1 -kubernetes "$$($(GO) mod download -json k8s.io/kubernetes@v1.36.3 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')"
+
 .PHONY: ci
 ci: ## everything that must pass before a change lands
 	.ci/run

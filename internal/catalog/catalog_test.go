@@ -41,7 +41,7 @@ func fetch(t *testing.T, server *httptest.Server, method, address string, header
 }
 
 func TestPlaces(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	for address, code := range map[string]int{
 		"/version": 200, "/version/": 200, "/api": 200, "/api/": 200, "/apis": 200, "/api/v1": 200, "/api/v1/": 200,
 		"/apis/apps": 200, "/apis/apps/": 200, "/apis/apps/v1": 200, "/apis/autoscaling/v1": 200,
@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestForms(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	const asked = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	const beta = ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 	for _, test := range []struct{ address, accept, mediaType string }{
@@ -100,7 +100,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestSameInAllForms(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	var fromJSON, fromYAML, fromProto metav1.APIResourceList
 	if err := json.Unmarshal(get(t, server, "/apis/apps/v1", mediaJSON), &fromJSON); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestSameInAllForms(t *testing.T) {
 }
 
 func TestKeptByClients(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	for _, address := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1", "/apis"} {
 		first, _ := fetch(t, server, "GET", address, "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
 		etag := first.Header.Get("Etag")
@@ -142,7 +142,7 @@ func TestKeptByClients(t *testing.T) {
 }
 
 func TestHashes(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	var index index3
 	if err := json.Unmarshal(get(t, server, "/openapi/v3", ""), &index); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestHashes(t *testing.T) {
 }
 
 func TestPacked(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	plain, want := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "identity")
 	packed, body := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "br, gzip")
 	if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || len(body) > len(want)/4 {
@@ -194,7 +194,7 @@ func TestPacked(t *testing.T) {
 }
 
 func TestOnlyRead(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	response, body := fetch(t, server, "POST", "/apis/apps/v1")
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || response.StatusCode != 405 || status.Reason != metav1.StatusReasonMethodNotAllowed || status.Kind != "Status" {
@@ -208,7 +208,12 @@ func TestOnlyRead(t *testing.T) {
 
 // TestChanges adds and removes a kind while the catalog is read.
 func TestChanges(t *testing.T) {
-	server, register := newServer(t)
+	register, err := kinds.NewRegister(kinds.Builtin()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(New(register, Options{}))
+	defer server.Close()
 	before := get(t, server, "/openapi/v3", "")
 	if response, _ := fetch(t, server, "GET", "/apis/example.org/v1"); response.StatusCode != 404 {
 		t.Fatal(response.Status)

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
@@ -21,22 +22,18 @@ import (
 	"github.com/cadastre/cadastre/internal/kinds"
 )
 
-// newServer starts a server with a catalog of the built-in kinds.
-func newServer(t *testing.T) (*httptest.Server, *kinds.Register) {
-	t.Helper()
+// theServer serves all tests that do not change its kinds: making documents takes a while.
+var theServer = sync.OnceValue(func() *httptest.Server {
 	register, err := kinds.NewRegister(kinds.Builtin()...)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	server := httptest.NewServer(New(register, Options{Address: "10.0.0.1:6443", Version: Version("test")}))
-	t.Cleanup(server.Close)
-	return server, register
-}
+	return httptest.NewServer(New(register, Options{Address: "10.0.0.1:6443", Version: Version("test")}))
+})
 
 func newClient(t *testing.T) *discovery.DiscoveryClient {
 	t.Helper()
-	server, _ := newServer(t)
-	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: server.URL})
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: theServer().URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +133,7 @@ func patchHas2(document *openapi_v2.Document, address, name string) bool {
 
 // TestProto2 holds the protobuf of version 2 against what the library makes of our JSON.
 func TestProto2(t *testing.T) {
-	server, _ := newServer(t)
+	server := theServer()
 	want, err := openapi_v2.ParseDocument(get(t, server, "/openapi/v2", "application/json"))
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func (d *definer) define(t reflect.Type) string {
 	zero := reflect.Zero(t).Interface()
 	name := zero.(named).OpenAPIModelName()
 	d.add(name, sortedKinds(d.types.kindsOf(t)), func(s *spec.Schema) {
-		s.Description = describe(t, "")
+		s.Description = describe(t)("")
 		if scalar, ok := zero.(scalarLike); ok {
 			d.fillScalar(s, scalar)
 			return
@@ -144,6 +144,7 @@ func (d *definer) fillScalar(s *spec.Schema, scalar scalarLike) {
 
 // fillFields adds the fields of a struct, those of embedded structs in their place.
 func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
+	description := describe(t)
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -157,7 +158,7 @@ func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
 		omitEmpty := strings.Contains(options, "omitempty")
 		marks := d.markers.ofField(t, name)
 		property := d.property(field, marks, omitEmpty)
-		property.Description = describe(t, name)
+		property.Description = description(name)
 		s.SetProperty(name, d.wrapped(property))
 		if marks.required || !marks.optional && !omitEmpty {
 			s.Required = append(s.Required, name)

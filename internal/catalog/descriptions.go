@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"reflect"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -11,15 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// describe returns what there is to read about a Go type, or about a field of it by its name in
-// JSON. Most types carry that with them.
-func describe(t reflect.Type, field string) string {
+// describe returns a function that tells what there is to read about a Go type, or about a field of
+// it by its name in JSON. Most types carry that with them.
+func describe(t reflect.Type) func(field string) string {
+	var own map[string]string
 	if self, ok := reflect.Zero(t).Interface().(documented); ok {
-		if text := self.SwaggerDoc()[field]; text != "" {
-			return text
-		}
+		own = self.SwaggerDoc()
 	}
-	return undocumented[t][field]
+	return func(field string) string { return cmp.Or(own[field], undocumented[t][field]) }
 }
 
 // undocumented are descriptions of what carries none of its own.

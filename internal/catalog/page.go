@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha512"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -24,13 +26,19 @@ type page struct {
 // packFrom is the size from which on a document is kept and sent packed.
 const packFrom = 8 << 10
 
+// packers are writers that pack. Each is big, and one is used for many pages.
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 // newPage makes a page of what write writes.
 func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	var packed bytes.Buffer
-	packer := gzip.NewWriter(&packed)
+	packer := packers.Get().(*gzip.Writer)
+	defer packers.Put(packer)
+	packer.Reset(&packed)
 	hash := sha512.New()
 	count := &counter{}
-	if err := errors.Join(write(io.MultiWriter(packer, hash, count)), packer.Close()); err != nil {
+	buffered := bufio.NewWriterSize(io.MultiWriter(packer, hash, count), 16<<10)
+	if err := errors.Join(write(buffered), buffered.Flush(), packer.Close()); err != nil {
 		return nil, err
 	}
 	p := &page{mediaType: mediaType, etag: fmt.Sprintf("%X", hash.Sum(nil)), modified: time.Now(), packed: bytes.Clone(packed.Bytes())}

@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"io"
+	"runtime"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// The first request for a document pays for making it.
+func BenchmarkMake(b *testing.B) {
+	all := kinds.Builtin()
+	for name, write := range map[string]func(w io.Writer) error{
+		"openapi2":      func(w io.Writer) error { return writeOpenAPI2(w, all) },
+		"openapi2proto": func(w io.Writer) error { return writeOpenAPI2Proto(w, all) },
+		"openapi3": func(w io.Writer) error {
+			maker := newOpenAPI3(all)
+			for _, name := range names3(all) {
+				if err := maker.write(w, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"aggregated": func(w io.Writer) error { return encode(w, aggregated(groupsOf(all), "v2"), mediaJSON) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p, err := newPage(mediaJSON, write)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(p.packed)), "kept-B")
+			}
+		})
+	}
+}
+
+// What a catalog keeps when everything has been asked for.
+func BenchmarkKept(b *testing.B) {
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		e := newEdition(kinds.Builtin(), Options{})
+		for _, form := range []string{mediaJSON, mediaOpenAPI2} {
+			write := writeOpenAPI2
+			if form != mediaJSON {
+				write = writeOpenAPI2Proto
+			}
+			if _, err := e.page(form, func() (*page, error) { return newPage(form, func(w io.Writer) error { return write(w, e.kinds) }) }); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := e.makeDocuments3(); err != nil {
+			b.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc)-float64(before.HeapAlloc), "kept-B")
+		b.ReportMetric(float64(after.TotalAlloc)-float64(before.TotalAlloc), "garbage-B")
+		runtime.KeepAlive(e)
+	}
+}

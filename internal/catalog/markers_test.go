@@ -1,0 +1,63 @@
+package catalog
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestMarkers(t *testing.T) {
+	m, err := parseMarkers(markersText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := reflect.TypeFor[corev1.ServiceSpec]()
+	if got := m.ofField(service, "ports"); got.listType != "map" || strings.Join(got.listKeys, " ") != "port protocol" {
+		t.Errorf("%+v", got)
+	}
+	if got := m.ofField(service, "selector"); got.mapType != "atomic" {
+		t.Errorf("%+v", got)
+	}
+	if got := m.ofField(reflect.TypeFor[corev1.ServicePort](), "protocol"); got.byDefault != "TCP" {
+		t.Errorf("%+v", got)
+	}
+	if got := m.ofType(reflect.TypeFor[corev1.Protocol]()); len(got.enum) != 3 || got.enum[1] != "TCP" {
+		t.Errorf("%+v", got)
+	}
+	if got := m.ofField(service, "nothing"); !reflect.DeepEqual(got, &marks{}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestBadMarkers(t *testing.T) {
+	for text, want := range map[string]string{
+		"a.B odd":                `line 1: expected a word that the head of the text explains, received "odd"`,
+		"# head\na.B\n\tc odd=1": `line 3: expected a word`,
+		"a.B enum=[":             "unexpected end of JSON",
+		"a.B\n\tc default=TCP":   "invalid character",
+	} {
+		if _, err := parseMarkers(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestGenerated makes the markers anew: they must be those of the k8s.io/api that go.mod has.
+func TestGenerated(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "markers.txt")
+	if out, err := exec.Command("go", "run", "./generate", name).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	made, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(made) != markersText {
+		t.Error("markers.txt is not what generate makes: run go generate ./internal/catalog")
+	}
+}
