@@ -51,6 +51,10 @@ bench-floor: ## compare the JSON libraries that could be the floor
 bench-store: ## compare the store and its cache with etcd on the same disk; BENCH='-run writers/64' passes flags
 	$(GO) -C bench run ./cmd/store -large $(BENCH)
 
+.PHONY: bench-server
+bench-server: ## compare the server with kube-apiserver, where it is built, and the floor; BENCH='-run apply' passes flags
+	$(GO) -C bench run ./cmd/server $(BENCH)
+
 KILLS ?= 1000
 
 .PHONY: kill
