@@ -33,8 +33,11 @@ type operation func(ctx context.Context, w *worker) error
 var errTooShort = errors.New("nothing ended in the time that is measured: make it longer")
 
 // least is how many operations of each client are to end in the window, which gets longer until they have: with
-// fewer, what is under way at its edges would count too much. It gets at most longest times as long.
-const least, longest = 5, 10
+// fewer, what is under way at its edges would count too much. It gets at most so much longer.
+const (
+	least  = 5
+	longer = time.Minute
+)
 
 // A run is a load at work.
 type run struct {
@@ -86,7 +89,8 @@ func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usa
 		return before, after, err
 	}
 	const pause = 20 * time.Millisecond
-	to, latest := r.from.Add(l.Window), r.from.Add(longest*l.Window)
+	to := r.from.Add(l.Window)
+	latest := to.Add(longer)
 	for err = sleepUntil(ctx, to); err == nil; err = sleepUntil(ctx, time.Now().Add(pause)) {
 		if r.ended.Load() >= least*int64(l.Clients) || time.Now().After(latest) {
 			after, err = s.Usage()

@@ -59,10 +59,11 @@ func withServer(ctx context.Context, side serverbench.Side, folder string, use f
 	return use(server)
 }
 
-// fewObjects and manyObjects are what an apply should cost the same with.
+// An apply should cost the same with few objects and with many.
 const (
-	fewObjects  = 1_000
-	manyObjects = 1_000_000
+	fewObjects = 1_000
+	// largeFactor is how many times more there are with -large than -objects says.
+	largeFactor = 10
 )
 
 const largeFormat = "%-16s %10s %9s %9s %9s %9s %9s\n"
@@ -73,12 +74,13 @@ func compareLarge(ctx context.Context, o options, s sides) ([]stat.Finding, erro
 	if s.ours == nil || !o.large || !o.selected.MatchString(name) {
 		return nil, nil
 	}
+	all := largeFactor * o.objects
 	var few, many []turn
 	err := withServer(ctx, *s.ours, filepath.Join(o.folder, "large"), func(server *serverbench.Server) (err error) {
 		if few, err = fillAndChange(ctx, o, server, 0, fewObjects); err != nil {
 			return err
 		}
-		many, err = fillAndChange(ctx, o, server, fewObjects, manyObjects)
+		many, err = fillAndChange(ctx, o, server, fewObjects, all)
 		return err
 	})
 	if err != nil {
@@ -88,7 +90,7 @@ func compareLarge(ctx context.Context, o options, s sides) ([]stat.Finding, erro
 	for _, row := range []struct {
 		objects int
 		turns   []turn
-	}{{fewObjects, few}, {manyObjects, many}} {
+	}{{fewObjects, few}, {all, many}} {
 		fmt.Printf(largeFormat, name, fmt.Sprint(row.objects), stat.Shown(row.turns, turn.Rate, stat.Count), stat.Shown(row.turns, turn.P50, stat.Nanoseconds),
 			stat.Shown(row.turns, turn.P99, stat.Nanoseconds), stat.Shown(row.turns, turn.CPU, stat.Nanoseconds), stat.Shown(row.turns, turn.Resident, mebibytes))
 	}

@@ -62,7 +62,7 @@ func parseOptions() (o options, err error) {
 	sides := flag.String("sides", "ours,floor,peer", "who takes part")
 	flag.StringVar(&o.program, "server", "", "program of our server; the default is to build cmd/cadastre")
 	flag.IntVar(&o.objects, "objects", 100_000, "objects that our server is started with; the goals are about 100000")
-	flag.BoolVar(&o.large, "large", false, "apply with 1,000 and with 1,000,000 objects, too: takes 8 GB of disk and of memory, and many minutes")
+	flag.BoolVar(&o.large, "large", false, "apply with 1,000 and with ten times as many objects, too: takes 8 GB of disk and of memory, and many minutes")
 	flag.Parse()
 	if o.load.Clients < 1 || o.rounds < 1 || o.load.Window <= 0 || o.objects < 1 {
 		return o, errors.New("-clients, -rounds, -time and -objects must be positive")
@@ -78,7 +78,9 @@ func parseOptions() (o options, err error) {
 	return o, err
 }
 
-// compare does, in this order: starting, requests and watchers, many objects.
+// parts are what is compared, in this order: starting, requests and watchers, many objects, very many.
+var parts = []func(context.Context, options, sides) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge}
+
 func compare(ctx context.Context, o options) error {
 	fmt.Printf("%s %s/%s, %d cores; %d clients, %d rounds of %v a side, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), o.load.Clients, o.rounds, o.load.Window)
@@ -87,7 +89,7 @@ func compare(ctx context.Context, o options) error {
 		return err
 	}
 	var findings []stat.Finding
-	for _, part := range []func(context.Context, options, sides) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge} {
+	for _, part := range parts {
 		found, err := part(ctx, o, taking)
 		if err != nil {
 			return err

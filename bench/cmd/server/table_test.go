@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +10,7 @@ import (
 
 	"github.com/cadastre/cadastre/bench/proc"
 	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
 )
-
-func TestMain(m *testing.M) {
-	serverbench.ServeIfFloor()
-	os.Exit(m.Run())
-}
 
 // turns have a CPU time each, in microseconds.
 func turns(cpu ...float64) (all []turn) {
@@ -100,39 +93,5 @@ func TestGoalsAreMeasured(t *testing.T) {
 		if !slices.ContainsFunc(loadCases(options{}), func(c loadCase) bool { return c.name == name }) {
 			t.Errorf("there is a reference for %s, which is no case", name)
 		}
-	}
-}
-
-// TestCompare lets the floor run against itself under our name, from start to findings.
-func TestCompare(t *testing.T) {
-	o := options{rounds: 2, folder: t.TempDir(), load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 100 * time.Millisecond}}
-	floor := serverbench.Floor(serverbench.MadeSample())
-	var all []contender
-	for _, name := range []string{oursName, floorName} {
-		server, err := floor.Start(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, contender{name, server})
-	}
-	defer func() {
-		if err := stopAll(all); err != nil {
-			t.Error(err)
-		}
-	}()
-	cases := loadCases(o)
-	i := slices.IndexFunc(cases, func(c loadCase) bool { return c.name == "list/2000" })
-	r, err := cases[i].compare(t.Context(), o, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.print()
-	found := r.findings()
-	j := slices.IndexFunc(found, func(f stat.Finding) bool { return f.Name == "list/2000 by floor" })
-	if j < 0 {
-		t.Fatalf("findings %v, expected our cost by the floor's", found)
-	}
-	if cost := found[j].Figure.Median; cost < 0.2 || cost > 5 {
-		t.Errorf("the floor costs %.2f times itself", cost)
 	}
 }
