@@ -14,5 +14,8 @@
 // cmd/engine, which prints the tables.
 //
 // The store is compared with etcd by storebench; `make bench-store` runs cmd/store, which prints those
-// tables.
+// tables. The server is compared with kube-apiserver and with a floor of its own by serverbench; `make
+// bench-server` runs cmd/server.
+//
+// What all comparisons need is in stat, for figures and goals, and in proc, for what a process uses.
 package bench

@@ -4,9 +4,12 @@ go 1.26.0
 
 replace github.com/cadastre/cadastre => ../
 
+replace github.com/cadastre/cadastre/peers => ../peers
+
 require (
 	github.com/bytedance/sonic v1.15.5
 	github.com/cadastre/cadastre v0.0.0-00010101000000-000000000000
+	github.com/cadastre/cadastre/peers v0.0.0-00010101000000-000000000000
 	github.com/goccy/go-json v0.12.0
 	github.com/json-iterator/go v1.1.12
 	github.com/minio/simdjson-go v0.4.5

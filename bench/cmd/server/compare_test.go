@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+// TestMain has the test's binary be the floor, and a server that is started as ours is.
+func TestMain(m *testing.M) {
+	serverbench.ServeIfFloor()
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		if err := serve(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// serve expects --data DIR --listen ADDRESS --kubeconfig FILE.
+func serve(arguments []string) error {
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	server := httptest.NewUnstartedServer(&memory{objects: map[string][]byte{}})
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	kubeconfig := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],`+
+		`"clusters":[{"name":"c","cluster":{"server":%q,"certificate-authority-data":%q}}],"users":[{"name":"u","user":{}}]}`,
+		server.URL, base64.StdEncoding.EncodeToString(authority))
+	if err := os.WriteFile(arguments[5], []byte(kubeconfig), 0o600); err != nil {
+		return err
+	}
+	fmt.Println("ready " + server.URL)
+	<-end
+	return nil
+}
+
+// memory is a server that keeps what is written and tells watchers; it understands nothing of it.
+type memory struct {
+	lock     sync.Mutex
+	objects  map[string][]byte
+	watchers []chan []byte
+}
+
+func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Query().Get("watch") != "":
+		m.watch(w, r)
+	case r.Method == http.MethodGet:
+		m.lock.Lock()
+		defer m.lock.Unlock()
+		for _, object := range m.under(r.URL.Path) {
+			_, _ = w.Write(object)
+		}
+	default:
+		body, _ := io.ReadAll(r.Body)
+		m.lock.Lock()
+		defer m.lock.Unlock()
+		m.objects[r.URL.Path] = body
+		for _, watcher := range m.watchers {
+			watcher <- body
+		}
+		_, _ = w.Write(body)
+	}
+}
+
+// under are the object at a path, or those of a collection.
+func (m *memory) under(at string) (found [][]byte) {
+	for name, object := range m.objects {
+		if name == at || path.Dir(name) == at {
+			found = append(found, object)
+		}
+	}
+	return found
+}
+
+func (m *memory) watch(w http.ResponseWriter, r *http.Request) {
+	events := make(chan []byte, 10_000) // nobody is let go
+	m.lock.Lock()
+	for _, object := range m.under(r.URL.Path) {
+		events <- object
+	}
+	m.watchers = append(m.watchers, events)
+	m.lock.Unlock()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case event := <-events:
+			_, _ = w.Write(append(event, '\n'))
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+// TestParts runs every part against that server and the floor, and looks for what each should find.
+func TestParts(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options{
+		selected: regexp.MustCompile("ready|apply/noop|watch|objects"),
+		load:     serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 100 * time.Millisecond},
+		rounds:   2, folder: t.TempDir(), sides: []string{oursSide, floorSide}, program: program, objects: 150, large: true,
+	}
+	taking, err := o.prepareSides(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []stat.Finding
+	for _, part := range parts {
+		f, err := part(t.Context(), o, taking)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, f...)
+	}
+	figures := map[string]stat.Spread{}
+	for _, f := range found {
+		figures[f.Name] = f.Figure
+	}
+	for _, name := range []string{
+		"ready/empty time", "ready/empty memory", "apply/noop by floor", "apply/noop by kube-apiserver", "watch/100 by floor",
+		"ready/150 time", "ready/150 memory", "apply/objects growth",
+	} {
+		// The differences that watchers make are too small here to say which side has the greater one.
+		if f, ok := figures[name]; !ok || f.Most <= 0 && !strings.HasPrefix(name, "watch") {
+			t.Errorf("%s is %v, %v", name, f, ok)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+// compareFleet fills a folder once and starts our server on it in every round.
+func compareFleet(ctx context.Context, o options, s sides) ([]stat.Finding, error) {
+	name := fmt.Sprintf("ready/%d", o.objects)
+	if s.ours == nil || !o.selected.MatchString(name) {
+		return nil, nil
+	}
+	fleet := serverbench.Fleet{Objects: o.objects}
+	folder := filepath.Join(o.folder, "fleet")
+	var bytes int64
+	began := time.Now()
+	err := withServer(ctx, *s.ours, folder, func(server *serverbench.Server) (err error) {
+		bytes, err = fleet.Fill(ctx, server, 0)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: filling: %w", name, err)
+	}
+	fmt.Printf("\n%d objects were applied in %v\n", o.objects, time.Since(began).Round(time.Second))
+	var rounds []start
+	for range o.rounds {
+		r, err := openOnce(ctx, *s.ours, folder, func(server *serverbench.Server) (serverbench.Result, error) {
+			return fleet.Work(ctx, server, o.load)
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		r.json = bytes
+		rounds = append(rounds, r)
+	}
+	printStartHeader()
+	printStart(name, oursName, rounds)
+	fmt.Print(startFootnotes)
+	return []stat.Finding{
+		stat.Found(name+" time", stat.Over(rounds, start.Seconds)),
+		stat.Found(name+" memory", stat.Over(rounds, start.ByJSON)),
+	}, nil
+}
+
+// withServer starts a server, uses it and stops it.
+func withServer(ctx context.Context, side serverbench.Side, folder string, use func(*serverbench.Server) error) (err error) {
+	server, err := side.Start(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	return use(server)
+}
+
+// An apply should cost the same with few objects and with many.
+const (
+	fewObjects = 1_000
+	// largeFactor is how many times more there are with -large than -objects says.
+	largeFactor = 10
+)
+
+const largeFormat = "%-16s %10s %9s %9s %9s %9s %9s\n"
+
+// compareLarge measures applies that change objects when there are few, and when there are many.
+func compareLarge(ctx context.Context, o options, s sides) ([]stat.Finding, error) {
+	const name = "apply/objects"
+	if s.ours == nil || !o.large || !o.selected.MatchString(name) {
+		return nil, nil
+	}
+	all := largeFactor * o.objects
+	var few, many []turn
+	err := withServer(ctx, *s.ours, filepath.Join(o.folder, "large"), func(server *serverbench.Server) (err error) {
+		if few, err = fillAndChange(ctx, o, server, 0, fewObjects); err != nil {
+			return err
+		}
+		many, err = fillAndChange(ctx, o, server, fewObjects, all)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	fmt.Printf("\n"+largeFormat, "case", "objects", "op/s", "p50", "p99", "CPU", "RSS")
+	for _, row := range []struct {
+		objects int
+		turns   []turn
+	}{{fewObjects, few}, {all, many}} {
+		fmt.Printf(largeFormat, name, fmt.Sprint(row.objects), stat.Shown(row.turns, turn.Rate, stat.Count), stat.Shown(row.turns, turn.P50, stat.Nanoseconds),
+			stat.Shown(row.turns, turn.P99, stat.Nanoseconds), stat.Shown(row.turns, turn.CPU, stat.Nanoseconds), stat.Shown(row.turns, turn.Resident, mebibytes))
+	}
+	return []stat.Finding{stat.Found(name+" growth", stat.Ratio(many, few, turn.CPU))}, nil
+}
+
+func fillAndChange(ctx context.Context, o options, server *serverbench.Server, some, all int) (turns []turn, err error) {
+	fleet := serverbench.Fleet{Objects: all}
+	if _, err := fleet.Fill(ctx, server, some); err != nil {
+		return nil, err
+	}
+	for range o.rounds {
+		if err := server.Settle(ctx); err != nil {
+			return nil, err
+		}
+		r, err := fleet.Change(ctx, server, o.load)
+		if err != nil {
+			return nil, err
+		}
+		turns = append(turns, requestTurn(r))
+	}
+	return turns, nil
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+// A loadCase is something that is measured on servers that run.
+type loadCase struct {
+	name    string
+	prepare func(context.Context, *serverbench.Server) error
+	measure func(context.Context, *serverbench.Server) (turn, error)
+}
+
+// watchers is how many there are of an event.
+const watchers = 100
+
+func loadCases(o options) (cases []loadCase) {
+	for _, c := range serverbench.Cases {
+		cases = append(cases, loadCase{
+			name:    c.Name,
+			prepare: func(ctx context.Context, s *serverbench.Server) error { return c.Prepare(ctx, s, o.load.Clients) },
+			measure: func(ctx context.Context, s *serverbench.Server) (turn, error) {
+				r, err := c.Run(ctx, s, o.load)
+				return requestTurn(r), err
+			},
+		})
+	}
+	watch := loadCase{
+		name:    fmt.Sprintf("watch/%d", watchers),
+		prepare: func(context.Context, *serverbench.Server) error { return nil },
+		measure: func(ctx context.Context, s *serverbench.Server) (turn, error) {
+			r, err := serverbench.Watch(ctx, s, watchers, o.load)
+			if err != nil {
+				return turn{}, err
+			}
+			return watchTurn(r), nil
+		},
+	}
+	const reads = 2 // before what grows the servers
+	return append(cases[:reads:reads], append([]loadCase{watch}, cases[reads:]...)...)
+}
+
+// compareLoads starts all servers once and lets them take turns.
+func compareLoads(ctx context.Context, o options, s sides) (found []stat.Finding, err error) {
+	var selected []loadCase
+	for _, c := range loadCases(o) {
+		if o.selected.MatchString(c.name) {
+			selected = append(selected, c)
+		}
+	}
+	if len(selected) == 0 {
+		return nil, nil
+	}
+	all, err := startAll(ctx, o, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stopAll(all)) }()
+	printLoadHeader()
+	for _, c := range selected {
+		r, err := c.compare(ctx, o, all)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		r.print()
+		found = append(found, r.findings()...)
+	}
+	fmt.Print(loadFootnotes)
+	return found, nil
+}
+
+// compare lets the sides take turns.
+func (c loadCase) compare(ctx context.Context, o options, all []contender) (loadResult, error) {
+	r := loadResult{name: c.name, turns: make([][]turn, len(all))}
+	for _, side := range all {
+		r.sides = append(r.sides, side.name)
+		if err := c.prepare(ctx, side.server); err != nil {
+			return r, fmt.Errorf("%s: %w", side.name, err)
+		}
+	}
+	for range o.rounds {
+		for i, side := range all {
+			// What another turn left to do, such as collecting garbage, is not this one's.
+			if err := side.server.Settle(ctx); err != nil {
+				return r, fmt.Errorf("%s: %w", side.name, err)
+			}
+			t, err := c.measure(ctx, side.server)
+			if err != nil {
+				return r, fmt.Errorf("%s: %w", side.name, err)
+			}
+			r.turns[i] = append(r.turns[i], t)
+		}
+	}
+	return r, nil
+}
+
+// A loadResult is the turns of each side on a case.
+type loadResult struct {
+	name  string
+	sides []string
+	turns [][]turn
+}
+
+// of are the turns of a side, if it took part.
+func (r loadResult) of(name string) []turn {
+	for i, side := range r.sides {
+		if side == name {
+			return r.turns[i]
+		}
+	}
+	return nil
+}
+
+// cost is our CPU by another side's.
+func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
+	ours, theirs := r.of(oursName), r.of(other)
+	if len(ours) == 0 {
+		return cost, false
+	}
+	if len(theirs) > 0 {
+		return stat.Ratio(ours, theirs, turn.CPU), true
+	}
+	if cpu := reference[r.name]; other == peerName && cpu > 0 {
+		return stat.Over(ours, func(t turn) float64 { return t.cpu / float64(cpu) }), true
+	}
+	return cost, false
+}
+
+// findings are our costs, by name of the case and the other side.
+func (r loadResult) findings() (found []stat.Finding) {
+	for _, other := range []string{floorName, peerName} {
+		if cost, ok := r.cost(other); ok {
+			found = append(found, stat.Found(r.name+" by "+other, cost))
+		}
+	}
+	if len(found) == 0 { // measured, though nothing can be said
+		found = append(found, stat.Found(r.name, stat.Over(r.turns[0], turn.CPU)))
+	}
+	return found
+}

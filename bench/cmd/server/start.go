@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/proc"
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+const (
+	startFormat    = "%-14s %-16s %9s %9s %9s %9s %9s %9s %9s\n"
+	startFootnotes = `
+ready: from the start of the process until it says that it serves, for kube-apiserver until /readyz answers, etcd
+before it included. RSS, PSS: after one request, at rest; etcd's is its RSS. working: RSS after clients have
+changed and read objects for a while; JSON: bytes of all objects as they are answered; by JSON: the greater RSS by that.
+`
+)
+
+// A start is what one side came to in one round.
+type start struct {
+	ready       time.Duration
+	idle, store proc.Memory
+	working     int64 // resident after work, or 0 if there was none
+	json        int64 // bytes of the objects
+}
+
+func (s start) Seconds() float64      { return s.ready.Seconds() }
+func (s start) Ready() float64        { return float64(s.ready) }
+func (s start) Resident() float64     { return float64(s.idle.Resident) }
+func (s start) Proportional() float64 { return float64(s.idle.Proportional) }
+func (s start) Store() float64        { return float64(s.store.Resident) }
+func (s start) Working() float64      { return float64(s.working) }
+func (s start) JSON() float64         { return float64(s.json) }
+func (s start) ByJSON() float64       { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
+
+// compareStarts starts servers on empty folders.
+func compareStarts(ctx context.Context, o options, s sides) ([]stat.Finding, error) {
+	const name = "ready/empty"
+	if !o.selected.MatchString(name) || len(s.real()) == 0 {
+		return nil, nil
+	}
+	rounds := map[string][]start{}
+	for round := range o.rounds {
+		for _, side := range s.real() {
+			folder := filepath.Join(o.folder, fmt.Sprintf("%s-empty-%d", side.Name, round))
+			r, err := openOnce(ctx, side, folder, nil)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", name, side.Name, err)
+			}
+			rounds[side.Name] = append(rounds[side.Name], r)
+		}
+	}
+	printStartHeader()
+	for _, side := range s.real() {
+		printStart(name, side.Name, rounds[side.Name])
+	}
+	if s.peer == nil {
+		fmt.Printf(startFormat, "", bracketed(peerName), bracketed(referenceReady.String()), bracketed(mebibytes(referenceMemory)), "", "", "", "", "")
+	}
+	fmt.Print(startFootnotes)
+	ours := rounds[oursName]
+	if len(ours) == 0 {
+		return []stat.Finding{stat.Found(name, stat.Over(rounds[peerName], start.Seconds))}, nil
+	}
+	return []stat.Finding{
+		stat.Found(name+" time", stat.Over(ours, start.Seconds)),
+		stat.Found(name+" memory", stat.Over(ours, start.Resident)),
+	}, nil
+}
+
+// openOnce starts a server, has it work if there is something to do, and stops it.
+func openOnce(ctx context.Context, side serverbench.Side, folder string, work func(*serverbench.Server) (serverbench.Result, error)) (r start, err error) {
+	opening, err := serverbench.Open(ctx, side, folder)
+	if opening.Server == nil {
+		return start{}, err
+	}
+	defer func() { err = errors.Join(err, opening.Server.Stop()) }()
+	if err != nil {
+		return start{}, err
+	}
+	r = start{ready: opening.Server.Ready, idle: opening.Idle, store: opening.StoreIdle}
+	if work != nil {
+		result, err := work(opening.Server)
+		if err != nil {
+			return start{}, err
+		}
+		r.working = result.After.Memory.Resident
+	}
+	return r, nil
+}
+
+func printStartHeader() {
+	fmt.Printf("\n"+startFormat, "case", "server", "ready", "RSS", "PSS", "etcd's", "working", "JSON", "by JSON")
+}
+
+func printStart(name, side string, rounds []start) {
+	optional := func(figure func(start) float64, show func(float64) string) string {
+		if figure(rounds[0]) == 0 {
+			return "-"
+		}
+		return stat.Shown(rounds, figure, show)
+	}
+	byJSON := "-"
+	if rounds[0].json > 0 {
+		byJSON = stat.Shown(rounds, start.ByJSON, stat.Times2)
+	}
+	fmt.Printf(startFormat, name, side, stat.Shown(rounds, start.Ready, stat.Nanoseconds), stat.Shown(rounds, start.Resident, mebibytes),
+		stat.Shown(rounds, start.Proportional, mebibytes), optional(start.Store, mebibytes), optional(start.Working, mebibytes),
+		optional(start.JSON, mebibytes), byJSON)
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/proc"
+	"github.com/cadastre/cadastre/bench/serverbench"
+)
+
+// turns have a CPU time each, in microseconds.
+func turns(cpu ...float64) (all []turn) {
+	for _, c := range cpu {
+		t := requestTurn(serverbench.Result{
+			Operations: 100, Window: 2 * time.Second, P50: 2 * time.Millisecond, P99: 9 * time.Millisecond,
+			CPU: time.Duration(c*100) * time.Microsecond, StoreCPU: 20 * time.Millisecond,
+		})
+		t.after.Memory = proc.Memory{Resident: 30 << 20, Proportional: 20 << 20}
+		all = append(all, t)
+	}
+	return all
+}
+
+func words(cells []any) string { return strings.Join(strings.Fields(fmt.Sprintln(cells...)), " ") }
+
+func TestRows(t *testing.T) {
+	r := loadResult{
+		name: "get", sides: []string{oursName, floorName, peerName},
+		turns: [][]turn{turns(60, 50, 300), turns(40, 40, 150), turns(600, 500, 3000)},
+	}
+	for i, want := range []string{
+		"ours 50 2ms 9ms 60µs - 30MiB 20MiB ",
+		"floor 50 2ms 9ms 40µs - 30MiB 20MiB 1.50x",
+		"kube-apiserver 50 2ms 9ms 600µs 200µs 30MiB 20MiB 0.10x",
+	} {
+		cells := r.cells(r.sides[i], r.turns[i])
+		if got := words(cells); got != strings.TrimSpace(want) {
+			t.Errorf("row %q, expected %q", got, want)
+		}
+		if len(cells)+1 != strings.Count(loadFormat, "%") {
+			t.Errorf("%d cells and a name in %q", len(cells), loadFormat)
+		}
+	}
+}
+
+// TestReference is used where the peer took no part, and only there.
+func TestReference(t *testing.T) {
+	alone := loadResult{name: "get", sides: []string{oursName}, turns: [][]turn{turns(80)}}
+	if got, ok := alone.cost(peerName); !ok || math.Abs(got.Median-0.1) > 1e-9 {
+		t.Errorf("cost %v, %v, expected 80 by 800 µs", got, ok)
+	}
+	if _, ok := alone.cost(floorName); ok {
+		t.Error("a cost by the floor, which took no part")
+	}
+	measured := loadResult{name: "get", sides: []string{oursName, peerName}, turns: [][]turn{turns(80), turns(160)}}
+	if got, ok := measured.cost(peerName); !ok || got.Median != 0.5 {
+		t.Errorf("cost %v, %v, expected 80 by 160 µs", got, ok)
+	}
+	unknown := loadResult{name: "update", sides: []string{oursName}, turns: [][]turn{turns(80)}}
+	if got, ok := unknown.cost(peerName); ok {
+		t.Errorf("cost %v by nothing", got)
+	}
+	if got := unknown.findings(); len(got) != 1 || got[0].Name != "update" {
+		t.Errorf("findings %v, expected that it was measured", got)
+	}
+}
+
+func TestByJSON(t *testing.T) {
+	s := start{idle: proc.Memory{Resident: 200}, working: 300, json: 100}
+	if got := s.ByJSON(); got != 3 {
+		t.Errorf("%v, expected the greater by the bytes", got)
+	}
+}
+
+// TestGoalsAreMeasured finds goals about something that no case finds.
+func TestGoalsAreMeasured(t *testing.T) {
+	names := []string{
+		"ready/empty time", "ready/empty memory", "ready/100000 time", "ready/100000 memory", "apply/objects growth",
+	}
+	for _, c := range loadCases(options{}) {
+		names = append(names, c.name+" by "+floorName, c.name+" by "+peerName)
+	}
+	for _, g := range goals {
+		if !slices.Contains(names, g.Of) {
+			t.Errorf("%s: nothing finds %s", g.Text, g.Of)
+		}
+	}
+	for name := range reference {
+		if !slices.ContainsFunc(loadCases(options{}), func(c loadCase) bool { return c.name == name }) {
+			t.Errorf("there is a reference for %s, which is no case", name)
+		}
+	}
+}

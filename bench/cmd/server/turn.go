@@ -1,0 +1,35 @@
+package main
+
+import "github.com/cadastre/cadastre/bench/serverbench"
+
+// A turn is what one side came to in one round. CPU times are in nanoseconds an operation, or an event and
+// watcher.
+type turn struct {
+	rate, p50, p99 float64
+	cpu, storeCPU  float64
+	after          serverbench.Usage
+}
+
+func requestTurn(r serverbench.Result) turn {
+	return turn{
+		rate: r.Rate(), p50: float64(r.P50), p99: float64(r.P99),
+		cpu: r.CPUPerOperation(), storeCPU: r.StoreCPUPerOperation(), after: r.After,
+	}
+}
+
+func watchTurn(r serverbench.WatchResult) turn {
+	t := requestTurn(r.Watched)
+	t.cpu = r.CPUPerEvent()
+	t.storeCPU = 0 // the store does not know the watchers
+	return t
+}
+
+func (t turn) Rate() float64     { return t.rate }
+func (t turn) P50() float64      { return t.p50 }
+func (t turn) P99() float64      { return t.p99 }
+func (t turn) CPU() float64      { return t.cpu }
+func (t turn) StoreCPU() float64 { return t.storeCPU }
+
+// Resident and Proportional are the server's memory when the turn ended, in bytes.
+func (t turn) Resident() float64     { return float64(t.after.Memory.Resident) }
+func (t turn) Proportional() float64 { return float64(t.after.Memory.Proportional) }

@@ -1,0 +1,19 @@
+// Package serverbench puts the same load on our server, on kube-apiserver with etcd, and on the floor: the
+// least Go HTTPS server that moves the same bytes. All run in processes of their own; clients speak HTTP/2
+// over TLS, each on a connection of its own, with bodies and answers in JSON.
+//
+//	server.go        a server as the load sees it: address, trust, processes, what they use
+//	ours.go          our server, built and started
+//	peer.go          kube-apiserver and etcd
+//	floor.go         the floor as a process; floorhandler.go, what it does; certificate.go, its certificate
+//	client.go        one connection and what is sent over it
+//	object.go        the Deployment that all is about, and requests about it
+//	load.go          clients at work, and the window in which they are measured
+//	case.go          what is measured: get, list, apply, create, update
+//	watch.go         what watchers cost
+//	fleet.go         starting, memory, and many objects
+//
+// A binary that starts the floor calls ServeIfFloor first: the floor is that binary once more.
+//
+// CPU times and memory are read by package proc: the package builds anywhere and runs on Linux.
+package serverbench

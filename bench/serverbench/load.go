@@ -1,0 +1,178 @@
+package serverbench
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+// A Load is clients that do the same over and over, each on a connection of its own.
+type Load struct {
+	Clients int
+	// Warmup passes, with all at work, before the window in which they are measured; it is longer if too little
+	// ends in it.
+	Warmup, Window time.Duration
+}
+
+// A worker is one client at work.
+type worker struct {
+	*Client
+	number, turn int
+	latencies    []time.Duration // of what ended in the window
+}
+
+// An operation is what is measured: one request, most of the time.
+type operation func(ctx context.Context, w *worker) error
+
+// errTooShort is the error of a load that has nothing to say.
+var errTooShort = errors.New("nothing ended in the time that is measured: make it longer")
+
+// least is how many operations of each client are to end in the window, which gets longer until they have: with
+// fewer, what is under way at its edges would count too much. It gets at most so much longer.
+const (
+	least  = 5
+	longer = time.Minute
+)
+
+// A run is a load at work.
+type run struct {
+	from  time.Time
+	ended atomic.Int64 // operations since then
+	over  atomic.Bool
+}
+
+// run puts the load on a server:
+//
+//  1. all clients begin
+//  2. usage is read where the window begins and where it ends
+//  3. each client stops after what it does when the window ends
+func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	r := &run{from: time.Now().Add(l.Warmup)}
+	var running sync.WaitGroup
+	workers := make([]*worker, l.Clients)
+	for i := range workers {
+		w := &worker{Client: s.NewClient(), number: i}
+		workers[i] = w
+		running.Go(func() {
+			defer w.Close()
+			if err := w.work(ctx, r, do); err != nil {
+				fail(err)
+			}
+		})
+	}
+	before, after, err := r.measure(ctx, s, l)
+	if err != nil {
+		fail(err)
+	}
+	r.over.Store(true)
+	window := time.Since(r.from)
+	running.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return Result{}, err
+	}
+	return summarize(window, before, after, workers)
+}
+
+// measure reads the usage at both ends of the window.
+func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usage, err error) {
+	if err = sleepUntil(ctx, r.from); err != nil {
+		return before, after, err
+	}
+	if before, err = s.Usage(); err != nil {
+		return before, after, err
+	}
+	const pause = 20 * time.Millisecond
+	to := r.from.Add(l.Window)
+	latest := to.Add(longer)
+	for err = sleepUntil(ctx, to); err == nil; err = sleepUntil(ctx, time.Now().Add(pause)) {
+		if r.ended.Load() >= least*int64(l.Clients) || time.Now().After(latest) {
+			after, err = s.Usage()
+			return before, after, err
+		}
+	}
+	return before, after, err
+}
+
+// work does it until the window is over.
+func (w *worker) work(ctx context.Context, r *run, do operation) error {
+	for ; !r.over.Load(); w.turn++ {
+		start := time.Now()
+		if err := do(ctx, w); err != nil {
+			return err
+		}
+		if end := time.Now(); end.After(r.from) && !r.over.Load() {
+			w.latencies = append(w.latencies, end.Sub(start))
+			r.ended.Add(1)
+		}
+	}
+	return nil
+}
+
+// sleepUntil fails with what ended the load before.
+func sleepUntil(ctx context.Context, at time.Time) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(time.Until(at)):
+		return nil
+	}
+}
+
+// A Result is what a load came to within the window.
+type Result struct {
+	Operations int
+	Window     time.Duration
+	P50, P99   time.Duration
+	// CPU is that of the server, StoreCPU that of the store beside it.
+	CPU, StoreCPU time.Duration
+	After         Usage
+}
+
+func summarize(window time.Duration, before, after Usage, workers []*worker) (Result, error) {
+	var latencies []time.Duration
+	for _, w := range workers {
+		latencies = append(latencies, w.latencies...)
+	}
+	if len(latencies) == 0 {
+		return Result{}, errTooShort
+	}
+	slices.Sort(latencies)
+	return Result{
+		Operations: len(latencies),
+		Window:     window,
+		P50:        stat.Percentile(latencies, 50),
+		P99:        stat.Percentile(latencies, 99),
+		CPU:        after.CPU - before.CPU,
+		StoreCPU:   after.StoreCPU - before.StoreCPU,
+		After:      after,
+	}, nil
+}
+
+// Rate is operations per second.
+func (r Result) Rate() float64 { return float64(r.Operations) / r.Window.Seconds() }
+
+// CPUPerOperation is the server's, in nanoseconds.
+func (r Result) CPUPerOperation() float64 { return float64(r.CPU) / float64(r.Operations) }
+
+// StoreCPUPerOperation is that of the store beside the server, in nanoseconds.
+func (r Result) StoreCPUPerOperation() float64 { return float64(r.StoreCPU) / float64(r.Operations) }
+
+// and is what two windows came to together. Latencies are the greater ones.
+func (r Result) and(other Result) Result {
+	return Result{
+		Operations: r.Operations + other.Operations,
+		Window:     r.Window + other.Window,
+		P50:        max(r.P50, other.P50),
+		P99:        max(r.P99, other.P99),
+		CPU:        r.CPU + other.CPU,
+		StoreCPU:   r.StoreCPU + other.StoreCPU,
+		After:      other.After,
+	}
+}

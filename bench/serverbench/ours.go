@@ -1,0 +1,111 @@
+package serverbench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// oursPackage is the program that is measured.
+const (
+	oursModule  = "github.com/cadastre/cadastre"
+	oursPackage = "./cmd/cadastre"
+)
+
+// BuildOurs compiles our server from the module beside this one and returns the program in the folder.
+func BuildOurs(ctx context.Context, folder string) (program string, err error) {
+	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", oursModule).Output()
+	if err != nil {
+		return "", fmt.Errorf("where is %s: %w", oursModule, err)
+	}
+	program = filepath.Join(folder, "cadastre")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, oursPackage)
+	build.Dir = strings.TrimSpace(string(source))
+	if said, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", oursPackage, err, said)
+	}
+	return program, nil
+}
+
+// Ours is our server, with what it writes to standard error kept for when it fails.
+func Ours(program string) Side {
+	return Side{"ours", func(ctx context.Context, folder string) (*Server, error) {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		kubeconfig := filepath.Join(folder, "kubeconfig")
+		cmd := exec.CommandContext(ctx, program, "serve", "--data", filepath.Join(folder, "data"),
+			"--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig)
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		cmd.WaitDelay = stopTimeout
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		if err := cmd.Start(); err != nil {
+			return nil, err
+		}
+		s := newServer(cmd.Process.Pid, func() error { return terminate(cmd) })
+		if s.URL, err = readyLine(out); err != nil {
+			return nil, fmt.Errorf("%s serve: %w: %s", program, errors.Join(err, s.stop()), said.Bytes())
+		}
+		s.Ready = time.Since(start)
+		go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
+		if err := s.trustKubeconfig(kubeconfig); err != nil {
+			return nil, errors.Join(err, s.stop())
+		}
+		return s, nil
+	}}
+}
+
+// stopTimeout is how long a server may take to stop.
+const stopTimeout = 20 * time.Second
+
+// terminate asks the process to end, and insists.
+func terminate(cmd *exec.Cmd) error {
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	insist := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() }) // it may have ended meanwhile
+	defer insist.Stop()
+	return cmd.Wait()
+}
+
+// readyLine reads up to a line such as "ready https://127.0.0.1:6443" and returns the address.
+func readyLine(out io.Reader) (string, error) {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if url, ok := strings.CutPrefix(lines.Text(), "ready "); ok {
+			return url, nil
+		}
+	}
+	return "", errors.Join(errors.New(`ended, expected a line "ready https://HOST:PORT"`), lines.Err())
+}
+
+// trustKubeconfig takes the certificates and the token of a kubeconfig.
+func (s *Server) trustKubeconfig(file string) error {
+	config, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		return err
+	}
+	if s.tls, err = rest.TLSConfigFor(config); err != nil {
+		return err
+	}
+	s.token = config.BearerToken
+	return nil
+}

@@ -1,0 +1,257 @@
+package serverbench
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const testTime = 150 * time.Millisecond
+
+var testLoad = Load{Clients: 2, Warmup: testTime / 3, Window: testTime}
+
+func TestMain(m *testing.M) {
+	ServeIfFloor()
+	os.Exit(m.Run())
+}
+
+// serve makes a handler a server of this process.
+func serve(t *testing.T, handler http.HandlerFunc) *Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	s := newServer(os.Getpid(), nil)
+	s.URL, s.token, s.tls = server.URL, "secret", server.Client().Transport.(*http.Transport).TLSClientConfig
+	return s
+}
+
+// TestCases has each case send what it should, whoever answers.
+func TestCases(t *testing.T) {
+	type seen struct{ method, path, query, kind, image string }
+	for _, test := range []struct {
+		name string
+		want seen // path is the beginning of it
+		same bool // always the same image
+	}{
+		{"get", seen{"GET", "/apis/apps/v1/namespaces/bench-list/deployments/web-", "", "", ""}, true},
+		{"list/2000", seen{"GET", "/apis/apps/v1/namespaces/bench-list/deployments", "", "", ""}, true},
+		{"apply/noop", seen{"PATCH", "/apis/apps/v1/namespaces/bench-work/deployments/noop-", "fieldManager=bench", applyType, ""}, true},
+		{"apply/change", seen{"PATCH", "/apis/apps/v1/namespaces/bench-work/deployments/change-", "fieldManager=bench", applyType, ""}, false},
+		{"update", seen{"PUT", "/apis/apps/v1/namespaces/bench-work/deployments/update-", "fieldManager=bench", jsonType, ""}, false},
+		{"apply/create", seen{"PATCH", "/apis/apps/v1/namespaces/bench-create/deployments/new-", "fieldManager=bench", applyType, ""}, true},
+		{"create", seen{"POST", "/apis/apps/v1/namespaces/bench-create/deployments", "fieldManager=bench", jsonType, ""}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var lock sync.Mutex
+			requests, images, paths := 0, map[string]bool{}, map[string]bool{}
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				lock.Lock()
+				defer lock.Unlock()
+				requests++
+				paths[r.URL.Path] = true
+				images[image(string(body))] = true
+				got := seen{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("Content-Type"), ""}
+				if strings.HasPrefix(got.path, test.want.path) {
+					got.path = test.want.path
+				}
+				if got != test.want || r.ProtoMajor != 2 || r.Header.Get("Authorization") != "Bearer secret" {
+					t.Errorf("received %+v by %s with %v, expected %+v", got, r.Proto, r.Header, test.want)
+				}
+			})
+			result, err := find(t, test.name).Run(t.Context(), s, testLoad)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Operations == 0 || result.Operations > requests || result.P50 == 0 || result.P99 < result.P50 || result.After.Memory.Resident == 0 {
+				t.Errorf("%d requests: %+v", requests, result)
+			}
+			if same := len(images) == 1; same != test.same {
+				t.Errorf("%d images in %d requests", len(images), requests)
+			}
+			if created := strings.HasPrefix(test.want.path, "/apis/apps/v1/namespaces/bench-create/deployments/"); created && len(paths) != requests {
+				t.Errorf("%d names in %d requests", len(paths), requests)
+			}
+		})
+	}
+}
+
+func image(body string) string {
+	_, rest, _ := strings.Cut(body, "shop/web:")
+	tag, _, _ := strings.Cut(rest, `"`)
+	return tag
+}
+
+func find(t *testing.T, name string) Case {
+	t.Helper()
+	for _, c := range Cases {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("there is no case %s", name)
+	return Case{}
+}
+
+// TestPrepared: what is measured has been made before.
+func TestPrepared(t *testing.T) {
+	var lock sync.Mutex
+	made := map[string]bool{}
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		lock.Lock()
+		defer lock.Unlock()
+		switch {
+		case r.URL.Path == "/api/v1/namespaces":
+			w.WriteHeader(http.StatusConflict) // is there already
+		case r.Method == "PATCH":
+			made[r.URL.Path] = true
+		case r.Method == "GET" && !made[r.URL.Path]:
+			t.Errorf("%s was not made", r.URL.Path)
+		}
+	})
+	c := find(t, "get")
+	if err := c.Prepare(t.Context(), s, 2); err != nil {
+		t.Fatal(err)
+	}
+	if len(made) != listed {
+		t.Errorf("%d objects, expected %d", len(made), listed)
+	}
+	if _, err := c.Run(t.Context(), s, testLoad); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFailures end the load with what the server said.
+func TestFailures(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such thing", http.StatusNotFound) })
+	long := Load{Clients: 2, Window: time.Minute}
+	for name, run := range map[string]func() error{
+		"run":     func() error { _, err := find(t, "get").Run(t.Context(), s, long); return err },
+		"prepare": func() error { return find(t, "get").Prepare(t.Context(), s, 2) },
+		"watch":   func() error { _, err := Watch(t.Context(), s, 2, long); return err },
+		"fill":    func() error { _, err := Fleet{10}.Fill(t.Context(), s, 0); return err },
+		"sample":  func() error { _, err := TakeSample(t.Context(), s); return err },
+	} {
+		var status *StatusError
+		if err := run(); !errors.As(err, &status) || status.Code != 404 || !strings.Contains(status.Answer, "no such thing") {
+			t.Errorf("%s: %v, expected what the server said", name, err)
+		}
+	}
+}
+
+// TestFloor starts the floor as a process and puts every load on it.
+func TestFloor(t *testing.T) {
+	s, err := Floor(MadeSample()).Start(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, c := range Cases {
+		if err := c.Prepare(t.Context(), s, testLoad.Clients); err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		if r, err := c.Run(t.Context(), s, testLoad); err != nil || r.Operations == 0 {
+			t.Errorf("%s: %+v, %v", c.Name, r, err)
+		}
+	}
+	const watchers = 5
+	r, err := Watch(t.Context(), s, watchers, testLoad)
+	if err != nil || r.Watched.Operations == 0 || r.Alone.Operations == 0 || r.Watchers != watchers {
+		t.Errorf("watchers: %+v, %v", r, err)
+	}
+	sample, err := TakeSample(t.Context(), s)
+	if err != nil || string(sample.List) != string(MadeSample().List) || string(sample.Object) != string(MadeSample().Object) {
+		t.Errorf("the floor answers %d and %d bytes, %v", len(sample.Object), len(sample.List), err)
+	}
+}
+
+// TestWatchWaits: a write is over when every watcher has its event, not when most have.
+func TestWatchWaits(t *testing.T) {
+	all := newAudience(3)
+	told := all.expect(1)
+	all.count(2)
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := all.wait(short, told); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("2 of 3 events: %v, expected to wait", err)
+	}
+	go all.count(1)
+	if err := all.wait(t.Context(), told); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCPUPerEvent(t *testing.T) {
+	r := WatchResult{
+		Watchers: 100,
+		Watched:  Result{Operations: 10, CPU: 30 * time.Millisecond},
+		Alone:    Result{Operations: 20, CPU: 20 * time.Millisecond},
+	}
+	if got := r.CPUPerEvent(); got != 20_000 {
+		t.Errorf("%v ns, expected 20 µs: 3 ms less 1 ms a write, by 100", got)
+	}
+}
+
+// TestFill makes what is missing, in as many namespaces as it takes.
+func TestFill(t *testing.T) {
+	var lock sync.Mutex
+	spaces, made := 0, map[string]bool{}
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		lock.Lock()
+		defer lock.Unlock()
+		if r.URL.Path == "/api/v1/namespaces" {
+			spaces++
+			return
+		}
+		made[r.URL.Path] = true
+		_, _ = io.WriteString(w, "12345")
+	})
+	bytes, err := Fleet{2100}.Fill(t.Context(), s, 900)
+	if err != nil || bytes != 1200*5 || len(made) != 1200 || spaces != 3 {
+		t.Errorf("%d objects of %d bytes in %d namespaces, %v", len(made), bytes, spaces, err)
+	}
+}
+
+const kubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],` +
+	`"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}],"users":[{"name":"u","user":{"token":"secret"}}]}`
+
+// TestOurs starts scripts that behave as our server does, or not.
+func TestOurs(t *testing.T) {
+	script := func(text string) string {
+		file := filepath.Join(t.TempDir(), "cadastre")
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	good := script(`printf '%s' '` + kubeconfig + `' > "$7"; echo hello; echo ready https://127.0.0.1:1; exec sleep 60`)
+	s, err := Ours(good).Start(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.URL != "https://127.0.0.1:1" || s.token != "secret" || s.Ready == 0 {
+		t.Errorf("started %+v", s)
+	}
+	start := time.Now()
+	if err := s.Stop(); time.Since(start) > stopTimeout/2 || err == nil || !strings.Contains(err.Error(), "terminated") {
+		t.Errorf("stopped after %v: %v", time.Since(start), err)
+	}
+	_, err = Ours(script(`echo no disk >&2; exit 3`)).Start(t.Context(), t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "no disk") || !strings.Contains(err.Error(), "status 3") {
+		t.Errorf("error %v, expected what it said and how it ended", err)
+	}
+}
