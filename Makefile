@@ -14,6 +14,8 @@ help: ## print this list
 build: ## compile every package of every module
 	$(GO) build ./...
 	$(GO) -C bench build ./...
+	$(GO) -C peers build ./...
+	$(GO) -C clients build ./...
 
 .PHONY: test
 test: ## run every test of the engine, architecture and lint checks included
@@ -22,6 +24,18 @@ test: ## run every test of the engine, architecture and lint checks included
 .PHONY: test-bench
 test-bench: ## run the benchmark module's tests: fixtures, peer, same results
 	$(GO) -C bench test ./...
+
+.PHONY: peers
+peers: ## build the real etcd, kube-apiserver and kubectl, outside the repository (see peers/); some twenty minutes
+	nice -n 19 $(GO) -C peers run ./cmd/build
+
+.PHONY: test-clients
+test-clients: ## run real clients (kubectl, client-go, controller-runtime, curl) against the server
+	$(GO) -C clients test ./...
+
+.PHONY: test-clients-peer
+test-clients-peer: ## run the same clients against the real kube-apiserver, which proves what they expect
+	CADASTRE_TARGET=kube-apiserver $(GO) -C clients test -count=1 ./...
 
 .PHONY: lint
 lint: ## run only the architecture and lint checks

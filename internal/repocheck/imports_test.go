@@ -56,6 +56,8 @@ var bans = []ban{
 	{nil, "k8s.io/apimachinery/pkg/util/strategicpatch", "it is the oracle of strategic/; only tests may call it"},
 	{nil, "k8s.io/apimachinery/pkg/util/managedfields", "it wraps structured-merge-diff; only tests may call it"},
 	{nil, modulePath + "/bench", "benchmarks measure the product, the product does not know them"},
+	{nil, modulePath + "/peers", "the peers are what we are compared with; only tests and benchmarks start them"},
+	{nil, modulePath + "/clients", "the clients try the product, the product does not know them"},
 	{library, modulePath + "/internal/kinds", "the library is usable without the server"},
 	{library, modulePath + "/internal/codec", "the library is usable without the server"},
 	{library, modulePath + "/internal/store", "the library is usable without the server"},

@@ -32,12 +32,12 @@ func (f *goFile) folder() string    { return path.Dir(f.name) }
 func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go") }
 func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
 
-// nestedModules are the folders that are modules of their own.
-var nestedModules = []string{"bench/", "tools/", "internal/rules/oracle/"}
+// nestedModules are the folders that have a go.mod of their own.
+var nestedModules = []string{"bench", "clients", "internal/rules/oracle", "peers", "tools"}
 
 // inRootModule tells the engine's module from those nested in it.
 func (f *goFile) inRootModule() bool {
-	return !slices.ContainsFunc(nestedModules, func(folder string) bool { return strings.HasPrefix(f.name, folder) })
+	return !slices.ContainsFunc(nestedModules, func(folder string) bool { return within(f.name, folder) })
 }
 
 func (f *goFile) line(pos token.Pos) int { return f.fset.Position(pos).Line }

@@ -1,0 +1,111 @@
+package clientgo
+
+import (
+	"encoding/json"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+func unstructuredConfigMap(name string, data map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1",
+		"kind":       "ConfigMap",
+		"metadata":   map[string]any{"name": name},
+		"data":       data,
+	}}
+}
+
+func TestDynamicClient(t *testing.T) {
+	t.Parallel()
+	all, err := dynamic.NewForConfig(target.Config(t))
+	check(t, err)
+	client := all.Resource(configMaps).Namespace(target.Namespace(t))
+	ctx := t.Context()
+
+	created, err := client.Apply(ctx, "dynamic", unstructuredConfigMap("dynamic", map[string]any{"a": "1"}), metav1.ApplyOptions{FieldManager: "dynamic"})
+	check(t, err)
+	events, err := client.Watch(ctx, metav1.ListOptions{ResourceVersion: created.GetResourceVersion()})
+	check(t, err)
+	defer events.Stop()
+
+	check(t, unstructured.SetNestedField(created.Object, "2", "data", "a"))
+	updated, err := client.Update(ctx, created, metav1.UpdateOptions{})
+	check(t, err)
+	if value, _, _ := unstructured.NestedString(updated.Object, "data", "a"); value != "2" {
+		t.Errorf("updated to %q", value)
+	}
+	_, err = client.Apply(ctx, "dynamic", unstructuredConfigMap("dynamic", map[string]any{"a": "3"}), metav1.ApplyOptions{FieldManager: "dynamic"})
+	if !errors.IsConflict(err) {
+		t.Errorf("apply over an update: %v, want Conflict", err)
+	}
+
+	list, err := client.List(ctx, metav1.ListOptions{})
+	check(t, err)
+	if list.GetKind() != "ConfigMapList" || len(list.Items) != 1 || list.Items[0].GetKind() != "ConfigMap" {
+		t.Errorf("a list of kind %s with %d items", list.GetKind(), len(list.Items))
+	}
+	check(t, client.Delete(ctx, "dynamic", metav1.DeleteOptions{}))
+	for _, want := range []watch.EventType{watch.Modified, watch.Deleted} {
+		if event := next(t, events); event.Type != want {
+			t.Errorf("event %s, want %s", event.Type, want)
+		}
+	}
+}
+
+// TestMetadataClient uses the answers that have no more than the metadata.
+func TestMetadataClient(t *testing.T) {
+	t.Parallel()
+	all, err := metadata.NewForConfig(target.Config(t))
+	check(t, err)
+	typed, namespace := typed(t)
+	client := all.Resource(configMaps).Namespace(namespace)
+	ctx := t.Context()
+	makeConfigMaps(t, typed, namespace, 2)
+
+	object, err := client.Get(ctx, "map-1", metav1.GetOptions{})
+	check(t, err)
+	if object.Labels["name"] != "map-1" || object.UID == "" {
+		t.Errorf("object %+v", object)
+	}
+	list, err := client.List(ctx, metav1.ListOptions{Limit: 1})
+	check(t, err)
+	if len(list.Items) != 1 || list.Continue == "" || list.ResourceVersion == "" {
+		t.Errorf("list %+v", list)
+	}
+
+	events, err := client.Watch(ctx, metav1.ListOptions{ResourceVersion: object.ResourceVersion})
+	check(t, err)
+	defer events.Stop()
+	check(t, client.Delete(ctx, "map-1", metav1.DeleteOptions{}))
+	event := next(t, events)
+	if got, ok := event.Object.(*metav1.PartialObjectMetadata); event.Type != watch.Deleted || !ok || got.Name != "map-1" {
+		t.Errorf("event %s of %+v", event.Type, event.Object)
+	}
+
+	configuration, err := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap",
+		"metadata": map[string]any{"name": "map-0", "annotations": map[string]any{"note": "applied"}},
+	})
+	check(t, err)
+	patched, err := client.Patch(ctx, "map-0", types.ApplyPatchType, configuration, metav1.PatchOptions{FieldManager: "metadata"})
+	check(t, err)
+	if patched.Annotations["note"] != "applied" {
+		t.Errorf("patched to %v", patched.Annotations)
+	}
+	check(t, client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name"}))
+	if _, err := client.Get(ctx, "map-0", metav1.GetOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("get after delete: %v, want NotFound", err)
+	}
+}

@@ -1,0 +1,86 @@
+package clientgo
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+// patience is how long a test waits for what should come at once.
+const patience = 30 * time.Second
+
+func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
+
+// typed is a typed client and a namespace for the test.
+func typed(t *testing.T) (*kubernetes.Clientset, string) {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(target.Config(t))
+	check(t, err)
+	return client, target.Namespace(t)
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configMap has a label, for selectors.
+func configMap(name string, data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}},
+		Data:       data,
+	}
+}
+
+func deployment(name string) *appsv1.Deployment {
+	labels := map[string]string{"app": name}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "nginx:1.29"}}},
+			},
+		},
+	}
+}
+
+// next is the watch's next event, bookmarks left out.
+func next(t *testing.T, events watch.Interface) watch.Event {
+	t.Helper()
+	timeout := time.After(patience)
+	for {
+		select {
+		case event, open := <-events.ResultChan():
+			if !open {
+				t.Fatal("the watch ended; expected another event")
+			}
+			if event.Type != watch.Bookmark {
+				return event
+			}
+		case <-timeout:
+			t.Fatal("no event came")
+		}
+	}
+}
+
+// eventually waits until the condition holds.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it never became true that %s", what)
+		}
+	}
+}

@@ -1,0 +1,312 @@
+package clientgo
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+)
+
+func TestLifeOfAnObject(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	created, err := maps.Create(ctx, configMap("one", map[string]string{"a": "1"}), metav1.CreateOptions{})
+	check(t, err)
+	if created.UID == "" || created.ResourceVersion == "" || created.CreationTimestamp.IsZero() {
+		t.Errorf("created without identity: %+v", created.ObjectMeta)
+	}
+	if _, err := maps.Create(ctx, configMap("one", nil), metav1.CreateOptions{}); !errors.IsAlreadyExists(err) {
+		t.Errorf("created twice: %v, want AlreadyExists", err)
+	}
+
+	created.Data["b"] = "2"
+	updated, err := maps.Update(ctx, created, metav1.UpdateOptions{})
+	check(t, err)
+	if updated.ResourceVersion == created.ResourceVersion || updated.UID != created.UID {
+		t.Errorf("after an update: version %s and uid %s, before: %s and %s",
+			updated.ResourceVersion, updated.UID, created.ResourceVersion, created.UID)
+	}
+	if _, err := maps.Update(ctx, created, metav1.UpdateOptions{}); !errors.IsConflict(err) {
+		t.Errorf("update of an old version: %v, want Conflict", err)
+	}
+	same, err := maps.Update(ctx, updated, metav1.UpdateOptions{})
+	check(t, err)
+	if same.ResourceVersion != updated.ResourceVersion {
+		t.Errorf("an update that changes nothing made version %s out of %s", same.ResourceVersion, updated.ResourceVersion)
+	}
+
+	check(t, maps.Delete(ctx, "one", metav1.DeleteOptions{}))
+	if _, err := maps.Get(ctx, "one", metav1.GetOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("get after delete: %v, want NotFound", err)
+	}
+	if err := maps.Delete(ctx, "one", metav1.DeleteOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("delete after delete: %v, want NotFound", err)
+	}
+}
+
+func TestUpdateManagers(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	object, err := maps.Create(ctx, configMap("shared", map[string]string{"a": "1"}), metav1.CreateOptions{FieldManager: "creator"})
+	check(t, err)
+	object.Data["b"] = "2"
+	object, err = maps.Update(ctx, object, metav1.UpdateOptions{})
+	check(t, err)
+
+	fields := map[string]string{}
+	for _, entry := range object.ManagedFields {
+		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.FieldsType != "FieldsV1" || entry.APIVersion != "v1" {
+			t.Errorf("entry %+v", entry)
+		}
+		fields[entry.Manager] = string(entry.FieldsV1.Raw)
+	}
+	want := map[string]string{
+		"creator": `{"f:data":{".":{},"f:a":{}},"f:metadata":{"f:labels":{".":{},"f:name":{}}}}`,
+		"clients": `{"f:data":{"f:b":{}}}`, // the first word of the User-Agent
+	}
+	if fmt.Sprint(fields) != fmt.Sprint(want) {
+		t.Errorf("fields %v\nwant   %v", fields, want)
+	}
+}
+
+func TestPreconditions(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	object, err := maps.Create(ctx, configMap("guarded", nil), metav1.CreateOptions{})
+	check(t, err)
+	for _, wrong := range []*metav1.Preconditions{
+		{UID: ptr.To(types.UID("other"))},
+		{ResourceVersion: ptr.To("1")},
+	} {
+		if err := maps.Delete(ctx, "guarded", metav1.DeleteOptions{Preconditions: wrong}); !errors.IsConflict(err) {
+			t.Errorf("delete with %v: %v, want Conflict", wrong, err)
+		}
+	}
+	right := &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}
+	check(t, maps.Delete(ctx, "guarded", metav1.DeleteOptions{Preconditions: right}))
+}
+
+func TestFinalizers(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	object := configMap("held", nil)
+	object.Finalizers = []string{"example.org/hold"}
+	_, err := maps.Create(ctx, object, metav1.CreateOptions{})
+	check(t, err)
+	check(t, maps.Delete(ctx, "held", metav1.DeleteOptions{}))
+
+	held, err := maps.Get(ctx, "held", metav1.GetOptions{})
+	check(t, err)
+	if held.DeletionTimestamp == nil || held.DeletionGracePeriodSeconds == nil || *held.DeletionGracePeriodSeconds != 0 {
+		t.Errorf("while it is held: %+v", held.ObjectMeta)
+	}
+	held.Finalizers = nil
+	_, err = maps.Update(ctx, held, metav1.UpdateOptions{})
+	check(t, err)
+	if _, err := maps.Get(ctx, "held", metav1.GetOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("after the last finalizer is gone: %v, want NotFound", err)
+	}
+}
+
+func TestOrphansAndForegroundDeletion(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	for _, test := range []struct {
+		name, finalizer string
+		policy          metav1.DeletionPropagation
+	}{
+		{"orphan", metav1.FinalizerOrphanDependents, metav1.DeletePropagationOrphan},
+		{"foreground", metav1.FinalizerDeleteDependents, metav1.DeletePropagationForeground},
+	} {
+		_, err := maps.Create(ctx, configMap(test.name, nil), metav1.CreateOptions{})
+		check(t, err)
+		check(t, maps.Delete(ctx, test.name, metav1.DeleteOptions{PropagationPolicy: &test.policy}))
+		object, err := maps.Get(ctx, test.name, metav1.GetOptions{})
+		check(t, err)
+		if object.DeletionTimestamp == nil || fmt.Sprint(object.Finalizers) != "["+test.finalizer+"]" {
+			t.Errorf("deleted with %s: %v, %v, want the finalizer %s for the garbage collector",
+				test.policy, object.DeletionTimestamp, object.Finalizers, test.finalizer)
+		}
+	}
+}
+
+func TestListInPages(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+	makeConfigMaps(t, client, namespace, 5)
+
+	first, err := maps.List(ctx, metav1.ListOptions{Limit: 2})
+	check(t, err)
+	if len(first.Items) != 2 || first.Continue == "" || first.RemainingItemCount == nil || *first.RemainingItemCount != 3 {
+		t.Fatalf("the first page has %d items, continue %q, %v remaining", len(first.Items), first.Continue, first.RemainingItemCount)
+	}
+	// What is made after the first page is not on the later ones.
+	_, err = maps.Create(ctx, configMap("map-9", nil), metav1.CreateOptions{})
+	check(t, err)
+	rest, err := maps.List(ctx, metav1.ListOptions{Limit: 10, Continue: first.Continue})
+	check(t, err)
+	if len(rest.Items) != 3 || rest.Continue != "" || rest.ResourceVersion != first.ResourceVersion {
+		t.Errorf("the rest has %d items at %s, continue %q; want 3 at %s", len(rest.Items), rest.ResourceVersion, rest.Continue, first.ResourceVersion)
+	}
+	if _, err := maps.List(ctx, metav1.ListOptions{Limit: 1, Continue: "nonsense"}); !errors.IsBadRequest(err) {
+		t.Errorf("a continue token that is none: %v, want BadRequest", err)
+	}
+}
+
+func TestSelectors(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	makeConfigMaps(t, client, namespace, 3)
+
+	for _, test := range []struct {
+		options metav1.ListOptions
+		want    int
+	}{
+		{metav1.ListOptions{LabelSelector: "name=map-1"}, 1},
+		{metav1.ListOptions{LabelSelector: "name!=map-1"}, 2},
+		{metav1.ListOptions{LabelSelector: "name in (map-0,map-2)"}, 2},
+		{metav1.ListOptions{LabelSelector: "!name"}, 0},
+		{metav1.ListOptions{FieldSelector: "metadata.name=map-2"}, 1},
+		{metav1.ListOptions{FieldSelector: "metadata.name!=map-2,metadata.namespace=" + namespace}, 2},
+	} {
+		list, err := maps.List(t.Context(), test.options)
+		check(t, err)
+		if len(list.Items) != test.want {
+			t.Errorf("%v: %d items, want %d", test.options, len(list.Items), test.want)
+		}
+	}
+	for _, wrong := range []metav1.ListOptions{{LabelSelector: "a=b=c"}, {FieldSelector: "data.x=1"}} {
+		if _, err := maps.List(t.Context(), wrong); !errors.IsBadRequest(err) {
+			t.Errorf("%v: %v, want BadRequest", wrong, err)
+		}
+	}
+}
+
+func TestDeleteCollection(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	makeConfigMaps(t, client, namespace, 3)
+
+	check(t, maps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name!=map-1"}))
+	list, err := maps.List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	if len(list.Items) != 1 || list.Items[0].Name != "map-1" {
+		t.Errorf("left: %v, want map-1", names(list))
+	}
+}
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	before, err := maps.List(ctx, metav1.ListOptions{})
+	check(t, err)
+	object, err := maps.Create(ctx, configMap("seen", nil), metav1.CreateOptions{})
+	check(t, err)
+	object.Labels["extra"] = "yes"
+	object, err = maps.Update(ctx, object, metav1.UpdateOptions{})
+	check(t, err)
+	delete(object.Labels, "name")
+	object, err = maps.Update(ctx, object, metav1.UpdateOptions{})
+	check(t, err)
+	check(t, maps.Delete(ctx, "seen", metav1.DeleteOptions{}))
+
+	// The watch starts in the past and gets every event since.
+	all, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: before.ResourceVersion})
+	check(t, err)
+	defer all.Stop()
+	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Deleted} {
+		event := next(t, all)
+		if got := event.Object.(*corev1.ConfigMap); event.Type != want || got.Name != "seen" {
+			t.Errorf("event %s of %s, want %s of seen", event.Type, got.Name, want)
+		}
+	}
+
+	// For a watch with a selector an object is gone once it does not match.
+	selected, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: before.ResourceVersion, LabelSelector: "name=seen"})
+	check(t, err)
+	defer selected.Stop()
+	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
+		if event := next(t, selected); event.Type != want {
+			t.Errorf("event %s with a selector, want %s", event.Type, want)
+		}
+	}
+}
+
+func TestDeletedEventHasTheDeletionsVersion(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	object, err := maps.Create(ctx, configMap("gone", nil), metav1.CreateOptions{})
+	check(t, err)
+	events, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: object.ResourceVersion})
+	check(t, err)
+	defer events.Stop()
+	check(t, maps.Delete(ctx, "gone", metav1.DeleteOptions{}))
+	event := next(t, events)
+	if got := event.Object.(*corev1.ConfigMap); event.Type != watch.Deleted || got.ResourceVersion == object.ResourceVersion {
+		t.Errorf("event %s at %s, want the deletion at a version after %s", event.Type, got.ResourceVersion, object.ResourceVersion)
+	}
+}
+
+func TestDryRun(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	maps := client.CoreV1().ConfigMaps(namespace)
+	ctx := t.Context()
+
+	object, err := maps.Create(ctx, configMap("maybe", nil), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	check(t, err)
+	if object.UID == "" || object.ResourceVersion != "" {
+		t.Errorf("a dry run's object has uid %q and version %q, want a uid and no version", object.UID, object.ResourceVersion)
+	}
+	if _, err := maps.Get(ctx, "maybe", metav1.GetOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("get after a dry run: %v, want NotFound", err)
+	}
+}
+
+// makeConfigMaps makes map-0, map-1 and so on.
+func makeConfigMaps(t *testing.T, client kubernetes.Interface, namespace string, n int) {
+	t.Helper()
+	for i := range n {
+		_, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap(fmt.Sprintf("map-%d", i), nil), metav1.CreateOptions{})
+		check(t, err)
+	}
+}
+
+func names(list *corev1.ConfigMapList) []string {
+	var names []string
+	for _, item := range list.Items {
+		names = append(names, item.Name)
+	}
+	return names
+}

@@ -1,0 +1,143 @@
+package controllerruntime
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+// patience is how long the test waits for the reconcilers.
+const patience = 30 * time.Second
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	os.Exit(target.Suite{M: m}.Run())
+}
+
+func TestManager(t *testing.T) {
+	namespace := target.Namespace(t)
+	manager := startManager(t, namespace)
+	key := client.ObjectKey{Namespace: namespace, Name: "shop"}
+	// A client without a cache reads its own writes.
+	direct, err := client.New(target.Config(t), client.Options{})
+	check(t, err)
+
+	wish := func(image, replicas string) {
+		t.Helper()
+		configuration := applycore.ConfigMap("shop", namespace).
+			WithLabels(map[string]string{websiteLabel: "true"}).
+			WithData(map[string]string{"image": image, "replicas": replicas})
+		check(t, direct.Apply(t.Context(), configuration, client.FieldOwner("user")))
+	}
+	ready := func() string {
+		var object corev1.ConfigMap
+		check(t, direct.Get(t.Context(), key, &object))
+		return object.Data["ready"]
+	}
+
+	wish("shop:1", "2")
+	eventually(t, "two replicas are ready", func() bool { return ready() == "2" })
+	wish("shop:2", "3")
+	eventually(t, "three replicas are ready", func() bool { return ready() == "3" })
+
+	var deployment appsv1.Deployment
+	check(t, direct.Get(t.Context(), key, &deployment))
+	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "shop:2" || deployment.Generation != 2 {
+		t.Errorf("image %s, generation %d, want shop:2 and 2", got, deployment.Generation)
+	}
+	if owner := metav1.GetControllerOf(&deployment); owner == nil || owner.Name != "shop" {
+		t.Errorf("the deployment belongs to %v", owner)
+	}
+	check(t, direct.Get(t.Context(), key, &deployment))
+	if got, want := writers(&deployment), []string{"clients/status", "website"}; !slices.Equal(got, want) {
+		t.Errorf("the deployment is written by %v, want %v", got, want)
+	}
+
+	// Once all is said nobody writes: a reconciler that applies the same again wakes nobody up.
+	eventually(t, "the objects rest", func() bool {
+		before := deployment.ResourceVersion
+		time.Sleep(300 * time.Millisecond)
+		check(t, direct.Get(t.Context(), key, &deployment))
+		return before == deployment.ResourceVersion
+	})
+
+	// The user takes the wish back. The website's own field goes with the object.
+	check(t, direct.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shop"}}))
+	eventually(t, "the cache forgets the wish", func() bool {
+		return client.IgnoreNotFound(manager.GetClient().Get(t.Context(), key, &corev1.ConfigMap{})) == nil &&
+			manager.GetClient().Get(t.Context(), key, &corev1.ConfigMap{}) != nil
+	})
+}
+
+// startManager runs both reconcilers, elected by a Lease, until the test ends.
+func startManager(t *testing.T, namespace string) ctrl.Manager {
+	t.Helper()
+	manager, err := ctrl.NewManager(target.Config(t), ctrl.Options{
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		Cache:                   cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
+		LeaderElection:          true,
+		LeaderElectionID:        "website",
+		LeaderElectionNamespace: namespace,
+
+		LeaderElectionReleaseOnCancel: true,
+	})
+	check(t, err)
+	check(t, (&websiteReconciler{manager.GetClient()}).register(manager))
+	check(t, (&rolloutReconciler{manager.GetClient()}).register(manager))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- manager.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the manager ended: %v", err)
+		}
+	})
+	return manager
+}
+
+// writers are the managers of an object, each with its subresource.
+func writers(object client.Object) []string {
+	names := map[string]bool{}
+	for _, entry := range object.GetManagedFields() {
+		name := entry.Manager
+		if entry.Subresource != "" {
+			name += "/" + entry.Subresource
+		}
+		names[name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually waits until the condition holds.
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it never became true that %s", what)
+		}
+	}
+}

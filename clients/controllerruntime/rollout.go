@@ -1,0 +1,32 @@
+package controllerruntime
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// A rolloutReconciler reports every Deployment as rolled out.
+type rolloutReconciler struct{ client client.Client }
+
+func (r *rolloutReconciler) register(manager ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(manager).Named("rollout").For(&appsv1.Deployment{}).Complete(r)
+}
+
+// Reconcile updates the status. An update of an old version fails with a conflict, and is tried again.
+func (r *rolloutReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	var deployment appsv1.Deployment
+	if err := r.client.Get(ctx, request.NamespacedName, &deployment); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	wanted := *deployment.Spec.Replicas
+	deployment.Status.ObservedGeneration = deployment.Generation
+	deployment.Status.Replicas = wanted
+	deployment.Status.UpdatedReplicas = wanted
+	deployment.Status.ReadyReplicas = wanted
+	deployment.Status.AvailableReplicas = wanted
+	return reconcile.Result{}, r.client.Status().Update(ctx, &deployment)
+}

@@ -1,0 +1,79 @@
+package controllerruntime
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/errors"
+	applyapps "k8s.io/client-go/applyconfigurations/apps/v1"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
+	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// websiteLabel marks the ConfigMaps that are wishes.
+const websiteLabel = "website"
+
+// websiteManager is the name under which the reconciler applies.
+const websiteManager client.FieldOwner = "website"
+
+// A websiteReconciler makes a Deployment for a ConfigMap.
+type websiteReconciler struct{ client client.Client }
+
+func (r *websiteReconciler) register(manager ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(manager).
+		Named("website").
+		For(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}).
+		Complete(r)
+}
+
+// Reconcile applies the Deployment and then what is known about it.
+func (r *websiteReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	var wish corev1.ConfigMap
+	if err := r.client.Get(ctx, request.NamespacedName, &wish); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if wish.Labels[websiteLabel] != "true" || wish.DeletionTimestamp != nil {
+		return reconcile.Result{}, nil
+	}
+	deployment, err := websiteDeployment(&wish)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.client.Apply(ctx, deployment, websiteManager, client.ForceOwnership); err != nil {
+		return reconcile.Result{}, fmt.Errorf("applying the deployment: %w", err)
+	}
+	var live appsv1.Deployment
+	if err := r.client.Get(ctx, request.NamespacedName, &live); err != nil {
+		// The cache learns of it soon, and the reconciler is called again.
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	ready := applycore.ConfigMap(wish.Name, wish.Namespace).
+		WithData(map[string]string{"ready": strconv.Itoa(int(live.Status.ReadyReplicas))})
+	if err := r.client.Apply(ctx, ready, websiteManager); err != nil && !errors.IsConflict(err) {
+		return reconcile.Result{}, fmt.Errorf("applying what is ready: %w", err)
+	}
+	return reconcile.Result{}, nil
+}
+
+func websiteDeployment(wish *corev1.ConfigMap) (*applyapps.DeploymentApplyConfiguration, error) {
+	replicas, err := strconv.Atoi(wish.Data["replicas"])
+	if err != nil {
+		return nil, reconcile.TerminalError(fmt.Errorf("replicas: expected a number, received %q", wish.Data["replicas"]))
+	}
+	labels := map[string]string{"app": wish.Name}
+	owner := applymeta.OwnerReference().WithAPIVersion("v1").WithKind("ConfigMap").
+		WithName(wish.Name).WithUID(wish.UID).WithController(true).WithBlockOwnerDeletion(true)
+	return applyapps.Deployment(wish.Name, wish.Namespace).WithOwnerReferences(owner).
+		WithSpec(applyapps.DeploymentSpec().
+			WithReplicas(int32(replicas)).
+			WithSelector(applymeta.LabelSelector().WithMatchLabels(labels)).
+			WithTemplate(applycore.PodTemplateSpec().WithLabels(labels).WithSpec(applycore.PodSpec().WithContainers(
+				applycore.Container().WithName("site").WithImage(wish.Data["image"]))))), nil
+}

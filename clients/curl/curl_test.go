@@ -1,0 +1,22 @@
+package curl
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cadastre/cadastre/clients/script"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(target.Suite{M: m}, nil)
+}
+
+func TestScripts(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("there is no curl on this machine: install it")
+	}
+	script.Run(t)
+}

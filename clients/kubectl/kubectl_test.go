@@ -1,0 +1,17 @@
+package kubectl_test
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cadastre/cadastre/clients/kubectl"
+	"github.com/cadastre/cadastre/clients/script"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(target.Suite{M: m}, map[string]func(){"kubectl": kubectl.Main})
+}
+
+func TestScripts(t *testing.T) { script.Run(t) }

@@ -1,0 +1,31 @@
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// jsonCommand holds a part of a JSON document against what a script expects.
+func jsonCommand(ts *testscript.TestScript, negated bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: json FILE|stdout TEMPLATE WANT")
+	}
+	got := project(ts, ts.ReadFile(args[0]), args[1])
+	if (got == args[2]) == negated {
+		ts.Fatalf("%s of %s is %q, expected %q", args[1], args[0], got, args[2])
+	}
+}
+
+// project prints the JSONPath template of a document. What is absent prints nothing.
+func project(ts *testscript.TestScript, document, template string) string {
+	var value any
+	ts.Check(json.Unmarshal([]byte(document), &value))
+	path := jsonpath.New("script").AllowMissingKeys(true)
+	ts.Check(path.Parse(template))
+	var out bytes.Buffer
+	ts.Check(path.Execute(&out, value))
+	return out.String()
+}

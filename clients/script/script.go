@@ -1,0 +1,99 @@
+package script
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+// Run runs the scripts in the folder testdata, side by side. UPDATE_SCRIPTS=1 rewrites the files that
+// they compare with.
+func Run(t *testing.T) {
+	config := target.Config(t)
+	discovery := t.TempDir()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		ContinueOnError:     true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup:               func(env *testscript.Env) error { return setUp(t, env, config, discovery) },
+		Condition:           condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"json":       jsonCommand,
+			"eventually": eventuallyCommand,
+		},
+	})
+}
+
+func condition(name string) (bool, error) {
+	if name != target.Cadastre && name != target.KubeAPIServer {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return name == target.Implementation(), nil
+}
+
+// setUp prepares one script's folder and environment. What discovery found is shared by all scripts: they
+// ask the same server, and asking it is most of a short kubectl command's work.
+func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery string) error {
+	folder := filepath.Join(env.WorkDir, ".client")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	namespace := target.Namespace(t)
+	files := map[string][]byte{
+		"ca.crt":  config.CAData,
+		".curlrc": curlrc(config, filepath.Join(folder, "ca.crt")),
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := writeKubeconfig(filepath.Join(folder, "kubeconfig"), config, namespace); err != nil {
+		return err
+	}
+	env.Setenv("HOME", folder)
+	env.Setenv("KUBECONFIG", filepath.Join(folder, "kubeconfig"))
+	env.Setenv("KUBECACHEDIR", discovery)
+	env.Setenv("NAMESPACE", namespace)
+	env.Setenv("SERVER", config.Host)
+	env.Setenv("TOKEN", config.BearerToken)
+	env.Setenv("CACERT", filepath.Join(folder, "ca.crt"))
+	env.Setenv("CURL_HOME", folder)
+	env.Setenv("TZ", "UTC")
+	return nil
+}
+
+func curlrc(config *rest.Config, ca string) []byte {
+	return []byte(strings.Join([]string{
+		"cacert = " + ca,
+		`header = "Authorization: Bearer ` + config.BearerToken + `"`,
+		"silent",
+		"show-error",
+		"fail-with-body",
+		`write-out = "%{stderr}HTTP %{http_code}\n"`,
+	}, "\n") + "\n")
+}
+
+func writeKubeconfig(file string, config *rest.Config, namespace string) error {
+	const name = "target"
+	kubeconfig := clientcmdapi.NewConfig()
+	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	kubeconfig.AuthInfos[name] = &clientcmdapi.AuthInfo{
+		Token:                 config.BearerToken,
+		ClientCertificateData: config.CertData,
+		ClientKeyData:         config.KeyData,
+	}
+	kubeconfig.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Namespace: namespace}
+	kubeconfig.CurrentContext = name
+	return clientcmd.WriteToFile(*kubeconfig, file)
+}

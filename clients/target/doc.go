@@ -1,0 +1,16 @@
+// Package target is the server that the real clients of this module are tried on.
+//
+// The environment variable CADASTRE_TARGET says which:
+//
+//   - kube-apiserver: the real one, from package peers. This is how the tests' expectations are proved.
+//   - kube-apiserver:FILE or cadastre:FILE: one that runs already, by its kubeconfig.
+//
+// A package of tests shares one server, and every test and script has a namespace of its own in it. No
+// controller runs, as in a test environment: nothing schedules pods, deletes the content of a namespace or
+// collects garbage.
+//
+// Where to look:
+//
+//   - target.go: which server, its start and its end
+//   - namespace.go: a place of its own for every test
+package target

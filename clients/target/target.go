@@ -1,0 +1,108 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cadastre/cadastre/peers"
+)
+
+// Variable is the environment variable that chooses the server.
+const Variable = "CADASTRE_TARGET"
+
+// The implementations. What only one of them does is tested only there.
+const (
+	KubeAPIServer = "kube-apiserver"
+	Cadastre      = "cadastre"
+)
+
+// startTimeout is long: several packages' servers start side by side with compilers.
+const startTimeout = 2 * time.Minute
+
+// A Suite is the tests of a package. It stops the server after them.
+type Suite struct{ M *testing.M }
+
+// Run runs the tests and returns the exit code.
+func (s Suite) Run() int {
+	code := s.M.Run()
+	if running.stop != nil {
+		running.stop()
+	}
+	return code
+}
+
+// running is this package's server. It is started by the first test that asks.
+var running struct {
+	once   sync.Once
+	config *rest.Config
+	stop   func()
+	err    error
+}
+
+// Config is the server's address and an administrator's credentials. It skips the test if the server's
+// program is not built.
+func Config(t testing.TB) *rest.Config {
+	t.Helper()
+	running.once.Do(func() { running.config, running.stop, running.err = start() })
+	if errors.Is(running.err, peers.ErrNotBuilt) {
+		t.Skip(running.err)
+	}
+	if running.err != nil {
+		t.Fatal(running.err)
+	}
+	config := rest.CopyConfig(running.config)
+	config.UserAgent = "clients"
+	config.QPS = -1 // the tests measure the server's answers, not the client's patience
+	return config
+}
+
+// Implementation tells kube-apiserver from cadastre.
+func Implementation() string {
+	name, _, _ := strings.Cut(choice(), ":")
+	return name
+}
+
+func choice() string {
+	if choice := os.Getenv(Variable); choice != "" {
+		return choice
+	}
+	return KubeAPIServer
+}
+
+func start() (*rest.Config, func(), error) {
+	name, kubeconfig, exists := strings.Cut(choice(), ":")
+	switch {
+	case name != KubeAPIServer && name != Cadastre:
+		return nil, nil, fmt.Errorf("%s: expected %s or %s, received %q", Variable, KubeAPIServer, Cadastre, name)
+	case exists:
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		return config, func() {}, err
+	case name == KubeAPIServer:
+		return startKubeAPIServer()
+	}
+	return nil, nil, fmt.Errorf("%s=%s needs the kubeconfig of a server that runs: %[2]s:FILE", Variable, name)
+}
+
+func startKubeAPIServer() (*rest.Config, func(), error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	server, err := peers.Start(ctx, peers.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	config := &rest.Config{
+		Host:            server.Host,
+		BearerToken:     server.Token,
+		TLSClientConfig: rest.TLSClientConfig{CAData: server.CA},
+	}
+	return config, server.Stop, nil
+}
