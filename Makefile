@@ -51,6 +51,12 @@ bench-floor: ## compare the JSON libraries that could be the floor
 bench-store: ## compare the store and its cache with etcd on the same disk; BENCH='-run writers/64' passes flags
 	$(GO) -C bench run ./cmd/store -large $(BENCH)
 
+ORACLE ?=
+
+.PHONY: oracle-rules
+oracle-rules: ## compare internal/rules with kube-apiserver's own code; ORACLE='-seed 7 -count-each 5000 -write' passes flags
+	$(GO) -C internal/rules/oracle test -count=1 . $(ORACLE)
+
 KILLS ?= 1000
 
 .PHONY: kill

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,9 +32,12 @@ func (f *goFile) folder() string    { return path.Dir(f.name) }
 func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go") }
 func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
 
+// nestedModules are the folders that are modules of their own.
+var nestedModules = []string{"bench/", "tools/", "internal/rules/oracle/"}
+
 // inRootModule tells the engine's module from those nested in it.
 func (f *goFile) inRootModule() bool {
-	return !strings.HasPrefix(f.name, "bench/") && !strings.HasPrefix(f.name, "tools/")
+	return !slices.ContainsFunc(nestedModules, func(folder string) bool { return strings.HasPrefix(f.name, folder) })
 }
 
 func (f *goFile) line(pos token.Pos) int { return f.fset.Position(pos).Line }

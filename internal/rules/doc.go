@@ -58,12 +58,22 @@
 //
 //   - Reading or defaulting again what was read or defaulted changes nothing.
 //   - Where there is nothing to do the same Value comes back, and nothing is allocated.
-//   - {}, [] and zeros that the client sent stay, although Go would drop them: see
-//     docs/differences.md.
+//   - {}, [] and zeros that the client sent stay, although Go would drop them. Upstream makes the
+//     same of such a document as of the one without them.
 //   - A sealed part is left as it is.
 //
 // # Where to look
 //
 //	type.go       types and their fields
 //	table.go      the table of them; generate/ makes it
+//	read.go       decoding
+//	scalar.go     decoding what is neither struct, list nor map
+//	image.go      the tags of images
+//	error.go      what is wrong with a value
+//	default.go    defaulting: the walk
+//	rule.go       rules, and how they are followed
+//	subject.go    a struct while they are
+//	ruletext.go   the language of defaults.txt
+//	steps.go      steps that need code
+//	podlevel.go   resources of a pod as a whole, which depend on those of its containers
 package rules

@@ -45,12 +45,16 @@ func readTable() (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("types.txt.gz: %w", err)
 	}
+	if err := t.parseDefaults(defaultsText); err != nil {
+		return nil, fmt.Errorf("defaults.txt: %w", err)
+	}
+	t.settle()
 	return t, nil
 }
 
 // parseTypes reads a text such as generate writes: KIND GONAME and NAME or the number of the
-// element's type, and below it the fields, each with the number of its type. All types come into
-// being first, since they refer to each other.
+// element's type, and below it the fields, each with the number of its type, flags, and the embedded
+// structs that it comes from. All types come into being first, since they refer to each other.
 func parseTypes(text string) (*table, error) {
 	var t table
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -103,8 +107,12 @@ func (t *table) parseType(to *Type, line string) error {
 
 func (t *table) appendField(to []Field, line string) ([]Field, error) {
 	name, rest, _ := strings.Cut(line, "\t")
-	number, flags, _ := strings.Cut(rest, "\t")
-	f := Field{Name: name, Always: strings.Contains(flags, "a"), Pointer: strings.Contains(flags, "p")}
+	number, rest, _ := strings.Cut(rest, "\t")
+	flags, via, _ := strings.Cut(rest, "\t")
+	f := Field{Name: name, goName: name, Always: strings.Contains(flags, "a"), Pointer: strings.Contains(flags, "p")}
+	if via != "" {
+		f.goName = via + name
+	}
 	err := t.refer(number, &f.Type)
 	return append(to, f), err
 }

@@ -54,6 +54,8 @@ type Type struct {
 	// Elem is the type of a list's items or a map's values.
 	Elem   *Type
 	Fields []Field
+
+	defaults
 }
 
 // Field is a named part of a struct.
@@ -65,6 +67,9 @@ type Field struct {
 	// Pointer says that Go tells a zero from nothing: 0 is a value of its own, not an absent
 	// one. It is meaningless for lists and maps.
 	Pointer bool
+
+	// goName is what Go's errors call it: with the embedded structs that it comes from.
+	goName string
 }
 
 // Field returns the field of that name.

@@ -30,6 +30,7 @@ type entry struct {
 
 type field struct {
 	name            string
+	via             string // the embedded structs that it comes from, with dots
 	of              reflect.Type
 	always, pointer bool
 }
@@ -96,7 +97,7 @@ func (c *collector) fill(e *entry, t reflect.Type) (err error) {
 	case reflect.Struct:
 		e.kind = "struct"
 		e.name = schemaName(t)
-		err = c.addFields(e, t)
+		err = c.addFields(e, t, "")
 	default:
 		err = fmt.Errorf("%v: there is no kind for %v", t, t.Kind())
 	}
@@ -104,7 +105,7 @@ func (c *collector) fill(e *entry, t reflect.Type) (err error) {
 }
 
 // addFields gathers a struct's fields, and those of the structs that are embedded in it.
-func (c *collector) addFields(e *entry, t reflect.Type) error {
+func (c *collector) addFields(e *entry, t reflect.Type, via string) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -112,7 +113,7 @@ func (c *collector) addFields(e *entry, t reflect.Type) error {
 		case name == "-" || !f.IsExported():
 			continue
 		case f.Anonymous && name == "":
-			if err := c.addFields(e, f.Type); err != nil {
+			if err := c.addFields(e, f.Type, via+f.Name+"."); err != nil {
 				return err
 			}
 			continue
@@ -125,6 +126,7 @@ func (c *collector) addFields(e *entry, t reflect.Type) error {
 		}
 		e.fields = append(e.fields, field{
 			name:    name,
+			via:     via,
 			of:      of,
 			always:  isAlwaysWritten(f.Type, strings.Split(options, ",")),
 			pointer: f.Type.Kind() == reflect.Pointer,
@@ -184,7 +186,7 @@ func (c *collector) text() []byte {
 		}
 		b.WriteByte('\n')
 		for _, f := range e.fields {
-			fmt.Fprintf(&b, "\t%s\t%d\t%s\n", f.name, number[f.of], f.flags())
+			fmt.Fprintf(&b, "\t%s\t%d\t%s\t%s\n", f.name, number[f.of], f.flags(), f.via)
 		}
 	}
 	return b.Bytes()

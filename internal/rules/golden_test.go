@@ -1,0 +1,127 @@
+package rules
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// TestGolden replays what was compared with upstream's code; see oracle/.
+func TestGolden(t *testing.T) {
+	lines := goldenLines(t)
+	if len(lines) < 300 {
+		t.Fatalf("%d lines: expected some of each kind", len(lines))
+	}
+	for _, line := range lines {
+		parts := strings.Split(line, "\t")
+		if len(parts) != 4 {
+			t.Fatalf("expected type, input, result and unknown fields, received %q", line)
+		}
+		of, ok := Builtin(parts[0])
+		if !ok {
+			t.Errorf("there is no type %s", parts[0])
+			continue
+		}
+		if result, unknown := readAndDefault(t, of, parts[1]); result != parts[2] || unknown != parts[3] {
+			t.Errorf("%s %s\nwant %s, unknown %q\ngot  %s, unknown %q", parts[0], parts[1], parts[2], parts[3], result, unknown)
+		}
+	}
+}
+
+func goldenLines(t *testing.T) []string {
+	t.Helper()
+	file, err := os.Open("testdata/golden.txt.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// readAndDefault returns the result, or ! and the error, as the golden file has it.
+func readAndDefault(t *testing.T, of *Type, text string) (result, unknown string) {
+	t.Helper()
+	doc, err := document.ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, dropped, err := of.Read(doc)
+	unknown = strings.Join(dropped, " ")
+	if err != nil {
+		return "!" + err.Error(), unknown
+	}
+	full := of.Default(read)
+	requireSettled(t, of, full)
+	return full.JSON(), unknown
+}
+
+// requireSettled checks that nothing more happens to a document, whether it is the one that was
+// made or has been written and read again.
+func requireSettled(t *testing.T, of *Type, doc document.Value) {
+	t.Helper()
+	again, err := document.ParseJSON([]byte(doc.JSON()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []document.Value{doc, again} {
+		read, unknown, err := of.Read(v)
+		if err != nil || len(unknown) > 0 || !document.Same(read, v) {
+			t.Errorf("reading %v a second time: %v, unknown %q, error %v", v, read, unknown, err)
+		}
+		if twice := of.Default(v); !document.Same(twice, v) {
+			t.Errorf("defaulting %v a second time: %v", v, twice)
+		}
+	}
+}
+
+// TestEveryRuleCounts takes each rule away in turn, and expects that a golden document notices.
+func TestEveryRuleCounts(t *testing.T) {
+	types, err := readTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := goldenInputs(t, types)
+	for _, of := range types.types {
+		all := of.rules
+		for i := range all {
+			of.rules = slices.Delete(slices.Clone(all), i, i+1)
+			if all[i].now || slices.ContainsFunc(inputs, func(in goldenInput) bool { return in.of.Default(in.doc).JSON() != in.want }) {
+				continue
+			}
+			t.Errorf("%s: no golden document notices that the rule number %d is gone", of.Name, i+1)
+		}
+		of.rules = all
+	}
+}
+
+// goldenInput is a document that was read, and what it becomes.
+type goldenInput struct {
+	of   *Type
+	doc  document.Value
+	want string
+}
+
+func goldenInputs(t *testing.T, types *table) (inputs []goldenInput) {
+	t.Helper()
+	for _, line := range goldenLines(t) {
+		parts := strings.Split(line, "\t")
+		of := types.structs[parts[0]]
+		if read, _, err := of.Read(parse(t, parts[1])); err == nil {
+			inputs = append(inputs, goldenInput{of, read, parts[2]})
+		}
+	}
+	return inputs
+}

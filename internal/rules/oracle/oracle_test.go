@@ -1,0 +1,257 @@
+package oracle
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // cases.txt
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/rules"
+)
+
+var (
+	write = flag.Bool("write", false, "write what passed to the golden file of internal/rules")
+	count = flag.Int("count-each", 300, "how many random documents to make of each kind")
+	seed  = flag.Uint64("seed", 1, "where the random documents start")
+)
+
+//go:embed cases.txt
+var cases string
+
+// kind is a kind with its type.
+type kind struct {
+	schema.GroupVersionKind
+	*rules.Type
+}
+
+func allKinds(t *testing.T) (all []kind) {
+	add := func(group, version, name string) {
+		of, ok := rules.Builtin(kinds.TypeName(group, version, name))
+		if !ok {
+			t.Fatalf("there is no type for %s/%s %s", group, version, name)
+		}
+		all = append(all, kind{schema.GroupVersionKind{Group: group, Version: version, Kind: name}, of})
+	}
+	for _, k := range kinds.Builtin() {
+		for _, version := range k.Versions {
+			add(k.Group, version, k.Name)
+		}
+	}
+	add("autoscaling", "v1", "Scale")
+	add("policy", "v1", "Eviction")
+	add("authentication.k8s.io", "v1", "TokenRequest")
+	return all
+}
+
+func TestRandom(t *testing.T) {
+	for _, k := range allKinds(t) {
+		t.Run(k.Name, func(t *testing.T) {
+			var golden golden
+			for i := range *count {
+				m := &Maker{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), Sloppy: i%2 == 1, Likely: []int{2, 8, 20, 40}[i/2%4]}
+				doc := withKindOf(k, m.Struct(k.Type, 0))
+				if check(t, k, doc, m.Sloppy) && i < 24 && golden.size() < 12000 {
+					golden.add(t, k, doc)
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			all = append(all, golden.lines...)
+		})
+	}
+}
+
+func TestCases(t *testing.T) {
+	byName := map[string]kind{}
+	for _, k := range allKinds(t) {
+		byName[strings.TrimPrefix(k.Type.Name, "io.k8s.api.")] = k
+	}
+	var golden golden
+	for line := range strings.Lines(cases) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, text, _ := strings.Cut(line, " ")
+		k, ok := byName[name]
+		if !ok {
+			t.Errorf("there is no kind %q", name)
+			continue
+		}
+		doc, err := document.ParseJSON([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		doc = withKindOf(k, doc)
+		if check(t, k, doc, true) {
+			golden.add(t, k, doc)
+		}
+	}
+	all = append(all, golden.lines...)
+}
+
+func withKindOf(k kind, doc document.Value) document.Value {
+	apiVersion, name := k.ToAPIVersionAndKind()
+	if doc.Kind() != document.Map {
+		return doc
+	}
+	return doc.With("apiVersion", document.NewString(apiVersion)).With("kind", document.NewString(name))
+}
+
+// check compares what upstream and we make of a document.
+func check(t *testing.T, k kind, doc document.Value, sloppy bool) bool {
+	t.Helper()
+	want, wantErr := Upstream(k.GroupVersionKind, []byte(doc.JSON()))
+	read, unknown, err := k.Read(doc)
+	switch {
+	case wantErr != nil && err != nil:
+		if !strings.HasPrefix(err.Error(), wantErr.Error()) {
+			t.Errorf("%v\nwant error %v\ngot        %v", doc, wantErr, err)
+		}
+		return true
+	case wantErr != nil || err != nil:
+		t.Errorf("%v\nupstream says %v\nwe say        %v", doc, wantErr, err)
+		return false
+	}
+	got := k.Default(read)
+	if problem := compare(k, doc, got, want, unknown, sloppy); problem != nil {
+		t.Errorf("%v\n%v\nwant %s\ngot  %v", doc, problem, want.JSON, got)
+		return false
+	}
+	return true
+}
+
+func compare(k kind, doc, got document.Value, want Result, unknown []string, sloppy bool) error {
+	upstream, err := document.ParseJSON(want.JSON)
+	if err != nil {
+		return err
+	}
+	upstream, got = withoutNow(upstream), withoutNow(got)
+	if !sloppy && !document.Equal(upstream, got) {
+		return fmt.Errorf("not equal: %w", Covers("", got, upstream, doc))
+	}
+	if err := Covers("", got, upstream, doc); err != nil {
+		return err
+	}
+	for i, path := range unknown {
+		unknown[i] = fmt.Sprintf("unknown field %q", path)
+	}
+	slices.Sort(unknown)
+	slices.Sort(want.Unknown)
+	if !slices.Equal(unknown, want.Unknown) {
+		return fmt.Errorf("unknown fields %q, want %q", unknown, want.Unknown)
+	}
+	return sameAgain(k, got, want)
+}
+
+// sameAgain checks that what we keep means the same to upstream, and that we change it no more.
+func sameAgain(k kind, got document.Value, want Result) error {
+	again, err := Upstream(k.GroupVersionKind, []byte(got.JSON()))
+	if err != nil {
+		return err
+	}
+	a, errA := document.ParseJSON(again.JSON)
+	b, errB := document.ParseJSON(want.JSON)
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	if !document.Equal(withoutNow(a), withoutNow(b)) {
+		return fmt.Errorf("upstream makes of our result %s", again.JSON)
+	}
+	read, unknown, err := k.Read(got)
+	if err != nil || len(unknown) > 0 {
+		return fmt.Errorf("reading it again: %v, unknown %q", err, unknown)
+	}
+	if twice := k.Default(read); !document.Same(twice, got) {
+		return fmt.Errorf("a second time we make of it %v", twice)
+	}
+	return nil
+}
+
+// withoutNow replaces the only default that is a time.
+func withoutNow(v document.Value) document.Value {
+	switch v.Kind() {
+	case document.Map:
+		for name, value := range v.Fields() {
+			if name == "timeAdded" && value.Text() > "2021" {
+				v = v.With(name, document.NewString("2020-12-31T00:00:00Z"))
+			} else if changed := withoutNow(value); !document.Same(changed, value) {
+				v = v.With(name, changed)
+			}
+		}
+	case document.List:
+		items := make([]document.Value, v.Len())
+		differ := false
+		for i, item := range v.Items() {
+			items[i] = withoutNow(item)
+			differ = differ || !document.Same(items[i], item)
+		}
+		if differ {
+			return document.NewList(items...)
+		}
+	}
+	return v
+}
+
+// golden are lines for the golden file: type, input, result or error.
+type golden struct{ lines []string }
+
+var all []string
+
+func (g *golden) size() (n int) {
+	for _, line := range g.lines {
+		n += len(line)
+	}
+	return n
+}
+
+func (g *golden) add(t *testing.T, k kind, doc document.Value) {
+	t.Helper()
+	read, unknown, err := k.Read(doc)
+	result := "!" + fmt.Sprint(err)
+	if err == nil {
+		if result = k.Default(read).JSON(); strings.Contains(result, `"timeAdded"`) {
+			return
+		}
+	}
+	g.lines = append(g.lines, strings.Join([]string{k.Type.Name, doc.JSON(), result, strings.Join(unknown, " ")}, "\t"))
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if code == 0 && *write {
+		if err := writeGolden(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func writeGolden() error {
+	slices.Sort(all)
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write([]byte(strings.Join(slices.Compact(all), "\n") + "\n"))
+	if err := errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	return os.WriteFile("../testdata/golden.txt.gz", b.Bytes(), 0o644)
+}

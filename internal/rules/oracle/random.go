@@ -1,0 +1,164 @@
+package oracle
+
+import (
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/rules"
+)
+
+// Maker makes random documents of types.
+type Maker struct {
+	*rand.Rand
+	// Sloppy makes what Go would drop as well: nulls, zeros, empty lists and maps, fields that are
+	// unknown.
+	Sloppy bool
+	// Likely is how often, of a hundred times, a field is there.
+	Likely int
+}
+
+func (m *Maker) chance(percent int) bool { return m.IntN(100) < percent }
+
+// Struct makes a value of a struct.
+func (m *Maker) Struct(t *rules.Type, depth int) document.Value {
+	var fields []document.Field
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if depth == 0 && (f.Name == "apiVersion" || f.Name == "kind") || !m.chance(m.Likely) || isLeftOut(t, f) {
+			continue
+		}
+		fields = append(fields, document.Field{Name: f.Name, Value: m.field(f, depth)})
+	}
+	if m.Sloppy && m.chance(3) {
+		fields = append(fields, document.Field{Name: "somethingElse", Value: document.NewInt(1)})
+	}
+	return document.NewMap(fields...)
+}
+
+// isLeftOut names what conversion between versions turns into something else entirely.
+func isLeftOut(t *rules.Type, f *rules.Field) bool {
+	switch t.Name {
+	case "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus":
+		return f.Name == "currentCPUUtilizationPercentage"
+	}
+	return false
+}
+
+func (m *Maker) field(f *rules.Field, depth int) document.Value {
+	if m.Sloppy && m.chance(5) {
+		return document.NewNull()
+	}
+	if f.Type.Kind == rules.String && (f.Name == "image" || f.Name == "reference") {
+		return document.NewString(pick(m, images))
+	}
+	return m.value(f.Type, depth, m.Sloppy && m.chance(10) || f.Pointer && m.chance(10))
+}
+
+// value makes a value; a zero one if zeros are allowed and it happens.
+func (m *Maker) value(t *rules.Type, depth int, zero bool) document.Value {
+	switch t.Kind {
+	case rules.Struct:
+		if zero || depth > 12 {
+			return document.NewMap()
+		}
+		return m.Struct(t, depth+1)
+	case rules.List:
+		return m.list(t, depth, zero)
+	case rules.Map:
+		return m.mapOf(t, depth, zero)
+	case rules.String:
+		return m.text(zero)
+	case rules.Bool:
+		return document.NewBool(!zero)
+	case rules.Int32, rules.Int64:
+		return m.number(zero)
+	case rules.IntOrString:
+		if m.chance(50) {
+			return m.text(zero)
+		}
+		return m.number(zero)
+	case rules.Quantity:
+		return m.quantity()
+	case rules.Bytes:
+		if zero {
+			return document.NewString("")
+		}
+		return document.NewString(pick(m, bytesTexts))
+	case rules.Time:
+		return document.NewString(pick(m, times))
+	case rules.MicroTime:
+		return document.NewString(pick(m, microTimes))
+	}
+	return document.NewMap(document.Field{Name: "f:x", Value: document.NewMap()})
+}
+
+func (m *Maker) list(t *rules.Type, depth int, zero bool) document.Value {
+	var items []document.Value
+	for range m.size(zero) {
+		if m.Sloppy && m.chance(2) {
+			items = append(items, document.NewNull())
+			continue
+		}
+		items = append(items, m.value(t.Elem, depth, m.Sloppy && m.chance(5)))
+	}
+	return document.NewList(items...)
+}
+
+func (m *Maker) mapOf(t *rules.Type, depth int, zero bool) document.Value {
+	var fields []document.Field
+	for range m.size(zero) {
+		fields = append(fields, document.Field{Name: pick(m, keys), Value: m.value(t.Elem, depth, m.Sloppy && m.chance(5))})
+	}
+	return document.NewMap(fields...)
+}
+
+func (m *Maker) size(zero bool) int {
+	if zero {
+		return 0
+	}
+	return 1 + m.IntN(3)
+}
+
+func (m *Maker) text(zero bool) document.Value {
+	if zero {
+		return document.NewString("")
+	}
+	return document.NewString(pick(m, words))
+}
+
+func (m *Maker) number(zero bool) document.Value {
+	if zero {
+		return document.NewInt(0)
+	}
+	return document.NewInt(int64(1 + m.IntN(1000)))
+}
+
+func (m *Maker) quantity() document.Value {
+	if m.chance(20) {
+		v, err := document.NewNumber(pick(m, []string{"1", "0.5", "1000", "1e3", "2.50"}))
+		if err != nil {
+			panic(err)
+		}
+		return v
+	}
+	if m.chance(30) {
+		return document.NewString(strconv.Itoa(m.IntN(3000)) + pick(m, suffixes))
+	}
+	return document.NewString(pick(m, quantities))
+}
+
+func pick(m *Maker, from []string) string { return from[m.IntN(len(from))] }
+
+var (
+	images = []string{"nginx", "nginx:latest", "nginx:1.25", "registry.example/a/b:latest", "registry.example:5000/a",
+		"a@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "Bad", "bad image"}
+	words = []string{"a", "b", "web", "RollingUpdate", "Recreate", "OnDelete", "ClusterIP", "NodePort", "LoadBalancer",
+		"ExternalName", "ClientIP", "None", "Container", "Pod", "User", "Group", "ServiceAccount", "ExactCount", "All", "10.0.0.1", "Always"}
+	keys       = []string{"cpu", "memory", "hugepages-2Mi", "example.com/gpu", "app", "a.b/c"}
+	suffixes   = []string{"", "m", "k", "Ki", "Mi", "Gi", "u", "n", "M", "G", "e2", "E"}
+	quantities = []string{"100m", "1", "1000m", "0.5", "64Mi", "128Mi", "1024Mi", "1.5Gi", "1e3", "100u", "1n", "0", "0.0001", "+1", " 2 ", "12345678901234567890123"}
+	times      = []string{"2020-01-01T00:00:00Z", "2020-01-01T00:00:00+01:00", "2020-01-01T00:00:00.123Z"}
+	microTimes = []string{"2020-01-01T00:00:00.000001Z", "2020-01-01T00:00:00.500000+01:00"}
+	bytesTexts = []string{"YQ==", "YWI=", "YWJj", "YR==", "YWJj\nYWJj"}
+)

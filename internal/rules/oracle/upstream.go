@@ -1,0 +1,99 @@
+package oracle
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install" // each registers its kinds
+	_ "k8s.io/kubernetes/pkg/apis/apps/install"
+	_ "k8s.io/kubernetes/pkg/apis/authentication/install"
+	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
+	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
+	_ "k8s.io/kubernetes/pkg/apis/batch/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
+	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/discovery/install"
+	_ "k8s.io/kubernetes/pkg/apis/events/install"
+	_ "k8s.io/kubernetes/pkg/apis/flowcontrol/install"
+	_ "k8s.io/kubernetes/pkg/apis/networking/install"
+	_ "k8s.io/kubernetes/pkg/apis/node/install"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
+	_ "k8s.io/kubernetes/pkg/apis/resource/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	kjson "sigs.k8s.io/json"
+)
+
+// Result is what a server makes of a document.
+type Result struct {
+	JSON    []byte
+	Unknown []string // errors about fields that it does not know
+}
+
+// Upstream decodes a document, sets its defaults, and converts it to the internal form and back.
+func Upstream(kind schema.GroupVersionKind, text []byte) (r Result, err error) {
+	object, err := legacyscheme.Scheme.New(kind)
+	if err != nil {
+		return r, err
+	}
+	strict, err := kjson.UnmarshalStrict(text, object)
+	if err != nil {
+		return r, err
+	}
+	for _, e := range strict {
+		r.Unknown = append(r.Unknown, e.Error())
+	}
+	object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	legacyscheme.Scheme.Default(object)
+	if object, err = thereAndBack(kind, object); err != nil {
+		return r, err
+	}
+	r.JSON, err = marshal(object)
+	if err != nil {
+		return r, err
+	}
+	r.JSON, err = withKind(kind, r.JSON)
+	return r, err
+}
+
+func thereAndBack(kind schema.GroupVersionKind, object runtime.Object) (runtime.Object, error) {
+	internal, err := legacyscheme.Scheme.ConvertToVersion(object, schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal})
+	if err != nil {
+		return nil, fmt.Errorf("to the internal form: %w", err)
+	}
+	back, err := legacyscheme.Scheme.New(kind)
+	if err != nil {
+		return nil, err
+	}
+	if err := legacyscheme.Scheme.Convert(internal, back, nil); err != nil {
+		return nil, fmt.Errorf("from the internal form: %w", err)
+	}
+	back.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+	return back, nil
+}
+
+func marshal(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	return bytes.TrimSpace(text), err
+}
+
+// withKind adds what the server writes of an object's kind.
+func withKind(kind schema.GroupVersionKind, text []byte) ([]byte, error) {
+	rest, ok := bytes.CutPrefix(text, []byte("{"))
+	if !ok {
+		return nil, errors.New("expected an object")
+	}
+	apiVersion, name := kind.ToAPIVersionAndKind()
+	comma := ","
+	if bytes.HasPrefix(rest, []byte("}")) {
+		comma = ""
+	}
+	return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q%s%s`, apiVersion, name, comma, rest), nil
+}

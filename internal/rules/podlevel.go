@@ -1,0 +1,129 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// A pod may have limits and requests as a whole. If it has some, others follow from those of its
+// containers: limits of huge pages are added up, and requests are what the containers need at most
+// at any time or, where they say nothing, the pod's limits.
+
+// setPodLevelResources sets what the resources of a Pod as a whole lack.
+func setPodLevelResources(s *subject) {
+	spec := s.get("spec")
+	whole := spec.Get("resources")
+	limits, requests := whole.Get("limits"), whole.Get("requests")
+	if limits.Len() == 0 && requests.Len() == 0 {
+		return
+	}
+	given := limits
+	for _, n := range needs(spec, "limits") {
+		if isHugePages(n.name) && limits.Get(n.name).IsAbsent() && requests.Get(n.name).IsAbsent() {
+			limits = limits.With(n.name, document.NewString(n.quantity.String()))
+		}
+	}
+	if limits.Len() > 0 {
+		whole = with(whole, "limits", given, limits)
+		whole = with(whole, "requests", requests, podRequests(spec, limits, requests))
+	}
+	if !document.Same(whole, spec.Get("resources")) {
+		s.set("spec", spec.With("resources", whole))
+	}
+}
+
+// with sets a field if it has changed.
+func with(v document.Value, name string, old, value document.Value) document.Value {
+	if document.Same(old, value) {
+		return v
+	}
+	return v.With(name, value)
+}
+
+func podRequests(spec, limits, requests document.Value) document.Value {
+	for _, n := range needs(spec, "requests") {
+		if isPlainPodResource(n.name) && requests.Get(n.name).IsAbsent() {
+			requests = requests.With(n.name, document.NewString(n.quantity.String()))
+		}
+	}
+	for name, limit := range limits.Fields() {
+		if (isPlainPodResource(name) || isHugePages(name)) && requests.Get(name).IsAbsent() {
+			requests = requests.With(name, limit)
+		}
+	}
+	return requests
+}
+
+func isHugePages(name string) bool        { return strings.HasPrefix(name, "hugepages-") }
+func isPlainPodResource(name string) bool { return name == "cpu" || name == "memory" }
+
+// need is how much of a resource containers need.
+type need struct {
+	name     string
+	quantity resource.Quantity
+}
+
+// needs returns what the containers of a pod need at most at any time, by their limits or by their
+// requests. Init containers run one after the other before the others, save for those that are
+// restarted always, which stay beside all that come later.
+func needs(spec document.Value, which string) []need {
+	var total, staying, most []need
+	for _, container := range spec.Get("containers").Items() {
+		total = addNeeds(total, container.Lookup("resources", which))
+	}
+	for _, container := range spec.Get("initContainers").Items() {
+		own := container.Lookup("resources", which)
+		if container.Get("restartPolicy").Text() == "Always" {
+			total = addNeeds(total, own)
+			staying = addNeeds(staying, own)
+			most = mostNeeds(most, staying)
+			continue
+		}
+		now := addNeeds(nil, own)
+		for _, n := range staying {
+			now = addNeed(now, n)
+		}
+		most = mostNeeds(most, now)
+	}
+	return mostNeeds(total, most)
+}
+
+func addNeeds(to []need, resources document.Value) []need {
+	for name, value := range resources.Fields() {
+		quantity, err := resource.ParseQuantity(value.Text())
+		if err == nil { // reading refuses others
+			to = addNeed(to, need{name, quantity})
+		}
+	}
+	return to
+}
+
+func addNeed(to []need, n need) []need {
+	if i := placeOf(to, n.name); i >= 0 {
+		to[i].quantity.Add(n.quantity)
+		return to
+	}
+	n.quantity = n.quantity.DeepCopy()
+	return append(to, n)
+}
+
+func mostNeeds(to, other []need) []need {
+	for _, n := range other {
+		i := placeOf(to, n.name)
+		switch {
+		case i < 0:
+			to = append(to, need{n.name, n.quantity.DeepCopy()})
+		case n.quantity.Cmp(to[i].quantity) > 0:
+			to[i].quantity = n.quantity.DeepCopy()
+		}
+	}
+	return to
+}
+
+func placeOf(all []need, name string) int {
+	return slices.IndexFunc(all, func(n need) bool { return n.name == name })
+}

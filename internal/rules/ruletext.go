@@ -1,0 +1,239 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// parseDefaults reads a text such as defaults.txt; the package's comment explains it.
+func (t *table) parseDefaults(text string) error {
+	var types []*Type
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		indented := strings.HasPrefix(line, "\t") || strings.HasPrefix(line, " ")
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		var err error
+		switch {
+		case len(words) == 0:
+		case !indented:
+			types, err = t.namedTypes(words)
+		case len(types) == 0:
+			err = fmt.Errorf("expected the name of a type before the first rule")
+		default:
+			err = addRule(types, words)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	return nil
+}
+
+func (t *table) namedTypes(names []string) (types []*Type, err error) {
+	for _, name := range names {
+		found, ok := t.structs["io.k8s.api."+name]
+		if !ok {
+			return nil, fmt.Errorf("expected the name of a type, received %q", name)
+		}
+		types = append(types, found)
+	}
+	return types, nil
+}
+
+// addRule adds a rule to each of the types. The words are parsed for each, since paths lead to
+// other fields in each.
+func addRule(types []*Type, words []string) error {
+	for _, t := range types {
+		r, err := parseRule(t, words)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+		t.rules = append(t.rules, r)
+	}
+	return nil
+}
+
+func parseRule(t *Type, words []string) (r rule, err error) {
+	if words[0] == "do" && len(words) == 2 {
+		step, ok := steps[words[1]]
+		if !ok {
+			return r, fmt.Errorf("there is no step %q", words[1])
+		}
+		return rule{operation: perform, step: step}, nil
+	}
+	if len(words) < 2 {
+		return r, fmt.Errorf("expected TARGET and what to do with it, received %q", words)
+	}
+	r.target, err = parsePath(t, words[0])
+	if err != nil {
+		return r, err
+	}
+	holder := r.target.holder(t)
+	rest, err := r.parseOperation(t, holder, words[1:])
+	if err != nil || len(rest) == 0 {
+		return r, err
+	}
+	if rest[0] != "when" {
+		return r, fmt.Errorf("expected when, received %q", rest[0])
+	}
+	r.conditions, err = parseConditions(t, holder, rest[1:])
+	return r, err
+}
+
+// holder is the struct that the last name of a path is in.
+func (p *path) holder(t *Type) *Type {
+	if len(p.names) > 1 {
+		t = p.names[len(p.names)-2].of.Innermost()
+	}
+	return t
+}
+
+// parseOperation reads what is done, and returns the words after it.
+func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, err error) {
+	switch words[0] {
+	case "drop":
+		r.operation = drop
+		return words[1:], nil
+	case "rounded":
+		r.operation = round
+		return words[1:], nil
+	case "=":
+		r.operation = give
+	case ":=":
+		r.operation = replace
+	case "+=":
+		r.operation = merge
+	default:
+		return nil, fmt.Errorf("expected =, :=, +=, drop or rounded, received %q", words[0])
+	}
+	words = words[1:]
+	if len(words) == 0 {
+		return nil, fmt.Errorf("expected a value at the end of the line")
+	}
+	switch {
+	case words[0] == "from" && len(words) > 1:
+		source, err := parseEither(t, holder, words[1])
+		r.source = &source
+		return words[2:], err
+	case r.operation == merge:
+		return nil, fmt.Errorf("expected from SOURCE, received %q", words)
+	case words[0] == "now":
+		r.now = true
+	default:
+		r.value, err = parseValue(words[0])
+	}
+	return words[1:], err
+}
+
+// parseValue reads JSON, or a word that stands for itself.
+func parseValue(word string) (document.Value, error) {
+	if strings.ContainsAny(word[:1], `{["-0123456789`) || word == "true" || word == "false" {
+		v, err := document.ParseJSON([]byte(word))
+		if err != nil {
+			err = fmt.Errorf("expected JSON, received %s: %w", word, err)
+		}
+		return v, err
+	}
+	return document.NewString(word), nil
+}
+
+// parseEither reads a path that starts at the type or, with a dot, at the holder of the target.
+func parseEither(t, holder *Type, text string) (path, error) {
+	rest, neighbor := strings.CutPrefix(text, ".")
+	if !neighbor {
+		return parsePath(t, text)
+	}
+	p, err := parsePath(holder, rest)
+	p.neighbor = true
+	return p, err
+}
+
+func parsePath(t *Type, text string) (p path, err error) {
+	for _, name := range splitPath(text) {
+		name, each := strings.CutSuffix(name, "[]")
+		n := pathName{name: name, each: each}
+		switch {
+		case t.Kind == Map:
+			n.of = t.Elem
+		default:
+			f, ok := t.Field(name)
+			if !ok {
+				return p, fmt.Errorf("%s: %s has no field %q", text, t.GoName, name)
+			}
+			n.of, n.pointer = f.Type, f.Pointer
+		}
+		if each != (n.of.Kind == List) && each {
+			return p, fmt.Errorf("%s: %q is no list", text, name)
+		}
+		t = n.of
+		if each {
+			t = t.Elem
+		}
+		p.names = append(p.names, n)
+	}
+	return p, nil
+}
+
+// splitPath splits at the dots that are not quoted.
+func splitPath(text string) (names []string) {
+	for text != "" {
+		if quoted, ok := strings.CutPrefix(text, `"`); ok {
+			name, rest, _ := strings.Cut(quoted, `"`)
+			names, text = append(names, name), strings.TrimPrefix(rest, ".")
+			continue
+		}
+		name, rest, _ := strings.Cut(text, ".")
+		names, text = append(names, name), rest
+	}
+	return names
+}
+
+func parseConditions(t, holder *Type, words []string) (all []condition, err error) {
+	for len(words) > 0 {
+		var c condition
+		switch {
+		case words[0] == "only" && len(words) > 1:
+			c.test = isOnly
+			c.path, err = parsePath(t, words[1])
+			words = words[2:]
+		case len(words) > 2 && words[1] == "is":
+			c.path, err = parseEither(t, holder, words[0])
+			c.setTest(words[2])
+			words = words[3:]
+		default:
+			err = fmt.Errorf("expected a condition, received %q", words)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+		if len(words) == 0 {
+			break
+		}
+		if words[0] != "and" || len(words) == 1 {
+			return nil, fmt.Errorf("expected and CONDITION, received %q", words)
+		}
+		words = words[1:]
+	}
+	return all, nil
+}
+
+func (c *condition) setTest(word string) {
+	switch word {
+	case "set":
+		c.test = isSet
+	case "unset":
+		c.test = isUnset
+	case "absent":
+		c.test = isAbsent
+	case "latest":
+		c.test = isLatest
+	default:
+		c.test = isOneOf
+		c.values = strings.Split(word, "|")
+	}
+}

@@ -1,0 +1,221 @@
+package rules
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// The zeros of the scalars.
+var (
+	emptyString = document.NewString("")
+	zeroNumber  = document.NewInt(0)
+	noQuantity  = document.NewString("0")
+)
+
+// zero returns how Go writes a value of the type that has nothing in it.
+func (t *Type) zero() document.Value {
+	switch t.Kind {
+	case Struct:
+		return document.NewMap()
+	case String:
+		return emptyString
+	case Bool:
+		return document.NewBool(false)
+	case Int32, Int64, IntOrString:
+		return zeroNumber
+	case Quantity:
+		return noQuantity
+	}
+	return document.NewNull()
+}
+
+// readScalar reads what is neither struct, list nor map.
+func (r *reader) readScalar(t *Type, v document.Value) (document.Value, error) {
+	kind := v.Kind()
+	switch t.Kind {
+	case String:
+		if kind == document.String {
+			return v, nil
+		}
+	case Bool:
+		if kind == document.Bool {
+			return v, nil
+		}
+	case Int32, Int64:
+		if kind == document.Number {
+			return r.readInteger(t, v)
+		}
+	case IntOrString:
+		switch kind {
+		case document.String:
+			return v, nil
+		case document.Number:
+			return r.readInteger(t, v)
+		}
+	case Quantity:
+		return r.readQuantity(t, v)
+	case Bytes:
+		return r.readBytes(t, v)
+	case Time, MicroTime:
+		if kind == document.String {
+			return r.readTime(t, v)
+		}
+	}
+	return v, r.wrongKind(t, v)
+}
+
+func (r *reader) readInteger(t *Type, v document.Value) (document.Value, error) {
+	bits := 32
+	if t.Kind == Int64 {
+		bits = 64
+	}
+	text := v.Text()
+	i, err := strconv.ParseInt(text, 10, bits)
+	switch {
+	case err == nil && text != "-0":
+		return v, nil
+	case err == nil:
+		return document.NewInt(i), nil
+	case !r.options.WholeFloats:
+		return v, r.wrongKind(t, v)
+	}
+	f, ok := v.Float64()
+	limit := float64(uint64(1) << (bits - 1))
+	if !ok || f != float64(int64(f)) || f < -limit || f >= limit {
+		return v, r.wrongKind(t, v)
+	}
+	return document.NewInt(int64(f)), nil
+}
+
+// readQuantity spells a quantity as Go does.
+func (r *reader) readQuantity(t *Type, v document.Value) (document.Value, error) {
+	if v.Kind() == document.String && isCanonicalQuantity(v.Text()) {
+		return v, nil
+	}
+	q, err := resource.ParseQuantity(strings.TrimSpace(v.Text()))
+	if err != nil {
+		return v, r.badValue(t, v, err.Error())
+	}
+	return respelled(v, q.String()), nil
+}
+
+// respelled returns a string, or the value if it is that string.
+func respelled(v document.Value, text string) document.Value {
+	if v.Kind() == document.String && v.Text() == text {
+		return v
+	}
+	return document.NewString(text)
+}
+
+// isCanonicalQuantity tells whether a quantity is surely spelled as Go would. It knows the usual
+// ones: a few digits, and a suffix of thousands or of powers of 1024.
+func isCanonicalQuantity(text string) bool {
+	const mostDigits = 5 // few enough for any of the suffixes
+	digits, number := 0, 0
+	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
+		number = 10*number + int(text[digits]-'0')
+		if digits++; digits > mostDigits {
+			return false
+		}
+	}
+	if digits == 0 || text[0] == '0' {
+		return text == "0"
+	}
+	switch text[digits:] {
+	case "", "m", "k", "M", "G":
+		return number%1000 != 0
+	case "Ki", "Mi", "Gi":
+		return number%1024 != 0
+	}
+	return false
+}
+
+// readTime writes a time in UTC, and without parts of a second, or with six digits of them.
+func (r *reader) readTime(t *Type, v document.Value) (document.Value, error) {
+	layout, written := time.RFC3339, time.RFC3339
+	if t.Kind == MicroTime {
+		layout, written = metav1.RFC3339Micro, metav1.RFC3339Micro
+	}
+	text := v.Text()
+	at, err := time.Parse(layout, text)
+	switch {
+	case err != nil:
+		return v, r.badValue(t, v, err.Error())
+	case at.IsZero():
+		return document.Value{}, nil
+	case len(text) == len("2006-01-02T15:04:05Z") && t.Kind == Time, len(text) == len("2006-01-02T15:04:05.000000Z") && t.Kind == MicroTime:
+		return v, nil // no room for another zone, or for parts of a second
+	}
+	return document.NewString(at.UTC().Format(written)), nil
+}
+
+// readBytes reads base 64, in which Go does not mind line breaks.
+func (r *reader) readBytes(t *Type, v document.Value) (document.Value, error) {
+	if v.Kind() == document.List {
+		return r.readByteList(t, v)
+	}
+	if v.Kind() != document.String {
+		return v, r.wrongKind(t, v)
+	}
+	text := v.Text()
+	if isCanonicalBase64(text) {
+		return v, nil
+	}
+	content, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return v, r.badValue(t, v, err.Error())
+	}
+	return respelled(v, base64.StdEncoding.EncodeToString(content)), nil
+}
+
+// readByteList reads bytes that are spelled as a list of numbers.
+func (r *reader) readByteList(t *Type, v document.Value) (document.Value, error) {
+	content := make([]byte, v.Len())
+	for i, item := range v.Items() {
+		number, err := strconv.ParseUint(item.Text(), 10, 8)
+		if err != nil || item.Kind() != document.Number {
+			return v, r.wrongKind(t, item)
+		}
+		content[i] = byte(number)
+	}
+	return document.NewString(base64.StdEncoding.EncodeToString(content)), nil
+}
+
+// isCanonicalBase64 tells whether a text is surely base 64 as Go writes it. It looks only at texts
+// that need no padding, or none of whose bits are lost in it.
+func isCanonicalBase64(text string) bool {
+	if len(text)%4 != 0 {
+		return false
+	}
+	end := len(text)
+	for padding := 0; padding < 2 && end > 0 && text[end-1] == '='; padding++ {
+		end--
+	}
+	for i := range end {
+		if base64Digit[text[i]] == 0 {
+			return false
+		}
+	}
+	switch len(text) - end {
+	case 1:
+		return (base64Digit[text[end-1]]-1)&3 == 0
+	case 2:
+		return (base64Digit[text[end-1]]-1)&15 == 0
+	}
+	return true
+}
+
+// base64Digit is one more than the value of each digit, and 0 for what is none.
+var base64Digit = func() (values [256]byte) {
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		values[c] = byte(i + 1)
+	}
+	return values
+}()
