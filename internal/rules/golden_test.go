@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,4 +85,43 @@ func requireSettled(t *testing.T, of *Type, doc document.Value) {
 			t.Errorf("defaulting %v a second time: %v", v, twice)
 		}
 	}
+}
+
+// TestEveryRuleCounts takes each rule away in turn, and expects that a golden document notices.
+func TestEveryRuleCounts(t *testing.T) {
+	types, err := readTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := goldenInputs(t, types)
+	for _, of := range types.types {
+		all := of.rules
+		for i := range all {
+			of.rules = slices.Delete(slices.Clone(all), i, i+1)
+			if all[i].now || slices.ContainsFunc(inputs, func(in goldenInput) bool { return in.of.Default(in.doc).JSON() != in.want }) {
+				continue
+			}
+			t.Errorf("%s: no golden document notices that the rule number %d is gone", of.Name, i+1)
+		}
+		of.rules = all
+	}
+}
+
+// goldenInput is a document that was read, and what it becomes.
+type goldenInput struct {
+	of   *Type
+	doc  document.Value
+	want string
+}
+
+func goldenInputs(t *testing.T, types *table) (inputs []goldenInput) {
+	t.Helper()
+	for _, line := range goldenLines(t) {
+		parts := strings.Split(line, "\t")
+		of := types.structs[parts[0]]
+		if read, _, err := of.Read(parse(t, parts[1])); err == nil {
+			inputs = append(inputs, goldenInput{of, read, parts[2]})
+		}
+	}
+	return inputs
 }

@@ -1,0 +1,117 @@
+package rules
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// maxDataBytes is how much a ConfigMap or a Secret may hold.
+const maxDataBytes = 1 << 20
+
+// frozenData refuses changes of what says that it is immutable.
+func frozenData(c *checker, now, old document.Value) {
+	const words = "field is immutable when `immutable` is set"
+	if !now.Get("immutable").Bool() {
+		c.forbidden(words, "immutable")
+	}
+	for _, name := range []string{"data", "binaryData"} {
+		if t, _ := below(c.kind, name); !same(t, false, now.Get(name), old.Get(name)) {
+			c.forbidden(words, name)
+		}
+	}
+}
+
+func notInBinary(c *checker, _, _ document.Value) {
+	if object := c.innermost(); !isNothing(object.Get("binaryData").Get(c.key())) {
+		c.invalid(c.key(), "duplicate of key present in binaryData")
+	}
+}
+
+func configMapSize(c *checker, object, _ document.Value) {
+	size := 0
+	for _, value := range object.Get("data").Fields() {
+		size += len(value.Text())
+	}
+	if size+decodedSize(object.Get("binaryData")) > maxDataBytes {
+		c.tooLong(maxDataBytes, "")
+	}
+}
+
+func secretSize(c *checker, data, _ document.Value) {
+	if decodedSize(data) > maxDataBytes {
+		c.tooLong(maxDataBytes)
+	}
+}
+
+// decodedSize returns how many bytes the values of a map are, which are in base 64.
+func decodedSize(data document.Value) (size int) {
+	for _, value := range data.Fields() {
+		text := value.Text()
+		size += base64.StdEncoding.DecodedLen(len(text))
+		for i := len(text) - 1; i >= 0 && i >= len(text)-2 && text[i] == '='; i-- {
+			size--
+		}
+	}
+	return size
+}
+
+// secretKeys are the keys that secrets of a type must have; any of them is enough for basic-auth.
+var secretKeys = map[string][]string{
+	"kubernetes.io/dockercfg":        {".dockercfg"},
+	"kubernetes.io/dockerconfigjson": {".dockerconfigjson"},
+	"kubernetes.io/ssh-auth":         {"ssh-privatekey"},
+	"kubernetes.io/tls":              {"tls.crt", "tls.key"},
+	"kubernetes.io/basic-auth":       {"username", "password"},
+}
+
+func secretType(c *checker, secret, _ document.Value) {
+	kind, data := secret.Get("type").Text(), secret.Get("data")
+	const account = "kubernetes.io/service-account.name"
+	if kind == "kubernetes.io/service-account-token" && secret.Lookup("metadata", "annotations", account).Text() == "" {
+		c.push("metadata")
+		c.push("annotations")
+		c.missingKey(account)
+		c.pop()
+		c.pop()
+	}
+	keys := secretKeys[kind]
+	c.push("data")
+	defer c.pop()
+	missing := 0
+	for _, key := range keys {
+		if isNothing(data.Get(key)) || kind == "kubernetes.io/ssh-auth" && data.Get(key).Text() == "" {
+			missing++
+		}
+	}
+	if kind == "kubernetes.io/basic-auth" && missing < len(keys) {
+		return
+	}
+	for _, key := range keys {
+		value := data.Get(key)
+		if isNothing(value) || kind == "kubernetes.io/ssh-auth" && value.Text() == "" {
+			c.missingKey(key)
+		} else if key[0] == '.' {
+			c.jsonObject(key, value.Text())
+		}
+	}
+}
+
+func (c *checker) missingKey(key string) {
+	c.pushKey(key)
+	c.required("")
+	c.pop()
+}
+
+func (c *checker) jsonObject(key, text string) {
+	content, err := base64.StdEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(content, &map[string]any{})
+	}
+	if err != nil {
+		c.pushKey(key)
+		c.invalid("<secret contents redacted>", err.Error())
+		c.pop()
+	}
+}

@@ -1,0 +1,267 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// present returns how many of some fields are there.
+func present(of document.Value, names ...string) (n int) {
+	for _, name := range names {
+		if !isNothing(of.Get(name)) {
+			n++
+		}
+	}
+	return n
+}
+
+// envSources wants a variable to come from one place.
+func envSources(c *checker, from, _ document.Value) {
+	variable, _, _ := c.enclosing("EnvVar")
+	switch n := present(from, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); {
+	case n == 0:
+		c.invalid("", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
+	case variable.Get("value").Text() != "":
+		c.invalid("", "may not be specified when `value` is not empty")
+	case n > 1:
+		c.invalid("", "may not have more than one field specified at a time")
+	}
+}
+
+func envFromSources(c *checker, from, _ document.Value) {
+	item := c.where[len(c.where)-1]
+	c.pop() // kube-apiserver reports it for the list
+	switch present(from, "configMapRef", "secretRef") {
+	case 0:
+		c.invalid("", "must specify one of: `configMapRef` or `secretRef`")
+	case 2:
+		c.invalid("", "may not have more than one field specified at a time")
+	}
+	c.where = append(c.where, item)
+}
+
+// What a variable and a file of a volume can have in them, in order.
+var (
+	fieldsForEnv = []string{
+		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
+		"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
+	}
+	fieldsForFiles    = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
+	containerAmounts  = []string{"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"}
+	hugePagesAmounts  = []string{"limits.hugepages-", "requests.hugepages-"}
+	convertibleFields = []string{
+		"metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid", "spec.nodeName",
+		"spec.restartPolicy", "spec.serviceAccountName", "spec.schedulerName", "status.phase", "status.hostIP",
+		"status.hostIPs", "status.podIP", "status.podIPs",
+	}
+)
+
+func fieldRef(c *checker, ref, _ document.Value) { c.fieldReference(ref, fieldsForEnv) }
+
+func (c *checker) fieldReference(ref document.Value, allowed []string) {
+	version, fieldPath := ref.Get("apiVersion").Text(), ref.Get("fieldPath").Text()
+	switch {
+	case version == "":
+		c.required("", "apiVersion")
+		return
+	case fieldPath == "":
+		c.required("", "fieldPath")
+		return
+	case version != "v1":
+		c.invalid(fieldPath, "error converting fieldPath: unsupported pod version: "+version, "fieldPath")
+		return
+	}
+	name, key, hasKey := subscript(fieldPath)
+	switch {
+	case hasKey && name == "metadata.annotations":
+		c.invalidAll(strings.ToLower(key), formats["qualified-name"].check(strings.ToLower(key)))
+	case hasKey && name == "metadata.labels":
+		c.invalidAll(key, formats["qualified-name"].check(key))
+	case hasKey:
+		c.invalid(fieldPath, fmt.Sprintf("error converting fieldPath: field label does not support subscript: %s", fieldPath), "fieldPath")
+	case name == "spec.host" && slices.Contains(allowed, "spec.nodeName"):
+	case !slices.Contains(convertibleFields, name) && name != "spec.host":
+		c.invalid(fieldPath, fmt.Sprintf("error converting fieldPath: field label not supported: %s", fieldPath), "fieldPath")
+	case !slices.Contains(allowed, name):
+		c.unsupported(name, allowed, "fieldPath")
+	}
+}
+
+// subscript splits metadata.labels['app'].
+func subscript(path string) (name, key string, ok bool) {
+	rest, ok := strings.CutSuffix(path, "']")
+	if !ok {
+		return path, "", false
+	}
+	name, key, ok = strings.Cut(rest, "['")
+	if !ok || name == "" {
+		return path, "", false
+	}
+	return name, key, true
+}
+
+func resourceRef(c *checker, ref, _ document.Value) { c.resourceReference(ref, false) }
+
+func (c *checker) resourceReference(ref document.Value, ofVolume bool) {
+	name := ref.Get("resource").Text()
+	isHugePages := slices.ContainsFunc(hugePagesAmounts, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	switch {
+	case ofVolume && ref.Get("containerName").Text() == "":
+		c.required("", "containerName")
+	case name == "":
+		c.required("", "resource")
+	case !slices.Contains(containerAmounts, name) && !isHugePages:
+		c.unsupported(name, containerAmounts, "resource")
+	}
+	c.divisor(name, isHugePages, ref.Get("divisor").Text())
+}
+
+func (c *checker) divisor(name string, isHugePages bool, divisor string) {
+	amount, err := resource.ParseQuantity(divisor)
+	if err != nil || amount.IsZero() {
+		return
+	}
+	bytes := []string{"1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"}
+	what, allowed := "", bytes
+	switch _, kind, _ := strings.Cut(name, "."); {
+	case isHugePages:
+		what = "hugepages"
+	case !slices.Contains(containerAmounts, name):
+		return
+	case kind == "cpu":
+		if !slices.Contains([]string{"1m", "1"}, amount.String()) {
+			c.invalid(name, "only divisor's values 1m and 1 are supported with the cpu resource", "divisor")
+		}
+		return
+	case kind == "ephemeral-storage":
+		what = "local ephemeral storage"
+	default:
+		what = kind
+	}
+	if !slices.Contains(allowed, amount.String()) {
+		c.invalid(name, fmt.Sprintf("only divisor's values %s are supported with the %s resource", strings.Join(allowed, ", "), what), "divisor")
+	}
+}
+
+// volumeNamed returns the volume of that name, if nothing is wrong with it. A StatefulSet's pods
+// have volumes of its claims as well.
+func (c *checker) volumeNamed(name string) (volume document.Value, ok bool) {
+	if spec, _, inside := c.enclosing("StatefulSetSpec"); inside {
+		for _, claim := range spec.Get("volumeClaimTemplates").Items() {
+			if claim.Lookup("metadata", "name").Text() == name {
+				return document.Value{}, true
+			}
+		}
+	}
+	spec, _, _ := c.enclosing("PodSpec")
+	volumes := spec.Get("volumes")
+	if i := c.first(volumes, "name", name, true); i >= 0 {
+		return volumes.At(i), true
+	}
+	return document.Value{}, false
+}
+
+func mountedVolume(c *checker, now, _ document.Value) {
+	if _, ok := c.volumeNamed(now.Text()); !ok {
+		c.notFound(now.Text())
+	}
+}
+
+func mountPath(c *checker, mount, _ document.Value) {
+	name, at := mount.Get("name").Text(), mount.Get("mountPath").Text()
+	if i := c.first(c.list, "mountPath", at, false); i >= 0 && i < c.item {
+		c.invalid(at, "must be unique", "mountPath")
+	}
+	container, _, _ := c.enclosing("ContainerCommon")
+	devices := container.Get("volumeDevices")
+	if c.first(devices, "name", name, false) >= 0 {
+		c.invalid(name, "must not already exist in volumeDevices", "name")
+	}
+	if c.first(devices, "devicePath", at, false) >= 0 {
+		c.invalid(at, "must not already exist as a path in volumeDevices", "mountPath")
+	}
+}
+
+func mountPropagation(c *checker, mount, _ document.Value) {
+	mode := mount.Get("mountPropagation").Text()
+	if modes := []string{"Bidirectional", "HostToContainer", "None"}; !slices.Contains(modes, mode) {
+		c.unsupported(mode, modes)
+	}
+	container, _, _ := c.enclosing("ContainerCommon")
+	if mode == "Bidirectional" && !container.Lookup("securityContext", "privileged").Bool() {
+		c.forbidden("Bidirectional mount propagation is available only to privileged containers")
+	}
+}
+
+func recursiveReadOnly(c *checker, mount, _ document.Value) {
+	switch mode := mount.Get("recursiveReadOnly").Text(); mode {
+	case "Disabled":
+	case "Enabled", "IfPossible":
+		if !mount.Get("readOnly").Bool() {
+			c.forbidden("may only be specified when readOnly is true")
+		}
+		if propagation := mount.Get("mountPropagation"); !isNothing(propagation) && propagation.Text() != "None" {
+			c.forbidden("may only be specified when mountPropagation is None or not specified")
+		}
+	default:
+		c.unsupported(mode, []string{"Disabled", "Enabled", "IfPossible"})
+	}
+}
+
+func volumeDevice(c *checker, device, _ document.Value) {
+	name, at := device.Get("name").Text(), device.Get("devicePath").Text()
+	if name == "" {
+		c.required("", "name")
+	} else if i := c.first(c.list, "name", name, false); i >= 0 && i < c.item {
+		c.invalid(name, "must be unique", "name")
+	}
+	volume, found := c.volumeNamed(name)
+	switch {
+	case !found:
+		c.notFound(name, "name")
+	case !volume.IsAbsent() && present(volume, "persistentVolumeClaim", "ephemeral") == 0:
+		c.invalid(name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode", "name")
+	}
+	if at == "" {
+		c.required("", "devicePath")
+	}
+	if i := c.first(c.list, "devicePath", at, false); i >= 0 && i < c.item {
+		c.invalid(at, "must be unique", "devicePath")
+	}
+	if len(backstepProblems(at)) > 0 {
+		c.invalid(at, "can not contain backsteps ('..')", "devicePath")
+	}
+	container, _, _ := c.enclosing("ContainerCommon")
+	mounts := container.Get("volumeMounts")
+	if c.first(mounts, "name", name, false) >= 0 {
+		c.invalid(name, "must not already exist in volumeMounts", "name")
+	}
+	if c.first(mounts, "mountPath", at, false) >= 0 {
+		c.invalid(at, "must not already exist as a path in volumeMounts", "devicePath")
+	}
+}
+
+// stopSignal wants the operating system to be known, for signals differ. Whether Linux has a
+// signal is not looked at.
+func stopSignal(c *checker, now, _ document.Value) {
+	spec, _, _ := c.enclosing("PodSpec")
+	switch os := spec.Get("os"); {
+	case isNothing(os):
+		c.forbidden("may not be set for containers with empty `spec.os.name`")
+	case os.Get("name").Text() == "windows" && now.Text() != "SIGKILL" && now.Text() != "SIGTERM":
+		c.unsupported(now.Text(), []string{"SIGKILL", "SIGTERM"})
+	}
+}
+
+func sleepSeconds(c *checker, action, _ document.Value) {
+	spec, _, _ := c.enclosing("PodSpec")
+	grace := spec.Get("terminationGracePeriodSeconds")
+	if n := number(action.Get("seconds")); !isNothing(grace) && (n < 0 || n > number(grace)) {
+		c.invalid(n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", number(grace)))
+	}
+}

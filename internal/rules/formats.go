@@ -1,0 +1,161 @@
+package rules
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/validation"
+	netutils "k8s.io/utils/net"
+)
+
+// format is how a text must be written. accepts is quick and may say no to what is right; then
+// problems has the last word, and the words for what is wrong.
+type format struct {
+	accepts  func(string) bool
+	problems func(string) []string
+}
+
+func (f format) check(text string) []string {
+	if f.accepts != nil && f.accepts(text) {
+		return nil
+	}
+	return f.problems(text)
+}
+
+// pathSegment is what every object's name must be, whatever its kind.
+var pathSegment = format{isDNSSubdomain, content.IsPathSegmentName}
+
+// formats are those that rules name.
+var formats = map[string]format{
+	"dns-label":                {isDNSLabel, validation.IsDNS1123Label},
+	"dns-subdomain":            {isDNSSubdomain, validation.IsDNS1123Subdomain},
+	"dns-subdomain-underscore": {isDNSSubdomain, validation.IsDNS1123SubdomainWithUnderscore},
+	"dns1035-label":            {nil, validation.IsDNS1035Label},
+	"dns-prefix":               {isDNSSubdomain, dnsPrefixProblems},
+	"wildcard-subdomain":       {nil, validation.IsWildcardDNS1123Subdomain},
+	"host":                     {isDNSSubdomain, hostProblems},
+	"dns-name":                 {nil, dnsNameProblems},
+	"path-segment":             pathSegment,
+	"qualified-name":           {isLabelKey, content.IsLabelKey},
+	"qualified-name-any-case":  {isLabelKey, func(s string) []string { return content.IsLabelKey(strings.ToLower(s)) }},
+	"label-value":              {isLabelValue, content.IsLabelValue},
+	"env-name":                 {isCIdentifier, validation.IsRelaxedEnvVarName},
+	"data-key":                 {isDataKey, validation.IsConfigMapKey},
+	"port-name":                {nil, validation.IsValidPortName},
+	"header-name":              {nil, validation.IsHTTPHeaderName},
+	"relative-path":            {nil, descendingProblems},
+	"relative-file":            {nil, localFileProblems},
+	"no-backsteps":             {nil, backstepProblems},
+	"timezone":                 {nil, timeZoneProblems},
+	"cron-schedule":            {nil, scheduleProblems},
+}
+
+// isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue accept what nearly all names look like;
+// regular expressions, which decide otherwise, take many times longer.
+func isDNSLabel(s string) bool {
+	return len(s) <= 63 && len(s) > 0 && isLowerAlnum(s[0]) && isLowerAlnum(s[len(s)-1]) && all(s, isLowerAlnumOrDash)
+}
+
+func isDNSSubdomain(s string) bool {
+	if len(s) > 253 {
+		return false
+	}
+	for {
+		label, rest, more := strings.Cut(s, ".")
+		if len(label) == 0 || !isLowerAlnum(label[0]) || !isLowerAlnum(label[len(label)-1]) || !all(label, isLowerAlnumOrDash) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		s = rest
+	}
+}
+
+func isLabelKey(s string) bool {
+	prefix, name, qualified := strings.Cut(s, "/")
+	if !qualified {
+		name = prefix
+	} else if !isDNSSubdomain(prefix) {
+		return false
+	}
+	return name != "" && isLabelValue(name)
+}
+
+func isLabelValue(s string) bool {
+	return s == "" || len(s) <= 63 && isAlnum(s[0]) && isAlnum(s[len(s)-1]) && all(s, isNameByte)
+}
+
+func isCIdentifier(s string) bool {
+	return s != "" && !isDigit(s[0]) && all(s, func(b byte) bool { return isAlnum(b) || b == '_' })
+}
+
+func isDataKey(s string) bool {
+	return len(s) <= 253 && s != "" && s[0] != '.' && all(s, isNameByte)
+}
+
+func all(s string, is func(byte) bool) bool {
+	for i := range len(s) {
+		if !is(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(b byte) bool            { return '0' <= b && b <= '9' }
+func isLowerAlnum(b byte) bool       { return 'a' <= b && b <= 'z' || isDigit(b) }
+func isLowerAlnumOrDash(b byte) bool { return isLowerAlnum(b) || b == '-' }
+func isAlnum(b byte) bool            { return isLowerAlnum(b) || 'A' <= b && b <= 'Z' }
+func isNameByte(b byte) bool         { return isAlnum(b) || b == '-' || b == '_' || b == '.' }
+
+// dnsPrefixProblems are those of a name that something is going to be appended to.
+func dnsPrefixProblems(s string) []string { return validation.IsDNS1123Subdomain(asPrefix(s)) }
+
+// asPrefix takes the dash from the end of a name that something is going to be appended to, in
+// the way of kube-apiserver, which takes the character before it as well.
+func asPrefix(s string) string {
+	if len(s) > 1 && strings.HasSuffix(s, "-") {
+		return s[:len(s)-2] + "a"
+	}
+	return s
+}
+
+// hostProblems are those of a host that may start with an asterisk.
+func hostProblems(s string) []string {
+	if strings.Contains(s, "*") {
+		return validation.IsWildcardDNS1123Subdomain(s)
+	}
+	return validation.IsDNS1123Subdomain(s)
+}
+
+func dnsNameProblems(s string) []string {
+	if netutils.ParseIPSloppy(s) != nil {
+		return []string{"must be a DNS name, not an IP address"}
+	}
+	return nil
+}
+
+func descendingProblems(s string) (problems []string) {
+	if strings.HasPrefix(s, "/") {
+		problems = append(problems, "must be a relative path")
+	}
+	return append(problems, backstepProblems(s)...)
+}
+
+func localFileProblems(s string) []string {
+	problems := descendingProblems(s)
+	if strings.HasPrefix(s, "..") && !strings.HasPrefix(s, "../") {
+		problems = append(problems, "must not start with '..'")
+	}
+	return problems
+}
+
+func backstepProblems(s string) []string {
+	for part := range strings.SplitSeq(s, "/") {
+		if part == ".." {
+			return []string{"must not contain '..'"}
+		}
+	}
+	return nil
+}

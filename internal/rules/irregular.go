@@ -1,0 +1,66 @@
+package rules
+
+import "github.com/cadastre/cadastre/document"
+
+// irregularChecks are the checks that rules name and that are code: each is one of a kind. They look at
+// what the block is about, or at the field that they are written beside.
+func irregularChecks() map[string]func(c *checker, now, old document.Value) {
+	return map[string]func(c *checker, now, old document.Value){
+		"object-meta-update": updatedObjectMeta,
+		"labels":             func(c *checker, now, _ document.Value) { c.labels(now) },
+		"annotations":        func(c *checker, now, _ document.Value) { c.annotations(now) },
+		"own-finalizer":      ownFinalizer,
+
+		"label-selector":         labelSelector,
+		"node-requirement":       nodeRequirement,
+		"loose-node-requirement": looseNodeRequirement,
+		"node-field-requirement": nodeFieldRequirement,
+		"match-label-keys":       matchLabelKeys,
+		"controller-selects":     controllerSelects,
+
+		"port": port, "port-or-name": portOrName, "ip": ip, "new-ip": newIP, "new-cidr": newCIDR,
+		"user-id": userID, "group-id": groupID, "sysctl-name": sysctlName, "file-mode": fileMode,
+		"absolute-path": absolutePath, "trimmed": trimmed, "csi-driver": csiDriver,
+		"domain-prefixed-path": domainPrefixedPath, "group-version": groupVersion,
+		"int-or-percent": intOrPercentFormat, "percent-limit": percentLimit,
+
+		"pod-annotations": podAnnotations, "template-annotations": templateAnnotations, "pod-profiles": podProfiles,
+		"pod-update": podUpdate, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
+		"host-network-ports": hostNetworkPorts, "dns-config": dnsConfig, "toleration": toleration,
+		"os-fields": osFields, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
+		"spread-min-domains": spreadMinDomains, "privilege-escalation": privilegeEscalation,
+		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName,
+
+		"resource-list": resourceList, "pod-resources": podResources, "container-resources": containerResources,
+		"resize-policy": resizePolicy, "quota-resource": quotaResource,
+
+		"env-sources": envSources, "env-from-sources": envFromSources, "field-ref": fieldRef, "resource-ref": resourceRef,
+		"mounted-volume": mountedVolume, "mount-path": mountPath, "mount-propagation": mountPropagation,
+		"recursive-read-only": recursiveReadOnly, "volume-device": volumeDevice, "stop-signal": stopSignal,
+		"sleep-seconds": sleepSeconds,
+
+		"downward-file": downwardFile, "fibre-channel": fibreChannel, "single-projection": singleProjection,
+		"single-access-mode": singleAccessMode, "claim-storage": claimStorage, "data-source-kind": dataSourceKind,
+		"claim-update": claimUpdate, "volume-update": volumeUpdate, "node-affinity-frozen": nodeAffinityFrozen,
+		"volume-capacity": volumeCapacity,
+
+		"progress-deadline": progressDeadline, "rollout-moves": rolloutMoves, "daemon-moves": daemonMoves,
+		"revision-data": revisionData, "job-selects": jobSelects, "job-hostnames": jobHostnames,
+		"job-completions": jobCompletions, "job-template": jobTemplate, "failed-indexes": failedIndexes,
+		"cron-job-name": cronJobName, "schedule-zone": scheduleZone, "cron-timezone": cronTimeZone,
+
+		"frozen-data": frozenData, "not-in-binary": notInBinary, "config-map-size": configMapSize,
+		"secret-size": secretSize, "secret-type": secretType,
+
+		"service-update": serviceUpdate, "service-has-ports": serviceHasPorts, "external-name": externalName,
+		"headless-type": headlessType, "cluster-ips": clusterIPs, "node-ports-unique": nodePortsUnique,
+		"ports-unique": portsUnique, "external-traffic": externalTraffic, "service-port-name": servicePortName,
+		"endpoint-subset-size": endpointSubsetSize, "endpoint-port-name": endpointPortName,
+
+		"not-both-resources": notBothResources, "ingress-class-annotation": ingressClassAnnotation,
+		"ingress-path": ingressPath, "ingress-backend": ingressBackend, "policy-types": policyTypes,
+		"policy-port": policyPort, "policy-peer": policyPeer, "ip-block-except": ipBlockExcept,
+		"ingress-class-namespace": ingressClassNamespace,
+		"autoscaler-bounds":       autoscalerBounds, "priority-frozen": priorityFrozen, "access-review": accessReview,
+	}
+}

@@ -1,0 +1,256 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// maxAnnotationBytes is how long all names and values of an object's annotations may be together.
+const maxAnnotationBytes = 256 << 10
+
+// nameFormat is how the names of a kind are written, and the beginnings of generated ones.
+type nameFormat struct{ name, prefix format }
+
+// nameFormats are those that object-meta knows.
+var nameFormats = map[string]nameFormat{
+	"dns-label":     {formats["dns-label"], prefixed("dns-label")},
+	"dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain")},
+	"dns1035-label": {formats["dns1035-label"], prefixed("dns1035-label")},
+	// What a generated name starts with is not looked at if only the whole name counts.
+	"whole-dns-subdomain": {formats["dns-subdomain"], format{accepts: func(string) bool { return true }}},
+	"path-segment":        {pathSegment, pathSegment},
+	"any":                 {format{accepts: func(string) bool { return true }}, format{accepts: func(string) bool { return true }}},
+}
+
+func prefixed(name string) format {
+	f := formats[name]
+	return format{f.accepts, func(s string) []string { return f.problems(asPrefix(s)) }}
+}
+
+// makeObjectMeta checks metadata as it is checked when an object is created. Some kinds do so
+// for updates as well.
+func makeObjectMeta(args []string) (check, error) {
+	always := len(args) == 2 && args[1] == "always"
+	if len(args) != 1 && !always {
+		return nil, fmt.Errorf("expected a format of names and perhaps always, received %q", args)
+	}
+	names, ok := nameFormats[args[0]]
+	if !ok {
+		return nil, fmt.Errorf("expected a format of names, received %q", args[0])
+	}
+	return func(c *checker, now, _ document.Value) bool {
+		if c.updating && !always {
+			return true
+		}
+		c.createdMeta(now, names)
+		c.finalizerKinds(now)
+		return true
+	}, nil
+}
+
+// updatedObjectMeta checks metadata as nearly every kind does once more when it is updated.
+func updatedObjectMeta(c *checker, now, old document.Value) {
+	if c.updating {
+		c.updatedMeta(now, old)
+		c.finalizerKinds(now)
+	}
+}
+
+// writtenMeta checks what holds for all kinds alike.
+func (c *checker) writtenMeta(meta document.Value, names format) {
+	c.createdMeta(meta, nameFormat{names, names})
+}
+
+func (c *checker) createdMeta(meta document.Value, names nameFormat) {
+	if prefix := meta.Get("generateName").Text(); prefix != "" {
+		c.invalidAll(prefix, names.prefix.check(prefix), "generateName")
+	}
+	if name := meta.Get("name").Text(); name == "" {
+		c.required("name or generateName is required", "name")
+	} else {
+		c.invalidAll(name, names.name.check(name), "name")
+	}
+	switch namespace := meta.Get("namespace").Text(); {
+	case c.namespaced && namespace == "":
+		c.required("", "namespace")
+	case c.namespaced:
+		c.invalidAll(namespace, formats["dns-label"].check(namespace), "namespace")
+	case namespace != "":
+		c.forbidden("not allowed on this type", "namespace")
+	}
+	if n := number(meta.Get("generation")); n < 0 {
+		c.invalid(n, "must be greater than or equal to 0", "generation")
+	}
+	c.labels(meta.Get("labels"), "labels")
+	c.annotations(meta.Get("annotations"), "annotations")
+	c.owners(meta.Get("ownerReferences"))
+	c.finalizers(meta.Get("finalizers"))
+	c.managedFields(meta.Get("managedFields"))
+}
+
+// updatedMeta checks what must not change, and again what may.
+func (c *checker) updatedMeta(now, old document.Value) {
+	if !isEmpty(old.Get("deletionTimestamp")) {
+		c.noNewFinalizers(now.Get("finalizers"), old.Get("finalizers"))
+	}
+	for _, name := range []string{"name", "namespace", "uid"} {
+		was, is := old.Get(name).Text(), now.Get(name).Text()
+		if is != was && !(name == "uid" && is == "") {
+			c.invalid(is, "field is immutable", name)
+		}
+	}
+	// Times that were set stay whatever the client says; the first setting is not the client's.
+	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds"} {
+		if is := now.Get(name); !isNothing(is) && isNothing(old.Get(name)) {
+			c.invalid(shown(is), "field is immutable", name)
+		}
+	}
+	c.labels(now.Get("labels"), "labels")
+	c.annotations(now.Get("annotations"), "annotations")
+	c.owners(now.Get("ownerReferences"))
+	c.managedFields(now.Get("managedFields"))
+}
+
+func (c *checker) noNewFinalizers(now, old document.Value) {
+	var added []string
+	for _, f := range now.Items() {
+		if c.first(old, "", f.Text(), false) < 0 {
+			added = append(added, f.Text())
+		}
+	}
+	if len(added) > 0 {
+		slices.Sort(added)
+		c.forbidden(fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", slices.Compact(added)), "finalizers")
+	}
+}
+
+func (c *checker) labels(labels document.Value, below ...string) {
+	for key, value := range labels.Fields() {
+		if !isLabelKey(key) {
+			c.invalidAll(key, formats["qualified-name"].problems(key), below...)
+		}
+		if text := value.Text(); !isLabelValue(text) {
+			c.invalidAll(text, formats["label-value"].problems(text), below...)
+		}
+	}
+}
+
+func (c *checker) annotations(annotations document.Value, below ...string) {
+	size := 0
+	for key, value := range annotations.Fields() {
+		if !isLabelKey(key) {
+			c.invalidAll(key, formats["qualified-name-any-case"].problems(key), below...)
+		}
+		size += len(key) + len(value.Text())
+	}
+	if size > maxAnnotationBytes {
+		c.tooLong(maxAnnotationBytes, below...)
+	}
+}
+
+func (c *checker) owners(owners document.Value) {
+	controller := ""
+	for _, owner := range owners.Items() {
+		c.owner(owner)
+		if !owner.Get("controller").Bool() {
+			continue
+		}
+		name := owner.Get("kind").Text() + "/" + owner.Get("name").Text()
+		if controller == "" {
+			controller = name
+			continue
+		}
+		c.invalid(shown(owners), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name), "ownerReferences")
+	}
+}
+
+func (c *checker) owner(owner document.Value) {
+	gvk := schema.FromAPIVersionAndKind(owner.Get("apiVersion").Text(), owner.Get("kind").Text())
+	if gvk.Version == "" {
+		c.invalid(owner.Get("apiVersion").Text(), "version must not be empty", "ownerReferences", "apiVersion")
+	}
+	for _, name := range []string{"kind", "name", "uid"} {
+		if owner.Get(name).Text() == "" {
+			c.invalid("", "must not be empty", "ownerReferences", name)
+		}
+	}
+	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
+		c.invalid(shown(owner), fmt.Sprintf("%s is disallowed from being an owner", gvk), "ownerReferences")
+	}
+}
+
+func (c *checker) finalizers(finalizers document.Value) {
+	orphan, foreground := false, false
+	for _, f := range finalizers.Items() {
+		c.invalidAll(f.Text(), formats["qualified-name"].check(f.Text()), "finalizers")
+		orphan = orphan || f.Text() == metav1.FinalizerOrphanDependents
+		foreground = foreground || f.Text() == metav1.FinalizerDeleteDependents
+	}
+	if orphan && foreground {
+		c.invalid(shown(finalizers), fmt.Sprintf("finalizer %s and %s cannot be both set", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents), "finalizers")
+	}
+}
+
+// finalizerKinds refuses finalizers that say nothing about whose they are.
+func (c *checker) finalizerKinds(meta document.Value) {
+	finalizers := meta.Get("finalizers")
+	for i, f := range finalizers.Items() {
+		if isOwnFinalizer(f.Text()) {
+			continue
+		}
+		c.push("finalizers")
+		c.pushItem(i)
+		c.invalid(f.Text(), "name is neither a standard finalizer name nor is it fully qualified")
+		c.pop()
+		c.pop()
+	}
+}
+
+func isOwnFinalizer(name string) bool {
+	switch name {
+	case "kubernetes", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:
+		return true
+	}
+	return strings.Contains(name, "/")
+}
+
+// managedFields checks entries that a client sent. Those of a live object may be sealed; they
+// were checked when they were written.
+func (c *checker) managedFields(entries document.Value) {
+	if entries.IsSealed() {
+		return
+	}
+	for i, entry := range entries.Items() {
+		if entry.IsSealed() {
+			continue
+		}
+		operation, fieldsType := entry.Get("operation").Text(), entry.Get("fieldsType").Text()
+		if operation == "Apply" || operation == "Update" {
+			if (fieldsType == "" || fieldsType == "FieldsV1") && len(entry.Get("subresource").Text()) <= 256 && len(entry.Get("manager").Text()) <= 128 {
+				continue
+			}
+		}
+		c.push("managedFields")
+		c.pushItem(i)
+		if operation != "Apply" && operation != "Update" {
+			c.invalid(operation, "must be `Apply` or `Update`", "operation")
+		}
+		if fieldsType != "" && fieldsType != "FieldsV1" {
+			c.invalid(fieldsType, "must be `FieldsV1`", "fieldsType")
+		}
+		if len(entry.Get("manager").Text()) > 128 {
+			c.tooLong(128, "manager")
+		}
+		if len(entry.Get("subresource").Text()) > 256 {
+			c.tooLong(256, "subresource")
+		}
+		c.pop()
+		c.pop()
+	}
+}

@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	netutils "k8s.io/utils/net"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// notBothResources refuses a rule about paths that is about resources too.
+func notBothResources(c *checker, rule, _ document.Value) {
+	if rule.Get("apiGroups").Len()+rule.Get("resources").Len()+rule.Get("resourceNames").Len() > 0 {
+		c.invalid(shown(rule.Get("nonResourceURLs")), "rules cannot apply to both regular resources and non-resource URLs", "nonResourceURLs")
+	}
+}
+
+func ingressClassAnnotation(c *checker, ingress, _ document.Value) {
+	const name = "kubernetes.io/ingress.class"
+	annotation, class := ingress.Lookup("metadata", "annotations", name), ingress.Lookup("spec", "ingressClassName")
+	if !isNothing(annotation) && !isNothing(class) && annotation.Text() != class.Text() {
+		c.invalid(annotation.Text(), "must match `ingressClassName` when both are specified", "annotations", name)
+	}
+}
+
+func ingressPath(c *checker, p, _ document.Value) {
+	path, kind := p.Get("path").Text(), p.Get("pathType").Text()
+	switch kind {
+	case "Exact", "Prefix":
+		if !strings.HasPrefix(path, "/") {
+			c.invalid(path, "must be an absolute path", "path")
+		}
+		for _, part := range []string{"//", "/./", "/../", "%2f", "%2F"} {
+			if strings.Contains(path, part) {
+				c.invalid(path, fmt.Sprintf("must not contain '%s'", part), "path")
+			}
+		}
+		for _, end := range []string{"/..", "/."} {
+			if strings.HasSuffix(path, end) {
+				c.invalid(path, fmt.Sprintf("cannot end with '%s'", end), "path")
+			}
+		}
+	case "ImplementationSpecific":
+		if path != "" && !strings.HasPrefix(path, "/") {
+			c.invalid(path, "must be an absolute path", "path")
+		}
+	default:
+		c.unsupported(kind, []string{"Exact", "ImplementationSpecific", "Prefix"}, "pathType")
+	}
+}
+
+func ingressBackend(c *checker, backend, _ document.Value) {
+	resource, service := backend.Get("resource"), backend.Get("service")
+	switch {
+	case !isNothing(resource) && !isNothing(service):
+		c.invalid("", "cannot set both resource and service backends")
+	case !isNothing(resource):
+		c.typedReference(resource, "resource")
+	case !isNothing(service):
+		c.serviceBackend(service)
+	default:
+		c.invalid("", "resource or service backend is required")
+	}
+}
+
+func (c *checker) typedReference(ref document.Value, name string) {
+	if group := ref.Get("apiGroup"); !isNothing(group) {
+		c.invalidAll(group.Text(), formats["dns-subdomain"].check(group.Text()), name, "apiGroup")
+	}
+	for _, field := range []string{"kind", "name"} {
+		if text := ref.Get(field).Text(); text == "" {
+			c.required("", name, field)
+		} else {
+			c.invalidAll(text, pathSegment.check(text), name, field)
+		}
+	}
+}
+
+func (c *checker) serviceBackend(service document.Value) {
+	if name := service.Get("name").Text(); name == "" {
+		c.required("", "service", "name")
+	} else {
+		c.invalidAll(name, formats["dns-label"].check(name), "service", "name")
+	}
+	name, n := service.Lookup("port", "name").Text(), number(service.Lookup("port", "number"))
+	switch {
+	case name != "" && n != 0:
+		c.invalid("", "cannot set both port name & port number")
+	case name != "":
+		c.invalidAll(name, validation.IsValidPortName(name), "service", "port", "name")
+	case n != 0:
+		c.invalidAll(n, validation.IsValidPortNum(int(n)), "service", "port", "number")
+	default:
+		c.required("port name or number is required")
+	}
+}
+
+// ingressClassNamespace wants a namespace for parameters that are in one, and only then.
+func ingressClassNamespace(c *checker, parameters, _ document.Value) {
+	scope, namespace := parameters.Get("scope"), parameters.Get("namespace")
+	if isNothing(scope) {
+		c.required("", "scope")
+		return
+	}
+	switch scope.Text() {
+	case "Namespace":
+		if isNothing(namespace) {
+			c.required("`parameters.scope` is set to 'Namespace'", "namespace")
+		} else {
+			c.invalidAll(namespace.Text(), formats["dns-label"].check(namespace.Text()), "namespace")
+		}
+	case "Cluster":
+		if !isNothing(namespace) {
+			c.forbidden("`parameters.scope` is set to 'Cluster'", "namespace")
+		}
+	default:
+		c.unsupported(scope.Text(), []string{"Cluster", "Namespace"}, "scope")
+	}
+}
+
+func policyTypes(c *checker, spec, _ document.Value) {
+	types := spec.Get("policyTypes")
+	if types.Len() > 2 {
+		c.invalid(shown(types), "may not specify more than two policyTypes", "policyTypes")
+		return
+	}
+	c.eachText("policyTypes", types, func(text string) {
+		if text != "Ingress" && text != "Egress" {
+			c.unsupported(text, []string{"Ingress", "Egress"})
+		}
+	})
+}
+
+func policyPort(c *checker, p, _ document.Value) {
+	first, end := p.Get("port"), p.Get("endPort")
+	n, last := number(first), number(end)
+	switch first.Kind() {
+	case document.Absent, document.Null:
+		if !isNothing(end) {
+			c.invalid(last, "may not be specified when `port` is not specified", "endPort")
+		}
+	case document.String:
+		if !isNothing(end) {
+			c.invalid(last, "may not be specified when `port` is non-numeric", "endPort")
+		}
+		c.invalidAll(first.Text(), validation.IsValidPortName(first.Text()), "port")
+	default:
+		c.invalidAll(n, validation.IsValidPortNum(int(n)), "port")
+		if isNothing(end) {
+			return
+		}
+		if last < n {
+			c.invalid(n, "must be greater than or equal to `port`", "endPort")
+		}
+		c.invalidAll(last, validation.IsValidPortNum(int(last)), "endPort")
+	}
+}
+
+func policyPeer(c *checker, peer, _ document.Value) {
+	switch n := present(peer, "podSelector", "namespaceSelector", "ipBlock"); {
+	case n == 0:
+		c.required("must specify a peer")
+	case n > 1 && !isNothing(peer.Get("ipBlock")):
+		c.forbidden("may not specify both ipBlock and another peer")
+	}
+}
+
+// ipBlockExcept wants what is left out of a block to be in it.
+func ipBlockExcept(c *checker, block, _ document.Value) {
+	_, whole, err := netutils.ParseCIDRSloppy(block.Get("cidr").Text())
+	if err != nil {
+		return
+	}
+	c.push("except")
+	for i, except := range block.Get("except").Items() {
+		c.pushItem(i)
+		newCIDR(c, except, document.Value{})
+		if _, part, err := netutils.ParseCIDRSloppy(except.Text()); err == nil {
+			size, _ := whole.Mask.Size()
+			partSize, _ := part.Mask.Size()
+			if !whole.Contains(part.IP) || size >= partSize {
+				c.invalid(except.Text(), "must be a strict subset of `cidr`")
+			}
+		}
+		c.pop()
+	}
+	c.pop()
+}
+
+func autoscalerBounds(c *checker, scaler, _ document.Value) {
+	least, most := scaler.Lookup("spec", "minReplicas"), number(scaler.Lookup("spec", "maxReplicas"))
+	if !isNothing(least) && most < number(least) {
+		c.invalid(most, "must be greater than or equal to `minReplicas`", "spec", "maxReplicas")
+	}
+}
+
+func priorityFrozen(c *checker, now, old document.Value) {
+	if c.updating && number(now) != number(old) {
+		c.forbidden("may not be changed in an update.")
+	}
+}
+
+// accessReview wants to know about whom and what it is asked.
+func accessReview(c *checker, review, _ document.Value) {
+	spec := review.Get("spec")
+	c.push("spec")
+	defer c.pop()
+	switch present(spec, "resourceAttributes", "nonResourceAttributes") {
+	case 2:
+		c.invalid(shown(spec.Get("nonResourceAttributes")), "cannot be specified in combination with resourceAttributes", "nonResourceAttributes")
+	case 0:
+		c.invalid(shown(spec.Get("resourceAttributes")), "exactly one of nonResourceAttributes or resourceAttributes must be specified", "resourceAttributes")
+	}
+	if spec.Get("user").Text() == "" && spec.Get("groups").Len() == 0 {
+		c.invalid(spec.Get("user").Text(), "at least one of user or group must be specified", "user")
+	}
+}

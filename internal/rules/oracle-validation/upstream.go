@@ -1,0 +1,100 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/capabilities"
+	_ "k8s.io/kubernetes/pkg/controlplane" // installs all groups
+)
+
+func init() {
+	capabilities.Setup(true, 0) // kube-apiserver runs with --allow-privileged in nearly every cluster
+}
+
+// verdict is what was said about an object: one line an error, none if it is right.
+type verdict []string
+
+// decode reads an object and sets its defaults. stable says that there was nothing to set.
+func decode(text []byte) (object runtime.Object, defaulted []byte, stable bool, err error) {
+	gvk := &schema.GroupVersionKind{}
+	plain, gvk, err := unstrictDecoder.Decode(text, nil, nil)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	before, err := json.Marshal(plain)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	legacyscheme.Scheme.Default(plain)
+	after, err := json.Marshal(plain)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	internal, err := legacyscheme.Scheme.ConvertToVersion(plain, schema.GroupVersion{Group: gvk.Group, Version: runtime.APIVersionInternal})
+	return internal, after, string(before) == string(after), err
+}
+
+var unstrictDecoder = legacyscheme.Codecs.UniversalDeserializer()
+
+// ask asks kube-apiserver about an object; old is nil when it is created. ok is false if it
+// could not say: it may panic on what decoding refuses in truth.
+func ask(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	s := strategies[gvk.GroupKind()]
+	object = object.DeepCopyObject()
+	m, err := meta.Accessor(object)
+	if err != nil {
+		return nil, false
+	}
+	namespace := ""
+	if s.NamespaceScoped() {
+		namespace = m.GetNamespace()
+	}
+	ctx := genericapirequest.WithNamespace(context.Background(), namespace)
+	ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
+		APIGroup: gvk.Group, APIVersion: gvk.Version, IsResourceRequest: true, Verb: "create",
+	})
+	if old == nil {
+		rest.FillObjectMetaSystemFields(m)
+		err = rest.BeforeCreate(s, ctx, object)
+	} else {
+		err = rest.BeforeUpdate(s, ctx, object, old.DeepCopyObject())
+	}
+	return causes(err)
+}
+
+func causes(err error) (said verdict, ok bool) {
+	if err == nil {
+		return nil, true
+	}
+	var status *apierrors.StatusError
+	if !errors.As(err, &status) || status.ErrStatus.Reason != metav1.StatusReasonInvalid {
+		return nil, false
+	}
+	for _, cause := range status.ErrStatus.Details.Causes {
+		said = append(said, fmt.Sprintf("%s %s %s", cause.Type, cause.Field, flat(cause.Message)))
+	}
+	return said, true
+}
+
+// flat puts a message on one line, without the differences of structs that some end with.
+func flat(message string) string {
+	message, _, _ = strings.Cut(message, "\n")
+	return message
+}

@@ -1,0 +1,328 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// forContainers calls a function at every container of a pod, in kube-apiserver's order.
+func (c *checker) forContainers(spec document.Value, visit func(container document.Value)) {
+	for _, name := range [...]string{"initContainers", "containers", "ephemeralContainers"} {
+		c.push(name)
+		for i, container := range spec.Get(name).Items() {
+			c.pushItem(i)
+			visit(container)
+			c.pop()
+		}
+		c.pop()
+	}
+}
+
+const (
+	mirrorAnnotation       = "kubernetes.io/config.mirror"
+	deletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
+)
+
+// podAnnotations checks the annotations that mean something to pods.
+func podAnnotations(c *checker, pod, _ document.Value) {
+	annotations := pod.Lookup("metadata", "annotations")
+	if annotations.Len() > 0 {
+		c.push("metadata")
+		c.meaningfulAnnotations(annotations, pod.Get("spec"))
+		c.pop()
+	}
+}
+
+func templateAnnotations(c *checker, template, _ document.Value) {
+	if annotations := template.Lookup("metadata", "annotations"); annotations.Len() > 0 {
+		c.meaningfulAnnotations(annotations, template.Get("spec"))
+	}
+}
+
+func (c *checker) meaningfulAnnotations(annotations, spec document.Value) {
+	c.push("annotations")
+	if mirror := annotations.Get(mirrorAnnotation); !isNothing(mirror) && spec.Get("nodeName").Text() == "" {
+		c.pushKey(mirrorAnnotation)
+		c.invalid(mirror.Text(), "must set spec.nodeName if mirror pod annotation is set")
+		c.pop()
+	}
+	if cost := annotations.Get(deletionCostAnnotation); !isNothing(cost) && !isDeletionCost(cost.Text()) {
+		c.pushKey(deletionCostAnnotation)
+		c.invalid(cost.Text(), "must be a 32bit integer")
+		c.pop()
+	}
+	c.pop()
+}
+
+// isDeletionCost wants a number in its shortest form.
+func isDeletionCost(text string) bool {
+	if text == "" {
+		return false
+	}
+	first := text[0]
+	if first == '+' || first == '0' && len(text) > 1 {
+		return false
+	}
+	_, err := strconv.ParseInt(text, 10, 32)
+	return err == nil
+}
+
+// podProfiles refuses a seccomp profile that an old annotation contradicts.
+func podProfiles(c *checker, pod, _ document.Value) {
+	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")
+	if annotations.Len() == 0 {
+		return
+	}
+	c.push("spec")
+	c.matchProfile(annotations.Get("seccomp.security.alpha.kubernetes.io/pod"), spec)
+	c.forContainers(spec, func(container document.Value) {
+		c.matchProfile(annotations.Get("container.seccomp.security.alpha.kubernetes.io/"+container.Get("name").Text()), container)
+	})
+	c.pop()
+}
+
+func (c *checker) matchProfile(annotation, of document.Value) {
+	profile := of.Lookup("securityContext", "seccompProfile")
+	if isNothing(annotation) || isNothing(profile) {
+		return
+	}
+	text := annotation.Text()
+	local, isLocal := strings.CutPrefix(text, "localhost/")
+	var right bool
+	switch profile.Get("type").Text() {
+	case "Unconfined":
+		right = text == "unconfined"
+	case "RuntimeDefault":
+		right = text == "runtime/default" || text == "docker/default"
+	case "Localhost":
+		right = isLocal
+		if isLocal && local != profile.Get("localhostProfile").Text() {
+			c.forbidden("seccomp profile in annotation and field must match", "securityContext", "seccompProfile", "localhostProfile")
+		}
+	default:
+		right = true
+	}
+	if !right {
+		c.forbidden("seccomp type in annotation and field must match", "securityContext", "seccompProfile", "type")
+	}
+}
+
+// hostPorts refuses a port of the node that two containers want.
+func hostPorts(c *checker, containers, _ document.Value) {
+	var seen map[string]bool
+	for i, container := range containers.Items() {
+		c.pushItem(i)
+		seen = c.takeHostPorts(container, seen)
+		c.pop()
+	}
+}
+
+// ownHostPorts does the same within one container. The place is that of the first container,
+// whichever it is: kube-apiserver has it so.
+func ownHostPorts(c *checker, container, _ document.Value) {
+	last := len(c.where) - 1
+	item := c.where[last].index
+	c.where[last].index = 0
+	c.takeHostPorts(container, nil)
+	c.where[last].index = item
+}
+
+func (c *checker) takeHostPorts(container document.Value, seen map[string]bool) map[string]bool {
+	for i, p := range container.Get("ports").Items() {
+		n := number(p.Get("hostPort"))
+		if n == 0 {
+			continue
+		}
+		key := fmt.Sprintf("%s/%s/%d", p.Get("protocol").Text(), p.Get("hostIP").Text(), n)
+		if seen[key] {
+			c.push("ports")
+			c.pushItem(i)
+			c.duplicate(key, "hostPort")
+			c.pop()
+			c.pop()
+			continue
+		}
+		if seen == nil {
+			seen = map[string]bool{}
+		}
+		seen[key] = true
+	}
+	return seen
+}
+
+// hostNetworkPorts wants the ports of the node and the container to be one, for they are. In a
+// template, no port of the node is right as well: it is set when the pod is made.
+func hostNetworkPorts(c *checker, containers, _ document.Value) {
+	_, _, isPod := c.enclosing("core.v1.Pod")
+	for i, container := range containers.Items() {
+		for j, p := range container.Get("ports").Items() {
+			host, own := number(p.Get("hostPort")), number(p.Get("containerPort"))
+			if host == own || host == 0 && !isPod {
+				continue
+			}
+			c.pushItem(i)
+			c.push("ports")
+			c.pushItem(j)
+			c.invalid(host, "must match `containerPort` when `hostNetwork` is true", "hostPort")
+			c.where = c.where[:len(c.where)-3]
+		}
+	}
+}
+
+func dnsConfig(c *checker, spec, _ document.Value) {
+	config := spec.Get("dnsConfig")
+	servers := config.Get("nameservers")
+	if spec.Get("dnsPolicy").Text() == "None" {
+		if isNothing(config) {
+			c.required("must provide `dnsConfig` when `dnsPolicy` is None", "dnsConfig")
+			return
+		}
+		if servers.Len() == 0 {
+			c.required("must provide at least one DNS nameserver when `dnsPolicy` is None", "dnsConfig", "nameservers")
+			return
+		}
+	}
+	if isNothing(config) {
+		return
+	}
+	c.push("dnsConfig")
+	defer c.pop()
+	if servers.Len() > 3 {
+		c.invalid(shown(servers), "must not have more than 3 nameservers", "nameservers")
+	}
+	c.eachText("nameservers", servers, func(text string) { ip(c, document.NewString(text), document.Value{}) })
+	searches := config.Get("searches")
+	if searches.Len() > 32 {
+		c.invalid(shown(searches), "must not have more than 32 search paths", "searches")
+	}
+	if len(strings.Join(texts(searches), " ")) > 2048 {
+		c.invalid(shown(searches), "must not have more than 2048 characters (including spaces) in the search list", "searches")
+	}
+	c.eachText("searches", searches, func(text string) {
+		if text != "." {
+			text = strings.TrimSuffix(text, ".")
+			c.invalidAll(text, formats["dns-subdomain-underscore"].check(text))
+		}
+	})
+	c.push("options")
+	for i, option := range config.Get("options").Items() {
+		if option.Get("name").Text() == "" {
+			c.pushItem(i)
+			c.required("must not be empty")
+			c.pop()
+		}
+	}
+	c.pop()
+}
+
+// eachText visits the items of a field that is a list of strings.
+func (c *checker) eachText(name string, list document.Value, visit func(text string)) {
+	c.push(name)
+	for i, item := range list.Items() {
+		c.pushItem(i)
+		visit(item.Text())
+		c.pop()
+	}
+	c.pop()
+}
+
+func toleration(c *checker, t, _ document.Value) {
+	key, operator, value, effect := t.Get("key").Text(), t.Get("operator").Text(), t.Get("value").Text(), t.Get("effect").Text()
+	if key != "" {
+		c.invalidAll(key, formats["qualified-name"].check(key), "key")
+	} else if operator != "Exists" {
+		c.invalid(operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"", "operator")
+	}
+	if !isNothing(t.Get("tolerationSeconds")) && effect != "NoExecute" {
+		c.invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set", "effect")
+	}
+	switch operator {
+	case "Equal", "":
+		if problems := formats["label-value"].check(value); len(problems) > 0 {
+			c.invalid(value, strings.Join(problems, ";"), "operator")
+		}
+	case "Exists":
+		if value != "" {
+			c.invalid(value, "value must be empty when `operator` is 'Exists'", "operator")
+		}
+	case "Lt", "Gt":
+		c.unsupported(operator, []string{"Equal", "Exists", "Lt", "Gt"}, "operator")
+	default:
+		c.unsupported(operator, []string{"Equal", "Exists"}, "operator")
+	}
+	if effects := []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}; effect != "" && !slices.Contains(effects, effect) {
+		c.unsupported(effect, effects, "effect")
+	}
+}
+
+func spreadNotRepeated(c *checker, constraint, _ document.Value) {
+	key, action := constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text()
+	for i := c.item + 1; i < c.list.Len(); i++ {
+		if other := c.list.At(i); other.Get("topologyKey").Text() == key && other.Get("whenUnsatisfiable").Text() == action {
+			c.duplicate(fmt.Sprintf("{%v, %v}", key, action), "{topologyKey, whenUnsatisfiable}")
+			return
+		}
+	}
+}
+
+func spreadMinDomains(c *checker, constraint, _ document.Value) {
+	domains, action := constraint.Get("minDomains"), constraint.Get("whenUnsatisfiable").Text()
+	if !isNothing(domains) && action != "DoNotSchedule" {
+		c.invalid(number(domains), "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "+action, "minDomains")
+	}
+}
+
+func privilegeEscalation(c *checker, sc, _ document.Value) {
+	allow := sc.Get("allowPrivilegeEscalation")
+	if isNothing(allow) || allow.Bool() {
+		return
+	}
+	if sc.Get("privileged").Bool() {
+		c.invalid(shown(sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+	}
+	for _, capability := range sc.Lookup("capabilities", "add").Items() {
+		if capability.Text() == "CAP_SYS_ADMIN" {
+			c.invalid(shown(sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+		}
+	}
+}
+
+func appArmorPath(c *checker, now, _ document.Value) {
+	path := now.Text()
+	switch strings.TrimSpace(path) {
+	case path:
+		if path == "" {
+			c.required("must be set when AppArmor type is Localhost")
+		}
+	default:
+		c.invalid(path, "must not be padded with whitespace")
+	}
+	if len(path) > 4095 {
+		c.tooLong(4095)
+	}
+}
+
+// initName wants a name that no other container before it has.
+func initName(c *checker, now, _ document.Value) {
+	spec, _, _ := c.enclosing("PodSpec")
+	name := now.Text()
+	if c.first(spec.Get("containers"), "name", name, false) >= 0 {
+		c.duplicate(name)
+	} else if i := c.first(c.list, "name", name, false); name != "" && i >= 0 && i < c.item {
+		c.duplicate(name)
+	}
+}
+
+func ephemeralName(c *checker, now, _ document.Value) {
+	spec, _, _ := c.enclosing("PodSpec")
+	name := now.Text()
+	i := c.first(c.list, "name", name, false)
+	if c.first(spec.Get("containers"), "name", name, false) >= 0 ||
+		c.first(spec.Get("initContainers"), "name", name, false) >= 0 || i >= 0 && i < c.item {
+		c.duplicate(name)
+	}
+}

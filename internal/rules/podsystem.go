@@ -1,0 +1,162 @@
+package rules
+
+import (
+	"github.com/cadastre/cadastre/document"
+)
+
+// What a pod for one operating system can not have: of the pod, and of its containers.
+var (
+	notOnWindows = []string{
+		"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
+		"securityContext.seccompProfile", "securityContext.fsGroup", "securityContext.fsGroupChangePolicy",
+		"securityContext.sysctls", "shareProcessNamespace", "securityContext.runAsUser", "securityContext.runAsGroup",
+		"securityContext.supplementalGroups", "securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy",
+	}
+	notInWindowsContainers = []string{
+		"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
+		"allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
+	}
+)
+
+// osFields checks what the operating system of a pod means for the rest of it.
+func osFields(c *checker, os, _ document.Value) {
+	spec, _, _ := c.enclosing("PodSpec")
+	system := os.Get("name").Text()
+	switch system {
+	case "":
+		c.required("", "name")
+		return
+	case "linux", "windows":
+	default:
+		c.unsupported(system, []string{"linux", "windows"}, "name")
+		return
+	}
+	c.pop() // these are places of the pod
+	if system == "linux" {
+		c.linuxPod(spec)
+	} else {
+		c.windowsPod(spec)
+	}
+	c.push("os")
+}
+
+func (c *checker) linuxPod(spec document.Value) {
+	const words = "windows options cannot be set for a linux pod"
+	refuse := func(of document.Value) {
+		if !isNothing(of.Lookup("securityContext", "windowsOptions")) {
+			c.forbidden(words, "securityContext", "windowsOptions")
+		}
+	}
+	refuse(spec)
+	c.forContainers(spec, refuse)
+}
+
+func (c *checker) windowsPod(spec document.Value) {
+	const words = "cannot be set for a windows pod"
+	for _, place := range notOnWindows {
+		steps, _ := readPath(place)
+		v := spec
+		for _, s := range steps {
+			v = v.Get(s.name)
+		}
+		flag := place == "hostPID" || place == "hostIPC"
+		if isGiven(v) && !(flag && !v.Bool()) {
+			c.forbidden(words, place)
+		}
+	}
+	c.forContainers(spec, func(container document.Value) {
+		sc := container.Get("securityContext")
+		for _, name := range notInWindowsContainers {
+			if !isNothing(sc.Get(name)) {
+				c.forbidden(words, "securityContext", name)
+			}
+		}
+	})
+}
+
+// fileKeyVolumes wants variables that are read from a file to name a volume that can have it.
+func fileKeyVolumes(c *checker, spec, _ document.Value) {
+	volumes := spec.Get("volumes")
+	c.forContainers(spec, func(container document.Value) {
+		c.push("env")
+		for i, variable := range container.Get("env").Items() {
+			ref := variable.Lookup("valueFrom", "fileKeyRef")
+			if isNothing(ref) {
+				continue
+			}
+			name := ref.Get("volumeName").Text()
+			c.pushItem(i)
+			if at := c.first(volumes, "name", name, false); at < 0 {
+				c.notFound(name, "valueFrom", "fileKeyRef", "volumeName")
+			} else if isNothing(volumes.At(at).Get("emptyDir")) {
+				c.invalid(name, "referenced volume must be of type emptyDir", "valueFrom", "fileKeyRef", "volumeName")
+			}
+			c.pop()
+		}
+		c.pop()
+	})
+}
+
+// matchLabelKeys checks the keys whose values are taken from a pod's own labels.
+func matchLabelKeys(c *checker, term, _ document.Value) {
+	selector := term.Get("labelSelector")
+	keys, others := term.Get("matchLabelKeys"), term.Get("mismatchLabelKeys")
+	if keys.Len()+others.Len() == 0 {
+		return
+	}
+	c.labelKeys("matchLabelKeys", keys, selector)
+	c.labelKeys("mismatchLabelKeys", others, selector)
+	c.keysInSelector(keys, selector)
+	c.push("matchLabelKeys")
+	for i, key := range keys.Items() {
+		if c.first(others, "", key.Text(), false) >= 0 {
+			c.pushItem(i)
+			c.invalid(key.Text(), "exists in both matchLabelKeys and mismatchLabelKeys")
+			c.pop()
+		}
+	}
+	c.pop()
+}
+
+func (c *checker) labelKeys(name string, keys, selector document.Value) {
+	if keys.Len() > 0 && isNothing(selector) {
+		c.forbidden("must not be specified when labelSelector is not set", name)
+		return
+	}
+	c.eachText(name, keys, func(key string) { c.invalidAll(key, formats["qualified-name"].check(key)) })
+}
+
+// keysInSelector refuses a key that the selector asks for twice: by itself, and because the key
+// was added to it.
+func (c *checker) keysInSelector(keys, selector document.Value) {
+	asked := map[string]bool{}
+	for key := range selector.Get("matchLabels").Fields() {
+		asked[key] = true
+	}
+	for _, e := range selector.Get("matchExpressions").Items() {
+		key := e.Get("key").Text()
+		last := -1
+		for i, k := range keys.Items() {
+			if k.Text() == key {
+				last = i
+			}
+		}
+		if last >= 0 && asked[key] {
+			c.pushItem(last)
+			c.invalid(key, "exists in both matchLabelKeys and labelSelector")
+			c.pop()
+		}
+		asked[key] = true
+	}
+}
+
+// controllerSelects compares the labels that a controller selects with those of its template.
+func controllerSelects(c *checker, spec, _ document.Value) {
+	have := spec.Lookup("template", "metadata", "labels")
+	for key, value := range spec.Get("selector").Fields() {
+		if label := have.Get(key); isNothing(label) || label.Text() != value.Text() {
+			c.invalid(shownMap(have), "`selector` does not match template `labels`", "template", "metadata", "labels")
+			return
+		}
+	}
+}

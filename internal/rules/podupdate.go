@@ -1,0 +1,162 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// podUpdate refuses changes of a pod's spec but the few that a running pod can follow.
+func podUpdate(c *checker, pod, oldPod document.Value) {
+	spec, old := pod.Get("spec"), oldPod.Get("spec")
+	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
+	c.push("spec")
+	defer c.pop()
+	if !c.sameContainers(spec, old, "containers") || !c.sameContainers(spec, old, "initContainers") || !c.deadlineUpdate(spec, old) {
+		return
+	}
+	c.addedTolerations(spec.Get("tolerations"), old.Get("tolerations"))
+	c.removedGates(spec.Get("schedulingGates"), old.Get("schedulingGates"))
+	t := c.typeHere()
+	if same(t, false, spec, old) {
+		return
+	}
+	except := []string{"containers", "initContainers", "activeDeadlineSeconds", "tolerations", "schedulingGates"}
+	if number(old.Get("terminationGracePeriodSeconds")) < 0 && number(spec.Get("terminationGracePeriodSeconds")) == 1 {
+		except = append(except, "terminationGracePeriodSeconds")
+	}
+	if old.Get("schedulingGates").Len() > 0 {
+		// A pod that is not scheduled yet may be narrowed down; by how much is not looked at.
+		except = append(except, "nodeSelector", "affinity")
+	}
+	if !sameExcept(t, spec, old, except) || !sameButImages(t, spec, old, "containers") || !sameButImages(t, spec, old, "initContainers") {
+		c.forbidden(podFrozen)
+	}
+}
+
+const podFrozen = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+
+func (c *checker) frozenAnnotations(now, old document.Value) {
+	const appArmor = "container.apparmor.security.beta.kubernetes.io/"
+	c.push("metadata")
+	c.push("annotations")
+	each := func(from, other document.Value, verb string, isChange func(key string) bool) {
+		for key := range from.Fields() {
+			if !isChange(key) || !strings.HasPrefix(key, appArmor) && key != mirrorAnnotation {
+				continue
+			}
+			what := "AppArmor annotations"
+			if key == mirrorAnnotation {
+				what = "mirror pod annotation"
+			}
+			c.pushKey(key)
+			c.forbidden("may not " + verb + " " + what)
+			c.pop()
+		}
+	}
+	each(old, now, "remove or update", func(key string) bool {
+		return isNothing(now.Get(key)) || now.Get(key).Text() != old.Get(key).Text()
+	})
+	each(now, old, "add", func(key string) bool { return isNothing(old.Get(key)) })
+	c.pop()
+	c.pop()
+}
+
+func (c *checker) sameContainers(spec, old document.Value, name string) bool {
+	containers := spec.Get(name)
+	if containers.Len() != old.Get(name).Len() {
+		c.forbidden("pod updates may not add or remove containers", name)
+		return false
+	}
+	c.push(name)
+	for i, container := range containers.Items() {
+		c.pushItem(i)
+		image := container.Get("image").Text()
+		if image == "" {
+			c.required("", "image")
+		}
+		if image != strings.TrimSpace(image) {
+			c.invalid(image, "must not have leading or trailing whitespace", "image")
+		}
+		c.pop()
+	}
+	c.pop()
+	return true
+}
+
+// deadlineUpdate allows a deadline to be set and to be brought nearer.
+func (c *checker) deadlineUpdate(spec, old document.Value) bool {
+	const name = "activeDeadlineSeconds"
+	now, was := spec.Get(name), old.Get(name)
+	n := number(now)
+	switch {
+	case isNothing(now):
+		if !isNothing(was) {
+			c.invalid(shown(now), "must not update from a positive integer to nil value", name)
+		}
+		return true
+	case n < 0 || n > math.MaxInt32:
+		c.invalid(n, validation.InclusiveRangeError(0, math.MaxInt32), name)
+		return false
+	case !isNothing(was) && number(was) < n:
+		c.invalid(n, "must be less than or equal to previous value", name)
+		return false
+	}
+	return true
+}
+
+func (c *checker) addedTolerations(now, old document.Value) {
+	for _, was := range old.Items() {
+		found := false
+		for _, is := range now.Items() {
+			if same(nil, false, was.Without("tolerationSeconds"), is.Without("tolerationSeconds")) {
+				found = true
+				break
+			}
+		}
+		if !found {
+			c.forbidden("existing toleration can not be modified except its tolerationSeconds", "tolerations")
+			return
+		}
+	}
+	c.push("tolerations")
+	for i, t := range now.Items() {
+		c.pushItem(i)
+		toleration(c, t, document.Value{})
+		c.pop()
+	}
+	c.pop()
+}
+
+func (c *checker) removedGates(now, old document.Value) {
+	c.push("schedulingGates")
+	for i, gate := range now.Items() {
+		name := gate.Get("name").Text()
+		if c.first(old, "name", name, false) < 0 {
+			c.pushItem(i)
+			c.forbidden(fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", name), "name")
+			c.pop()
+		}
+	}
+	c.pop()
+}
+
+// sameButImages compares containers, of which there are as many as before.
+func sameButImages(t *Type, spec, old document.Value, name string) bool {
+	containers, before := spec.Get(name), old.Get(name)
+	list, _ := below(t, name)
+	var elem *Type
+	if list != nil {
+		elem = list.Elem
+	}
+	for i, container := range containers.Items() {
+		if !sameExcept(elem, container, before.At(i), []string{"image"}) {
+			return false
+		}
+	}
+	return true
+}

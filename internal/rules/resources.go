@@ -1,0 +1,261 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Resources that need no domain: of containers, of anything, and those that are counted.
+var (
+	resourcesOfContainers = []string{"cpu", "memory", "ephemeral-storage"}
+	resourcesOfQuotas     = []string{
+		"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage",
+		"requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods",
+		"resourcequotas", "services", "replicationcontrollers", "secrets", "persistentvolumeclaims", "configmaps",
+		"services.nodeports", "services.loadbalancers",
+	}
+	countedResources = []string{
+		"pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps",
+		"persistentvolumeclaims", "services.nodeports", "services.loadbalancers",
+	}
+	resourcesOfPods = []string{"cpu", "hugepages-", "memory"}
+)
+
+func isHugePagesResource(name string) bool { return strings.HasPrefix(name, "hugepages-") }
+
+// isNativeResource reports whether Kubernetes itself knows the resource.
+func isNativeResource(name string) bool {
+	return !strings.Contains(name, "/") || strings.Contains(name, "kubernetes.io/")
+}
+
+// isExtendedResource reports whether a resource is somebody's own, and can be written in a quota.
+func isExtendedResource(name string) bool {
+	return !isNativeResource(name) && !strings.HasPrefix(name, "requests.") && len(formats["qualified-name"].check("requests."+name)) == 0
+}
+
+func isKnownResource(name string) bool {
+	return name == "storage" || slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
+}
+
+func (c *checker) resourceName(name string) {
+	problems := formats["qualified-name"].check(name)
+	c.invalidAll(name, problems)
+	if len(problems) == 0 && !strings.Contains(name, "/") && !isKnownResource(name) {
+		c.invalid(name, "must be a standard resource type or fully qualified")
+	}
+}
+
+func (c *checker) containerResourceName(name string) {
+	if slices.Contains(resourcesOfContainers, name) {
+		return
+	}
+	c.resourceName(name)
+	switch {
+	case !strings.Contains(name, "/"):
+		if !isHugePagesResource(name) {
+			c.invalid(name, "must be a standard resource for containers")
+		}
+	case !isNativeResource(name) && !isExtendedResource(name):
+		c.invalid(name, "doesn't follow extended resource name standard")
+	}
+}
+
+func (c *checker) podResourceName(name string) {
+	before := len(c.errs)
+	c.resourceName(name)
+	if len(c.errs) == before && name != "cpu" && name != "memory" && !isHugePagesResource(name) {
+		c.unsupported(name, resourcesOfPods)
+	}
+}
+
+// amount returns a quantity; text that is none is as much as nothing.
+func amount(v document.Value) resource.Quantity {
+	q, _ := resource.ParseQuantity(v.Text())
+	return q
+}
+
+// quantity refuses less than nothing, and parts of what is counted.
+func (c *checker) quantity(name string, v document.Value) {
+	if strings.HasPrefix(v.Text(), "-") {
+		if q := amount(v); q.Sign() < 0 {
+			c.invalid(q.String(), "must be greater than or equal to 0")
+		}
+	}
+	if slices.Contains(resourcesOfContainers, name) || isHugePagesResource(name) {
+		return
+	}
+	if q := amount(v); (slices.Contains(countedResources, name) || isExtendedResource(name)) && q.MilliValue()%1000 != 0 {
+		c.invalid(v.Text(), "must be an integer")
+	}
+}
+
+func (c *checker) hugePages(name string, v document.Value) {
+	if !isHugePagesResource(name) {
+		return
+	}
+	q := amount(v)
+	size, err := resource.ParseQuantity(strings.TrimPrefix(name, "hugepages-"))
+	if err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || size.Value() == 0 || q.Value()%size.Value() != 0 {
+		c.invalid(q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name))
+	}
+}
+
+func containerResources(c *checker, r, _ document.Value) {
+	if isNothing(r) {
+		return
+	}
+	c.requirements(r, c.containerResourceName)
+	c.resourceClaims(r.Get("claims"))
+}
+
+func podResources(c *checker, r, _ document.Value) { c.requirements(r, c.podResourceName) }
+
+// resourceList checks amounts without anything to compare them with.
+func resourceList(c *checker, list, _ document.Value) {
+	c.amounts(list, c.containerResourceName)
+}
+
+func (c *checker) amounts(list document.Value, checkName func(string)) {
+	if list.Kind() != document.Map {
+		return
+	}
+	for i := range list.Len() {
+		name, v := list.Field(i)
+		if elsewhere := c.elsewhere; elsewhere != nil {
+			c.elsewhere = append(slices.Clip(elsewhere), step{name: name, kind: stepKey})
+			defer func() { c.elsewhere = elsewhere }()
+		}
+		c.pushKey(name)
+		checkName(name)
+		c.quantity(name, v)
+		c.hugePages(name, v)
+		c.pop()
+	}
+}
+
+// requirements checks what is asked for, what is allowed, and that the one fits in the other.
+func (c *checker) requirements(r document.Value, checkName func(string)) {
+	limits, requests := r.Get("limits"), r.Get("requests")
+	c.push("limits")
+	c.amounts(limits, checkName)
+	c.pop()
+	c.push("requests")
+	if requests.Kind() == document.Map {
+		for i := range requests.Len() {
+			name, v := requests.Field(i)
+			c.pushKey(name)
+			checkName(name)
+			c.quantity(name, v)
+			c.pop()
+			c.request(name, v, limits.Get(name))
+			c.pushKey(name)
+			c.hugePages(name, v)
+			c.pop()
+		}
+	}
+	c.pop()
+	has := func(of document.Value, is func(string) bool) bool {
+		for name := range of.Fields() {
+			if is(name) {
+				return true
+			}
+		}
+		return false
+	}
+	isPlain := func(name string) bool { return name == "cpu" || name == "memory" }
+	if (has(limits, isHugePagesResource) || has(requests, isHugePagesResource)) && !has(limits, isPlain) && !has(requests, isPlain) {
+		c.forbidden("HugePages require cpu or memory")
+	}
+}
+
+// request compares what is asked for with its limit, which it may be less than only if Kubernetes
+// itself shares it out.
+func (c *checker) request(name string, v, limit document.Value) {
+	shared := isNativeResource(name) && !isHugePagesResource(name)
+	if isNothing(limit) {
+		if !shared {
+			last := c.where[len(c.where)-1]
+			c.pop()
+			c.required("Limit must be set for non overcommitable resources", "limits")
+			c.where = append(c.where, last)
+		}
+		return
+	}
+	if v.Text() == limit.Text() {
+		return
+	}
+	q, most := amount(v), amount(limit)
+	switch order := q.Cmp(most); {
+	case order != 0 && !shared:
+		c.invalid(q.String(), fmt.Sprintf("must be equal to %s limit of %s", name, most.String()))
+	case order > 0:
+		c.invalid(q.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, most.String()))
+	}
+}
+
+// resourceClaims wants a container's claims to be the pod's.
+func (c *checker) resourceClaims(claims document.Value) {
+	if claims.Len() == 0 {
+		return
+	}
+	spec, _, _ := c.enclosing("PodSpec")
+	ofPod := spec.Get("resourceClaims")
+	c.push("claims")
+	for i, claim := range claims.Items() {
+		name := claim.Get("name").Text()
+		c.pushItem(i)
+		switch {
+		case name == "":
+			c.required("")
+		case c.first(ofPod, "name", name, false) < 0:
+			detail := "must be one of the names in pod.spec.resourceClaims which is empty"
+			if ofPod.Len() > 0 {
+				detail = "must be one of the names in pod.spec.resourceClaims: " + strings.Join(names(ofPod, "name"), ", ")
+			}
+			c.notFound(name)
+			c.errs[len(c.errs)-1].Detail = detail
+		}
+		c.pop()
+	}
+	c.pop()
+}
+
+// resizePolicy checks what happens to a container whose resources change. Places are those of
+// the list.
+func resizePolicy(c *checker, policy, _ document.Value) {
+	name, restart := policy.Get("resourceName").Text(), policy.Get("restartPolicy").Text()
+	if i := c.first(c.list, "resourceName", name, false); i >= 0 && i < c.item {
+		c.duplicate(name)
+	}
+	item := c.where[len(c.where)-1]
+	c.pop()
+	c.requiredEnum(name, "cpu", "memory")
+	c.requiredEnum(restart, "NotRequired", "RestartContainer")
+	spec, _, _ := c.enclosing("PodSpec")
+	if spec.Get("restartPolicy").Text() == "Never" && restart != "NotRequired" {
+		c.invalid(restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
+	}
+	c.where = append(c.where, item)
+}
+
+func (c *checker) requiredEnum(text string, allowed ...string) {
+	if text == "" {
+		c.required("")
+	} else if !slices.Contains(allowed, text) {
+		c.unsupported(text, allowed)
+	}
+}
+
+func quotaResource(c *checker, v, _ document.Value) {
+	name := c.key()
+	c.resourceName(name)
+	if !strings.Contains(name, "/") && !slices.Contains(resourcesOfQuotas, name) && !isHugePagesResource(name) && !strings.HasPrefix(name, "requests.hugepages-") {
+		c.invalid(name, "must be a standard resource for quota")
+	}
+	c.quantity(name, v)
+}

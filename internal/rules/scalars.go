@@ -1,0 +1,185 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+func port(c *checker, now, _ document.Value) {
+	if n := number(now); n < 1 || n > 65535 {
+		c.invalidAll(n, validation.IsValidPortNum(int(n)))
+	}
+}
+
+func portOrName(c *checker, now, old document.Value) {
+	if now.Kind() == document.String {
+		c.invalidAll(now.Text(), validation.IsValidPortName(now.Text()))
+		return
+	}
+	port(c, now, old)
+}
+
+func userID(c *checker, now, _ document.Value) {
+	c.invalidAll(number(now), validation.IsValidUserID(number(now)))
+}
+
+func groupID(c *checker, now, _ document.Value) {
+	c.invalidAll(number(now), validation.IsValidGroupID(number(now)))
+}
+
+// own adds errors that a function of apimachinery made for a place of its own.
+func (c *checker) own(errs field.ErrorList) {
+	for _, e := range errs {
+		c.fail(e.Type, e.BadValue, e.Detail)
+	}
+}
+
+func ip(c *checker, now, _ document.Value) {
+	c.own(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+}
+
+// newIP leaves an address alone that the live object has in the same list.
+func newIP(c *checker, now, _ document.Value) {
+	if !c.wasThere(now.Text()) {
+		c.own(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+	}
+}
+
+func newCIDR(c *checker, now, _ document.Value) {
+	text := strings.TrimSpace(now.Text())
+	if !c.wasThere(text) {
+		c.own(validation.IsValidCIDRForLegacyField(nil, text, true, nil))
+	}
+}
+
+// wasThere reports whether the live object has a text anywhere. What is there stays allowed,
+// although it would not be written so today.
+func (c *checker) wasThere(text string) bool {
+	return c.updating && hasText(c.scopes[0].old.Get("spec"), text)
+}
+
+func hasText(v document.Value, text string) bool {
+	if v.Kind() == document.String {
+		return v.Text() == text
+	}
+	for i := range v.Len() {
+		if hasText(v.At(i), text) {
+			return true
+		}
+	}
+	return false
+}
+
+const sysctlFormat = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
+
+var sysctlPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(sysctlFormat) })
+
+func sysctlName(c *checker, now, _ document.Value) {
+	if name := now.Text(); len(name) > 253 || !sysctlPattern().MatchString(name) {
+		c.invalid(name, "must have at most 253 characters and match regex "+sysctlFormat)
+	}
+}
+
+func fileMode(c *checker, now, _ document.Value) {
+	if n := number(now); n < 0 || n > 0o777 {
+		c.invalid(n, "must be a number between 0 and 0777 (octal), both inclusive")
+	}
+}
+
+func absolutePath(c *checker, now, _ document.Value) {
+	if !strings.HasPrefix(now.Text(), "/") {
+		c.invalid(now.Text(), "must be an absolute path")
+	}
+}
+
+func trimmed(c *checker, now, _ document.Value) {
+	if text := now.Text(); text != strings.TrimSpace(text) {
+		c.invalid(text, "must not have leading or trailing whitespace")
+	}
+}
+
+func csiDriver(c *checker, now, _ document.Value) {
+	name := now.Text()
+	if name == "" {
+		c.required("")
+		return
+	}
+	if len(name) > 63 {
+		c.tooLong(63)
+	}
+	c.invalidAll(name, formats["dns-subdomain"].check(strings.ToLower(name)))
+}
+
+func domainPrefixedPath(c *checker, now, _ document.Value) {
+	c.own(validation.IsDomainPrefixedPath(nil, now.Text()))
+}
+
+func groupVersion(c *checker, now, _ document.Value) {
+	if _, err := schema.ParseGroupVersion(now.Text()); err != nil {
+		c.invalid(now.Text(), err.Error())
+	}
+}
+
+func ownFinalizer(c *checker, now, _ document.Value) {
+	if !isOwnFinalizer(now.Text()) {
+		c.invalid(now.Text(), "name is neither a standard finalizer name nor is it fully qualified")
+	}
+}
+
+func intOrPercentFormat(c *checker, now, _ document.Value) {
+	if now.Kind() == document.String {
+		c.invalidAll(now.Text(), validation.IsValidPercent(now.Text()))
+		return
+	}
+	if n := number(now); n < 0 {
+		c.invalid(n, "must be greater than or equal to 0")
+	}
+}
+
+func percentLimit(c *checker, now, _ document.Value) {
+	if now.Kind() == document.String && isPercent(now.Text()) && intOrPercent(now) > 100 {
+		c.invalid(now.Text(), "must not be greater than 100%")
+	}
+}
+
+func isPercent(text string) bool {
+	digits, ok := strings.CutSuffix(text, "%")
+	return ok && digits != "" && all(digits, isDigit)
+}
+
+// intOrPercent returns the number, or that before the percent sign.
+func intOrPercent(v document.Value) int64 {
+	if v.Kind() != document.String {
+		return number(v)
+	}
+	n, _ := strconv.ParseInt(strings.TrimSuffix(v.Text(), "%"), 10, 64)
+	return n
+}
+
+// texts returns the items of a list of strings.
+func texts(list document.Value) []string {
+	found := make([]string, 0, list.Len())
+	for _, item := range list.Items() {
+		found = append(found, item.Text())
+	}
+	return found
+}
+
+// names returns the text of a field of every item, in order.
+func names(list document.Value, field string) []string {
+	found := make([]string, 0, list.Len())
+	for _, item := range list.Items() {
+		found = append(found, item.Get(field).Text())
+	}
+	slices.Sort(found)
+	return found
+}

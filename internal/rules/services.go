@@ -1,0 +1,315 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	netutils "k8s.io/utils/net"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+func isHeadless(spec document.Value) bool {
+	ips := spec.Get("clusterIPs")
+	if ips.Len() == 0 {
+		return spec.Get("clusterIP").Text() == "None"
+	}
+	return ips.Kind() == document.List && ips.Len() == 1 && ips.At(0).Text() == "None"
+}
+
+func serviceHasPorts(c *checker, spec, _ document.Value) {
+	if spec.Get("ports").Len() == 0 && !isHeadless(spec) {
+		c.required("", "ports")
+	}
+}
+
+func externalName(c *checker, now, _ document.Value) {
+	name := strings.TrimSuffix(now.Text(), ".")
+	if name == "" {
+		c.required("")
+		return
+	}
+	c.invalidAll(name, formats["dns-subdomain"].check(name))
+}
+
+func headlessType(c *checker, spec, _ document.Value) {
+	if t := spec.Get("type").Text(); isHeadless(spec) && (t == "LoadBalancer" || t == "NodePort") {
+		c.push("clusterIPs")
+		c.pushItem(0)
+		c.invalid("None", "may not be set to 'None' for "+t+" services")
+		c.pop()
+		c.pop()
+	}
+}
+
+func servicePortName(c *checker, p, _ document.Value) {
+	c.portName(p, c.list.Len() > 1, "name")
+}
+
+func (c *checker) portName(p document.Value, isRequired bool, below string) {
+	name := p.Get("name").Text()
+	if name == "" {
+		if isRequired {
+			c.required("", below)
+		}
+		return
+	}
+	c.invalidAll(name, formats["dns-label"].check(name), below)
+	if i := c.first(c.list, "name", name, false); i >= 0 && i < c.item {
+		c.duplicate(name, below)
+	}
+}
+
+// endpointPortName does not mind names that are there twice.
+func endpointPortName(c *checker, p, _ document.Value) {
+	name := p.Get("name").Text()
+	if name == "" {
+		if c.list.Len() > 1 {
+			c.required("", "name")
+		}
+		return
+	}
+	c.invalidAll(name, formats["dns-label"].check(name), "name")
+}
+
+func endpointSubsetSize(c *checker, subset, _ document.Value) {
+	if subset.Get("addresses").Len()+subset.Get("notReadyAddresses").Len() == 0 {
+		c.required("must specify `addresses` or `notReadyAddresses`")
+	}
+}
+
+// clusterIPs checks the addresses of a service and the families that they are of. kube-apiserver
+// copies a clusterIP to clusterIPs when there are none, so that is no mistake.
+func clusterIPs(c *checker, spec, _ document.Value) {
+	first, ips := spec.Get("clusterIP").Text(), spec.Get("clusterIPs")
+	if ips.Kind() == document.List && ips.Len() > 0 {
+		switch {
+		case first == "":
+			c.invalid(shown(ips), "must be empty when `clusterIP` is not specified", "clusterIPs")
+		case ips.At(0).Text() != first:
+			c.invalid(shown(ips), "first value must match `clusterIP`", "clusterIPs")
+		}
+	}
+	c.families(spec)
+	if c.addresses(ips) {
+		c.addressFamilies(spec, ips)
+	}
+}
+
+func (c *checker) families(spec document.Value) {
+	families := spec.Get("ipFamilies")
+	c.push("ipFamilies")
+	for i, family := range families.Items() {
+		c.pushItem(i)
+		if text := family.Text(); text != "IPv4" && text != "IPv6" {
+			c.unsupported(text, []string{"IPv4", "IPv6"})
+		}
+		if c.first(families, "", family.Text(), false) < i {
+			c.duplicate(family.Text())
+		}
+		c.pop()
+	}
+	c.pop()
+	policies := []string{"PreferDualStack", "RequireDualStack", "SingleStack"}
+	if policy := spec.Get("ipFamilyPolicy"); !isNothing(policy) {
+		switch policy.Text() {
+		case policies[0], policies[1], policies[2]:
+		default:
+			c.unsupported(policy.Text(), policies, "ipFamilyPolicy")
+		}
+	}
+}
+
+func (c *checker) addresses(ips document.Value) (readable bool) {
+	before := len(c.errs)
+	if ips.Kind() == document.List && ips.Len() > 1 && ips.At(0).Text() == "None" {
+		c.invalid(shown(ips), "'None' must be the first and only value", "clusterIPs")
+	}
+	c.push("clusterIPs")
+	for i, address := range ips.Items() {
+		if i == 0 && address.Text() == "None" {
+			continue
+		}
+		c.pushItem(i)
+		newIP(c, address, document.Value{})
+		c.pop()
+	}
+	c.pop()
+	readable = len(c.errs) == before
+	if ips.Len() > 2 {
+		c.invalid(shown(ips), "may only hold up to 2 values", "clusterIPs")
+	}
+	return readable
+}
+
+func (c *checker) addressFamilies(spec, ips document.Value) {
+	if ips.Len() > 1 {
+		if dual, err := netutils.IsDualStackIPStrings(texts(ips)); err == nil && !dual {
+			c.invalid(shown(ips), "may specify no more than one IP for each IP family", "clusterIPs")
+		}
+	}
+	families := spec.Get("ipFamilies")
+	if isHeadless(spec) || families.Kind() != document.List {
+		return
+	}
+	c.push("clusterIPs")
+	for i, address := range ips.Items() {
+		if i >= families.Len() {
+			break
+		}
+		family := families.At(i).Text()
+		if isSix := netutils.IsIPv6String(address.Text()); isSix && family == "IPv4" || !isSix && family == "IPv6" {
+			c.pushItem(i)
+			c.invalid(address.Text(), fmt.Sprintf("expected an %s value as indicated by `ipFamilies[%v]`", family, i))
+			c.pop()
+		}
+	}
+	c.pop()
+}
+
+func nodePortsUnique(c *checker, ports, _ document.Value) {
+	c.uniquePairs(ports, "nodePort", func(p document.Value) { c.duplicate(number(p.Get("nodePort")), "nodePort") })
+}
+
+func portsUnique(c *checker, ports, _ document.Value) {
+	c.uniquePairs(ports, "port", func(p document.Value) { c.duplicate(shownPort(p)) })
+}
+
+func (c *checker) uniquePairs(ports document.Value, name string, report func(document.Value)) {
+	if ports.Kind() != document.List || ports.Len() < 2 {
+		return
+	}
+	type pair struct {
+		protocol string
+		number   int64
+	}
+	seen := make(map[pair]bool, ports.Len())
+	for i, p := range ports.Items() {
+		key := pair{p.Get("protocol").Text(), number(p.Get(name))}
+		if key.number == 0 && name == "nodePort" {
+			continue
+		}
+		if seen[key] {
+			c.pushItem(i)
+			report(p)
+			c.pop()
+		}
+		seen[key] = true
+	}
+}
+
+// shownPort returns what kube-apiserver shows of a port that is there twice.
+func shownPort(p document.Value) any {
+	text, _ := json.Marshal(struct {
+		Name        string
+		Protocol    string
+		AppProtocol *string
+		Port        int64
+		TargetPort  int
+		NodePort    int
+	}{Protocol: p.Get("protocol").Text(), Port: number(p.Get("port"))})
+	return json.RawMessage(text)
+}
+
+// externalTraffic checks what only services have that are reached from outside.
+func externalTraffic(c *checker, spec, _ document.Value) {
+	kind, policy := spec.Get("type").Text(), spec.Get("externalTrafficPolicy").Text()
+	isExternal := kind == "LoadBalancer" || kind == "NodePort" || kind == "ClusterIP" && spec.Get("externalIPs").Len() > 0
+	switch {
+	case !isExternal && policy != "":
+		c.invalid(policy, "may only be set for externally-accessible services", "externalTrafficPolicy")
+	case isExternal && policy == "":
+		c.required("", "externalTrafficPolicy")
+	case isExternal && policy != "Cluster" && policy != "Local":
+		c.unsupported(policy, []string{"Cluster", "Local"}, "externalTrafficPolicy")
+	}
+	n := number(spec.Get("healthCheckNodePort"))
+	switch needed := kind == "LoadBalancer" && policy == "Local"; {
+	case !needed && n != 0:
+		c.invalid(n, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'", "healthCheckNodePort")
+	case needed && n != 0:
+		c.push("healthCheckNodePort")
+		port(c, spec.Get("healthCheckNodePort"), document.Value{})
+		c.pop()
+	}
+}
+
+// serviceUpdate refuses another address than a service has. One that is left out stays.
+func serviceUpdate(c *checker, service, oldService document.Value) {
+	spec, old := service.Get("spec"), oldService.Get("spec")
+	kind, was := spec.Get("type").Text(), old.Get("type").Text()
+	c.push("spec")
+	if kind != "ExternalName" && was != "ExternalName" {
+		c.changedAddresses(spec, old)
+		c.changedFamilies(spec, old)
+	}
+	if class := spec.Get("loadBalancerClass"); kind == "LoadBalancer" && was == "LoadBalancer" {
+		if class.Text() != old.Get("loadBalancerClass").Text() {
+			c.invalid(shown(class), "may not change once set", "loadBalancerClass")
+		}
+	}
+	if n := number(spec.Get("healthCheckNodePort")); needsHealthCheck(spec) && needsHealthCheck(old) && n != 0 && n != number(old.Get("healthCheckNodePort")) {
+		c.forbidden("field is immutable", "healthCheckNodePort")
+	}
+	c.pop()
+}
+
+func needsHealthCheck(spec document.Value) bool {
+	return spec.Get("type").Text() == "LoadBalancer" && spec.Get("externalTrafficPolicy").Text() == "Local"
+}
+
+func (c *checker) changedAddresses(spec, old document.Value) {
+	if isHeadless(spec) && isHeadless(old) {
+		return
+	}
+	now, was := texts(spec.Get("clusterIPs")), texts(old.Get("clusterIPs"))
+	c.push("clusterIPs")
+	defer c.pop()
+	report := func(i int) {
+		c.pushItem(i)
+		c.invalid(now, "may not change once set")
+		c.pop()
+	}
+	switch {
+	case len(now) == len(was):
+		for i := range was {
+			if now[i] != was[i] {
+				report(i)
+			}
+		}
+	case len(now) > 0 && len(was) > 0 && now[0] != was[0]:
+		report(0)
+	}
+	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
+		c.pop()
+		c.invalid(shown(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary clusterIP", "ipFamilyPolicy")
+		c.push("clusterIPs")
+	}
+}
+
+func (c *checker) changedFamilies(spec, old document.Value) {
+	if isHeadless(spec) || isHeadless(old) {
+		return
+	}
+	now, was := texts(spec.Get("ipFamilies")), texts(old.Get("ipFamilies"))
+	if len(now) == 0 || len(was) == 0 {
+		return
+	}
+	c.push("ipFamilies")
+	c.pushItem(0)
+	if len(now) == len(was) {
+		for i := range was {
+			if now[i] != was[i] {
+				c.invalid(now, "may not change once set")
+			}
+		}
+	} else if now[0] != was[0] {
+		c.invalid(texts(spec.Get("clusterIPs")), "may not change once set")
+	}
+	c.pop()
+	c.pop()
+	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
+		c.invalid(shown(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary ipFamily", "ipFamilyPolicy")
+	}
+}
