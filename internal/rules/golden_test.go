@@ -33,7 +33,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func goldenLines(t *testing.T) []string {
+func goldenLines(t testing.TB) []string {
 	t.Helper()
 	file, err := os.Open("testdata/golden.txt.gz")
 	if err != nil {

@@ -71,6 +71,8 @@ func TestReadErrors(t *testing.T) {
 			`quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$' (spec.containers[0].resources.limits.cpu: expected a quantity such as 500m, 1.5 or 2Gi, received "x")`},
 		{"core.v1.Pod", `{"metadata":{"creationTimestamp":"x"}}`, "metadata.creationTimestamp",
 			`parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" (metadata.creationTimestamp: expected a time such as 2006-01-02T15:04:05Z, received "x")`},
+		{"core.v1.Pod", `{"metadata":{"creationTimestamp":"0000-01-01T00:00:00+01:00"}}`, "metadata.creationTimestamp",
+			`parsing time "0000-01-01T00:00:00+01:00" as "2006-01-02T15:04:05Z07:00": year outside of range [0,9999] (metadata.creationTimestamp: expected a time such as 2006-01-02T15:04:05Z, received "0000-01-01T00:00:00+01:00")`},
 		{"core.v1.Secret", `{"data":{"a":"hidden!"}}`, "data.a",
 			`illegal base64 data at input byte 6 (data.a: expected a string in base 64, received a string)`},
 		{"core.v1.Secret", `{"stringData":{"a":1234}}`, "stringData.a",

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -139,9 +140,9 @@ func isCanonicalQuantity(text string) bool {
 
 // readTime writes a time in UTC, and without parts of a second, or with six digits of them.
 func (r *reader) readTime(t *Type, v document.Value) (document.Value, error) {
-	layout, written := time.RFC3339, time.RFC3339
+	layout, shortest := time.RFC3339, "2006-01-02T15:04:05Z"
 	if t.Kind == MicroTime {
-		layout, written = metav1.RFC3339Micro, metav1.RFC3339Micro
+		layout, shortest = metav1.RFC3339Micro, "2006-01-02T15:04:05.000000Z"
 	}
 	text := v.Text()
 	at, err := time.Parse(layout, text)
@@ -150,10 +151,14 @@ func (r *reader) readTime(t *Type, v document.Value) (document.Value, error) {
 		return v, r.badValue(t, v, err.Error())
 	case at.IsZero():
 		return document.Value{}, nil
-	case len(text) == len("2006-01-02T15:04:05Z") && t.Kind == Time, len(text) == len("2006-01-02T15:04:05.000000Z") && t.Kind == MicroTime:
+	case len(text) == len(shortest):
 		return v, nil // no room for another zone, or for parts of a second
 	}
-	return document.NewString(at.UTC().Format(written)), nil
+	at = at.UTC()
+	if at.Year() < 0 || at.Year() > 9999 {
+		return v, r.badValue(t, v, fmt.Sprintf("parsing time %q as %q: year outside of range [0,9999]", text, layout))
+	}
+	return document.NewString(at.Format(layout)), nil
 }
 
 // readBytes reads base 64, in which Go does not mind line breaks.

@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// FuzzRead reads and defaults whatever comes. Nothing may panic, and what was read and defaulted is
+// settled.
+func FuzzRead(f *testing.F) {
+	kinds := []string{"core.v1.Pod", "core.v1.Service", "core.v1.Secret", "core.v1.Node", "core.v1.LimitRange", "apps.v1.StatefulSet",
+		"batch.v1.Job", "autoscaling.v2.HorizontalPodAutoscaler", "resource.v1.ResourceSlice", "events.v1.Event"}
+	for _, line := range goldenLines(f) {
+		parts := strings.Split(line, "\t")
+		if i := slices.Index(kinds, strings.TrimPrefix(parts[0], "io.k8s.api.")); i >= 0 {
+			f.Add(uint8(i), parts[1])
+		}
+	}
+	f.Fuzz(func(t *testing.T, number uint8, text string) {
+		doc, err := document.ParseJSON([]byte(text))
+		if err != nil {
+			return
+		}
+		of := mustType(t, kinds[int(number)%len(kinds)])
+		of.Default(doc)
+		read, _, err := of.ReadWith(doc, ReadOptions{WholeFloats: true})
+		if err == nil {
+			requireSettled(t, of, of.Default(read))
+		}
+	})
+}
+
+// TestSideBySide reads and defaults in several goroutines; the race detector looks on.
+func TestSideBySide(t *testing.T) {
+	of, doc := deployment(t)
+	want := of.Default(doc).JSON()
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 50 {
+				read, _, err := of.Read(doc)
+				if got := of.Default(read).JSON(); err != nil || got != want {
+					t.Errorf("%v, %v", got, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
