@@ -35,5 +35,5 @@
 //	field.go       what field selectors can ask for
 //	traits.go      how writing and deleting differ
 //	generate/      makes topologies.json.gz
-//	oracle/        what Kubernetes converts objects to, for tests
+//	oracle/        what Kubernetes does to objects, for tests: a module of its own
 package kinds

@@ -1,0 +1,78 @@
+package kinds
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// goldenLines calls visit with the fields of each line of a file that oracle made.
+func goldenLines(t *testing.T, name string, visit func(words []string)) {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(content)) {
+		if !strings.HasPrefix(line, "#") {
+			visit(strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+		}
+	}
+}
+
+// TestStrategies compares with what the strategies of Kubernetes say: who can't own what, and how
+// PUT and deletions go.
+func TestStrategies(t *testing.T) {
+	compared := 0
+	goldenLines(t, "testdata/strategies.txt", func(words []string) {
+		compared++
+		k, endpoint := builtin(t, words[0]), strings.TrimPrefix(words[1], mainEndpoint)
+		want := map[string]string{}
+		for _, word := range strings.Fields(words[2]) {
+			name, value, _ := strings.Cut(word, "=")
+			want[name] = value
+		}
+		for _, version := range k.Versions {
+			reset, ok := want[k.APIVersion(version)]
+			if !ok {
+				reset = "{}"
+			}
+			if got := k.Reset(endpoint)[k.APIVersion(version)].FieldsV1(); got != reset {
+				t.Errorf("%v %q: reset %s, want %s", k, endpoint, got, reset)
+			}
+		}
+		got := Traits{PutCreates: want["creates"] == "true", PutVersioned: want["unconditional"] == "false",
+			Orphans: want["dependents"] == "OrphanDependents", Childless: want["dependents"] == "Unsupported"}
+		if k.PutCreates != got.PutCreates || k.PutVersioned != got.PutVersioned || k.Orphans != got.Orphans || k.Childless != got.Childless {
+			t.Errorf("%v: %+v, want %+v", k, k.Traits, got)
+		}
+	})
+	if compared < 70 {
+		t.Errorf("only %d compared", compared)
+	}
+}
+
+// TestPrepared compares with what the strategies of Kubernetes make of objects.
+func TestPrepared(t *testing.T) {
+	var k *Kind
+	var endpoint string
+	var obj, live document.Value
+	compared := 0
+	goldenLines(t, "testdata/prepared.txt", func(words []string) {
+		if words[0] != "=" {
+			k, endpoint = builtin(t, words[0]), strings.TrimPrefix(words[1], mainEndpoint)
+			obj, live = parse(t, words[2]), parse(t, strings.TrimPrefix(words[3], "-"))
+			return
+		}
+		compared++
+		got, want := k.Prepare(endpoint, k.Fold(obj), live, testWrite), parse(t, words[1])
+		if !document.Equal(got, want) {
+			t.Errorf("%v %q of\n%v and\n%v:\n%v, want\n%v", k, endpoint, obj, live, got, want)
+		}
+	})
+	if compared < 100 {
+		t.Errorf("only %d compared", compared)
+	}
+}
