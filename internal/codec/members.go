@@ -118,9 +118,17 @@ func metadataOf(text []byte) []byte {
 	return v.Get("metadata").AppendJSON(nil)
 }
 
-// withoutType removes apiVersion and kind from the text of an object, in place.
+// withoutType removes apiVersion and kind from the text of an object, in place. They are mostly next
+// to each other.
 func withoutType(text []byte) []byte {
-	return withoutMember(withoutMember(text, "apiVersion"), "kind")
+	version, ok := findMember(text, "apiVersion")
+	if !ok {
+		return withoutMember(text, "kind")
+	}
+	if kind, ok := nextMember(text, version.end+1); ok && string(kind.name) == "kind" {
+		return cut(text, version.start, kind.end)
+	}
+	return withoutMember(cut(text, version.start, version.end), "kind")
 }
 
 func withoutMember(text []byte, name string) []byte {
@@ -128,7 +136,11 @@ func withoutMember(text []byte, name string) []byte {
 	if !ok {
 		return text
 	}
-	start, end := m.start, m.end
+	return cut(text, m.start, m.end)
+}
+
+// cut removes members of an object, with one of the commas around them, in place.
+func cut(text []byte, start, end int) []byte {
 	switch {
 	case end < len(text) && text[end] == ',':
 		end++

@@ -33,7 +33,8 @@ const (
 
 // Negotiate returns the format that an Accept header asks for, or an error with the status 406 if
 // there is none. Clauses are tried by their weight and then in their order; what we can't write,
-// such as protobuf, is passed over.
+// such as protobuf, is passed over. Whether the answer is for people depends on more than the header:
+// see Pretty.
 func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 	switch accept {
 	case "", acceptJSON, acceptAny:

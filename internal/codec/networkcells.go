@@ -78,7 +78,7 @@ func ingressHosts(r *row) string {
 	var hosts []string
 	more := false
 	for _, rule := range rules {
-		more = more || len(hosts) == mostShown
+		more = len(hosts) == mostShown
 		if host := text(rule.Get("host")); host != "" && !more {
 			hosts = append(hosts, host)
 		}

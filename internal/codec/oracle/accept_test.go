@@ -43,6 +43,7 @@ var usualHeaders = []string{
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "application/json;stream=watch", "application/json; charset=utf-8",
 	"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/vnd.kubernetes.protobuf", "text/plain",
 	"application/yaml;q=0.5,application/json;q=0.9", "application/yaml,application/json", "application/yaml;as=Table;v=v1;g=meta.k8s.io",
+	"application/yaml;stream=watch,application/json", "application/yaml;stream=watch", "application/json;stream=watch;as=Table;v=v1;g=meta.k8s.io",
 }
 
 // TestWriteAccept writes how Kubernetes reads Accept headers, at endpoints with objects, with watches,
