@@ -44,7 +44,7 @@ func BenchmarkKept(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		e := newEdition(kinds.Builtin(), Options{})
+		e := newEdition(kinds.Builtin(), Options{}, nil)
 		for _, form := range []string{mediaJSON, mediaOpenAPI2} {
 			write := writeOpenAPI2
 			if form != mediaJSON {
@@ -54,7 +54,7 @@ func BenchmarkKept(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if err := e.makeDocuments3(); err != nil {
+		if _, err := e.documents3(); err != nil {
 			b.Fatal(err)
 		}
 		runtime.GC()

@@ -40,7 +40,7 @@ func (c *Catalog) edition() *edition {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.now == nil || !same(c.now.kinds, all) {
-		c.now = newEdition(all, c.options)
+		c.now = newEdition(all, c.options, c.now)
 	}
 	return c.now
 }

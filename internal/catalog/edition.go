@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,28 +19,45 @@ type edition struct {
 	groups  []*group
 	options Options
 
-	making     sync.Mutex // one at a time: making some takes memory
-	pages      map[string]*page
-	documents3 map[string]*page // OpenAPI of version 3 as JSON, by name; made all at once
+	mutex sync.Mutex
+	pages map[string]func() (*page, error) // by what and in which form; each makes its page once
+
+	// What is big is made one at a time, which takes less memory.
+	making     sync.Mutex
+	documents3 func() (map[string]*page, error) // OpenAPI of version 3 as JSON, by name
+
+	// leaves is for the next edition. It has something of this one once documents3 was asked for, and
+	// until then what the one before has left.
+	leaves atomic.Pointer[earlier]
 }
 
-func newEdition(all []*kinds.Kind, options Options) *edition {
-	return &edition{kinds: all, groups: groupsOf(all), options: options, pages: map[string]*page{}}
+// earlier is what a new edition can take over from the one before it.
+type earlier struct {
+	kinds      []*kinds.Kind
+	documents3 map[string]*page
+}
+
+// newEdition returns an edition. The one before may be nil.
+func newEdition(all []*kinds.Kind, options Options, before *edition) *edition {
+	e := &edition{kinds: all, groups: groupsOf(all), options: options, pages: map[string]func() (*page, error){}}
+	e.leaves.Store(&earlier{})
+	if before != nil {
+		e.leaves.Store(before.leaves.Load())
+	}
+	e.documents3 = sync.OnceValues(e.makeDocuments3)
+	return e
 }
 
 // page returns the page that is kept under a key, or makes it.
 func (e *edition) page(key string, make func() (*page, error)) (*page, error) {
-	e.making.Lock()
-	defer e.making.Unlock()
-	if p := e.pages[key]; p != nil {
-		return p, nil
+	e.mutex.Lock()
+	kept := e.pages[key]
+	if kept == nil {
+		kept = sync.OnceValues(make)
+		e.pages[key] = kept
 	}
-	p, err := make()
-	if err != nil {
-		return nil, err
-	}
-	e.pages[key] = p
-	return p, nil
+	e.mutex.Unlock()
+	return kept()
 }
 
 // find returns what answers requests for a document, or nil.

@@ -5,11 +5,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/cadastre/cadastre/internal/kinds"
 )
 
 // findOpenAPI returns what answers requests for an OpenAPI document, or nil.
@@ -28,12 +31,7 @@ func (e *edition) findOpenAPI(name string) http.HandlerFunc {
 }
 
 func (e *edition) hasDocument3(name string) bool {
-	for _, known := range names3(e.kinds) {
-		if known == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(names3(e.kinds), name)
 }
 
 func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
@@ -48,27 +46,43 @@ func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
 		form, write = mediaOpenAPI2, writeOpenAPI2Proto
 	}
 	e.answer(w, r, "/openapi/v2 "+form, func() (*page, error) {
+		e.making.Lock()
+		defer e.making.Unlock()
 		return newPage(form, func(w io.Writer) error { return write(w, e.kinds) })
 	})
 }
 
-// makeDocuments3 makes all documents of version 3 as JSON, if that has not been done. The caller holds
-// e.making.
-func (e *edition) makeDocuments3() error {
-	if e.documents3 != nil {
-		return nil
-	}
+// makeDocuments3 makes all documents of version 3 as JSON. Those whose kinds are the same as
+// before are taken over.
+func (e *edition) makeDocuments3() (map[string]*page, error) {
+	e.making.Lock()
+	defer e.making.Unlock()
+	before := e.leaves.Load()
 	maker := newOpenAPI3(e.kinds)
 	made := map[string]*page{}
 	for _, name := range names3(e.kinds) {
+		if p := before.documents3[name]; p != nil && slices.Equal(kindsOf3(name, before.kinds), kindsOf3(name, e.kinds)) {
+			made[name] = p
+			continue
+		}
 		p, err := newPage(mediaJSON, func(w io.Writer) error { return maker.write(w, name) })
 		if err != nil {
-			return fmt.Errorf("OpenAPI document %s: %w", name, err)
+			return nil, fmt.Errorf("OpenAPI document %s: %w", name, err)
 		}
 		made[name] = p
 	}
-	e.documents3 = made
-	return nil
+	e.leaves.Store(&earlier{e.kinds, made})
+	return made, nil
+}
+
+// kindsOf3 returns the kinds that a document of version 3 is about.
+func kindsOf3(name string, all []*kinds.Kind) (about []*kinds.Kind) {
+	for _, k := range all {
+		if slices.ContainsFunc(k.Versions, func(version string) bool { return prefix(k.Group, version)[1:] == name }) {
+			about = append(about, k)
+		}
+	}
+	return about
 }
 
 // index3 is what /openapi/v3 answers: where the documents are.
@@ -89,11 +103,12 @@ func hashed(name, etag string) string {
 
 func (e *edition) answerIndex3(w http.ResponseWriter, r *http.Request) {
 	e.answer(w, r, "/openapi/v3", func() (*page, error) {
-		if err := e.makeDocuments3(); err != nil {
+		documents, err := e.documents3()
+		if err != nil {
 			return nil, err
 		}
 		index := index3{map[string]address3{}}
-		for name, p := range e.documents3 {
+		for name, p := range documents {
 			index.Paths[name] = address3{hashed(name, p.etag)}
 		}
 		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, index) })
@@ -125,17 +140,14 @@ func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 
 // document3 returns a document of version 3 in some form.
 func (e *edition) document3(name, form string) (*page, error) {
-	if form == mediaJSON {
-		e.making.Lock()
-		defer e.making.Unlock()
-		err := e.makeDocuments3()
-		return e.documents3[name], err
+	documents, err := e.documents3()
+	if err != nil || form == mediaJSON {
+		return documents[name], err
 	}
 	return e.page("/openapi/v3/"+name+" proto", func() (*page, error) {
-		if err := e.makeDocuments3(); err != nil {
-			return nil, err
-		}
-		return protoDocument3(e.documents3[name])
+		e.making.Lock()
+		defer e.making.Unlock()
+		return protoDocument3(documents[name])
 	})
 }
 
