@@ -50,8 +50,10 @@ func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery str
 	}
 	namespace := target.Namespace(t)
 	files := map[string][]byte{
-		"ca.crt":  config.CAData,
-		".curlrc": curlrc(config, filepath.Join(folder, "ca.crt")),
+		"ca.crt":     config.CAData,
+		"client.crt": config.CertData,
+		"client.key": config.KeyData,
+		".curlrc":    curlrc(config, folder),
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
@@ -73,15 +75,18 @@ func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery str
 	return nil
 }
 
-func curlrc(config *rest.Config, ca string) []byte {
-	return []byte(strings.Join([]string{
-		"cacert = " + ca,
-		`header = "Authorization: Bearer ` + config.BearerToken + `"`,
+func curlrc(config *rest.Config, folder string) []byte {
+	who := []string{`header = "Authorization: Bearer ` + config.BearerToken + `"`}
+	if len(config.CertData) > 0 {
+		who = []string{"cert = " + filepath.Join(folder, "client.crt"), "key = " + filepath.Join(folder, "client.key")}
+	}
+	return []byte(strings.Join(append(who,
+		"cacert = "+filepath.Join(folder, "ca.crt"),
 		"silent",
 		"show-error",
 		"fail-with-body",
 		`write-out = "%{stderr}HTTP %{http_code}\n"`,
-	}, "\n") + "\n")
+	), "\n") + "\n")
 }
 
 func writeKubeconfig(file string, config *rest.Config, namespace string) error {

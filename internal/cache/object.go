@@ -65,6 +65,14 @@ func newObject(k *kind, key string, value []byte, revision store.Revision) (*Obj
 	return o, nil
 }
 
+// Draft makes an object that is not in the store: what a write would make, or an object at
+// another version. Revision 0 is that of what was never written. The value must not be changed
+// any more.
+func (c *Cache) Draft(key Key, value []byte, revision store.Revision) (*Object, error) {
+	k, _ := c.peek(key.Kind)
+	return newObject(k, key.String(), value, revision)
+}
+
 // fit returns a value without much room behind it, which would be kept as long as the value is.
 func fit(value []byte) []byte {
 	if cap(value)-len(value) > len(value)/8+64 {
@@ -149,6 +157,9 @@ func (o *Object) Spans() Spans {
 // AppendRevision appends the member of the metadata that has the revision, with the comma
 // before it.
 func (o *Object) AppendRevision(dst []byte) []byte {
+	if o.revision == 0 {
+		return dst
+	}
 	dst = append(dst, `,"resourceVersion":"`...)
 	dst = strconv.AppendInt(dst, int64(o.revision), 10)
 	return append(dst, '"')

@@ -6,6 +6,14 @@ import (
 	"github.com/cadastre/cadastre/internal/store"
 )
 
+// Revision returns how far the cache has come, which is as far as the store had when it was asked.
+func (c *Cache) Revision(ctx context.Context) (store.Revision, error) {
+	if err := c.freshen(ctx, Latest); err != nil {
+		return 0, err
+	}
+	return c.progress.revision(), nil
+}
+
 // Get returns the object with a key, or store.ErrNotFound.
 func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) {
 	if f.mode == exactly {

@@ -21,6 +21,8 @@ type Traits struct {
 	Graceful bool
 	// Singly says that a collection can't be deleted at once.
 	Singly bool
+	// ShowsDeleted says that a deletion is answered with the object that is gone.
+	ShowsDeleted bool
 }
 
 // GracePeriod returns how many seconds a deletion leaves to an object: those that were asked for,
@@ -81,8 +83,10 @@ func (t *Traits) set(name string) error {
 		t.Graceful = true
 	case "singly":
 		t.Singly = true
+	case "shows-deleted":
+		t.ShowsDeleted = true
 	default:
-		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful or singly, received %q", name)
+		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful, singly or shows-deleted, received %q", name)
 	}
 	return nil
 }

@@ -8,11 +8,11 @@ import (
 func TestTraits(t *testing.T) {
 	for name, want := range map[string]Traits{
 		"deployments.apps":           {},
-		"services":                   {PutCreates: true},
+		"services":                   {PutCreates: true, ShowsDeleted: true},
 		"leases.coordination.k8s.io": {PutCreates: true, PutVersioned: true},
 		"jobs.batch":                 {Orphans: true},
 		"cronjobs.batch":             {},
-		"pods":                       {Graceful: true},
+		"pods":                       {Graceful: true, ShowsDeleted: true},
 		"namespaces":                 {Singly: true},
 		"events.events.k8s.io":       {PutCreates: true, Childless: true},
 	} {
@@ -21,7 +21,7 @@ func TestTraits(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful or singly, received "puts"`,
+		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly or shows-deleted, received "puts"`,
 		"put-creates pods po": `line 1: expected the name of a kind, received "po"`,
 	} {
 		if err := addTraits(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {

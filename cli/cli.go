@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs a command and returns the code to exit with: 0 for success, 1 for failure, 2 for a
+// command that can't be understood.
+func Main(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	command := root()
+	command.SetArgs(args)
+	command.SetOut(stdout)
+	command.SetErr(stderr)
+	err := command.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "cadastre: %v\n", err)
+	if usage := (*usageError)(nil); errors.As(err, &usage) {
+		return 2
+	}
+	return 1
+}
+
+// usageError is for commands that can't be understood.
+type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
+
+func root() *cobra.Command {
+	command := &cobra.Command{
+		Use:           "cadastre",
+		Short:         "Server-Side Apply made whole: an API server that knows who owns which field",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+	}
+	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
+	})
+	command.AddCommand(serveCommand())
+	return command
+}

@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// newLog returns a log that is written as text or as JSON.
+func newLog(format string, w io.Writer) (*slog.Logger, error) {
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, nil)), nil
+	}
+	return nil, fmt.Errorf("--log-format: expected text or json, received %q", format)
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cadastre/cadastre/internal/server"
+)
+
+// drainTime is how long requests that are under way may take when the server is stopped.
+const drainTime = 20 * time.Second
+
+type serveFlags struct {
+	data, listen, kubeconfig               string
+	tokens, clientCA, certificate, keyFile string
+	gates, logFormat                       string
+}
+
+func serveCommand() *cobra.Command {
+	var f serveFlags
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the API server",
+		Long: `Run a Kubernetes-compatible API server that keeps its objects in a folder.
+
+It makes its own certificates there, writes a kubeconfig for its administrator, and prints
+"ready https://HOST:PORT" when it serves. Interrupt or terminate it to stop; what it has
+acknowledged is on disk at any time.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("serve: expected no arguments, received %q", args)}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			return serve(c.Context(), f, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.data, "data", defaultData(), "the `folder` that objects and certificates are kept in")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:6443", "the `address` to listen at; port 0 takes a free one")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "the `file` to write the administrator's kubeconfig to (default: kubeconfig in the data folder)")
+	flags.StringVar(&f.tokens, "token-auth-file", "", "a CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
+	flags.StringVar(&f.clientCA, "client-ca-file", "", "a `file` with certificates that client certificates may be signed by, beside the server's own")
+	flags.StringVar(&f.certificate, "tls-cert-file", "", "a `file` with the certificate to show instead of one of our own")
+	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "the `file` with its private key")
+	flags.StringVar(&f.gates, "feature-gates", "", "features to switch, as `NAME=true|false,…`:\n"+gatesHelp())
+	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	return command
+}
+
+// defaultData is a folder of the user's.
+func defaultData() string {
+	if folder := os.Getenv("XDG_DATA_HOME"); folder != "" {
+		return filepath.Join(folder, "cadastre")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "cadastre-data"
+	}
+	return filepath.Join(home, ".local", "share", "cadastre")
+}
+
+// serve runs the server until the context ends.
+func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
+	gates, err := readGates(f.gates)
+	if err != nil {
+		return &usageError{err}
+	}
+	log, err := newLog(f.logFormat, stderr)
+	if err != nil {
+		return &usageError{err}
+	}
+	if (f.certificate == "") != (f.keyFile == "") {
+		return &usageError{errors.New("--tls-cert-file and --tls-private-key-file belong together: expected both or none")}
+	}
+	s, err := server.Start(ctx, server.Config{
+		Folder: f.data, Address: f.listen,
+		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
+		Unset:  gates[unsettingFields],
+		PaceGC: true,
+		Log:    log,
+	})
+	if err != nil {
+		return err
+	}
+	if f.kubeconfig == "" {
+		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
+	}
+	if err := s.Authority.WriteKubeconfig(f.kubeconfig, s.URL()); err != nil {
+		return errors.Join(err, s.Stop(context.Background()))
+	}
+	fmt.Fprintf(stdout, "ready %s\n", s.URL())
+	fmt.Fprintf(stderr, "\nTry:\n  export KUBECONFIG=%s\n  kubectl get namespaces\n  kubectl create deployment web --image=nginx\n\n", f.kubeconfig)
+	select {
+	case <-ctx.Done():
+	case err = <-s.Failed():
+	}
+	log.Info("stopping")
+	drain, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	return errors.Join(err, s.Stop(drain))
+}

@@ -1,0 +1,127 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// Apply merges a configuration into an object, or makes one of it.
+func (o *Objects) Apply(ctx context.Context, r *Request) (Result, error) {
+	var config *sent // read once, beside the object that was there first
+	w := &writing{all: o, Request: r, change: func(w *writing) error {
+		if config == nil {
+			read, err := r.readConfig(w.before.Document)
+			if err != nil {
+				return err
+			}
+			config = &read
+		}
+		return w.apply(ctx, *config)
+	}}
+	return w.write(ctx)
+}
+
+// readConfig reads a configuration, and refuses what can't be applied to anything.
+func (r *Request) readConfig(live document.Value) (sent, error) {
+	doc, err := r.Body.parseBeside(live)
+	if err != nil {
+		return sent{}, err
+	}
+	if doc.Get("kind").Text() == "" || doc.Get("apiVersion").Text() == "" {
+		return sent{}, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: expected kind %s and apiVersion %s, received %q and %q",
+			r.Endpoint.BodyKind, r.Endpoint.BodyVersion, doc.Get("kind").Text(), doc.Get("apiVersion").Text()))
+	}
+	config, err := r.split(doc)
+	if err != nil {
+		return sent{}, err
+	}
+	if config.managed.Kind() == document.List {
+		return sent{}, apierrors.NewBadRequest("metadata.managedFields must be nil: a configuration says what its applier wants, and the server keeps who owns what; remove it")
+	}
+	metadata := config.document.Get("metadata")
+	if metadata.Get("name").IsAbsent() && live.IsAbsent() {
+		return sent{}, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", r.Name))
+	}
+	if !metadata.Get("name").IsAbsent() {
+		if err := r.checkName(config.document); err != nil {
+			return sent{}, err
+		}
+	}
+	if !metadata.Get("namespace").IsAbsent() {
+		config.document, err = r.place(config.document)
+	}
+	return config, err
+}
+
+// apply is the part of the verb.
+func (w *writing) apply(ctx context.Context, config sent) error {
+	if err := w.checkExistence(ctx, config); err != nil {
+		return err
+	}
+	if w.Endpoint.Subresource == scale {
+		return w.throughScale(func(before apply.Object) (apply.Result, error) {
+			return w.Endpoint.engine.Apply(before, config.document, w.applyRequest())
+		})
+	}
+	result, err := w.Endpoint.engine.Apply(w.before, config.document, w.applyRequest())
+	if err != nil {
+		return w.engineError(err)
+	}
+	w.after = result.Object
+	if w.live == nil {
+		w.after.Document, err = w.place(w.after.Document)
+	}
+	return err
+}
+
+// checkExistence refuses an apply that is meant for objects that are there, or that are not.
+func (w *writing) checkExistence(ctx context.Context, config sent) error {
+	e := w.Endpoint
+	switch {
+	case w.live != nil && w.Only == Absent:
+		return preconditionFailed(fmt.Sprintf("%s %q exists, and the request has If-None-Match: *, which only creates", e.resource(), w.Name))
+	case w.live == nil && w.Only == Present:
+		return preconditionFailed(fmt.Sprintf("%s %q does not exist, and the request has If-Match: *, which only updates", e.resource(), w.Name))
+	case w.live != nil:
+		return w.checkRevision(config)
+	case e.Subresource != "":
+		return apierrors.NewNotFound(e.resource(), w.Name)
+	}
+	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" {
+		return apierrors.NewConflict(e.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
+	return w.MayCreate(ctx)
+}
+
+// preconditionFailed is the error for conditions in headers.
+func preconditionFailed(text string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: 412, Reason: "PreconditionFailed", Message: text,
+	}}
+}
+
+// engineError says to a client why the engine refused.
+func (w *writing) engineError(err error) error {
+	var (
+		conflict *apply.ConflictError
+		invalid  *apply.InvalidError
+		entry    *apply.EntryError
+	)
+	switch {
+	case errors.As(err, &conflict):
+		return conflictStatus(conflict)
+	case errors.As(err, &invalid):
+		return w.invalid(invalid)
+	case errors.As(err, &entry):
+		return apierrors.NewBadRequest(err.Error())
+	default:
+		return apierrors.NewBadRequest(err.Error())
+	}
+}

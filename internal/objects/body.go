@@ -1,0 +1,154 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// fieldSets is where objects have what most operations leave unread.
+var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
+
+// sent is an object as a client sent it.
+type sent struct {
+	// document is without managedFields and resourceVersion.
+	document document.Value
+	// managed is what it said about managedFields.
+	managed         document.Value
+	resourceVersion string
+}
+
+// Parse reads a body.
+func (b Body) Parse() (document.Value, error) { return b.parseBeside(document.Value{}) }
+
+// parseBeside reads a body. What it shares with the live object is neither read nor compared again.
+func (b Body) parseBeside(live document.Value) (document.Value, error) {
+	doc, err := document.ParseJSONBeside(b.Text, document.Limits{}, live, fieldSets...)
+	if err != nil && b.YAML {
+		doc, err = document.ParseYAML([]byte(b.Text))
+	}
+	if err != nil {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
+	}
+	if doc.Kind() != document.Map {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: expected an object, received a %s", doc.Kind()))
+	}
+	return doc, nil
+}
+
+// read parses a body, and splits it.
+func (r *Request) read(live document.Value) (sent, error) {
+	doc, err := r.Body.parseBeside(live)
+	if err != nil {
+		return sent{}, err
+	}
+	return r.split(doc)
+}
+
+// split takes apart what is said about an object from the object.
+func (r *Request) split(doc document.Value) (s sent, err error) {
+	if doc, err = r.withKind(doc); err != nil {
+		return sent{}, err
+	}
+	metadata := doc.Get("metadata")
+	switch metadata.Kind() {
+	case document.Map:
+	case document.Absent, document.Null:
+		metadata = document.NewMap()
+	default:
+		return sent{}, apierrors.NewBadRequest(fmt.Sprintf("metadata: expected a map, received a %s", metadata.Kind()))
+	}
+	s.managed = metadata.Get("managedFields")
+	if s.resourceVersion, err = textOf(metadata, "resourceVersion"); err != nil {
+		return sent{}, err
+	}
+	metadata = metadata.Without("managedFields").Without("resourceVersion").Without("selfLink")
+	s.document = doc.With("metadata", metadata)
+	return s, nil
+}
+
+// textOf returns a field of the metadata that must be a string.
+func textOf(metadata document.Value, name string) (string, error) {
+	switch v := metadata.Get(name); v.Kind() {
+	case document.Absent, document.Null:
+		return "", nil
+	case document.String:
+		return v.Text(), nil
+	default:
+		return "", apierrors.NewBadRequest(fmt.Sprintf("metadata.%s: expected a string, received a %s", name, v.Kind()))
+	}
+}
+
+// withKind refuses what is not of the endpoint's kind and version. What does not say is taken to
+// be.
+func (r *Request) withKind(doc document.Value) (document.Value, error) {
+	e := r.Endpoint
+	if text := doc.Get("kind").Text(); text == "" {
+		doc = doc.With("kind", document.NewString(e.BodyKind))
+	} else if text != e.BodyKind {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("the kind in the data (%s) does not match the expected kind (%s)", text, e.BodyKind))
+	}
+	if text := doc.Get("apiVersion").Text(); text == "" {
+		doc = doc.With("apiVersion", document.NewString(e.BodyVersion))
+	} else if text != e.BodyVersion {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", text, e.BodyVersion))
+	}
+	return doc, nil
+}
+
+// entries returns the entries that an object has before a plain write is tracked: those that the
+// client sent, if it sent some that can be read, else those of the live object. An empty list,
+// or one with an empty entry, says that nobody owns anything.
+func (s sent) entries(live apply.Object) []apply.Entry {
+	if isReset(s.managed) {
+		return nil
+	}
+	if s.managed.Kind() != document.List {
+		return live.Entries
+	}
+	o, err := apply.SplitObject(document.NewMap(document.Field{
+		Name: "metadata", Value: document.NewMap(document.Field{Name: "managedFields", Value: s.managed}),
+	}))
+	if err != nil || len(o.Entries) == 0 {
+		return live.Entries
+	}
+	return o.Entries
+}
+
+func isReset(managed document.Value) bool {
+	if managed.Kind() != document.List {
+		return false
+	}
+	return managed.Len() == 0 || managed.Len() == 1 && managed.At(0).Kind() == document.Map && managed.At(0).Len() == 0
+}
+
+// invalid returns the error for a configuration that does not fit the kind. It begins as in
+// Kubernetes, which takes it for a fault of its own.
+func (r *Request) invalid(err *apply.InvalidError) error {
+	e := r.Endpoint
+	gvk := schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind)
+	var problems []string
+	for _, f := range err.Fields {
+		problems = append(problems, f.Error())
+	}
+	status := apierrors.NewBadRequest(fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %s", r.Namespace, r.Name, gvk, strings.Join(problems, "; ")))
+	details := &metav1.StatusDetails{Name: r.Name, Group: e.Kind.Group, Kind: e.Kind.Name}
+	for _, f := range err.Fields {
+		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Message: f.Problem, Field: f.Path.String()})
+	}
+	status.ErrStatus.Details = details
+	return status
+}
+
+// isStatus reports whether an error is made for clients already.
+func isStatus(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status)
+}

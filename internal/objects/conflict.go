@@ -1,0 +1,97 @@
+package objects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// conflictStatus tells a client of conflicts as Kubernetes does, a cause for each field and
+// owner, and in each cause what Kubernetes does not say: what the field is, what it would become,
+// and since when the owner has it.
+func conflictStatus(e *apply.ConflictError) error {
+	type owned struct {
+		manager, path string
+		cause         metav1.StatusCause
+	}
+	var all []owned
+	for _, c := range e.Conflicts {
+		for _, owner := range c.Owners {
+			path := c.Path.String()
+			all = append(all, owned{ownerText(owner), path, metav1.StatusCause{
+				Type:    metav1.CauseTypeFieldManagerConflict,
+				Field:   path,
+				Message: fmt.Sprintf("conflict with %s%s", ownerText(owner), conflictDetail(c, owner)),
+			}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b owned) int { return strings.Compare(a.manager, b.manager) })
+	if len(all) == 1 {
+		return apierrors.NewApplyConflict([]metav1.StatusCause{all[0].cause},
+			fmt.Sprintf("Apply failed with 1 conflict: conflict with %s: %s", all[0].manager, all[0].path))
+	}
+	var (
+		causes  []metav1.StatusCause
+		text    strings.Builder
+		manager string
+	)
+	fmt.Fprintf(&text, "Apply failed with %d conflicts: ", len(all))
+	for i, o := range all {
+		causes = append(causes, o.cause)
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+		if manager != o.manager {
+			manager = o.manager
+			fmt.Fprintf(&text, "conflicts with %s:\n", manager)
+		}
+		fmt.Fprintf(&text, "- %s", o.path)
+	}
+	return apierrors.NewApplyConflict(causes, text.String())
+}
+
+// ownerText names an owner as Kubernetes does.
+func ownerText(e apply.Entry) string {
+	text := fmt.Sprintf("%q", e.Manager)
+	if e.Subresource != "" {
+		text += fmt.Sprintf(" with subresource %q", e.Subresource)
+	}
+	if e.Operation != apply.Update {
+		return text
+	}
+	text += " using " + e.APIVersion
+	if !e.Time.IsZero() {
+		text += " at " + e.Time.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// conflictDetail is what Kubernetes does not say.
+func conflictDetail(c apply.Conflict, owner apply.Entry) string {
+	text := fmt.Sprintf(": the field is %s, and would become %s", valueText(c.Live), valueText(c.Wanted))
+	if !owner.Time.IsZero() {
+		text += ", its owner has written it since " + owner.Time.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// longestValue is how much of a value is shown.
+const longestValue = 100
+
+func valueText(v document.Value) string {
+	if v.IsAbsent() {
+		return "absent"
+	}
+	text := v.JSON()
+	if len(text) <= longestValue {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestValue], "") + "…"
+}

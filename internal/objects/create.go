@@ -1,0 +1,88 @@
+package objects
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// A name is made of generateName and so many random letters; if there is an object of that
+// name already, another is tried.
+const (
+	randomLetters = 5
+	nameTries     = 8
+	longestPrefix = 63 - randomLetters
+)
+
+// Create makes a new object.
+func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
+	body, err := r.read(document.Value{})
+	if err != nil {
+		return Result{}, err
+	}
+	if body.resourceVersion != "" {
+		return Result{}, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+	}
+	if body.document, err = r.clean(r.Endpoint.body, body.document); err != nil {
+		return Result{}, err
+	}
+	metadata := body.document.Get("metadata")
+	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
+	w := &writing{all: o, Request: r, change: func(w *writing) error { return w.create(body) }}
+	for range nameTries {
+		r.Name = name
+		if name == "" && prefix != "" {
+			r.Name = prefix[:min(len(prefix), longestPrefix)] + rand.String(randomLetters)
+		}
+		result, err := w.write(ctx)
+		if !apierrors.IsAlreadyExists(err) || name != "" {
+			return result, err
+		}
+	}
+	return Result{}, apierrors.NewGenerateNameConflict(r.Endpoint.resource(), r.Name, 1)
+}
+
+// create is the part of the verb.
+func (w *writing) create(body sent) error {
+	if w.live != nil {
+		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+	}
+	metadata := body.document.Get("metadata").With("name", document.NewString(w.Name))
+	if w.Name == "" {
+		metadata = metadata.Without("name")
+	}
+	doc, err := w.place(body.document.With("metadata", metadata))
+	if err != nil {
+		return err
+	}
+	return w.track(apply.Object{Document: w.Endpoint.empty, Entries: body.entries(apply.Object{})}, w.Endpoint.whole(doc))
+}
+
+// track finds out what a plain write changed, and notes who did it.
+func (w *writing) track(before apply.Object, doc document.Value) error {
+	if w.Endpoint.Subresource == scale {
+		return w.throughScale(func(before apply.Object) (apply.Result, error) {
+			return w.Endpoint.engine.Update(before, doc, w.applyRequest())
+		})
+	}
+	result, err := w.Endpoint.engine.Update(before, doc, w.applyRequest())
+	if err != nil {
+		return w.engineError(err)
+	}
+	w.after = result.Object
+	return nil
+}
+
+func (w *writing) applyRequest() apply.Request {
+	return apply.Request{
+		Manager:     w.Manager,
+		Subresource: w.Endpoint.Subresource,
+		Version:     w.Endpoint.BodyVersion,
+		Time:        w.all.Now(),
+		Force:       w.Force,
+	}
+}

@@ -1,0 +1,166 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Deletion says which object is to be deleted, and how.
+type Deletion struct {
+	Endpoint        *Endpoint
+	Namespace, Name string
+	DryRun          bool
+	// UID and ResourceVersion are those that the object must have; "" is any.
+	UID, ResourceVersion string
+	// Grace is how many seconds the object is given, if HasGrace; else its kind says.
+	Grace    int64
+	HasGrace bool
+}
+
+// Deleted is the outcome of a deletion.
+type Deleted struct {
+	// Object is the last version, or the one that waits for its end.
+	Object *cache.Object
+	// Waits says that it has not been deleted yet: it has finalizers, or time.
+	Waits bool
+	UID   string
+}
+
+// Delete deletes an object, or marks it as deleted if there is something to wait for.
+func (o *Objects) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
+	e := d.Endpoint
+	for {
+		live, err := o.Cache.Get(ctx, cache.Key{Kind: e.Kind.StoreName(), Namespace: d.Namespace, Name: d.Name}, cache.Latest)
+		if errors.Is(err, store.ErrNotFound) {
+			return Deleted{}, apierrors.NewNotFound(e.resource(), d.Name)
+		}
+		if err != nil {
+			return Deleted{}, ReadError(err)
+		}
+		deleted, err := o.deleteLive(ctx, d, live)
+		var conflict *store.ConflictError
+		if !errors.As(err, &conflict) {
+			return deleted, err
+		}
+		// Somebody was faster; look again, as long as the client waits.
+		if err := ctx.Err(); err != nil {
+			return Deleted{}, ReadError(err)
+		}
+	}
+}
+
+// deleteLive deletes the object that is there.
+func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Object) (Deleted, error) {
+	parsed, err := o.parsed(live)
+	if err != nil {
+		return Deleted{}, ReadError(err)
+	}
+	if err := d.checkPreconditions(live, parsed.Document); err != nil {
+		return Deleted{}, err
+	}
+	grace := d.Endpoint.Kind.GracePeriod(parsed.Document, d.Grace, d.HasGrace)
+	if grace == 0 && parsed.Document.Lookup("metadata", "finalizers").Len() == 0 {
+		return o.deleteNow(ctx, d, live, parsed)
+	}
+	return o.markDeleted(ctx, d, live, parsed, grace)
+}
+
+// deleteNow deletes an object that has nothing to wait for.
+func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object) (Deleted, error) {
+	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
+	if d.Endpoint.Kind.Graceful {
+		parsed.Document = o.marked(parsed.Document, 0)
+		var err error
+		if deleted.Object, err = o.draft(live, parsed); err != nil {
+			return Deleted{}, err
+		}
+	}
+	if d.DryRun {
+		return deleted, nil
+	}
+	_, _, err := o.Cache.Commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision()})
+	return deleted, err
+}
+
+// draft returns an object as it would be.
+func (o *Objects) draft(live *cache.Object, changed apply.Object) (*cache.Object, error) {
+	key := cache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
+	return o.Cache.Draft(key, changed.AppendJSON(make([]byte, 0, changed.JSONSize())), live.Revision())
+}
+
+// marked returns an object that is to be deleted in so many seconds.
+func (o *Objects) marked(doc document.Value, grace int64) document.Value {
+	metadata := doc.Get("metadata")
+	if generation, _ := metadata.Get("generation").Int64(); generation > 0 && metadata.Get("deletionTimestamp").IsAbsent() {
+		metadata = metadata.With("generation", document.NewInt(generation+1))
+	}
+	when := o.Now().UTC().Add(time.Duration(grace) * time.Second)
+	return doc.With("metadata", metadata.
+		With("deletionTimestamp", document.NewString(when.Format(time.RFC3339))).
+		With("deletionGracePeriodSeconds", document.NewInt(grace)))
+}
+
+// markDeleted notes that an object is to be deleted when it has nothing left to wait for.
+func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object, grace int64) (Deleted, error) {
+	metadata := parsed.Document.Get("metadata")
+	before, hasGrace := metadata.Get("deletionGracePeriodSeconds").Int64()
+	if marked := !metadata.Get("deletionTimestamp").IsAbsent(); marked && hasGrace && before <= grace {
+		return Deleted{Object: live, Waits: true}, nil // it can only be made shorter
+	}
+	parsed.Document = o.marked(parsed.Document, grace)
+	if d.DryRun {
+		draft, err := o.draft(live, parsed)
+		return Deleted{Object: draft, Waits: true}, err
+	}
+	value := parsed.AppendJSON(make([]byte, 0, parsed.JSONSize()))
+	written, _, err := o.Cache.Commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
+	if err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{Object: written[0], Waits: true}, nil
+}
+
+// checkPreconditions refuses to delete another object than the client means.
+func (d *Deletion) checkPreconditions(live *cache.Object, doc document.Value) error {
+	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != "" && d.UID != uid {
+		return apierrors.NewConflict(d.Endpoint.resource(), d.Name,
+			preconditionError("UID", d.UID, uid))
+	}
+	if there := fmt.Sprint(live.Revision()); d.ResourceVersion != "" && d.ResourceVersion != there {
+		return apierrors.NewConflict(d.Endpoint.resource(), d.Name,
+			preconditionError("ResourceVersion", d.ResourceVersion, there))
+	}
+	return nil
+}
+
+// preconditionError says in which field an object is another than the one that is meant, in the
+// words of Kubernetes.
+func preconditionError(field, expected, received string) error {
+	return errors.New("Precondition failed: " + field + " in precondition: " + expected + ", " + field + " in object meta: " + received)
+}
+
+// DeleteAll deletes the objects of a selection, one after the other, and returns them as they
+// were. Those that somebody else deletes meanwhile are nobody's mistake.
+func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) (cache.List, error) {
+	list, err := o.Cache.List(ctx, query)
+	if err != nil {
+		return list, ReadError(err)
+	}
+	for _, object := range list.Objects {
+		one := d
+		one.Namespace, one.Name = object.Namespace(), object.Name()
+		if _, err := o.Delete(ctx, &one); err != nil && !apierrors.IsNotFound(err) {
+			return list, err
+		}
+	}
+	return list, nil
+}

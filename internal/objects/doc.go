@@ -1,0 +1,34 @@
+// Package objects does what the verbs of the API do to objects: create, update, apply, delete. It
+// knows nothing of HTTP.
+//
+// # How a write goes
+//
+// All writes go the same way, which write.go shows whole:
+//
+//  1. The object as it is, from the cache.
+//  2. What the verb makes of it, with its owners: the part in which the verbs differ.
+//  3. What the system makes of that: fields that the endpoint wipes come back, metadata that is not
+//     the client's to set, defaults. Owners are found out before, so that nobody owns what the
+//     system sets.
+//  4. The kind's rules, and whoever else has a say.
+//  5. A commit at the revision that was read in 1; if another was faster, all over again.
+//
+// What changes nothing stops after 2 or 3: no write, no event, no new time.
+//
+// # Versions
+//
+// An object is stored at one version of its kind, and written at the version of the request: 1 to 2
+// are at that of the request, 3 to 5 at the one that is stored.
+//
+// # Where to look
+//
+//	objects.go    what it works with
+//	endpoint.go   where objects are written: kind, version, subresource; at.go, how they are shown
+//	request.go    who wants what; body.go, what was sent
+//	write.go      the way of all writes
+//	  create.go, update.go, apply.go, patch.go   what the verbs make of an object
+//	  scale.go      writes that go through a scale
+//	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
+//	  conflict.go   what appliers are told about conflicts
+//	delete.go     deletions, of one and of many
+package objects

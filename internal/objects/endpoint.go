@@ -1,0 +1,148 @@
+package objects
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/rules"
+)
+
+// scale is the subresource that is not an object of the kind.
+const scale = "scale"
+
+// Endpoint is where the objects of a kind are read and written at one version: the objects
+// themselves, or a part of them, a subresource.
+type Endpoint struct {
+	Kind        *kinds.Kind
+	Version     string
+	Subresource string
+	// BodyKind and BodyVersion are what is sent to and from the endpoint has as kind and
+	// apiVersion.
+	BodyKind, BodyVersion string
+
+	engine *apply.Engine
+	// body has the rules for what is sent to the endpoint, values those of the objects at its
+	// version, stored those of the objects as they are stored.
+	body, values, stored *rules.Type
+	// objectVersion is the apiVersion of objects here, storedVersion that at which they are stored.
+	objectVersion, storedVersion string
+	// empty is an object in which nobody has set anything.
+	empty document.Value
+	// form is how objects are shown here; nil if that is how they are stored.
+	form *cache.Form
+}
+
+type endpointName struct {
+	kind                 *kinds.Kind
+	version, subresource string
+}
+
+// Endpoint returns the endpoint of a kind at a version.
+func (o *Objects) Endpoint(kind *kinds.Kind, version, subresource string) (*Endpoint, error) {
+	name := endpointName{kind, version, subresource}
+	if e, ok := o.endpoints.Load(name); ok {
+		return e.(*Endpoint), nil
+	}
+	e, err := o.newEndpoint(name)
+	if err != nil {
+		return nil, err
+	}
+	there, _ := o.endpoints.LoadOrStore(name, e)
+	return there.(*Endpoint), nil
+}
+
+func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
+	k := name.kind
+	e := &Endpoint{Kind: k, Version: name.version, Subresource: name.subresource, BodyKind: k.Name}
+	e.objectVersion, e.storedVersion = k.APIVersion(name.version), k.StoredVersion()
+	e.BodyVersion = e.objectVersion
+	if e.Subresource == scale {
+		e.BodyKind, e.BodyVersion = "Scale", kinds.ScaleVersion
+	}
+	var err error
+	if e.body, err = valuesOf(e.BodyVersion, e.BodyKind); err != nil {
+		return nil, err
+	}
+	if e.values, err = valuesOf(e.objectVersion, k.Name); err != nil {
+		return nil, err
+	}
+	if e.stored, err = valuesOf(e.storedVersion, k.Name); err != nil {
+		return nil, err
+	}
+	e.empty = e.values.Empty()
+	e.form = o.formOf(e)
+	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})
+	return e, err
+}
+
+func valuesOf(apiVersion, kind string) (*rules.Type, error) {
+	group, version, hasGroup := strings.Cut(apiVersion, "/")
+	if !hasGroup {
+		group, version = "", apiVersion
+	}
+	t, ok := rules.Builtin(kinds.TypeName(group, version, kind))
+	if !ok {
+		return nil, fmt.Errorf("kind %s at %s has no rules", kind, apiVersion)
+	}
+	return t, nil
+}
+
+// resource names the endpoint's objects in errors.
+func (e *Endpoint) resource() schema.GroupResource {
+	return schema.GroupResource{Group: e.Kind.Group, Resource: e.Kind.Resource}
+}
+
+// whole returns what was sent as a whole object in the way that is stored.
+func (e *Endpoint) whole(doc document.Value) document.Value {
+	if e.Subresource == scale {
+		return e.body.Default(doc)
+	}
+	return e.Kind.Fold(e.body.Default(doc))
+}
+
+// fromStored returns a document that is stored at the version of objects here.
+func (e *Endpoint) fromStored(doc document.Value) (document.Value, error) {
+	return e.Kind.Convert(doc, e.storedVersion, e.objectVersion)
+}
+
+// toStored returns a document as it is stored.
+func (e *Endpoint) toStored(doc document.Value) (document.Value, error) {
+	return e.Kind.Convert(doc, e.objectVersion, e.storedVersion)
+}
+
+// formOf returns how objects are shown at an endpoint.
+func (o *Objects) formOf(e *Endpoint) *cache.Form {
+	if e.Subresource != scale && e.objectVersion == e.storedVersion {
+		return nil
+	}
+	return cache.NewForm(func(object *cache.Object) (any, int, error) {
+		parsed, err := o.parsed(object)
+		if err != nil {
+			return nil, 0, err
+		}
+		if parsed, err = e.show(parsed); err != nil {
+			return nil, 0, err
+		}
+		text := parsed.AppendJSON(make([]byte, 0, parsed.JSONSize()))
+		key := cache.Key{Kind: object.Kind(), Namespace: object.Namespace(), Name: object.Name()}
+		shown, err := o.Cache.Draft(key, text, object.Revision())
+		return shown, len(text), err
+	})
+}
+
+// show returns a stored object as it is shown here.
+func (e *Endpoint) show(stored apply.Object) (shown apply.Object, err error) {
+	if e.Subresource != scale {
+		shown.Entries = stored.Entries
+		shown.Document, err = e.fromStored(stored.Document)
+		return shown, err
+	}
+	shown.Document, err = e.Kind.ScaleOf(stored.Document)
+	return shown, err // who owns what is shown by the object only
+}

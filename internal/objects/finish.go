@@ -1,0 +1,125 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/rules"
+)
+
+// finish makes of what a verb wants what can be stored: at the version that is stored, with the
+// fields that the endpoint wipes put back, and the metadata that is not the client's to set.
+func (w *writing) finish() error {
+	e := w.Endpoint
+	doc, err := w.clean(e.values, w.after.Document)
+	if err != nil {
+		return err
+	}
+	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
+		return err
+	}
+	if w.live == nil {
+		doc = w.newMetadata(doc)
+	} else {
+		doc = w.keptMetadata(doc)
+	}
+	endpoint := e.Subresource
+	if endpoint == scale {
+		endpoint = "" // what goes through a scale is a write to the object
+	}
+	doc = e.Kind.Prepare(endpoint, e.Kind.Fold(doc), w.stored, kinds.Write{Time: w.all.Now(), User: kinds.User(*w.User)})
+	w.after.Document = e.stored.Default(doc)
+	return nil
+}
+
+// clean drops what the kind does not have: unknown fields, of which the client is told as it
+// wishes, and nulls. What is of the wrong type is an error.
+func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value, error) {
+	doc, unknown, err := values.Read(doc)
+	if err != nil {
+		return doc, r.unfit(err.Error())
+	}
+	if len(unknown) == 0 || r.Validation == Ignore {
+		return doc, nil
+	}
+	for i, path := range unknown {
+		unknown[i] = fmt.Sprintf("unknown field %q", path)
+	}
+	if r.Validation == Strict {
+		return doc, r.unfit("strict decoding error: " + strings.Join(unknown, ", "))
+	}
+	for _, text := range unknown {
+		r.Warn(text)
+	}
+	return doc, nil
+}
+
+// unfit is the error for what can't be an object of the kind.
+func (r *Request) unfit(problem string) error {
+	e := r.Endpoint
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", e.BodyKind, path.Base(e.BodyVersion), e.BodyKind, problem))
+}
+
+// newMetadata gives a new object its identity.
+func (w *writing) newMetadata(doc document.Value) document.Value {
+	metadata := doc.Get("metadata").
+		With("creationTimestamp", document.NewString(w.all.Now().UTC().Format(time.RFC3339))).
+		With("uid", document.NewString(string(uuid.NewUUID()))).
+		Without("deletionTimestamp").Without("deletionGracePeriodSeconds")
+	return doc.With("metadata", metadata)
+}
+
+// keptMetadata gives an object back what no update can change.
+func (w *writing) keptMetadata(doc document.Value) document.Value {
+	live, metadata := w.stored.Get("metadata"), doc.Get("metadata")
+	for _, name := range []string{"creationTimestamp", "deletionTimestamp", "generation"} {
+		metadata = withField(metadata, name, live.Get(name))
+	}
+	for _, name := range []string{"uid", "deletionGracePeriodSeconds"} {
+		if metadata.Get(name).IsAbsent() {
+			metadata = withField(metadata, name, live.Get(name))
+		}
+	}
+	return doc.With("metadata", metadata)
+}
+
+// withField sets a field of a map, or removes it if the value is absent.
+func withField(m document.Value, name string, v document.Value) document.Value {
+	if v.IsAbsent() {
+		return m.Without(name)
+	}
+	return m.With(name, v)
+}
+
+// isOver reports whether an object that was to be deleted has nothing left to wait for.
+func isOver(doc document.Value) bool {
+	metadata := doc.Get("metadata")
+	grace, _ := metadata.Get("deletionGracePeriodSeconds").Int64()
+	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").Len() == 0 && grace == 0
+}
+
+// check refuses what the kind's rules forbid, and what others forbid.
+func (w *writing) check(ctx context.Context) error {
+	e := w.Endpoint
+	if errs := e.stored.Validate(w.after.Document, w.stored); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}, w.Name, errs)
+	}
+	if w.live == nil && e.Kind.Namespaced {
+		if err := w.checkNamespace(ctx); err != nil {
+			return err
+		}
+	}
+	if w.all.Admit == nil {
+		return nil
+	}
+	return w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored)
+}

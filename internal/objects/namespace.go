@@ -1,0 +1,42 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// namespaces is what the kind of namespaces is called in keys.
+const namespaces = "core/namespaces"
+
+// checkNamespace refuses what would be created in a namespace that is not there, or that is
+// going.
+func (w *writing) checkNamespace(ctx context.Context) error {
+	there, err := w.all.Cache.Get(ctx, cache.Key{Kind: namespaces, Name: w.Namespace}, cache.Any)
+	if errors.Is(err, store.ErrNotFound) {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, w.Namespace)
+	}
+	if err != nil {
+		return ReadError(err)
+	}
+	parsed, err := there.Parsed()
+	if err != nil {
+		return ReadError(err)
+	}
+	if parsed.Document.Lookup("metadata", "deletionTimestamp").IsAbsent() {
+		return nil
+	}
+	forbidden := apierrors.NewForbidden(w.Endpoint.resource(), w.Name,
+		fmt.Errorf("unable to create new content in namespace %s because it is being terminated", w.Namespace))
+	forbidden.ErrStatus.Details.Causes = append(forbidden.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type: "NamespaceTerminating", Message: fmt.Sprintf("namespace %s is being terminated", w.Namespace), Field: "metadata.namespace",
+	})
+	return forbidden
+}

@@ -1,0 +1,43 @@
+package objects
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// Options are what objects are kept in, and by which rules.
+type Options struct {
+	Cache *cache.Cache
+	Kinds *kinds.Register
+	// Unset has applies understand unset markers.
+	Unset bool
+	// Admit has the last word on a write; nil means yes. Old is absent for what is created.
+	Admit func(ctx context.Context, user *identity.User, kind *kinds.Kind, obj, old document.Value) error
+	// Now is the time; nil means time.Now.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Objects are the objects of a server.
+type Objects struct {
+	Options
+	endpoints sync.Map // from endpointName to *Endpoint
+}
+
+// New returns the objects of a cache.
+func New(options Options) *Objects {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	if options.Log == nil {
+		options.Log = slog.Default()
+	}
+	return &Objects{Options: options}
+}

@@ -1,0 +1,71 @@
+package objects
+
+import (
+	"context"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+)
+
+// Request says which object is to be written, by whom, and how.
+type Request struct {
+	Endpoint *Endpoint
+	// Namespace and Name are those of the path. Creations have no Name: it is in the body.
+	Namespace, Name string
+	Body            Body
+	// User is who writes, Manager as whom the user wants to be known in managedFields.
+	User    *identity.User
+	Manager string
+	// DryRun has everything done but the writing.
+	DryRun bool
+	// Validation says what becomes of fields that the kind does not have.
+	Validation Validation
+	// Force has an apply take over what others own.
+	Force bool
+	// Only restricts an apply to objects that exist already, or to those that don't.
+	Only Existence
+	// MayCreate is asked before something is created by a verb other than create.
+	MayCreate func(context.Context) error
+	// Warn is told what the client should know although the request succeeds.
+	Warn func(text string)
+}
+
+// Body is what a client sent.
+type Body struct {
+	Text string
+	// YAML says that the text may be YAML; JSON is YAML, too, and is tried first.
+	YAML bool
+}
+
+// Validation says what becomes of fields that a kind does not have: they are dropped in any
+// case.
+type Validation uint8
+
+// The ways of validation.
+const (
+	Warn   Validation = iota // and the client is told
+	Ignore                   // in silence
+	Strict                   // no, the request is refused
+)
+
+// Existence says whether an object must exist.
+type Existence uint8
+
+// The conditions of existence.
+const (
+	Whether Existence = iota // or not
+	Absent
+	Present
+)
+
+// Result is the outcome of a write.
+type Result struct {
+	// Object is as it is now, or would be were it not for the dry run.
+	Object *cache.Object
+	// Created says that it was not there before.
+	Created bool
+}
+
+func (r *Request) key() cache.Key {
+	return cache.Key{Kind: r.Endpoint.Kind.StoreName(), Namespace: r.Namespace, Name: r.Name}
+}

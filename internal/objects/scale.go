@@ -1,0 +1,33 @@
+package objects
+
+import (
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// A scale is a small object that stands for a large one. What is written to it is written to the
+// other: the replicas, and who owns them.
+
+// throughScale has something done to the scale of the object that is there, and does the same to
+// the object.
+func (w *writing) throughScale(do func(apply.Object) (apply.Result, error)) error {
+	before, err := w.Endpoint.show(apply.Object{Document: w.stored})
+	if err != nil {
+		return err
+	}
+	if before.Entries, err = w.Endpoint.Kind.ScaleEntries(w.before.Entries); err != nil {
+		return err
+	}
+	result, err := do(before)
+	if err != nil {
+		return w.engineError(err)
+	}
+	after := result.Object
+	if document.Equal(before.Document, after.Document) && sameOwners(before.Entries, after.Entries) {
+		w.after = w.before
+		return nil
+	}
+	w.after.Document = w.Endpoint.Kind.Scaled(w.before.Document, after.Document)
+	w.after.Entries, err = w.Endpoint.Kind.ScaledEntries(w.before.Entries, after.Entries, w.Endpoint.objectVersion)
+	return err
+}

@@ -1,0 +1,206 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// writing is a write under way.
+type writing struct {
+	all *Objects
+	*Request
+	// live is the object as it is; nil if there is none. stored is the same as a document, and
+	// before as an object at the version of the request.
+	live   *cache.Object
+	stored document.Value
+	before apply.Object
+	// after is the object as it shall be: at the version of the request until it is finished, then
+	// at the one that is stored.
+	after apply.Object
+	// change is what the verb does: it makes after of before. It is called again after a lost
+	// race.
+	change func(*writing) error
+	// once says that a lost race is the client's to know: it said which version it means.
+	once bool
+}
+
+// write does what all verbs that write have in common.
+func (w *writing) write(ctx context.Context) (Result, error) {
+	for {
+		// 1 the object as it is
+		if err := w.readLive(ctx); err != nil {
+			return Result{}, err
+		}
+		// 2 what the verb makes of it, with its owners
+		if err := w.change(w); err != nil {
+			return Result{}, err
+		}
+		if w.isNoOp(w.before.Document) {
+			return Result{Object: w.live}, nil
+		}
+		// 3 what the system makes of that: wiped fields, metadata, defaults
+		if err := w.finish(); err != nil {
+			return Result{}, err
+		}
+		if w.isNoOp(w.stored) {
+			return Result{Object: w.live}, nil
+		}
+		// 4 is it right, and allowed?
+		if err := w.check(ctx); err != nil {
+			return Result{}, err
+		}
+		// 5 on disk, or back to 1
+		result, err := w.commit(ctx)
+		if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) && !w.once && w.live != nil {
+			continue
+		}
+		return result, w.commitError(err)
+	}
+}
+
+// readLive reads the object that is there.
+func (w *writing) readLive(ctx context.Context) error {
+	w.live, w.stored, w.before = nil, document.Value{}, apply.Object{}
+	if w.Name == "" {
+		return nil
+	}
+	live, err := w.all.Cache.Get(ctx, w.key(), cache.Latest)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return ReadError(err)
+	}
+	w.live = live
+	if w.before, err = w.all.parsed(live); err != nil {
+		return ReadError(err)
+	}
+	w.stored = w.before.Document
+	w.before.Document, err = w.Endpoint.fromStored(w.stored)
+	return err
+}
+
+// parsed returns an object as the engine takes it. Entries that can't be used are dropped, as in
+// Kubernetes.
+func (o *Objects) parsed(live *cache.Object) (apply.Object, error) {
+	parsed, err := live.Parsed()
+	if entry := (*apply.EntryError)(nil); !errors.As(err, &entry) {
+		return parsed, err
+	}
+	o.Log.Warn("managedFields can't be used, so that nobody owns a field of the object", "key", live.Key(), "error", err)
+	doc, err := document.ParseJSON(live.Text())
+	if err != nil {
+		return apply.Object{}, err
+	}
+	return apply.Object{Document: doc.With("metadata", doc.Get("metadata").Without("managedFields"))}, nil
+}
+
+// isNoOp reports whether the object stays as it is. That a manager wrote again what it had
+// written is no change, so that times don't count.
+func (w *writing) isNoOp(before document.Value) bool {
+	return w.live != nil && sameOwners(w.before.Entries, w.after.Entries) && document.Equal(before, w.after.Document)
+}
+
+func sameOwners(a, b []apply.Entry) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, y := a[i], b[i]
+		x.Time = y.Time
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// commit writes the object, unless it is a dry run, or the last finalizer of a deleted object is
+// gone.
+func (w *writing) commit(ctx context.Context) (Result, error) {
+	key := w.key()
+	change := store.Write{Key: key.String(), Value: w.after.AppendJSON(make([]byte, 0, w.after.JSONSize()))}
+	if w.live != nil {
+		change.Expected = w.live.Revision()
+	}
+	created := w.live == nil
+	if w.DryRun {
+		draft, err := w.all.Cache.Draft(key, change.Value, change.Expected)
+		return Result{Object: draft, Created: created}, err
+	}
+	if isOver(w.after.Document) {
+		draft, err := w.all.Cache.Draft(key, change.Value, change.Expected)
+		if err != nil {
+			return Result{}, err
+		}
+		change.Value = nil
+		_, _, err = w.all.Cache.Commit(ctx, change)
+		return Result{Object: draft}, err
+	}
+	written, _, err := w.all.Cache.Commit(ctx, change)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Object: written[0], Created: created}, nil
+}
+
+// commitError says to a client why its write was not done.
+func (w *writing) commitError(err error) error {
+	var (
+		conflict *store.ConflictError
+		unknown  *store.UnknownError
+	)
+	switch {
+	case err == nil || isStatus(err):
+		return err
+	case errors.As(err, &conflict) && w.live == nil:
+		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+	case errors.As(err, &conflict):
+		return w.staleError()
+	case errors.As(err, &unknown):
+		return apierrors.NewTimeoutError(fmt.Sprintf("nobody can tell whether this was written: %v; read the object to find out", err), 1)
+	default:
+		return ReadError(err)
+	}
+}
+
+// staleError is for clients that mean another version of an object than the one that is there.
+func (w *writing) staleError() error {
+	return apierrors.NewConflict(w.Endpoint.resource(), w.Name,
+		errors.New("the object has been modified; please apply your changes to the latest version and try again"))
+}
+
+// ReadError says to a client why something can't be read.
+func ReadError(err error) error {
+	var tooNew *cache.TooNewError
+	switch {
+	case isStatus(err):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return apierrors.NewTimeoutError("the request took too long", 1)
+	case errors.Is(err, cache.ErrTooOld):
+		return apierrors.NewResourceExpired("The provided resource version is too old: " + err.Error())
+	case errors.As(err, &tooNew):
+		return tooNewError(tooNew)
+	case errors.Is(err, cache.ErrClosed), errors.Is(err, store.ErrClosed):
+		return apierrors.NewServiceUnavailable("the server is being stopped")
+	default:
+		return apierrors.NewInternalError(err)
+	}
+}
+
+// tooNewError is for reads at a revision that has not been: the client may try again.
+func tooNewError(e *cache.TooNewError) error {
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Wanted, e.Now), 1)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
+	return err
+}

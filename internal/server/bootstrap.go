@@ -1,0 +1,129 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/rbac"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// systemNamespaces are there from the beginning.
+var systemNamespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
+
+// The server's own writes are by this user, and known as this manager.
+var systemUser = &identity.User{Name: "system:apiserver", Groups: []string{identity.MastersGroup}}
+
+const systemManager = "cadastre"
+
+// bootstrap makes objects that must be there, side by side, so that they share the wait for the
+// disk.
+func bootstrap(ctx context.Context, all *objects.Objects) error {
+	changes, err := rbac.Reconcile(func(kind, name string) ([]byte, error) {
+		o, err := all.Cache.Get(ctx, cache.Key{Kind: kind, Name: name}, cache.Latest)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return o.AppendJSON(nil), nil
+	})
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	for _, c := range changes {
+		_, resource, _ := strings.Cut(c.Kind, "/")
+		group.Go(func() error { return makeRole(ctx, all, resource, c) })
+	}
+	for _, name := range systemNamespaces {
+		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
+		group.Go(func() error {
+			err := write(ctx, all.Create, all, "", "namespaces", "", body)
+			if apierrors.IsAlreadyExists(err) {
+				return nil
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// makeRole does what must be done to a role or binding.
+func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac.Change) error {
+	body := string(c.Document)
+	switch c.Operation {
+	case rbac.Update:
+		return write(ctx, all.Update, all, rbacGroup, resource, c.Name, body)
+	case rbac.Recreate:
+		endpoint, err := endpointOf(all, rbacGroup, resource)
+		if err != nil {
+			return err
+		}
+		if _, err := all.Delete(ctx, &objects.Deletion{Endpoint: endpoint, Name: c.Name}); err != nil {
+			return err
+		}
+	}
+	return write(ctx, all.Create, all, rbacGroup, resource, "", body)
+}
+
+// write has the server write an object of its own.
+func write(ctx context.Context, do func(context.Context, *objects.Request) (objects.Result, error), all *objects.Objects, group, resource, name, body string) error {
+	endpoint, err := endpointOf(all, group, resource)
+	if err != nil {
+		return err
+	}
+	_, err = do(ctx, &objects.Request{
+		Endpoint: endpoint, Name: name, Body: objects.Body{Text: body},
+		User: systemUser, Manager: systemManager, Force: true,
+		MayCreate: func(context.Context) error { return nil },
+		Warn:      func(string) {},
+	})
+	if err != nil {
+		return fmt.Errorf("write %s: %w", resource, err)
+	}
+	return nil
+}
+
+func endpointOf(all *objects.Objects, group, resource string) (*objects.Endpoint, error) {
+	kind, _ := all.Kinds.Resource(group, "v1", resource)
+	return all.Endpoint(kind, "v1", "")
+}
+
+// checkEscalation keeps users from giving others more than they have.
+func checkEscalation(a *rbac.Authorizer) func(context.Context, *identity.User, *kinds.Kind, document.Value, document.Value) error {
+	return func(_ context.Context, user *identity.User, kind *kinds.Kind, obj, old document.Value) error {
+		if kind.Group != rbacGroup {
+			return nil
+		}
+		metadata := obj.Get("metadata")
+		w := &rbac.Write{
+			User: user, Kind: kind.StoreName(),
+			Namespace: metadata.Get("namespace").Text(), Name: metadata.Get("name").Text(), New: obj.AppendJSON(nil),
+		}
+		if !old.IsAbsent() {
+			w.Old = old.AppendJSON(nil)
+		}
+		return a.CheckEscalation(w)
+	}
+}
+
+// aggregate writes the rules of roles that are made of others.
+func aggregate(all *objects.Objects) func(context.Context, rbac.Gathered) error {
+	return func(ctx context.Context, g rbac.Gathered) error {
+		return write(ctx, all.Apply, all, rbacGroup, "clusterroles", g.Name, string(g.Configuration))
+	}
+}

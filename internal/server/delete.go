@@ -1,0 +1,139 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// delete deletes an object.
+func (q *request) delete() error {
+	if q.target.subresource != "" {
+		return q.noSuchMethod()
+	}
+	view, err := q.negotiate()
+	if err != nil {
+		return err
+	}
+	deletion, o, err := q.readDeletion()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := q.timeLimited()
+	defer cancel()
+	deleted, err := q.h.Objects.Delete(ctx, &deletion)
+	if err != nil {
+		return objects.ReadError(err)
+	}
+	code := http.StatusOK
+	if deleted.Waits && o.PropagationPolicy != nil && *o.PropagationPolicy == metav1.DeletePropagationForeground {
+		code = http.StatusAccepted
+	}
+	if deleted.Waits || q.kind.ShowsDeleted {
+		return q.answerObject(code, view, deletion.Endpoint, deleted.Object)
+	}
+	q.answerStatus(metav1.Status{
+		Status: metav1.StatusSuccess,
+		Details: &metav1.StatusDetails{
+			Name:  deleted.Object.Name(),
+			Group: q.kind.Group,
+			Kind:  q.kind.Resource,
+			UID:   types.UID(deleted.UID),
+		},
+	})
+	return nil
+}
+
+// deleteCollection deletes the objects of a selection.
+func (q *request) deleteCollection() error {
+	view, err := q.negotiate()
+	if err != nil {
+		return err
+	}
+	o, err := q.readListOptions()
+	if err != nil {
+		return err
+	}
+	deletion, _, err := q.readDeletion()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := q.timeLimited()
+	defer cancel()
+	list, err := q.h.Objects.DeleteAll(ctx, deletion, cache.Query{Selection: o.selection, Limit: int(o.Limit)})
+	if err != nil {
+		return objects.ReadError(err)
+	}
+	return q.answerList(view, deletion.Endpoint, page{List: list})
+}
+
+// readDeletion reads how something is to be deleted: from the body, or else from the parameters.
+func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error) {
+	o, err := q.readDeleteOptions()
+	if err != nil {
+		return objects.Deletion{}, o, err
+	}
+	if errs := metav1validation.ValidateDeleteOptions(&o); len(errs) > 0 {
+		return objects.Deletion{}, o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return objects.Deletion{}, o, err
+	}
+	d := objects.Deletion{
+		Endpoint:  endpoint,
+		Namespace: q.target.place(q.kind),
+		Name:      q.target.name,
+		DryRun:    len(o.DryRun) > 0,
+	}
+	if o.GracePeriodSeconds != nil {
+		d.Grace, d.HasGrace = *o.GracePeriodSeconds, true
+	}
+	if p := o.Preconditions; p != nil {
+		if p.UID != nil {
+			d.UID = string(*p.UID)
+		}
+		if p.ResourceVersion != nil {
+			d.ResourceVersion = *p.ResourceVersion
+		}
+	}
+	return d, o, nil
+}
+
+func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
+	body, err := q.readBody()
+	if err != nil {
+		return o, err
+	}
+	if body.Text != "" {
+		if err := yaml.UnmarshalStrict([]byte(body.Text), &o); err != nil {
+			return o, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: expected DeleteOptions: %v", err))
+		}
+		if o.Kind != "" && o.Kind != "DeleteOptions" {
+			return o, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: expected DeleteOptions, received %s", o.Kind))
+		}
+		return o, nil
+	}
+	query := q.query()
+	o.DryRun = query["dryRun"]
+	if text := query.Get("gracePeriodSeconds"); text != "" {
+		seconds, err := readNumber(text, "gracePeriodSeconds")
+		if err != nil {
+			return o, err
+		}
+		o.GracePeriodSeconds = &seconds
+	}
+	if text := query.Get("propagationPolicy"); text != "" {
+		o.PropagationPolicy = new(metav1.DeletionPropagation(text))
+	}
+	return o, nil
+}

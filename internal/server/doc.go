@@ -1,0 +1,33 @@
+// Package server is the API over HTTP: who are you, may you, what do you want, do it, answer.
+//
+// # The life of a request
+//
+// [Handler.ServeHTTP] shows it whole: what is wanted is read from the path, the client is
+// authenticated, counted against the limits and authorised; then a file for each verb reads the
+// parameters, has package objects or cache do it, and answers in the form that the client accepts.
+// Errors are returned, and become a status in one place; a panic is a 500 for that request alone.
+//
+// # What holds
+//
+//   - Nobody gets past step 2 without a name, save for health and version.
+//   - Nothing is looked up for who may not see it: whether a resource exists is told after
+//     step 4.
+//   - An answer that has begun is whole or the connection breaks.
+//
+// # Where to look
+//
+//	server.go      the handler, and the life of a request
+//	target.go      what a path means; resource.go, which kind that is
+//	access.go      who the client is, and what it may
+//	limits.go      how much at once, how long, how large
+//	read.go        get and list; continue.go, lists in pages
+//	watch.go       watches
+//	write.go       create, update and patch; options.go, their parameters
+//	delete.go      delete and deletecollection
+//	review.go      questions about users
+//	other.go       health, metrics, discovery
+//	respond.go     answers
+//	start.go       a whole server: what it starts, in order
+//	bootstrap.go   the objects that are there from the beginning
+//	listen.go      TLS and HTTP; log.go
+package server

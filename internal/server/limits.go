@@ -1,0 +1,69 @@
+package server
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/internal/identity"
+)
+
+// Limits bound what clients can take.
+type Limits struct {
+	// Reading and Changing are how many requests of either kind there may be at once, watches
+	// apart.
+	Reading, Changing int64
+	// RequestTime is how long a request may take, watches apart; it is also how long a client
+	// may take to send or to receive one.
+	RequestTime time.Duration
+	// BodyBytes is how large a body may be.
+	BodyBytes int64
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Reading == 0 {
+		l.Reading = 400
+	}
+	if l.Changing == 0 {
+		l.Changing = 200
+	}
+	if l.RequestTime == 0 {
+		l.RequestTime = time.Minute
+	}
+	if l.BodyBytes == 0 {
+		l.BodyBytes = 3 << 20
+	}
+	return l
+}
+
+// gauge counts what is there at once.
+type gauge struct{ now atomic.Int64 }
+
+// enter counts one more, unless there are too many. Whoever is let in calls leave.
+func (g *gauge) enter(limit int64) (ok bool) {
+	if g.now.Add(1) <= limit {
+		return true
+	}
+	g.now.Add(-1)
+	return false
+}
+
+func (g *gauge) leave() { g.now.Add(-1) }
+
+// enter lets a request in, if there is room. Watches and what tells about the server are always
+// let in; nobody keeps administrators out.
+func (q *request) enter() (leave func(), err error) {
+	if q.target.verb == "watch" || !q.target.isResource() || q.user.In(identity.MastersGroup) {
+		return func() {}, nil
+	}
+	g, limit := &q.h.changing, q.h.Limits.Changing
+	if q.r.Method == http.MethodGet || q.r.Method == http.MethodHead {
+		g, limit = &q.h.reading, q.h.Limits.Reading
+	}
+	if !g.enter(limit) {
+		return nil, apierrors.NewTooManyRequests("too many requests at once; try again in a second", 1)
+	}
+	return g.leave, nil
+}

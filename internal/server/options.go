@@ -1,0 +1,102 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// writeOptions are the parameters of requests that write.
+type writeOptions struct {
+	dryRun     bool
+	manager    string
+	validation objects.Validation
+	force      bool
+}
+
+// readWriteOptions reads the parameters of a create, update or patch. name is what Kubernetes
+// calls them in errors.
+func (q *request) readWriteOptions(name string, patchType types.PatchType) (writeOptions, error) {
+	query := q.query()
+	o := metav1.PatchOptions{
+		DryRun:          query["dryRun"],
+		FieldManager:    query.Get("fieldManager"),
+		FieldValidation: query.Get("fieldValidation"),
+	}
+	if force, ok := query["force"]; ok {
+		o.Force = new(len(force) == 0 || isTrue(force[0]))
+	}
+	errs := metav1validation.ValidatePatchOptions(&o, patchType)
+	if name != "PatchOptions" {
+		errs = metav1validation.ValidateUpdateOptions(&metav1.UpdateOptions{DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation})
+	}
+	if len(errs) > 0 {
+		return writeOptions{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: name}, "", errs)
+	}
+	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force}
+	if w.manager == "" {
+		w.manager = managerOf(q.r.UserAgent())
+	}
+	switch o.FieldValidation {
+	case metav1.FieldValidationIgnore:
+		w.validation = objects.Ignore
+	case metav1.FieldValidationStrict:
+		w.validation = objects.Strict
+	}
+	return w, nil
+}
+
+// managerOf is whom a client is known as that does not say who it is: its program.
+func managerOf(userAgent string) string {
+	program, _, _ := strings.Cut(userAgent, "/")
+	program = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, program)
+	if len(program) <= metav1validation.FieldManagerMaxLength {
+		return program
+	}
+	end := 0
+	for i := range program {
+		if i > metav1validation.FieldManagerMaxLength {
+			break
+		}
+		end = i
+	}
+	return program[:end]
+}
+
+// onlyIf reads the conditions that Kubernetes does not have: If-None-Match: * only creates,
+// If-Match: * only updates.
+func onlyIf(h http.Header) (objects.Existence, error) {
+	match, noneMatch := h.Get("If-Match"), h.Get("If-None-Match")
+	switch {
+	case match == "" && noneMatch == "":
+		return objects.Whether, nil
+	case match == "*" && noneMatch == "":
+		return objects.Present, nil
+	case match == "" && noneMatch == "*":
+		return objects.Absent, nil
+	}
+	return 0, apierrors.NewBadRequest(fmt.Sprintf("expected If-None-Match: * to only create, or If-Match: * to only update, received If-Match: %q and If-None-Match: %q; "+
+		"to write only a certain version put its metadata.resourceVersion into the body", match, noneMatch))
+}
+
+func (q *request) query() url.Values {
+	if q.parameters == nil {
+		q.parameters = q.r.URL.Query()
+	}
+	return q.parameters
+}

@@ -1,0 +1,220 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	optionsvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// get answers with one object.
+func (q *request) get() error {
+	format, err := q.negotiate()
+	if err != nil {
+		return err
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	freshness, err := readFreshness(q.query().Get("resourceVersion"), "")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := q.timeLimited()
+	defer cancel()
+	object, err := q.h.Cache.Get(ctx, q.key(), freshness)
+	if errors.Is(err, store.ErrNotFound) {
+		return q.notFound()
+	}
+	if err != nil {
+		return objects.ReadError(err)
+	}
+	return q.answerObject(http.StatusOK, format, endpoint, object)
+}
+
+func (q *request) key() cache.Key {
+	return cache.Key{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}
+}
+
+func (q *request) notFound() error {
+	return apierrors.NewNotFound(schema.GroupResource{Group: q.target.group, Resource: q.target.resource}, q.target.name)
+}
+
+// listOptions are the parameters of lists and watches.
+type listOptions struct {
+	internalversion.ListOptions
+	selection cache.Selection
+	timeout   time.Duration
+}
+
+// readListOptions reads the parameters of a list, a watch, or a deletion of many.
+func (q *request) readListOptions() (listOptions, error) {
+	query := q.query()
+	o := listOptions{selection: cache.Selection{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}}
+	o.Watch = q.target.verb == "watch"
+	o.ResourceVersion = query.Get("resourceVersion")
+	o.ResourceVersionMatch = metav1.ResourceVersionMatch(query.Get("resourceVersionMatch"))
+	o.Continue = query.Get("continue")
+	o.AllowWatchBookmarks = isTrue(query.Get("allowWatchBookmarks"))
+	if values, ok := query["sendInitialEvents"]; ok {
+		o.SendInitialEvents = new(isTrue(values[0]))
+	}
+	var err error
+	if o.Limit, err = readNumber(query.Get("limit"), "limit"); err != nil {
+		return o, err
+	}
+	seconds, err := readNumber(query.Get("timeoutSeconds"), "timeoutSeconds")
+	if err != nil {
+		return o, err
+	}
+	o.timeout = time.Duration(seconds) * time.Second
+	if errs := optionsvalidation.ValidateListOptions(&o.ListOptions, true); len(errs) > 0 {
+		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	}
+	return o, q.readSelectors(&o.selection)
+}
+
+func readNumber(text, name string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("%s: expected a number that is not negative, received %q", name, text))
+	}
+	return n, nil
+}
+
+// readSelectors reads which objects are meant.
+func (q *request) readSelectors(s *cache.Selection) error {
+	query := q.query()
+	if text := query.Get("labelSelector"); text != "" {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		s.Labels = selector
+	}
+	text := query.Get("fieldSelector")
+	if text == "" {
+		return nil
+	}
+	selector, err := fields.ParseSelector(text)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	s.Fields, err = selector.Transform(func(field, value string) (string, string, error) {
+		stored, err := q.kind.StoredField(field)
+		return stored, value, err
+	})
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// readFreshness reads how new must be what is read.
+func readFreshness(version string, match metav1.ResourceVersionMatch) (cache.Freshness, error) {
+	switch version {
+	case "":
+		return cache.Latest, nil
+	case "0":
+		return cache.Any, nil
+	}
+	revision, err := readRevision(version)
+	if err != nil {
+		return cache.Freshness{}, err
+	}
+	if match == metav1.ResourceVersionMatchExact {
+		return cache.Exactly(revision), nil
+	}
+	return cache.NotOlderThan(revision), nil
+}
+
+func readRevision(version string) (store.Revision, error) {
+	revision, err := strconv.ParseInt(version, 10, 64)
+	if err != nil || revision < 0 {
+		return 0, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", nil)
+	}
+	return store.Revision(revision), nil
+}
+
+// list answers with the objects of a selection.
+func (q *request) list() error {
+	if q.target.subresource != "" {
+		return q.noSuchMethod()
+	}
+	format, err := q.negotiate()
+	if err != nil {
+		return err
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	o, err := q.readListOptions()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := q.timeLimited()
+	defer cancel()
+	list, err := q.listPage(ctx, o)
+	if err != nil {
+		return err
+	}
+	return q.answerList(format, endpoint, list)
+}
+
+// page is a list, and where the next one begins.
+type page struct {
+	cache.List
+	next string
+}
+
+// listPage reads a list, or the next part of one that was begun before.
+func (q *request) listPage(ctx context.Context, o listOptions) (page, error) {
+	query := cache.Query{Selection: o.selection, Limit: int(o.Limit)}
+	var err error
+	if o.Continue == "" {
+		if query.Freshness, err = readFreshness(o.ResourceVersion, o.ResourceVersionMatch); err != nil {
+			return page{}, err
+		}
+		// A page of an old state would be followed by pages of the same old state; Kubernetes takes
+		// a limit for a wish to see a certain one.
+		if o.Limit > 0 && o.ResourceVersion != "" && o.ResourceVersion != "0" && o.ResourceVersionMatch == "" {
+			query.Freshness, err = readFreshness(o.ResourceVersion, metav1.ResourceVersionMatchExact)
+		}
+	} else {
+		query.After, query.Freshness, err = readContinue(o, q.kind.StoreName())
+	}
+	if err != nil {
+		return page{}, err
+	}
+	list, err := q.h.Cache.List(ctx, query)
+	if errors.Is(err, cache.ErrTooOld) && o.Continue != "" {
+		return page{}, expiredContinue(query.After)
+	}
+	if err != nil {
+		return page{}, objects.ReadError(err)
+	}
+	p := page{List: list}
+	if list.More {
+		p.next = writeContinue(list)
+	}
+	return p, nil
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestList: selectors, pages at one revision, versions.
+func TestList(t *testing.T) {
+	c := start(t, Config{})
+	for i := range 7 {
+		c.call("POST", configMaps, configMap(fmt.Sprint("l", i))).want(201)
+	}
+	var names []string
+	token, revision := "", ""
+	for page := 0; ; page++ {
+		list := c.call("GET", configMaps+"?limit=3&continue="+url.QueryEscape(token), "").want(200)
+		if page == 0 {
+			revision = list.get("metadata", "resourceVersion")
+			if got := list.get("metadata", "remainingItemCount"); got != "4" {
+				t.Errorf("%s remain, want 4", got)
+			}
+			c.call("DELETE", configMaps+"/l5", "").want(200) // later pages still have it
+		}
+		if got := list.get("metadata", "resourceVersion"); got != revision {
+			t.Errorf("page %d is at %s, want %s", page, got, revision)
+		}
+		for i := 0; list.get("items", i) != ""; i++ {
+			names = append(names, list.get("items", i, "metadata", "name"))
+		}
+		if token = list.get("metadata", "continue"); token == "" {
+			break
+		}
+	}
+	if got := strings.Join(names, " "); got != "l0 l1 l2 l3 l4 l5 l6" {
+		t.Errorf("listed %s", got)
+	}
+	c.call("GET", configMaps+"?continue=nonsense", "").want(400, "continue key is not valid")
+	one := c.call("GET", configMaps+"?fieldSelector=metadata.name%3Dl3", "").want(200)
+	if one.get("items", 0, "metadata", "name") != "l3" || one.get("items", 1) != "" {
+		t.Errorf("selected %s", one.text)
+	}
+	c.call("GET", configMaps+"?fieldSelector=spec.x%3D1", "").want(400, "spec.x")
+	c.call("GET", configMaps+"?labelSelector=a%3D%3D%3Db", "").want(400, "found '='")
+	c.call("GET", configMaps+"?resourceVersion=999999&resourceVersionMatch=NotOlderThan", "").want(504, "Too large resource version")
+	c.call("GET", configMaps+"?resourceVersionMatch=Exact", "").want(422, "resourceVersionMatch is forbidden unless resourceVersion is provided")
+	if got := c.call("GET", configMaps+"?resourceVersionMatch=Exact&resourceVersion="+revision, "").want(200).get("items", 6, "metadata", "name"); got != "l6" {
+		t.Errorf("at the revision of the first page the last is %q", got)
+	}
+}
+
+// TestForms: tables, metadata only, YAML.
+func TestForms(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", configMaps, configMap("f", "a", "1", "b", "2")).want(201)
+	table := c.call("GET", configMaps, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json").want(200, `"kind":"Table"`)
+	if got := table.get("rows", 0, "cells", 1); got != "2" {
+		t.Errorf("the second cell is %s, want how many data there are", got)
+	}
+	partial := c.call("GET", configMaps+"/f", "", "Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io").want(200, `"kind":"PartialObjectMetadata"`)
+	if partial.get("data") != "" || partial.get("metadata", "name") != "f" {
+		t.Errorf("received %s", partial.text)
+	}
+	yaml := c.call("GET", configMaps+"/f", "", "Accept: application/yaml").want(200, "kind: ConfigMap\n")
+	if got := yaml.header.Get("Content-Type"); got != "application/yaml" {
+		t.Errorf("the type is %q", got)
+	}
+	c.call("GET", configMaps+"/f", "", "Accept: image/png").want(406, "NotAcceptable")
+	c.call("GET", configMaps+"/f?pretty=true", "").want(200, "{\n  \"")
+}
+
+// TestOther is what is not about objects.
+func TestOther(t *testing.T) {
+	c := start(t, Config{})
+	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
+		c.call("GET", path, "").want(200, "ok")
+	}
+	c.call("GET", "/version", "").want(200, `"minor":"36"`)
+	c.call("GET", "/apis", "").want(200, `"APIGroupList"`)
+	c.call("GET", "/openapi/v3", "").want(200, "apis/apps/v1")
+	c.call("GET", "/nothing", "").want(404, "/nothing")
+	c.call("GET", "/apis/apps/v1/namespaces/default/nothings", "").want(404, "nothings")
+	c.call("GET", "/apis/apps/v7/namespaces/default/deployments", "").want(404, "v7")
+	c.call("GET", "/api/v1/configmaps/x", "").want(404, "the path must have one")
+	c.call("GET", "/api/v1/namespaces/default/nodes", "").want(404, "has no namespaces")
+	c.call("POST", configMaps+"/x", "{}").want(405)
+	c.apply(configMaps+"/counted", "m", configMap("counted")).want(201)
+	metrics := c.call("GET", "/metrics", "").want(200).text
+	if !strings.Contains(metrics, `apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="APPLY",version="v1"} 1`) {
+		t.Errorf("the metrics don't count an apply:\n%s", metrics)
+	}
+}

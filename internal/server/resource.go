@@ -1,0 +1,100 @@
+package server
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/metrics"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// readTarget finds out what the client wants, as far as the path and the headers tell.
+func (q *request) readTarget() error {
+	q.target = readTarget(q.r, q.query())
+	if q.target.verb == "patch" {
+		mediaType, _, _ := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
+		q.applies = mediaType == string(types.ApplyYAMLPatchType)
+	}
+	return nil
+}
+
+// findKind finds the kind that the path is about, and refuses paths that are about nothing.
+func (q *request) findKind() error {
+	t := &q.target
+	kind, ok := q.h.Kinds.Resource(t.group, t.version, t.resource)
+	switch {
+	case kind == nil:
+		return noSuchResource(fmt.Sprintf("there is no resource %q in group %q; see kubectl api-resources", t.resource, t.group))
+	case !ok:
+		return noSuchResource(fmt.Sprintf("%s is served at %v, not at %q", kind, kind.Versions, t.version))
+	case t.namespaced && !kind.Namespaced:
+		return noSuchResource(fmt.Sprintf("%s has no namespaces", kind))
+	case !t.namespaced && kind.Namespaced && (t.name != "" || t.verb == "create" || t.verb == "deletecollection"):
+		return noSuchResource(fmt.Sprintf("objects of %s are in namespaces: the path must have one", kind))
+	}
+	q.kind = kind
+	q.metrics = q.h.Metrics.Endpoint(q.labels())
+	switch {
+	case t.subresource == "", t.subresource == "status" && kind.HasStatus, t.subresource == "scale" && kind.HasScale:
+		return nil
+	}
+	return noSuchResource(fmt.Sprintf("%s has no subresource %q here", kind, t.subresource))
+}
+
+// noSuchResource is what clients know as: the server does not have that.
+func noSuchResource(detail string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotFound,
+		Reason:  metav1.StatusReasonNotFound,
+		Message: "the server could not find the requested resource: " + detail,
+		Details: &metav1.StatusDetails{},
+	}}
+}
+
+// labels are what the request is counted as.
+func (q *request) labels() metrics.Request {
+	t := &q.target
+	m := metrics.Request{Version: t.version, Group: t.group, Resource: t.resource, Verb: metrics.VerbOf(t.verb), Scope: metrics.ScopeOf(t.verb, t.namespace, t.name)}
+	if t.subresource == "status" || t.subresource == "scale" {
+		m.Subresource = t.subresource
+	}
+	if q.applies {
+		m.Verb = metrics.Apply
+	}
+	if dryRun := q.query()["dryRun"]; len(dryRun) > 0 {
+		m.DryRun = metrics.DryRunInvalid
+		if len(dryRun) == 1 && dryRun[0] == metav1.DryRunAll {
+			m.DryRun = metrics.DryRunAll
+		}
+	}
+	return m
+}
+
+// count counts a request that has been answered.
+func (q *request) count(took time.Duration) {
+	if q.metrics == nil {
+		q.metrics = q.h.Metrics.Endpoint(metrics.Request{Verb: metrics.VerbOf(q.target.verb)})
+	}
+	q.metrics.Done(q.w.code, took, q.w.bytes)
+}
+
+// endpoint is where the request arrives.
+func (q *request) endpoint() (*objects.Endpoint, error) {
+	return q.h.Objects.Endpoint(q.kind, q.target.version, q.target.subresource)
+}
+
+// place returns the namespace of the objects that are meant.
+func (t *target) place(kind *kinds.Kind) string {
+	if kind.Namespaced {
+		return t.namespace
+	}
+	return ""
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"iter"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// buffers are used for one answer after the other.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// largestBuffer is how large a buffer may be to be used again.
+const largestBuffer = 1 << 20
+
+// withBuffer has something written to a buffer, which is nobody's when it returns.
+func withBuffer(write func(buffer []byte) ([]byte, error)) error {
+	b := buffers.Get().(*[]byte)
+	used, err := write((*b)[:0])
+	if cap(used) <= largestBuffer {
+		*b = used
+		buffers.Put(b)
+	}
+	return err
+}
+
+// view finds out in which form the client wants objects.
+func (q *request) view(endpoint codec.Endpoint) (codec.View, error) {
+	format, err := codec.Negotiate(q.r.Header.Get("Accept"), endpoint)
+	if err != nil {
+		return codec.View{}, err
+	}
+	v := codec.View{Format: format}
+	v.Pretty = v.Pretty || codec.Pretty(q.r.URL.RawQuery, q.r.UserAgent())
+	if v.Shape != codec.Table {
+		return v, nil
+	}
+	v.Now = time.Now()
+	v.Columns = codec.ColumnsOf(q.kind.Group, q.kind.Name)
+	if q.target.subresource == "scale" {
+		v.Columns = codec.ColumnsOf("autoscaling", "Scale")
+	}
+	v.Include, err = codec.ParseInclude(q.query().Get("includeObject"))
+	return v, err
+}
+
+// negotiate is view for all but watches.
+func (q *request) negotiate() (codec.View, error) { return q.view(codec.Objects) }
+
+// answerObject answers with an object.
+func (q *request) answerObject(code int, v codec.View, e *objects.Endpoint, o *cache.Object) error {
+	object, err := q.h.Objects.At(e, o)
+	if err != nil {
+		return err
+	}
+	return withBuffer(func(b []byte) ([]byte, error) {
+		b, err := codec.AppendObject(b, v, object)
+		if err != nil {
+			return b, err
+		}
+		return b, q.send(code, v.ContentType(), b)
+	})
+}
+
+// listChunk is about how much of a list is written at once.
+const listChunk = 256 << 10
+
+// answerList answers with a list. One that is long is sent in parts, so that it does not take
+// memory twice.
+func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
+	l := codec.List{
+		Kind:            e.Kind.ListName(),
+		APIVersion:      e.Kind.APIVersion(e.Version),
+		ResourceVersion: int64(p.Revision),
+		Continue:        p.next,
+		Remaining:       max(p.Remaining, 0),
+	}
+	at, err := q.h.Objects.AllAt(e, p.Objects)
+	if err != nil {
+		return err
+	}
+	if v.Format != (codec.Format{}) {
+		return withBuffer(func(b []byte) ([]byte, error) {
+			b, err := codec.AppendList(b, v, l, at)
+			if err != nil {
+				return b, err
+			}
+			return b, q.send(http.StatusOK, v.ContentType(), b)
+		})
+	}
+	return withBuffer(func(b []byte) ([]byte, error) { return q.sendList(b, v, l, at) })
+}
+
+// sendList sends a list of whole objects.
+func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*cache.Object]) ([]byte, error) {
+	b = codec.AppendListHead(b, l)
+	first := true
+	for o := range all {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = codec.AppendItem(b, l, o)
+		if len(b) < listChunk {
+			continue
+		}
+		q.startSending(v)
+		if _, err := q.w.Write(b); err != nil {
+			return b, nil
+		}
+		b = b[:0]
+	}
+	b = codec.AppendListTail(b)
+	if q.w.code == 0 {
+		return b, q.send(http.StatusOK, v.ContentType(), b)
+	}
+	_, _ = q.w.Write(b)
+	return b, nil
+}
+
+// startSending sends the header of an answer whose length is not known yet.
+func (q *request) startSending(v codec.View) {
+	if q.w.code != 0 {
+		return
+	}
+	h := q.w.Header()
+	h["Content-Type"] = []string{v.ContentType()}
+	h["Cache-Control"] = noCache
+	q.w.WriteHeader(http.StatusOK)
+}
+
+// send answers with a body.
+func (q *request) send(code int, mediaType string, body []byte) error {
+	h := q.w.Header()
+	h["Content-Type"] = []string{mediaType}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Cache-Control"] = noCache
+	q.w.WriteHeader(code)
+	if q.r.Method != http.MethodHead {
+		_, _ = q.w.Write(body) // who is gone needs no answer
+	}
+	return nil
+}
+
+var noCache = []string{"no-cache, private"}
+
+// fail answers with an error, if there is one and nothing has been sent yet.
+func (q *request) fail(err error) {
+	if err == nil || q.w.code != 0 {
+		return
+	}
+	status := codec.StatusOf(err)
+	h := q.w.Header()
+	if status.Code == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="cadastre"`)
+	}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
+	if status.Code >= http.StatusInternalServerError {
+		q.h.Log.Warn("a request failed", "method", q.r.Method, "path", q.r.URL.Path, "error", err)
+	}
+	q.answerStatus(status)
+}
+
+// answerStatus answers with a status.
+func (q *request) answerStatus(status metav1.Status) {
+	format := codec.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent())
+	_ = withBuffer(func(b []byte) ([]byte, error) {
+		b, err := codec.AppendStatus(b, format, &status)
+		if err != nil {
+			return b, err
+		}
+		code := http.StatusOK
+		if status.Status != metav1.StatusSuccess {
+			code = int(status.Code)
+		}
+		return b, q.send(code, format.ContentType(), b)
+	})
+}

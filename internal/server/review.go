@@ -1,0 +1,49 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/rbac"
+)
+
+// review answers a question about users: who they are, what they may.
+func (q *request) review() error {
+	t := &q.target
+	if t.verb != "create" || t.name != "" {
+		return q.noSuchMethod()
+	}
+	if !rbac.IsReview(t.group, t.resource) {
+		return noSuchResource(fmt.Sprintf("%s can't be created here", q.kind))
+	}
+	view, err := q.negotiate()
+	if err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	question, err := body.Parse()
+	if err != nil {
+		return err
+	}
+	answer, err := q.h.Reviewer.Review(q.user, t.resource, t.namespace, question.AppendJSON(nil))
+	if err != nil {
+		return err
+	}
+	return withBuffer(func(b []byte) ([]byte, error) {
+		b, err := codec.AppendObject(b, view, text(answer))
+		if err != nil {
+			return b, err
+		}
+		return b, q.send(http.StatusCreated, view.ContentType(), b)
+	})
+}
+
+// text is an answer that is JSON already.
+type text []byte
+
+func (t text) AppendJSON(dst []byte) []byte { return append(dst, t...) }
+func (t text) JSONSize() int                { return len(t) }

@@ -1,0 +1,163 @@
+package server
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/metrics"
+)
+
+// TestWhoMayComeIn: nobody without a name, save for health and version.
+func TestWhoMayComeIn(t *testing.T) {
+	c := start(t, Config{}, `secret-token,alice,1,"team"`)
+	nobody := c.withToken("")
+	for _, path := range []string{"/healthz", "/livez", "/readyz", "/version"} {
+		nobody.call("GET", path, "").want(200)
+	}
+	for _, path := range []string{"/api", "/apis", "/openapi/v2", "/metrics", "/nothing", configMaps, "/healthz/../api"} {
+		nobody.call("GET", path, "").want(401, "Unauthorized")
+	}
+	c.withToken("wrong").call("GET", "/version", "").want(401)
+	alice := c.withToken("secret-token")
+	alice.call("GET", "/apis", "").want(200) // discovery is for all who have a name
+	alice.call("GET", configMaps, "").want(403, `configmaps is forbidden: User \"alice\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"default\"`)
+	alice.call("GET", "/apis/apps/v1/namespaces/default/nothings", "").want(403) // not even whether it exists
+}
+
+// TestRoles: what a binding gives it gives at once, and creating by apply needs both verbs.
+func TestRoles(t *testing.T) {
+	c := start(t, Config{}, `token-a,alice,1,"team"`)
+	alice := c.withToken("token-a")
+	role := func(verbs string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"r"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":[` + verbs + `]}]}`
+	}
+	const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/"
+	c.call("POST", roles+"roles", role(`"patch"`)).want(201)
+	c.call("POST", roles+"rolebindings", `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"b"},`+
+		`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+	alice.apply(configMaps+"/x", "m", configMap("x")).want(403, "cannot create")
+	c.call("PUT", roles+"roles/r", role(`"patch","create"`)).want(200)
+	alice.apply(configMaps+"/x", "m", configMap("x")).want(201)
+	alice.call("DELETE", configMaps+"/x", "").want(403)
+	c.call("PUT", roles+"roles/r", role(`"*"`)).want(200)
+	alice.call("DELETE", configMaps+"/x", "").want(200)
+	alice.call("GET", "/api/v1/configmaps", "").want(403, "at the cluster scope")
+
+	// Nobody gives away what they do not have.
+	c.call("POST", roles+"rolebindings", `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"admin"},`+
+		`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"admin"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+	secrets := strings.Replace(strings.Replace(role(`"*"`), "configmaps", "*", 1), `"name":"r"`, `"name":"all"`, 1)
+	alice.call("POST", roles+"roles", secrets).want(403, "is attempting to grant RBAC permissions not currently held")
+	alice.apply(roles+"roles/all", "m", secrets).want(403, "is attempting to grant RBAC permissions not currently held")
+
+	// Questions.
+	review := `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{"resourceAttributes":{"namespace":"default","verb":"get","resource":"secrets"}}}`
+	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review).want(201, `"allowed":true`)
+	alice.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`).want(201, `"username":"alice"`)
+	c.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `User \"bob\"`)
+	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
+}
+
+// TestLimits: bodies, numbers at once.
+func TestLimits(t *testing.T) {
+	c := start(t, Config{Limits: Limits{BodyBytes: 1000, Changing: 1}}, `token-a,alice,1,"team"`)
+	c.call("POST", configMaps, configMap("large", "a", strings.Repeat("x", 1000))).want(413, "limit is 1000")
+	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+	alice := c.withToken("token-a")
+	slow, enough := &slowBody{begun: make(chan struct{}), text: strings.NewReader(configMap("slow"))}, make(chan struct{})
+	slow.enough = enough
+	var group sync.WaitGroup
+	group.Go(func() {
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", c.url+configMaps, slow)
+		r.Header = alice.header.Clone()
+		if response, err := alice.http.Do(r); err != nil || response.StatusCode != 201 {
+			t.Errorf("the slow one: %v, %v", response, err)
+		}
+	})
+	<-slow.begun
+	var refused *answered
+	for range 100 {
+		if refused = alice.call("POST", configMaps, configMap("second")); refused.code == 429 {
+			break
+		}
+		alice.call("DELETE", configMaps+"/second", "")
+		time.Sleep(10 * time.Millisecond)
+	}
+	refused.want(429, "TooManyRequests")
+	if refused.header.Get("Retry-After") == "" {
+		t.Error("there is no Retry-After")
+	}
+	c.call("POST", configMaps, configMap("admin")).want(201) // nobody keeps the administrator out
+	close(enough)
+	group.Wait()
+}
+
+// slowBody is a body that is not sent before enough is closed.
+type slowBody struct {
+	begun  chan struct{}
+	once   sync.Once
+	enough chan struct{}
+	text   *strings.Reader
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	b.once.Do(func() { close(b.begun) })
+	<-b.enough
+	return b.text.Read(p)
+}
+
+// TestPanic: a panic is the fault of one request.
+func TestPanic(t *testing.T) {
+	var log bytes.Buffer
+	h := NewHandler(Options{
+		Authenticator: &identity.Authenticator{}, Metrics: metrics.New(),
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("GET", "/version", nil) // there is no catalog
+	h.ServeHTTP(w, r)
+	if w.Code != 500 || !strings.Contains(w.Body.String(), "panic") || !strings.Contains(log.String(), "stack") {
+		t.Errorf("received %d %s, log %s", w.Code, w.Body, &log)
+	}
+}
+
+// TestSecretsAreNotLogged: neither tokens nor what is in secrets.
+func TestSecretsAreNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, `very-secret,alice,1,"team"`)
+	c.withToken("very-secret").call("GET", "/api/v1/secrets", "").want(403)
+	c.withToken("wrong-secret").call("GET", "/api/v1/secrets", "").want(401)
+	c.call("POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"},"stringData":{"password":"hidden-word"}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"},"stringData":{"password":["hidden-word"]}}`).want(400)
+	for _, word := range []string{"very-secret", "wrong-secret", "hidden-word"} {
+		if strings.Contains(log.String(), word) {
+			t.Errorf("the log has %q:\n%s", word, &log)
+		}
+	}
+}
+
+// TestTLSOnly: nothing is said without TLS.
+func TestTLSOnly(t *testing.T) {
+	c := start(t, Config{})
+	connection, err := net.Dial("tcp", strings.TrimPrefix(c.url, "https://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if _, err := connection.Write([]byte("GET /version HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 200)
+	n, _ := connection.Read(answer)
+	if strings.Contains(string(answer[:n]), "minor") {
+		t.Errorf("received %s", answer[:n])
+	}
+}

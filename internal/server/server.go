@@ -1,0 +1,186 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/catalog"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/metrics"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/rbac"
+)
+
+// Options are what a handler works with. All but the limits are required.
+type Options struct {
+	Kinds         *kinds.Register
+	Cache         *cache.Cache
+	Objects       *objects.Objects
+	Catalog       *catalog.Catalog
+	Authenticator *identity.Authenticator
+	Authorizer    *rbac.Authorizer
+	Reviewer      *rbac.Reviewer
+	Metrics       *metrics.Metrics
+	Log           *slog.Logger
+	Limits        Limits
+}
+
+// Handler answers requests.
+type Handler struct {
+	Options
+	reading, changing gauge
+	// draining is done when the server is being stopped: watches end, and it is not ready.
+	draining context.Context
+	drain    context.CancelFunc
+}
+
+// NewHandler returns a handler.
+func NewHandler(options Options) *Handler {
+	options.Limits = options.Limits.withDefaults()
+	h := &Handler{Options: options}
+	h.draining, h.drain = context.WithCancel(context.Background())
+	return h
+}
+
+// Drain has watches end, and tells that the server is not ready for more.
+func (h *Handler) Drain() { h.drain() }
+
+// ServeHTTP answers a request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &request{h: h, r: r, w: answer{ResponseWriter: w}, start: time.Now()}
+	defer q.finish()
+	q.fail(q.serve())
+}
+
+// serve is the life of a request.
+func (q *request) serve() error {
+	// 1 what do you want?
+	if err := q.readTarget(); err != nil {
+		return err
+	}
+	// 2 who are you?
+	if err := q.authenticate(); err != nil {
+		return err
+	}
+	// 3 is there room?
+	leave, err := q.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	// 4 may you?
+	if err := q.authorize(); err != nil {
+		return err
+	}
+	// 5 do it, and answer
+	if !q.target.isResource() {
+		return q.serveOther()
+	}
+	if err := q.findKind(); err != nil {
+		return err
+	}
+	return q.serveResource()
+}
+
+// request is a request that is being answered.
+type request struct {
+	h      *Handler
+	r      *http.Request
+	w      answer
+	start  time.Time
+	target target
+	kind   *kinds.Kind
+	user   *identity.User
+	// applies says that it is a patch by apply.
+	applies    bool
+	parameters url.Values // as the query has them, read when they are first asked for
+	metrics    *metrics.Endpoint
+}
+
+// answer is the way back to the client. It knows what was sent already.
+type answer struct {
+	http.ResponseWriter
+	code  int
+	bytes int
+}
+
+func (a *answer) WriteHeader(code int) {
+	if a.code == 0 {
+		a.code = code
+	}
+	a.ResponseWriter.WriteHeader(code)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.code == 0 {
+		a.code = http.StatusOK
+	}
+	n, err := a.ResponseWriter.Write(p)
+	a.bytes += n
+	return n, err
+}
+
+// Unwrap is how http.ResponseController finds the connection.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// serveResource does what a request wants with objects.
+func (q *request) serveResource() error {
+	if q.kind.OnlyCreate {
+		return q.review()
+	}
+	switch q.target.verb {
+	case "get":
+		return q.get()
+	case "list":
+		return q.list()
+	case "watch":
+		return q.watch()
+	case "create":
+		return q.create()
+	case "update":
+		return q.update()
+	case "patch":
+		return q.patch()
+	case "delete":
+		return q.delete()
+	case "deletecollection":
+		return q.deleteCollection()
+	default:
+		return q.noSuchMethod()
+	}
+}
+
+func (q *request) noSuchMethod() error {
+	return apierrors.NewMethodNotSupported(schema.GroupResource{Group: q.target.group, Resource: q.target.resource}, q.target.verb)
+}
+
+// finish counts a request when it has been answered. A panic is the fault of this request alone.
+func (q *request) finish() {
+	if reason := recover(); reason != nil {
+		if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(reason)
+		}
+		q.h.Log.Error("a request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
+		if q.w.code != 0 {
+			panic(http.ErrAbortHandler) // half an answer must not look whole
+		}
+		q.fail(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more")))
+	}
+	q.count(time.Since(q.start))
+}
+
+// timeLimited returns the context of a request that must not take long.
+func (q *request) timeLimited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(q.r.Context(), q.h.Limits.RequestTime)
+}

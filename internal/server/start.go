@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/catalog"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/metrics"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/rbac"
+	"github.com/cadastre/cadastre/internal/store/local"
+)
+
+// release is the version of Kubernetes whose API this is.
+const release = "v1.36.0"
+
+// Config says what a server keeps where, and how it is reached.
+type Config struct {
+	// Folder is where the server keeps what must last; "" keeps all in memory.
+	Folder string
+	// Address is where it listens, such as 127.0.0.1:6443; port 0 takes a free one.
+	Address string
+	// TokenFile, ClientCAFile, CertFile and KeyFile are who may come, and what the server shows
+	// of itself; "" for its own.
+	TokenFile, ClientCAFile, CertFile, KeyFile string
+	// Unset has applies understand unset markers.
+	Unset bool
+	// PaceGC is for programs that are a server and nothing else.
+	PaceGC bool
+	Limits Limits
+	Log    *slog.Logger
+}
+
+// Server is all that runs.
+type Server struct {
+	config    Config
+	store     *local.Store
+	cache     *cache.Cache
+	rbac      *rbac.Authorizer
+	listener  *Listener
+	running   sync.WaitGroup
+	Authority *identity.Authority
+}
+
+// Start starts a server. When it returns, it answers.
+func Start(ctx context.Context, config Config) (*Server, error) {
+	if config.Log == nil {
+		config.Log = slog.Default()
+	}
+	s := &Server{config: config}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop(ctx))
+	}
+	return s, nil
+}
+
+// start starts one thing after the other. What one needs comes before it.
+func (s *Server) start(ctx context.Context) error {
+	register, err := kinds.NewRegister(kinds.Builtin()...)
+	if err != nil {
+		return err
+	}
+	// 1 the folder, which nobody else may use
+	if s.store, err = local.Open(local.Options{Folder: s.folder("store"), Log: s.config.Log}); err != nil {
+		return err
+	}
+	// 2 who the server is, and who may come
+	authenticator, err := s.openIdentity()
+	if err != nil {
+		return err
+	}
+	// 3 the objects
+	s.cache, err = cache.Open(ctx, s.store, cache.Options{Fields: selectableFields(register), PaceGC: s.config.PaceGC, Log: s.config.Log})
+	if err != nil {
+		return err
+	}
+	all := objects.New(objects.Options{Cache: s.cache, Kinds: register, Unset: s.config.Unset, Log: s.config.Log})
+	// 4 those that must be there, and who may do what
+	if err := bootstrap(ctx, all); err != nil {
+		return err
+	}
+	if s.rbac, err = rbac.New(ctx, s.cache, s.config.Log); err != nil {
+		return err
+	}
+	all.Admit = checkEscalation(s.rbac)
+	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
+	// 5 the door
+	socket, err := net.Listen("tcp", s.config.Address)
+	if err != nil {
+		return err
+	}
+	s.listener = Listen(NewHandler(Options{
+		Kinds: register, Cache: s.cache, Objects: all,
+		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
+		Authenticator: authenticator, Authorizer: s.rbac,
+		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
+		Metrics:  metrics.New(), Log: s.config.Log, Limits: s.config.Limits,
+	}), socket, s.Authority.TLS())
+	return nil
+}
+
+// folder returns a folder in the folder; "" if there is none.
+func (s *Server) folder(name string) string {
+	if s.config.Folder == "" {
+		return ""
+	}
+	return filepath.Join(s.config.Folder, name)
+}
+
+func (s *Server) openIdentity() (*identity.Authenticator, error) {
+	host, _, err := net.SplitHostPort(s.config.Address)
+	if err != nil {
+		return nil, fmt.Errorf("the address to listen at: expected HOST:PORT, received %q: %w", s.config.Address, err)
+	}
+	s.Authority, err = identity.Open(identity.Options{
+		Folder: s.folder("pki"), Hosts: []string{host},
+		CertFile: s.config.CertFile, KeyFile: s.config.KeyFile, ClientCAFile: s.config.ClientCAFile,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &identity.Authenticator{Certificates: s.Authority.Certificates()}
+	if s.config.TokenFile != "" {
+		a.Tokens, err = identity.ReadTokens(s.config.TokenFile)
+	}
+	return a, err
+}
+
+// selectableFields tells the cache what objects can be selected by.
+func selectableFields(register *kinds.Register) func(kind string) []cache.Field {
+	return func(name string) []cache.Field {
+		for _, k := range register.All() {
+			if k.StoreName() != name {
+				continue
+			}
+			fields := make([]cache.Field, len(k.Fields))
+			for i, f := range k.Fields {
+				fields[i] = cache.Field{Name: f.Name, Path: f.Path, Absent: f.Absent}
+			}
+			return fields
+		}
+		return nil
+	}
+}
+
+// URL is where the server is reached.
+func (s *Server) URL() string { return "https://" + s.listener.Address() }
+
+// Failed tells if the server can't go on.
+func (s *Server) Failed() <-chan error { return s.listener.Failed() }
+
+// Stop has watches end, waits for what is under way as long as the context lasts, and stops.
+func (s *Server) Stop(ctx context.Context) error {
+	var errs []error
+	if s.listener != nil {
+		errs = append(errs, s.listener.Stop(ctx))
+	}
+	if s.rbac != nil {
+		s.rbac.Close()
+		s.running.Wait()
+	}
+	if s.cache != nil {
+		s.cache.Close()
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
+	}
+	return errors.Join(errs...)
+}

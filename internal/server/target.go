@@ -1,0 +1,126 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// target is what the path and method of a request are about: an object, a collection, or
+// something that is not a resource.
+type target struct {
+	// verb is what is asked for, in the words of roles: get, list, watch, create, update,
+	// patch, delete, deletecollection; for what is not a resource, the method in lower case.
+	verb string
+	// group, version and resource are empty for what is not a resource.
+	group, version, resource string
+	// subresource is "" for the main endpoint.
+	subresource     string
+	namespace, name string
+	path            string
+	// namespaced says that the path has a namespace in it, which it must for some kinds, and
+	// must not for others.
+	namespaced bool
+}
+
+func (t target) isResource() bool { return t.resource != "" }
+
+// String names the target for people.
+func (t target) String() string {
+	if !t.isResource() {
+		return fmt.Sprintf("%s %s", t.verb, t.path)
+	}
+	text := t.resource
+	if t.group != "" {
+		text += "." + t.group
+	}
+	if t.subresource != "" {
+		text += "/" + t.subresource
+	}
+	if t.name != "" {
+		text += fmt.Sprintf(" %q", t.name)
+	}
+	if t.namespace != "" {
+		text += fmt.Sprintf(" in namespace %q", t.namespace)
+	}
+	return t.verb + " " + text
+}
+
+// readTarget finds out what a request is about.
+//
+//	/api/VERSION/…  /apis/GROUP/VERSION/…           a group at a version, and in it
+//	  RESOURCE[/NAME[/SUBRESOURCE]]                 what has no namespace, or all namespaces
+//	  namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]]
+//	  namespaces[/NAME[/status|finalize]]           namespaces themselves
+//	  watch/…                                       an old way to say watch=true
+//
+// All else is not a resource.
+func readTarget(r *http.Request, query url.Values) target {
+	t := target{verb: strings.ToLower(r.Method), path: r.URL.Path}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case len(parts) >= 3 && parts[0] == "api":
+		t.version, parts = parts[1], parts[2:]
+	case len(parts) >= 4 && parts[0] == "apis":
+		t.group, t.version, parts = parts[1], parts[2], parts[3:]
+	default:
+		return t
+	}
+	watching := isTrue(query.Get("watch"))
+	if parts[0] == "watch" && len(parts) > 1 {
+		watching, parts = true, parts[1:]
+	}
+	t.readPlace(parts)
+	t.verb = t.resourceVerb(r.Method, watching)
+	return t
+}
+
+// readPlace reads what follows the version.
+func (t *target) readPlace(parts []string) {
+	isNamespaceEndpoint := func(word string) bool { return word == "status" || word == "finalize" }
+	if parts[0] == "namespaces" && len(parts) > 2 && !isNamespaceEndpoint(parts[2]) {
+		t.namespace, t.namespaced, parts = parts[1], true, parts[2:]
+	}
+	t.resource = parts[0]
+	if len(parts) > 1 {
+		t.name = parts[1]
+	}
+	if len(parts) > 2 {
+		t.subresource = strings.Join(parts[2:], "/")
+	}
+	if t.resource == "namespaces" && t.group == "" {
+		t.namespace = t.name // roles in a namespace may allow to read it
+	}
+}
+
+// resourceVerb returns the verb that a method means.
+func (t *target) resourceVerb(method string, watching bool) string {
+	switch method {
+	case http.MethodGet, http.MethodHead:
+		switch {
+		case watching:
+			return "watch"
+		case t.name == "":
+			return "list"
+		}
+		return "get"
+	case http.MethodPost:
+		return "create"
+	case http.MethodPut:
+		return "update"
+	case http.MethodPatch:
+		return "patch"
+	case http.MethodDelete:
+		if t.name == "" {
+			return "deletecollection"
+		}
+		return "delete"
+	}
+	return strings.ToLower(method)
+}
+
+// isTrue reads a boolean parameter as Kubernetes does: true unless it is absent, 0 or false.
+func isTrue(value string) bool {
+	return value != "" && value != "0" && !strings.EqualFold(value, "false")
+}

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestCreateAndUpdate is the way of those who do not apply.
+func TestCreateAndUpdate(t *testing.T) {
+	c := start(t, Config{})
+	created := c.call("POST", configMaps, configMap("a", "x", "1")).want(201)
+	if got := created.get("metadata", "managedFields", 0, "manager") + created.get("metadata", "managedFields", 0, "operation"); got != "testerUpdate" {
+		t.Errorf("the manager is %q, want the program's name", got)
+	}
+	c.call("POST", configMaps, configMap("a")).want(409, "AlreadyExists")
+	generated := c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"made-"}}`).want(201)
+	if name := generated.get("metadata", "name"); !strings.HasPrefix(name, "made-") || len(name) != len("made-")+5 {
+		t.Errorf("the name is %q", name)
+	}
+	c.call("POST", configMaps, `{"metadata":{"name":"no-kind"}}`).want(201, `"kind":"ConfigMap"`)
+	c.call("POST", configMaps, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\n", "Content-Type: application/yaml").want(201)
+	c.call("POST", configMaps, "{}", "Content-Type: text/plain").want(415, "application/json")
+
+	updated := strings.Replace(created.text, `"x":"1"`, `"x":"2"`, 1)
+	c.call("PUT", configMaps+"/a", updated).want(200, `"x":"2"`)
+	c.call("PUT", configMaps+"/a", updated).want(409, "the object has been modified")
+	c.call("PUT", configMaps+"/a", configMap("a", "x", "3")).want(200, `"x":"3"`) // says no version, so means any
+	c.call("PUT", configMaps+"/nope", configMap("nope")).want(404)
+	c.call("PUT", configMaps+"/a", configMap("b")).want(400, "does not match the name on the URL")
+	other := strings.Replace(configMap("a"), `"name":"a"`, `"name":"a","uid":"other"`, 1)
+	c.call("PUT", configMaps+"/a", other).want(409, "UID in precondition: other")
+	c.call("PATCH", configMaps+"/a", `{"data":{"x":null,"y":"1"}}`, "Content-Type: "+mergeType).want(200, `"data":{"y":"1"}`)
+}
+
+// TestManagedFieldsOfUpdates: what writers may do to the record itself.
+func TestManagedFieldsOfUpdates(t *testing.T) {
+	c := start(t, Config{})
+	c.apply(configMaps+"/m", "applier", configMap("m", "a", "1")).want(201)
+	put := func(managed string) *answered {
+		body := strings.Replace(configMap("m", "a", "1"), `"name":"m"`, `"name":"m","managedFields":`+managed, 1)
+		return c.call("PUT", configMaps+"/m", body).want(200)
+	}
+	for _, bad := range []string{`null`, `[{"manager":"x"}]`, `[{"manager":"x","operation":"Bad","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}]`} {
+		if got := put(bad).get("metadata", "managedFields", 0, "manager"); got != "applier" {
+			t.Errorf("after %s the manager is %q", bad, got)
+		}
+	}
+	for _, reset := range []string{`[]`, `[{}]`} {
+		if got := put(reset).get("metadata", "managedFields"); got != "" {
+			t.Errorf("after %s there is %s", reset, got)
+		}
+		c.apply(configMaps+"/m?force=true", "applier", configMap("m", "a", "1")).want(200, `"manager":"applier"`)
+	}
+}
+
+// TestFieldValidation: unknown fields are dropped, and the client is told as it wishes.
+func TestFieldValidation(t *testing.T) {
+	c := start(t, Config{})
+	body := strings.Replace(configMap("v"), `"data"`, `"foo":1,"data"`, 1)
+	c.call("POST", configMaps+"?fieldValidation=Strict", body).want(400, `strict decoding error: unknown field \"foo\"`)
+	warned := c.call("POST", configMaps, body).want(201)
+	if got := warned.header.Get("Warning"); got != `299 - "unknown field \"foo\""` {
+		t.Errorf("the warning is %s", got)
+	}
+	body = strings.Replace(body, `"v"`, `"w"`, 1)
+	if got := c.call("POST", configMaps+"?fieldValidation=Ignore", body).want(201).header.Get("Warning"); got != "" {
+		t.Errorf("the warning is %s", got)
+	}
+	c.call("POST", configMaps+"?fieldValidation=Loud", body).want(422, "fieldValidation")
+}
+
+// TestDelete: preconditions, finalizers, many at once.
+func TestDelete(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", configMaps, configMap("d")).want(201)
+	c.call("DELETE", configMaps+"/d", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"other"}}`).want(409, "Precondition failed: UID")
+	c.call("DELETE", configMaps+"/d", "").want(200, `"status":"Success"`, `"name":"d"`)
+	c.call("DELETE", configMaps+"/d", "").want(404)
+	c.call("DELETE", configMaps+"/d?propagationPolicy=Never", "").want(422, "propagationPolicy")
+
+	held := strings.Replace(configMap("held"), `"name"`, `"finalizers":["example.org/hold"],"name"`, 1)
+	c.call("POST", configMaps, held).want(201)
+	c.call("DELETE", configMaps+"/held", "").want(200, "deletionTimestamp")
+	c.call("DELETE", configMaps+"/held", "").want(200, "deletionTimestamp")
+	c.call("PATCH", configMaps+"/held", `{"metadata":{"finalizers":null}}`, "Content-Type: "+mergeType).want(200)
+	c.call("GET", configMaps+"/held", "").want(404)
+
+	for i := range 5 {
+		labelled := strings.Replace(configMap(fmt.Sprint("many-", i)), `"name"`, fmt.Sprintf(`"labels":{"odd":"%d"},"name"`, i%2), 1)
+		c.call("POST", configMaps, labelled).want(201)
+	}
+	deleted := c.call("DELETE", configMaps+"?labelSelector=odd%3D1", "").want(200, `"kind":"ConfigMapList"`)
+	if deleted.get("items", 1, "metadata", "name") != "many-3" || deleted.get("items", 2) != "" {
+		t.Errorf("deleted %s", deleted.text)
+	}
+	if left := c.call("GET", configMaps+"?labelSelector=odd", "").want(200); left.get("items", 2) == "" || left.get("items", 3) != "" {
+		t.Errorf("left %s", left.text)
+	}
+}
+
+// TestSubresources: status and scale write their part, and only that.
+func TestSubresources(t *testing.T) {
+	c := start(t, Config{})
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	deployment := func(replicas int, rest string) string {
+		return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":%d,"selector":{"matchLabels":{"a":"b"}},`+
+			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"nginx"}]}}}%s}`, replicas, rest)
+	}
+	created := c.apply(deployments+"/web", "m", deployment(1, `,"status":{"replicas":5}`)).want(201, `"imagePullPolicy":"Always"`, `"status":{}`)
+	if strings.Contains(created.text, `"f:status"`) {
+		t.Errorf("who may not write the status owns it: %s", created.text)
+	}
+	c.call("PUT", deployments+"/web/status", deployment(9, `,"status":{"replicas":5}`)).want(200, `"replicas":5`, `"subresource":"status"`)
+	c.call("GET", deployments+"/web", "").want(200, `"replicas":1`, `"replicas":5`, `"generation":1`)
+	c.call("GET", deployments+"/web/scale", "").want(200, `"kind":"Scale"`, `"spec":{"replicas":1}`, `"selector":"a=b"`)
+	scale := `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"web"},"spec":{"replicas":3}}`
+	c.apply(deployments+"/web/scale", "scaler", scale).want(409, ".spec.replicas")
+	c.apply(deployments+"/web/scale?force=true", "scaler", scale).want(200, `"spec":{"replicas":3}`)
+	c.call("GET", deployments+"/web", "").want(200, `"generation":2`, `"subresource":"scale"`)
+	c.call("GET", deployments+"/web/log", "").want(404, "no subresource")
+	c.call("POST", deployments+"/web/status", deployment(1, "")).want(405)
+}

@@ -1,0 +1,224 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/metrics"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+const (
+	// shortestWatch is how long a watch lasts at least, if the client does not say; it may last
+	// twice as long, so that not all end at once.
+	shortestWatch = 30 * time.Minute
+	// bookmarkEvery is how often a watch in which nothing happens tells how far it has come.
+	bookmarkEvery = time.Minute
+	// slowestWrite is how long a client may take at least to receive what there is.
+	slowestWrite = 30 * time.Second
+	// largestFrames is about how much is written at once.
+	largestFrames = 64 << 10
+)
+
+// watch tells a client what happens to the objects of a selection until it has had enough.
+func (q *request) watch() error {
+	if q.target.subresource != "" {
+		return q.noSuchMethod()
+	}
+	view, err := q.view(codec.Watch)
+	if err != nil {
+		return err
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	o, err := q.readListOptions()
+	if err != nil {
+		return err
+	}
+	events, err := codec.NewEvents(view)
+	if err != nil {
+		return err
+	}
+	if o.timeout == 0 {
+		o.timeout = shortestWatch + rand.N(shortestWatch)
+	}
+	ctx, cancel := context.WithTimeout(q.r.Context(), o.timeout)
+	defer cancel()
+	defer context.AfterFunc(q.h.draining, cancel)()
+	s := &stream{q: q, endpoint: endpoint, events: events, control: http.NewResponseController(&q.w)}
+	s.watched = q.h.Metrics.Watched(q.target.group, q.target.version, q.target.resource)
+	q.metrics.LongRunning(+1)
+	defer q.metrics.LongRunning(-1)
+	return s.run(ctx, o)
+}
+
+// watchOptions say where a watch begins.
+func watchOptions(o listOptions) (cache.WatchOptions, error) {
+	w := cache.WatchOptions{Selection: o.selection}
+	if o.AllowWatchBookmarks {
+		w.Bookmarks = bookmarkEvery
+	}
+	var err error
+	switch wish := o.SendInitialEvents; {
+	case wish != nil && *wish, wish == nil && (o.ResourceVersion == "" || o.ResourceVersion == "0"):
+		w.InitialState = true
+		w.Freshness, err = readFreshness(o.ResourceVersion, "")
+	case o.ResourceVersion == "" || o.ResourceVersion == "0":
+		err = errFromNow
+	default:
+		w.After, err = readRevision(o.ResourceVersion)
+	}
+	return w, err
+}
+
+// errFromNow is for watches that begin now, without a state: the caller finds out when that is.
+var errFromNow = errors.New("from now on")
+
+// stream is a watch that is being told to a client.
+type stream struct {
+	q        *request
+	endpoint *objects.Endpoint
+	events   *codec.Events
+	watched  metrics.Watched
+	control  *http.ResponseController
+	// bookmarks says that the client wants them, initial that it gets the state first.
+	bookmarks, initial bool
+	// deadline is until when the client may take what was written.
+	deadline time.Time
+}
+
+// run tells all that happens.
+func (s *stream) run(ctx context.Context, o listOptions) error {
+	options, err := watchOptions(o)
+	if errors.Is(err, errFromNow) {
+		options.After, err = s.q.h.Cache.Revision(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	s.bookmarks = o.AllowWatchBookmarks
+	s.initial = o.SendInitialEvents != nil && *o.SendInitialEvents
+	w, err := s.q.h.Cache.Watch(ctx, options)
+	if err != nil {
+		return s.refuse(err)
+	}
+	defer w.Close()
+	if err := s.begin(); err != nil {
+		return nil
+	}
+	for {
+		events, err := w.Next(ctx)
+		if err != nil {
+			return s.end(err, w)
+		}
+		if err := s.tell(events); err != nil {
+			return nil // the client is gone, or too slow
+		}
+	}
+}
+
+// refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes.
+func (s *stream) refuse(err error) error {
+	if !errors.Is(err, cache.ErrTooOld) {
+		return objects.ReadError(err)
+	}
+	if err := s.begin(); err != nil {
+		return nil
+	}
+	_ = s.send(s.events.AppendError(nil, objects.ReadError(err)))
+	return nil
+}
+
+// begin sends the header, so that the client knows that the watch has begun.
+func (s *stream) begin() error {
+	h := s.q.w.Header()
+	h["Content-Type"] = []string{s.events.View().ContentType()}
+	h["Cache-Control"] = noCache
+	s.q.w.WriteHeader(http.StatusOK)
+	return s.control.Flush()
+}
+
+// end tells how far a watch has come that ends in time. A watch that was too slow just ends: the
+// client goes on after what it got last.
+func (s *stream) end(err error, w *cache.Watcher) error {
+	if s.bookmarks && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		_ = s.send(s.appendBookmark(nil, cache.Event{Type: cache.Bookmark, Revision: w.Revision()}))
+	}
+	return nil
+}
+
+// tell writes events.
+func (s *stream) tell(events []cache.Event) error {
+	return withBuffer(func(b []byte) ([]byte, error) {
+		s.events.View().Now = time.Now()
+		for _, e := range events {
+			before := len(b)
+			var err error
+			if b, err = s.append(b, e); err != nil {
+				return b, err
+			}
+			s.watched.Sent(len(b) - before)
+			if len(b) >= largestFrames {
+				if err := s.write(b); err != nil {
+					return b, err
+				}
+				b = b[:0]
+			}
+		}
+		if len(b) == 0 {
+			return b, nil
+		}
+		return b, s.send(b)
+	})
+}
+
+func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
+	switch e.Type {
+	case cache.Bookmark:
+		return s.appendBookmark(b, e), nil
+	case cache.InitialEnd:
+		if !s.initial || !s.bookmarks {
+			return b, nil
+		}
+		return s.appendBookmark(b, e), nil
+	}
+	object, err := s.q.h.Objects.At(s.endpoint, e.Object)
+	if err != nil {
+		return b, err
+	}
+	return s.events.Append(b, e.Type.String(), object), nil
+}
+
+func (s *stream) appendBookmark(b []byte, e cache.Event) []byte {
+	return s.events.AppendBookmark(b, codec.Bookmark{
+		Kind:            s.endpoint.Kind.Name,
+		APIVersion:      s.endpoint.Kind.APIVersion(s.endpoint.Version),
+		ResourceVersion: int64(e.Revision),
+		InitialEnd:      e.Type == cache.InitialEnd,
+	})
+}
+
+// send writes, and has it go out now.
+func (s *stream) send(b []byte) error {
+	if err := s.write(b); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+func (s *stream) write(b []byte) error {
+	// Moving the deadline costs something, so that it is moved when half of it is over.
+	if now := time.Now(); s.deadline.Sub(now) < slowestWrite {
+		s.deadline = now.Add(2 * slowestWrite)
+		_ = s.control.SetWriteDeadline(s.deadline)
+	}
+	_, err := s.q.w.Write(b)
+	return err
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWatch: from now on, from then on, with the state first, with bookmarks, and when it is too late.
+func TestWatch(t *testing.T) {
+	c := start(t, Config{})
+	first := c.call("POST", configMaps, configMap("w1")).want(201).get("metadata", "resourceVersion")
+	state := c.watch(configMaps + "?watch=true")
+	state.want("ADDED", "w1")
+	later := c.watch(configMaps + "?watch=true&resourceVersion=" + first)
+	named := c.watch(configMaps + "?watch=true&fieldSelector=metadata.name%3Dw2&resourceVersion=" + first)
+	c.call("POST", configMaps, configMap("w2")).want(201)
+	c.call("PATCH", configMaps+"/w1", `{"data":{"a":"1"}}`, "Content-Type: "+mergeType).want(200)
+	c.call("DELETE", configMaps+"/w2", "").want(200)
+	for _, w := range []*events{state, later} {
+		w.want("ADDED", "w2")
+		w.want("MODIFIED", "w1")
+		w.want("DELETED", "w2")
+	}
+	named.want("ADDED", "w2")
+	named.want("DELETED", "w2")
+
+	listed := c.watch(configMaps + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
+	listed.want("ADDED", "w1")
+	if end := listed.next(); end["type"] != "BOOKMARK" || jsonAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end") != "true" {
+		t.Errorf("received %v, want the end of the state", end)
+	}
+
+	short := c.watch(configMaps + "?watch=true&timeoutSeconds=1&allowWatchBookmarks=true")
+	short.want("ADDED", "w1")
+	if last := short.next(); last["type"] != "BOOKMARK" {
+		t.Errorf("received %v, want a last bookmark", last)
+	}
+	if more := short.next(); more != nil {
+		t.Errorf("received %v, want the end", more)
+	}
+	c.call("GET", configMaps+"?watch=true&sendInitialEvents=true", "").want(422, "sendInitialEvents requires setting resourceVersionMatch")
+}
+
+// TestWatchTables: kubectl get -w.
+func TestWatchTables(t *testing.T) {
+	c := start(t, Config{})
+	w := c.watch(configMaps+"?watch=true", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
+	c.call("POST", configMaps, configMap("row")).want(201)
+	if event := w.next(); jsonAt(event, "object", "kind") != "Table" || jsonAt(event, "object", "rows", 0, "cells", 0) != "row" {
+		t.Errorf("received %v", event)
+	}
+}
+
+// TestWatchEnds: a server that stops ends its watches, and whoever watched can go on elsewhere.
+func TestWatchEnds(t *testing.T) {
+	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := clientOf(t, s).watch("/api/v1/namespaces?watch=true&allowWatchBookmarks=true")
+	if err := s.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for event := w.next(); event != nil; event = w.next() {
+		types = append(types, event["type"].(string))
+	}
+	if got := strings.Join(types, " "); got != "ADDED ADDED ADDED ADDED BOOKMARK" {
+		t.Errorf("received %s", got)
+	}
+}
