@@ -131,9 +131,22 @@ func patchHas2(document *openapi_v2.Document, address, name string) bool {
 	return false
 }
 
+// someKinds are few, but of all sorts: the library that tests compare with is slow.
+func someKinds() []*kinds.Kind {
+	some := slices.DeleteFunc(kinds.Builtin(), func(k *kinds.Kind) bool {
+		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
+	})
+	return append(some, &kinds.Kind{Group: "example.org", Name: "Other", Resource: "others", Versions: []string{"v1beta1"}})
+}
+
 // TestProto2 holds the protobuf of version 2 against what the library makes of our JSON.
 func TestProto2(t *testing.T) {
-	server := theServer()
+	register, err := kinds.NewRegister(someKinds()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(New(register, Options{}))
+	defer server.Close()
 	want, err := openapi_v2.ParseDocument(get(t, server, "/openapi/v2", "application/json"))
 	if err != nil {
 		t.Fatal(err)
@@ -177,13 +190,13 @@ func TestClientOpenAPI3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := paths["apis/apps/v1"].Schema(mediaOpenAPI3)
+	text, err := paths["apis/coordination.k8s.io/v1"].Schema(mediaOpenAPI3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	message := &openapi_v3.Document{}
-	if err := gproto.Unmarshal(text, message); err != nil || len(message.Paths.Path) != len(document.Paths.Paths) {
-		t.Errorf("%v: %d paths, want %d", err, len(message.GetPaths().GetPath()), len(document.Paths.Paths))
+	if err := gproto.Unmarshal(text, message); err != nil || len(message.Paths.Path) != 4 {
+		t.Errorf("%v: %d paths", err, len(message.GetPaths().GetPath()))
 	}
 }
 
