@@ -3,7 +3,9 @@ package clientgo
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+
+	"github.com/cadastre/cadastre/clients/target"
 )
 
 func TestLifeOfAnObject(t *testing.T) {
@@ -309,4 +313,53 @@ func names(list *corev1.ConfigMapList) []string {
 		names = append(names, item.Name)
 	}
 	return names
+}
+
+// TestProtobuf speaks the wire form that Kubernetes' own components prefer.
+func TestProtobuf(t *testing.T) {
+	t.Parallel()
+	config := target.Config(t)
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf"
+	client, err := kubernetes.NewForConfig(config)
+	check(t, err)
+	deployments := client.AppsV1().Deployments(target.Namespace(t))
+	ctx := t.Context()
+
+	created, err := deployments.Create(ctx, deployment("web"), metav1.CreateOptions{})
+	check(t, err)
+	events, err := deployments.Watch(ctx, metav1.ListOptions{ResourceVersion: created.ResourceVersion})
+	check(t, err)
+	defer events.Stop()
+	created.Spec.Template.Spec.Containers[0].Image = "nginx:2"
+	_, err = deployments.Update(ctx, created, metav1.UpdateOptions{})
+	check(t, err)
+	list, err := deployments.List(ctx, metav1.ListOptions{})
+	check(t, err)
+	if len(list.Items) != 1 || list.Items[0].Spec.Template.Spec.Containers[0].Image != "nginx:2" || len(list.Items[0].ManagedFields) != 1 {
+		t.Errorf("list %+v", list.Items)
+	}
+	event := next(t, events)
+	if got, ok := event.Object.(*appsv1.Deployment); event.Type != watch.Modified || !ok || *got.Spec.Replicas != 1 {
+		t.Errorf("event %s of %+v", event.Type, event.Object)
+	}
+	if _, err := deployments.Get(ctx, "none", metav1.GetOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("get of what is not there: %v, want NotFound", err)
+	}
+}
+
+func TestWatchEndsInTime(t *testing.T) {
+	t.Parallel()
+	client, namespace := typed(t)
+	events, err := client.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{TimeoutSeconds: ptr.To(int64(1))})
+	check(t, err)
+	defer events.Stop()
+	select {
+	case event, open := <-events.ResultChan():
+		if open {
+			t.Errorf("event %v, want the end", event)
+		}
+	case <-time.After(patience):
+		t.Error("a watch for a second does not end")
+	}
 }
