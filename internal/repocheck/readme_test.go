@@ -2,27 +2,52 @@ package repocheck
 
 import (
 	"bytes"
+	"go/token"
+	"path"
 	"strings"
 	"testing"
 )
 
-// TestReadmeExamples holds the Go code in README.md against the examples that go test
-// runs: each block is all of one, output included.
+// TestReadmeExamples holds the Go code in README.md and docs/ against the examples that go test
+// runs: each block is the body of an example, output included, or a whole test of a file
+// example_test.go.
 func TestReadmeExamples(t *testing.T) {
-	examples := map[string]bool{}
-	for _, f := range testFunctions(t, "Example") {
-		start, end := f.file.fset.Position(f.syntax.Body.Lbrace).Offset, f.file.fset.Position(f.syntax.Body.Rbrace).Offset
-		examples[outdented(string(f.file.source[start+1:end]))] = true
-	}
-	blocks := goBlocks(t, "README.md")
-	for line, code := range blocks {
-		if !examples[code] {
-			t.Errorf("README.md:%d: no example has this code: copy the body of one, such as docs/readme_test.go has", line)
+	examples := shownCode(t)
+	shown := 0
+	for _, name := range trackedFiles(t) {
+		if name != "README.md" && (path.Dir(name) != "docs" || path.Ext(name) != ".md") {
+			continue
+		}
+		for line, code := range goBlocks(t, name) {
+			shown++
+			if !examples[code] {
+				t.Errorf("%s:%d: no example has this code: copy the body of one, such as docs/readme_test.go has, or a test of an example_test.go", name, line)
+			}
 		}
 	}
-	if len(blocks) == 0 {
+	if shown == 0 {
 		t.Error("README.md:1: shows no Go code: copy the body of an example into a ```go block")
 	}
+}
+
+// shownCode is the code that documentation may show.
+func shownCode(t *testing.T) map[string]bool {
+	t.Helper()
+	code := map[string]bool{}
+	for _, f := range testFunctions(t, "Example") {
+		code[outdented(f.source(f.syntax.Body.Lbrace+1, f.syntax.Body.Rbrace))] = true
+	}
+	for _, f := range testFunctions(t, "Test") {
+		if path.Base(f.file.name) == "example_test.go" {
+			code[f.source(f.syntax.Pos(), f.syntax.End())+"\n"] = true
+		}
+	}
+	return code
+}
+
+// source is the function's text from one place to another.
+func (f declaredFunc) source(from, to token.Pos) string {
+	return string(f.file.source[f.file.fset.Position(from).Offset:f.file.fset.Position(to).Offset])
 }
 
 // goBlocks returns the Go code in a Markdown file by the line at which it starts.
