@@ -231,10 +231,10 @@ func (s *session) send(t *testing.T, command string) string {
 // readyTime is how long a server may take to be ready.
 const readyTime = 30 * time.Second
 
-// serve starts a server, which is stopped at the end of the test, and returns what it says.
+// serve starts a server, which is stopped at the end of the test, and returns what it says until it
+// is ready, or all that it says if it does not start.
 func (s *session) serve(t *testing.T, arguments []string) string {
-	name := filepath.Join(s.folder, "said")
-	said, err := os.Create(name)
+	said, err := os.CreateTemp(t.TempDir(), "said")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,24 +244,33 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = server.Process.Signal(os.Interrupt)
-		if err := server.Wait(); err != nil {
-			t.Errorf("the server did not stop well: %v", err)
-		}
-	})
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
 	for deadline := time.Now().Add(readyTime); ; time.Sleep(2 * time.Millisecond) {
-		content, err := os.ReadFile(name)
+		hasEnded := len(ended) > 0
+		content, err := os.ReadFile(said.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Its last line is empty.
+		if hasEnded {
+			return string(content)
+		}
+		// The last line of the hint is empty.
 		if ready, rest, ok := bytes.Cut(content, []byte("\n")); ok && bytes.HasSuffix(rest, []byte("\n\n")) {
 			s.address = strings.TrimPrefix(string(ready), "ready https://")
+			t.Cleanup(func() { stop(t, server, ended) })
 			return string(content)
 		}
 		if time.Now().After(deadline) {
+			_ = server.Process.Kill()
 			t.Fatalf("the server is not ready: %s", content)
 		}
+	}
+}
+
+func stop(t *testing.T, server *exec.Cmd, ended <-chan error) {
+	_ = server.Process.Signal(os.Interrupt)
+	if err := <-ended; err != nil {
+		t.Errorf("the server did not stop well: %v", err)
 	}
 }
