@@ -18,7 +18,7 @@ const (
 	applyType  = "Content-Type: application/apply-patch+yaml"
 )
 
-// client talks to a server of its own.
+// client talks to a server of its own; the test runs beside others.
 type client struct {
 	t      *testing.T
 	config *rest.Config
@@ -27,6 +27,7 @@ type client struct {
 
 func newClient(t *testing.T) *client {
 	t.Helper()
+	t.Parallel()
 	config := cadastretest.Start(t)
 	return &client{t, config, clientOf(t, config)}
 }
@@ -37,6 +38,7 @@ func clientOf(t *testing.T, config *rest.Config) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(client.CloseIdleConnections) // a server that is stopped waits for those
 	return client
 }
 

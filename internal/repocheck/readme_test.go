@@ -30,6 +30,25 @@ func TestReadmeExamples(t *testing.T) {
 	}
 }
 
+// TestReadmeFolders: the README names every folder that somebody might look for.
+func TestReadmeFolders(t *testing.T) {
+	readme := readFile(t, "README.md")
+	folders := map[string]bool{"docs": true}
+	for _, file := range goFiles(t) {
+		parts := strings.Split(file.folder(), "/")
+		if parts[0] == "internal" && len(parts) > 1 {
+			folders[parts[0]+"/"+parts[1]] = true
+		} else {
+			folders[parts[0]] = true
+		}
+	}
+	for folder := range folders {
+		if !bytes.Contains(readme, []byte("`"+folder+"/")) {
+			t.Errorf("README.md:1: does not name `%s/`: say in one line what is there", folder)
+		}
+	}
+}
+
 // shownCode is the code that documentation may show.
 func shownCode(t *testing.T) map[string]bool {
 	t.Helper()
