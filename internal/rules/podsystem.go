@@ -28,7 +28,7 @@ func osFields(c *checker, os, _ document.Value) {
 		return
 	case "linux", "windows":
 	default:
-		c.unsupported(system, []string{"linux", "windows"}, "name")
+		c.unsupported(system, []string{"linux", "windows"})
 		return
 	}
 	c.pop() // these are places of the pod
