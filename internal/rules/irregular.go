@@ -27,7 +27,7 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"pod-annotations": podAnnotations, "template-annotations": templateAnnotations, "pod-profiles": podProfiles,
 		"pod-update": podUpdate, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
 		"host-network-ports": hostNetworkPorts, "dns-config": dnsConfig, "toleration": toleration,
-		"os-fields": osFields, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
+		"os-fields": osFields, "node-taint": nodeTaint, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
 		"spread-min-domains": spreadMinDomains, "privilege-escalation": privilegeEscalation,
 		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName,
 

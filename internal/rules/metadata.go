@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -26,7 +27,7 @@ var nameFormats = map[string]nameFormat{
 	"dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), false},
 	"dns1035-label": {formats["dns1035-label"], prefixed("dns1035-label"), false},
 	// What a generated name starts with is not looked at if only the whole name counts.
-	"whole-dns-subdomain": {formats["dns-subdomain"], format{accepts: anyText}, false},
+	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
 	"path-segment":        {pathSegment, pathSegment, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
 
