@@ -88,7 +88,7 @@ func changed(v document.Value, at []string, value document.Value) document.Value
 	if len(at) == 0 {
 		return value
 	}
-	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(at[0])
+	name := pointerNames.Replace(at[0])
 	if v.Kind() != document.List {
 		return v.With(name, changed(v.Get(name), at[1:], value))
 	}
@@ -217,3 +217,6 @@ func compareGaps(t *testing.T, gaps []string) {
 		t.Errorf("%s is not what it was: run go test -run TestVerdicts -update-gaps, and see what changed", file)
 	}
 }
+
+// pointerNames undoes what JSON pointers do to names.
+var pointerNames = strings.NewReplacer("~1", "/", "~0", "~")
