@@ -201,7 +201,7 @@ func describeRule(rule *rbacv1.PolicyRule) string {
 func onlyCollects(now, before *full) bool {
 	same := *now
 	same.OwnerReferences, same.Finalizers = before.OwnerReferences, before.Finalizers
-	same.ManagedFields, same.SelfLink = before.ManagedFields, before.SelfLink
+	same.ManagedFields = before.ManagedFields
 	same.ResourceVersion = cmp.Or(same.ResourceVersion, before.ResourceVersion)
 	return equality.Semantic.DeepEqual(same, *before)
 }
