@@ -74,7 +74,7 @@ func TestUpdateManagers(t *testing.T) {
 		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.FieldsType != "FieldsV1" || entry.APIVersion != "v1" {
 			t.Errorf("entry %+v", entry)
 		}
-		fields[entry.Manager] = string(entry.FieldsV1.Raw)
+		fields[entry.Manager] = entry.FieldsV1.GetRawString()
 	}
 	want := map[string]string{
 		"creator": `{"f:data":{".":{},"f:a":{}},"f:metadata":{"f:labels":{".":{},"f:name":{}}}}`,
@@ -244,7 +244,7 @@ func TestWatch(t *testing.T) {
 	object, err = maps.Update(ctx, object, metav1.UpdateOptions{})
 	check(t, err)
 	delete(object.Labels, "name")
-	object, err = maps.Update(ctx, object, metav1.UpdateOptions{})
+	_, err = maps.Update(ctx, object, metav1.UpdateOptions{})
 	check(t, err)
 	check(t, maps.Delete(ctx, "seen", metav1.DeleteOptions{}))
 
