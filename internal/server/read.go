@@ -149,7 +149,7 @@ func readFreshness(version string, match metav1.ResourceVersionMatch) (cache.Fre
 func readRevision(version string) (store.Revision, error) {
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || revision < 0 {
-		return 0, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", nil)
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("resourceVersion: expected a number, received %q", version))
 	}
 	return store.Revision(revision), nil
 }
@@ -189,6 +189,9 @@ type page struct {
 // listPage reads a list, or the next part of one that was begun before.
 func (q *request) listPage(ctx context.Context, o listOptions) (page, error) {
 	query := cache.Query{Selection: o.selection, Limit: int(o.Limit)}
+	if o.ResourceVersion == "0" && o.Continue == "" {
+		query.Limit = 0 // as in Kubernetes, where what comes from the cache has no pages
+	}
 	var err error
 	if o.Continue == "" {
 		if query.Freshness, err = readFreshness(o.ResourceVersion, o.ResourceVersionMatch); err != nil {
