@@ -35,9 +35,7 @@ func (q *request) get() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
-	defer cancel()
-	object, err := q.h.Cache.Get(ctx, q.key(), freshness)
+	object, err := q.h.Cache.Get(q.r.Context(), q.key(), freshness) // it has a limit of its own
 	if errors.Is(err, store.ErrNotFound) {
 		return q.notFound()
 	}
@@ -171,9 +169,7 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
-	defer cancel()
-	list, err := q.listPage(ctx, o)
+	list, err := q.listPage(q.r.Context(), o)
 	if err != nil {
 		return err
 	}
