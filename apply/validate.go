@@ -112,7 +112,7 @@ func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 		if t, _ := m.TypeOf(name); t != nil {
 			w.value(t, live.Get(name), v.At(i), unset)
 		} else {
-			w.problem("expected a field that is declared in the schema, received %s; remove it or correct its name", describe(v.At(i)))
+			w.problem("field not declared in schema, received %s; remove it or correct its name", describe(v.At(i)))
 		}
 		w.path = w.path[:at]
 	}

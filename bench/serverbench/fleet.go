@@ -3,6 +3,7 @@ package serverbench
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cadastre/cadastre/bench/proc"
 )
@@ -35,6 +36,9 @@ func (f Fleet) Fill(ctx context.Context, s *Server, some int) (bytes int64, err 
 // An Opening is what it took to start a server, and what memory it then has.
 type Opening struct {
 	Server *Server
+	// CPU is what the server had used when it was ready: other than the time, it does not depend on what else the
+	// machine does.
+	CPU time.Duration
 	// Idle is when it has come to rest, after one request.
 	Idle proc.Memory
 	// StoreIdle is that of the store beside it.
@@ -45,6 +49,9 @@ type Opening struct {
 func Open(ctx context.Context, side Side, folder string) (o Opening, err error) {
 	if o.Server, err = side.Start(ctx, folder); err != nil {
 		return Opening{}, err
+	}
+	if o.CPU, err = proc.CPU(o.Server.pid); err != nil {
+		return o, err
 	}
 	c := o.Server.NewClient()
 	defer c.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -203,6 +204,10 @@ func TestCPUPerEvent(t *testing.T) {
 	}
 	if got := r.CPUPerEvent(); got != 20_000 {
 		t.Errorf("%v ns, expected 20 µs: 3 ms less 1 ms a write, by 100", got)
+	}
+	r.Watched, r.Alone = r.Alone, r.Watched
+	if got := r.CPUPerEvent(); !math.IsNaN(got) {
+		t.Errorf("%v ns, expected no number where watchers cost less than nothing", got)
 	}
 }
 

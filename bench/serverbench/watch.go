@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 )
@@ -22,9 +23,13 @@ type WatchResult struct {
 }
 
 // CPUPerEvent is what it costs to send an event to one watcher, in nanoseconds: what writes cost more with
-// watchers than without.
+// watchers than without. It is no number if that is lost in noise, which then meets no goal.
 func (r WatchResult) CPUPerEvent() float64 {
-	return (r.Watched.CPUPerOperation() - r.Alone.CPUPerOperation()) / float64(r.Watchers)
+	more := r.Watched.CPUPerOperation() - r.Alone.CPUPerOperation()
+	if more <= 0 {
+		return math.NaN()
+	}
+	return more / float64(r.Watchers)
 }
 
 // Watch measures watchers of a namespace in which each client has an object.

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -17,6 +18,14 @@ func TestThreeDigits(t *testing.T) {
 	} {
 		if got := ThreeDigits(d).String(); got != want {
 			t.Errorf("%d is %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	for i, show := range []func(float64) string{Times, Times2, Count, Seconds, Nanoseconds} {
+		if got := show(math.NaN()); got != unknown {
+			t.Errorf("form %d shows %q where there is no number", i, got)
 		}
 	}
 }

@@ -246,7 +246,7 @@ func conflictCauses(t *testing.T, err error) []metav1.StatusCause {
 func owners(entries []metav1.ManagedFieldsEntry, field string) []string {
 	var owners []string
 	for _, entry := range entries {
-		if entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), field) {
+		if entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), field) {
 			name := entry.Manager
 			if entry.Subresource != "" {
 				name += "/" + entry.Subresource

@@ -2,6 +2,7 @@
 //
 // The environment variable CADASTRE_TARGET says which:
 //
+//   - cadastre: ours, in this process. This is the default.
 //   - kube-apiserver: the real one, from package peers. This is how the tests' expectations are proved.
 //   - kube-apiserver:FILE or cadastre:FILE: one that runs already, by its kubeconfig.
 //

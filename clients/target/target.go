@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/peers"
 )
 
@@ -75,7 +76,7 @@ func choice() string {
 	if choice := os.Getenv(Variable); choice != "" {
 		return choice
 	}
-	return KubeAPIServer
+	return Cadastre
 }
 
 func start() (*rest.Config, func(), error) {
@@ -89,7 +90,11 @@ func start() (*rest.Config, func(), error) {
 	case name == KubeAPIServer:
 		return startKubeAPIServer()
 	}
-	return nil, nil, fmt.Errorf("%s=%s needs the kubeconfig of a server that runs: %[2]s:FILE", Variable, name)
+	config, stop, err := cadastretest.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	return config, func() { _ = stop() }, nil // the tests have said what they had to say
 }
 
 func startKubeAPIServer() (*rest.Config, func(), error) {

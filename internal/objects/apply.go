@@ -34,9 +34,9 @@ func (r *Request) readConfig(live document.Value) (sent, error) {
 	if err != nil {
 		return sent{}, err
 	}
-	if doc.Get("kind").Text() == "" || doc.Get("apiVersion").Text() == "" {
+	if kind, version := doc.Get("kind").Text(), doc.Get("apiVersion").Text(); kind != r.Endpoint.BodyKind || version != r.Endpoint.BodyVersion {
 		return sent{}, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: expected kind %s and apiVersion %s, received %q and %q",
-			r.Endpoint.BodyKind, r.Endpoint.BodyVersion, doc.Get("kind").Text(), doc.Get("apiVersion").Text()))
+			r.Endpoint.BodyKind, r.Endpoint.BodyVersion, kind, version))
 	}
 	config, err := r.split(doc)
 	if err != nil {

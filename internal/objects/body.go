@@ -34,6 +34,9 @@ func (b Body) parseBeside(live document.Value) (document.Value, error) {
 	if err != nil && b.YAML {
 		doc, err = document.ParseYAML([]byte(b.Text))
 	}
+	if err != nil && b.YAML {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+	}
 	if err != nil {
 		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 	}

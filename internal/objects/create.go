@@ -32,7 +32,7 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	}
 	metadata := body.document.Get("metadata")
 	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
-	w := &writing{all: o, Request: r, change: func(w *writing) error { return w.create(body) }}
+	w := &writing{all: o, Request: r, once: true, change: func(w *writing) error { return w.create(body) }}
 	for range nameTries {
 		r.Name = name
 		if name == "" && prefix != "" {

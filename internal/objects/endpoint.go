@@ -94,8 +94,10 @@ func valuesOf(apiVersion, kind string) (*rules.Type, error) {
 }
 
 // resource names the endpoint's objects in errors.
-func (e *Endpoint) resource() schema.GroupResource {
-	return schema.GroupResource{Group: e.Kind.Group, Resource: e.Kind.Resource}
+func (e *Endpoint) resource() schema.GroupResource { return kindResource(e.Kind) }
+
+func kindResource(k *kinds.Kind) schema.GroupResource {
+	return schema.GroupResource{Group: k.Group, Resource: k.Resource}
 }
 
 // whole returns what was sent as a whole object in the way that is stored.

@@ -44,7 +44,8 @@ func (w *writing) finish() error {
 // clean drops what the kind does not have: unknown fields, of which the client is told as it
 // wishes, and nulls. What is of the wrong type is an error.
 func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value, error) {
-	doc, unknown, err := values.Read(doc)
+	// Numbers that come as JSON in the body of an object are read by Go; all others are made before.
+	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Patch})
 	if err != nil {
 		return doc, r.unfit(err.Error())
 	}

@@ -29,7 +29,8 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
-	// once says that a lost race is the client's to know: it said which version it means.
+	// once says that a lost race is the client's to know: it said which version it means, or that
+	// there is none.
 	once bool
 }
 
@@ -60,7 +61,7 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		}
 		// 5 on disk, or back to 1
 		result, err := w.commit(ctx)
-		if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) && !w.once && w.live != nil {
+		if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) && !w.once {
 			continue
 		}
 		return result, w.commitError(err)

@@ -194,7 +194,7 @@ func (b *binding) describe(s *rbacv1.Subject) string {
 
 // allowed returns the reason why something is allowed, or "".
 func (x *index) allowed(a *Attributes) string {
-	if reason := x.allowedIn("", a); reason != "" || a.NonResource || a.Namespace == "" {
+	if reason := x.allowedIn("", a); reason != "" || a.Namespace == "" {
 		return reason
 	}
 	return x.allowedIn(a.Namespace, a)

@@ -25,7 +25,7 @@ type model struct {
 }
 
 func (m *model) allowed(a *Attributes) bool {
-	for _, rule := range m.rules(a.User, a.Namespace, a.NonResource) {
+	for _, rule := range m.rules(a.User, a.Namespace) {
 		if allows(&rule, a) {
 			return true
 		}
@@ -33,9 +33,9 @@ func (m *model) allowed(a *Attributes) bool {
 	return false
 }
 
-func (m *model) rules(user *identity.User, namespace string, onlyCluster bool) (rules []rbacv1.PolicyRule) {
+func (m *model) rules(user *identity.User, namespace string) (rules []rbacv1.PolicyRule) {
 	for key, b := range m.bindings {
-		if key.Namespace != "" && (onlyCluster || key.Namespace != namespace) || !slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return isSubject(user, s, key.Namespace) }) {
+		if key.Namespace != "" && key.Namespace != namespace || !slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return isSubject(user, s, key.Namespace) }) {
 			continue
 		}
 		to := cache.Key{Kind: ClusterRoles, Name: b.RoleRef.Name}
@@ -160,7 +160,7 @@ func TestModel(t *testing.T) {
 			}
 			count[want]++
 			rules, _ := w.RulesFor(q.User, q.Namespace)
-			if lacks := missing(rules, m.rules(q.User, q.Namespace, false)); len(lacks) > 0 {
+			if lacks := missing(rules, m.rules(q.User, q.Namespace)); len(lacks) > 0 {
 				t.Fatalf("after %d changes, %s lacks %v", i, q.User.Name, lacks)
 			}
 		}

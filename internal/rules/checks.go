@@ -40,6 +40,7 @@ func plainChecks() map[string]maker {
 	return map[string]maker{
 		// Guards: they find nothing wrong, but what comes after them on the line may be left out.
 		"optional": guard(func(v document.Value) bool { return !isEmpty(v) }),
+		"changed":  simple(func(c *checker, v, _ document.Value) bool { return !c.updating || !c.isAsBefore(v) }),
 		"nullable": guard(func(v document.Value) bool { return !isNothing(v) }),
 
 		"required": detailed("", func(c *checker, v document.Value, detail string) bool {
@@ -73,8 +74,10 @@ func plainChecks() map[string]maker {
 			return true
 		}),
 		"immutable": detailed("field is immutable", immutable),
-		"frozen": detailed("", func(c *checker, _ document.Value, detail string) bool {
-			c.forbidden(detail)
+		"frozen": detailed("", func(c *checker, v document.Value, detail string) bool {
+			if c.updating && !c.isAsBefore(v) {
+				c.forbidden(detail)
+			}
 			return true
 		}),
 

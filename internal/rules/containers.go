@@ -246,22 +246,14 @@ func volumeDevice(c *checker, device, _ document.Value) {
 	}
 }
 
-// stopSignal wants the operating system to be known, for signals differ. Whether Linux has a
-// signal is not looked at.
-func stopSignal(c *checker, now, _ document.Value) {
-	spec, _, _ := c.enclosing("PodSpec")
-	switch os := spec.Get("os"); {
-	case isNothing(os):
-		c.forbidden("may not be set for containers with empty `spec.os.name`")
-	case os.Get("name").Text() == "windows" && now.Text() != "SIGKILL" && now.Text() != "SIGTERM":
-		c.unsupported(now.Text(), []string{"SIGKILL", "SIGTERM"})
-	}
-}
-
 func sleepSeconds(c *checker, action, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	grace := spec.Get("terminationGracePeriodSeconds")
-	if n := number(action.Get("seconds")); !isNothing(grace) && (n < 0 || n > number(grace)) {
-		c.invalid(n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", number(grace)))
+	most := number(grace)
+	if most < 0 {
+		most = 1 // which it is going to be
+	}
+	if n := number(action.Get("seconds")); !isNothing(grace) && (n < 0 || n > most) {
+		c.invalid(n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", most))
 	}
 }

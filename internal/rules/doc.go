@@ -54,6 +54,50 @@
 // internal form is a default too: a pod's serviceAccount follows serviceAccountName, a Secret's
 // stringData is moved to data.
 //
+// # Validation
+//
+// [Type.Validate] finds what is wrong with an object, as kube-apiserver words it. The rules are in
+// validation/*.txt. A line without indent starts a block: the rules of a kind (which is in
+// namespaces, or in the cluster, or a question that is answered and not stored), or of a type that
+// kinds use, under a name of its own. The indented lines below it are followed in their order,
+// which is that of kube-apiserver's errors.
+//
+//	PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
+//	if CONDITION
+//	    …
+//	else
+//	    …
+//
+// PATH starts at what the block is about: spec.ports[].name is the name of every port, data{} is
+// every value of a map, a dot alone is the whole. Errors are reported there, or at the place after
+// the at sign, where ../ is the place around the block: some places of kube-apiserver are not
+// where the fields are. Checks are made from left to right; some stop the line. The commonest:
+//
+//	required ["DETAIL"]      it must not be empty; if it is, the line ends
+//	set ["DETAIL"]           it must be there, even if it is empty; if it is not, the line ends
+//	optional, nullable       the line ends if it is empty, or not there
+//	changed                  the line ends if it is what it was
+//	enum TEXT…               it is one of these
+//	value TEXT… "DETAIL"     the same, with other words
+//	min N, max N, range N M  a number within bounds; ["DETAIL"] may follow
+//	dns-label, …             a format: see formats.go
+//	key FORMAT               how the key of a map is written
+//	unique                   no item before this one has the same
+//	union MORE NONE F:TYPE…  exactly one of these fields is there
+//	forbidden, invalid       it must not be there: "DETAIL" says why
+//	immutable ["DETAIL"]     it must be what it was; frozen says so with another error
+//	object-meta FORMAT       metadata of a new object, whose name has this format; always: of any
+//	TYPE                     all rules of the block of that name
+//
+// Conditions are creating, updating, within TYPE (a block that is being followed around this one),
+// or [old] PATH TEST, where TEST is is TEXT…, not TEXT…, set, unset, empty, nonempty or readable
+// (of a selector), and a PATH may start at a block around this one: PodSpec.hostUsers.
+// What can not be said so is a function that irregular.go names.
+//
+// Objects in testdata/validation/objects are spoiled in every field by oracle-validation, which
+// asks kube-apiserver's own code about them. Tests replay its answers: we may never refuse what it
+// accepts. Errors that we do not find are listed in testdata/validation/gaps.txt.
+//
 // # Invariants
 //
 //   - Reading or defaulting again what was read or defaulted changes nothing.
@@ -76,4 +120,15 @@
 //	ruletext.go   the language of defaults.txt
 //	steps.go      steps that need code
 //	podlevel.go   resources of a pod as a whole, which depend on those of its containers
+//
+//	validate.go   Validate, and what it keeps while it runs
+//	checktext.go  how rules of validation/*.txt are read; premise.go reads conditions
+//	block.go      how they are followed
+//	checks.go     the checks that rules name; makers.go has those about several fields
+//	formats.go    how texts are written; scalars.go has what is no plain text
+//	irregular.go  the checks that are code, by name
+//	  metadata.go, selectors.go, resources.go, volumes.go, services.go, networks.go, configdata.go
+//	  pods.go, podsystem.go, podupdate.go, containers.go, workloads.go
+//	sameness.go   what counts as a change
+//	shown.go      values in errors
 package rules

@@ -44,7 +44,7 @@ var expectations = [kindCount]string{
 // wrongKind is the error for a value that Go can not put into the type at all.
 func (r *reader) wrongKind(t *Type, v document.Value) error {
 	received := jsonKind(v)
-	if v.Kind() == document.Number && (t.Kind.IsInteger() || t.Kind == IntOrString) {
+	if v.Kind() == document.Number && (t.Kind.IsInteger() || t.Kind == IntOrString || t == byteItem) {
 		received += " " + v.Text()
 	}
 	goName := t.GoName

@@ -27,16 +27,16 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"pod-annotations": podAnnotations, "template-annotations": templateAnnotations, "pod-profiles": podProfiles,
 		"pod-update": podUpdate, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
 		"host-network-ports": hostNetworkPorts, "dns-config": dnsConfig, "toleration": toleration,
-		"os-fields": osFields, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
+		"os-fields": osFields, "node-taint": nodeTaint, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
 		"spread-min-domains": spreadMinDomains, "privilege-escalation": privilegeEscalation,
 		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName,
 
 		"resource-list": resourceList, "pod-resources": podResources, "container-resources": containerResources,
-		"resize-policy": resizePolicy, "quota-resource": quotaResource,
+		"resize-policy": resizePolicy, "quota-resource": quotaResource, "scopes-frozen": scopesFrozen,
 
 		"env-sources": envSources, "env-from-sources": envFromSources, "field-ref": fieldRef, "resource-ref": resourceRef,
 		"mounted-volume": mountedVolume, "mount-path": mountPath, "mount-propagation": mountPropagation,
-		"recursive-read-only": recursiveReadOnly, "volume-device": volumeDevice, "stop-signal": stopSignal,
+		"recursive-read-only": recursiveReadOnly, "volume-device": volumeDevice,
 		"sleep-seconds": sleepSeconds,
 
 		"downward-file": downwardFile, "fibre-channel": fibreChannel, "single-projection": singleProjection,
@@ -61,6 +61,6 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"ingress-path": ingressPath, "ingress-backend": ingressBackend, "policy-types": policyTypes,
 		"policy-port": policyPort, "policy-peer": policyPeer, "ip-block-except": ipBlockExcept,
 		"ingress-class-namespace": ingressClassNamespace,
-		"autoscaler-bounds":       autoscalerBounds, "priority-frozen": priorityFrozen, "access-review": accessReview,
+		"autoscaler-bounds":       autoscalerBounds, "access-review": accessReview,
 	}
 }

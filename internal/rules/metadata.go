@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -15,18 +16,25 @@ import (
 const maxAnnotationBytes = 256 << 10
 
 // nameFormat is how the names of a kind are written, and the beginnings of generated ones.
-type nameFormat struct{ name, prefix format }
+type nameFormat struct {
+	name, prefix format
+	generated    bool // an object without a name is given one
+}
 
 // nameFormats are those that object-meta knows.
 var nameFormats = map[string]nameFormat{
-	"dns-label":     {formats["dns-label"], prefixed("dns-label")},
-	"dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain")},
-	"dns1035-label": {formats["dns1035-label"], prefixed("dns1035-label")},
+	"dns-label":     {formats["dns-label"], prefixed("dns-label"), false},
+	"dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), false},
+	"dns1035-label": {formats["dns1035-label"], prefixed("dns1035-label"), false},
 	// What a generated name starts with is not looked at if only the whole name counts.
-	"whole-dns-subdomain": {formats["dns-subdomain"], format{accepts: func(string) bool { return true }}},
-	"path-segment":        {pathSegment, pathSegment},
-	"any":                 {format{accepts: func(string) bool { return true }}, format{accepts: func(string) bool { return true }}},
+	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
+	"path-segment":        {pathSegment, pathSegment, false},
+	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
+
+	"generated-dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), true},
 }
+
+func anyText(string) bool { return true }
 
 func prefixed(name string) format {
 	f := formats[name]
@@ -64,14 +72,15 @@ func updatedObjectMeta(c *checker, now, old document.Value) {
 
 // writtenMeta checks what holds for all kinds alike.
 func (c *checker) writtenMeta(meta document.Value, names format) {
-	c.createdMeta(meta, nameFormat{names, names})
+	c.createdMeta(meta, nameFormat{names, names, false})
 }
 
 func (c *checker) createdMeta(meta document.Value, names nameFormat) {
 	if prefix := meta.Get("generateName").Text(); prefix != "" {
 		c.invalidAll(prefix, names.prefix.check(prefix), "generateName")
 	}
-	if name := meta.Get("name").Text(); name == "" {
+	if name := meta.Get("name").Text(); name == "" && names.generated {
+	} else if name == "" {
 		c.required("name or generateName is required", "name")
 	} else {
 		c.invalidAll(name, names.name.check(name), "name")

@@ -196,12 +196,6 @@ func autoscalerBounds(c *checker, scaler, _ document.Value) {
 	}
 }
 
-func priorityFrozen(c *checker, now, old document.Value) {
-	if c.updating && number(now) != number(old) {
-		c.forbidden("may not be changed in an update.")
-	}
-}
-
 // accessReview wants to know about whom and what it is asked.
 func accessReview(c *checker, review, _ document.Value) {
 	spec := review.Get("spec")

@@ -32,12 +32,6 @@ func TestReadKeepsWhatIsGood(t *testing.T) {
 	if err != nil || len(unknown) > 0 || !document.Same(read, doc) {
 		t.Errorf("received %v, unknown %q, error %v; want the document itself", read, unknown, err)
 	}
-	if n := testing.AllocsPerRun(100, func() { _, _, _ = of.Read(doc) }); n > 0 {
-		t.Errorf("reading allocates %v times", n)
-	}
-	if n := testing.AllocsPerRun(100, func() { of.Default(doc) }); n > 0 {
-		t.Errorf("defaulting allocates %v times", n)
-	}
 }
 
 func TestRead(t *testing.T) {

@@ -251,6 +251,18 @@ func (c *checker) requiredEnum(text string, allowed ...string) {
 	}
 }
 
+// scopesFrozen refuses other scopes than a quota has; their order does not count.
+func scopesFrozen(c *checker, now, _ document.Value) {
+	set := func(v document.Value) []string {
+		list := texts(v)
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	if c.updating && !slices.Equal(set(now), set(c.scopes[0].old.Lookup("spec", "scopes"))) {
+		c.invalid(shown(now), "field is immutable")
+	}
+}
+
 func quotaResource(c *checker, v, _ document.Value) {
 	name := c.key()
 	c.resourceName(name)

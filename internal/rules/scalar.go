@@ -164,7 +164,7 @@ func (r *reader) readTime(t *Type, v document.Value) (document.Value, error) {
 // readBytes reads base 64, in which Go does not mind line breaks.
 func (r *reader) readBytes(t *Type, v document.Value) (document.Value, error) {
 	if v.Kind() == document.List {
-		return r.readByteList(t, v)
+		return r.readByteList(v)
 	}
 	if v.Kind() != document.String {
 		return v, r.wrongKind(t, v)
@@ -180,13 +180,19 @@ func (r *reader) readBytes(t *Type, v document.Value) (document.Value, error) {
 	return respelled(v, base64.StdEncoding.EncodeToString(content)), nil
 }
 
+// byteItem is the type of one of them.
+var byteItem = &Type{GoName: "uint8", Kind: Bytes}
+
 // readByteList reads bytes that are spelled as a list of numbers.
-func (r *reader) readByteList(t *Type, v document.Value) (document.Value, error) {
+func (r *reader) readByteList(v document.Value) (document.Value, error) {
 	content := make([]byte, v.Len())
 	for i, item := range v.Items() {
+		if item.IsNull() {
+			continue
+		}
 		number, err := strconv.ParseUint(item.Text(), 10, 8)
 		if err != nil || item.Kind() != document.Number {
-			return v, r.wrongKind(t, item)
+			return v, r.wrongKind(byteItem, item)
 		}
 		content[i] = byte(number)
 	}

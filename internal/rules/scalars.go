@@ -124,8 +124,10 @@ func domainPrefixedPath(c *checker, now, _ document.Value) {
 }
 
 func groupVersion(c *checker, now, _ document.Value) {
-	if _, err := schema.ParseGroupVersion(now.Text()); err != nil {
+	if gv, err := schema.ParseGroupVersion(now.Text()); err != nil {
 		c.invalid(now.Text(), err.Error())
+	} else if gv.Group == "" && !(c.updating && c.isAsBefore(now)) {
+		c.invalid(now.Text(), "apiVersion must specify API group")
 	}
 }
 

@@ -1,11 +1,6 @@
 package rules
 
-import (
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
-
-	"github.com/cadastre/cadastre/document"
-)
+import "github.com/cadastre/cadastre/document"
 
 // labelSelector checks how a selector is written. A selector that is not there is right.
 func labelSelector(c *checker, selector, _ document.Value) { c.selector(selector, true) }
@@ -128,36 +123,47 @@ func matchSelector(selector, of document.Value) match {
 		}
 	}
 	for _, e := range expressions.Items() {
-		r, err := asRequirement(e)
-		if err != nil {
+		switch one := matchRequirement(e, of); one {
+		case unreadable:
 			return unreadable
-		}
-		if !r.Matches(documentLabels{of}) {
+		case differs:
 			result = differs
 		}
 	}
 	return result
 }
 
-func asRequirement(e document.Value) (*labels.Requirement, error) {
-	operators := map[string]selection.Operator{
-		"In": selection.In, "NotIn": selection.NotIn, "Exists": selection.Exists, "DoesNotExist": selection.DoesNotExist,
+// matchRequirement compares one requirement with labels.
+func matchRequirement(r, of document.Value) match {
+	key, values := r.Get("key").Text(), r.Get("values")
+	if len(formats["qualified-name"].check(key)) > 0 {
+		return unreadable
 	}
-	var values []string
-	for _, value := range e.Get("values").Items() {
-		values = append(values, value.Text())
+	label := of.Get(key)
+	has, listed := !isNothing(label), false
+	for _, value := range values.Items() {
+		if !isLabelValue(value.Text()) {
+			return unreadable
+		}
+		listed = listed || value.Text() == label.Text()
 	}
-	return labels.NewRequirement(e.Get("key").Text(), operators[e.Get("operator").Text()], values)
+	var right bool
+	switch operator := r.Get("operator").Text(); operator {
+	case "In", "NotIn":
+		if values.Len() == 0 {
+			return unreadable
+		}
+		right = (has && listed) == (operator == "In")
+	case "Exists", "DoesNotExist":
+		if values.Len() > 0 {
+			return unreadable
+		}
+		right = has == (operator == "Exists")
+	default:
+		return unreadable
+	}
+	if right {
+		return matches
+	}
+	return differs
 }
-
-// documentLabels is a document's labels as a selector asks for them.
-type documentLabels struct{ of document.Value }
-
-// Has reports whether there is a label.
-func (l documentLabels) Has(label string) bool { return !isNothing(l.of.Get(label)) }
-
-// Get returns a label's value.
-func (l documentLabels) Get(label string) string { return l.of.Get(label).Text() }
-
-// Lookup returns a label's value and whether it is there.
-func (l documentLabels) Lookup(label string) (string, bool) { return l.Get(label), l.Has(label) }

@@ -217,16 +217,17 @@ func externalTraffic(c *checker, spec, _ document.Value) {
 	kind, policy := spec.Get("type").Text(), spec.Get("externalTrafficPolicy").Text()
 	isExternal := kind == "LoadBalancer" || kind == "NodePort" || kind == "ClusterIP" && spec.Get("externalIPs").Len() > 0
 	switch {
-	case !isExternal && policy != "":
+	case !isExternal && policy != "" && !(c.updating && policy == c.scopes[0].old.Lookup("spec", "externalTrafficPolicy").Text()):
 		c.invalid(policy, "may only be set for externally-accessible services", "externalTrafficPolicy")
-	case isExternal && policy == "":
+	case !isExternal:
+	case policy == "":
 		c.required("", "externalTrafficPolicy")
-	case isExternal && policy != "Cluster" && policy != "Local":
+	case policy != "Cluster" && policy != "Local":
 		c.unsupported(policy, []string{"Cluster", "Local"}, "externalTrafficPolicy")
 	}
 	n := number(spec.Get("healthCheckNodePort"))
 	switch needed := kind == "LoadBalancer" && policy == "Local"; {
-	case !needed && n != 0:
+	case !needed && n != 0 && !(c.updating && n == number(c.scopes[0].old.Lookup("spec", "healthCheckNodePort"))):
 		c.invalid(n, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'", "healthCheckNodePort")
 	case needed && n != 0:
 		c.push("healthCheckNodePort")

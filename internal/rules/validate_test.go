@@ -1,9 +1,186 @@
 package rules
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
 
-func TestRulesAreReadable(t *testing.T) {
-	if book := ruleset(); len(book.kinds) == 0 {
-		t.Error("there are no kinds with rules")
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// TestEveryKindHasRules compares the rules with the register: which kinds there are, and whether
+// they are in namespaces.
+func TestEveryKindHasRules(t *testing.T) {
+	known := map[string]*block{}
+	for typ, b := range ruleset().kinds {
+		known[typ.Name] = b
+	}
+	for _, k := range kinds.Builtin() {
+		group, _, _ := strings.Cut(k.Group, ".")
+		if group == "" {
+			group = "core"
+		}
+		for _, version := range k.Versions {
+			name := "io.k8s.api." + group + "." + version + "." + k.Name
+			b := known[name]
+			switch {
+			case b == nil:
+				t.Errorf("%s has no rules", name)
+			case b.question != k.OnlyCreate && k.Name != "Binding":
+				t.Errorf("%s: question is %v, want %v", name, b.question, k.OnlyCreate)
+			case !b.question && b.namespaced != k.Namespaced:
+				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
+			}
+		}
+	}
+}
+
+// TestRulesNameFields follows every path of every kind's rules through the types, so that a rule
+// about a field that does not exist is found. Rules of types that are used in several places are
+// followed from each.
+func TestRulesNameFields(t *testing.T) {
+	for typ, b := range ruleset().kinds {
+		followFields(t, b.name, typ, b.statements)
+	}
+}
+
+func followFields(t *testing.T, name string, typ *Type, statements []statement) {
+	for _, s := range statements {
+		at := typ
+		for _, step := range s.at {
+			if step.kind != stepField {
+				if at != nil {
+					at = at.Elem
+				}
+				continue
+			}
+			next, _ := below(at, step.name)
+			if next == nil {
+				t.Errorf("%s: there is no field %q in %s", name, step.name, at.Name)
+				break
+			}
+			at = next
+		}
+		followFields(t, name, typ, s.then)
+		followFields(t, name, typ, s.otherwise)
+	}
+}
+
+func TestBadRules(t *testing.T) {
+	for text, want := range map[string]string{
+		"    a required":                          "expected kind or type",
+		"type A\n  a required":                    "indent by four",
+		"type A\n    a":                           "expected a check",
+		"type A\n    a nonsense":                  `received "nonsense"`,
+		"type A\n    a min x":                     "invalid syntax",
+		"type A\n    a enum":                      "texts that are allowed",
+		"type A\n    if a is\n        a required": "expected texts after is",
+		"type A\n    if a set":                    "rules below",
+		"type A\n    else\n        a required":    "expected if before else",
+		"type A\ntype A":                          "again",
+		"kind no.v1.Such namespaced":              "built-in kind",
+		"type A\n    a required \"x":              "text in quotes",
+		"type A\n    . union x y z:Nothing":       "expected a type after z:",
+		"type A\n        a required":              "too far",
+	} {
+		book := &rulebook{kinds: map[*Type]*block{}, blocks: map[string]*block{}}
+		err := book.read([]ruleText{{"test.txt", text}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestManyAtOnce is for the race detector.
+func TestManyAtOnce(t *testing.T) {
+	typ, doc := benchmarked(t)
+	bad := doc.With("metadata", doc.Get("metadata").Without("name"))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				if errs := typ.Validate(doc, doc); len(errs) > 0 {
+					t.Errorf("a valid object: %v", errs)
+				}
+				if errs := typ.Validate(bad, document.Value{}); len(errs) != 1 {
+					t.Errorf("an object without a name: %v", errs)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// FuzzValidate looks for panics: rules must bear any document, whatever its shape.
+func FuzzValidate(f *testing.F) {
+	forVerdicts(f, func(c verdictCase) {
+		if c.verb == "update" && len(c.change)%97 == 0 {
+			f.Add(c.doc.JSON(), c.old.JSON())
+		}
+	})
+	f.Add(`{"spec":[1,{"a":null}],"metadata":"x"}`, `{"spec":{"template":[]}}`)
+	f.Add(`{"spec":{"containers":{"a":1},"template":{"spec":{"containers":[1,null,"x"],"volumes":[[]]}}}}`, `{}`)
+	f.Add(`[]`, `null`)
+	f.Fuzz(func(t *testing.T, now, old string) {
+		doc, err := document.ParseJSON([]byte(now))
+		if err != nil {
+			return
+		}
+		before, err := document.ParseJSON([]byte(old))
+		if err != nil {
+			before = document.Value{}
+		}
+		for typ := range ruleset().kinds {
+			for _, e := range slices.Concat(typ.Validate(doc, document.Value{}), typ.Validate(doc, before)) {
+				if e.Error() == "" {
+					t.Error("an error without words")
+				}
+			}
+		}
+	})
+}
+
+func benchmarked(t testing.TB) (typ *Type, doc document.Value) {
+	forVerdicts(t, func(c verdictCase) {
+		if typ == nil && c.object == "apps.v1.Deployment web" && len(c.said) == 0 {
+			typ, doc = c.t, c.doc
+		}
+	})
+	doc, err := document.ParseJSON([]byte(doc.JSON()))
+	if err != nil || typ == nil {
+		t.Fatal("there is no Deployment among the verdicts", err)
+	}
+	return typ, doc
+}
+
+func BenchmarkValidate(b *testing.B) {
+	typ, doc := benchmarked(b)
+	for name, old := range map[string]document.Value{"create": {}, "update": doc} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if errs := typ.Validate(doc, old); len(errs) > 0 {
+					b.Fatal(errs)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkReadRules(b *testing.B) {
+	var texts []ruleText
+	entries, _ := ruleFiles.ReadDir("validation")
+	for _, entry := range entries {
+		text, _ := ruleFiles.ReadFile("validation/" + entry.Name())
+		texts = append(texts, ruleText{entry.Name(), string(text)})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		book := &rulebook{kinds: map[*Type]*block{}, blocks: map[string]*block{}}
+		if err := book.read(texts); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -180,7 +180,7 @@ func volumeUpdate(c *checker, volume, oldVolume document.Value) {
 func nodeAffinityFrozen(c *checker, now, _ document.Value) {
 	old := c.scopes[0].old.Lookup("spec", "nodeAffinity")
 	was, is := old.Lookup("required", "nodeSelectorTerms"), now.Lookup("required", "nodeSelectorTerms")
-	if c.isAsBefore(now) || was.Len() == is.Len() && was.Len() > 0 && hasBetaLabel(was) {
+	if len(c.errs) > 0 || c.isAsBefore(now) || was.Len() == is.Len() && was.Len() > 0 && hasBetaLabel(was) {
 		return
 	}
 	c.invalid(shown(now), "field is immutable, except for updating from beta label to GA")

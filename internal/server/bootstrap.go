@@ -50,7 +50,7 @@ func bootstrap(ctx context.Context, all *objects.Objects) error {
 	for _, name := range systemNamespaces {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
 		group.Go(func() error {
-			err := write(ctx, all.Create, all, "", "namespaces", "", body)
+			err := write(ctx, all.Create, all, "", "namespaces", "", body, systemManager)
 			if apierrors.IsAlreadyExists(err) {
 				return nil
 			}
@@ -67,7 +67,7 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 	body := string(c.Document)
 	switch c.Operation {
 	case rbac.Update:
-		return write(ctx, all.Update, all, rbacGroup, resource, c.Name, body)
+		return write(ctx, all.Update, all, rbacGroup, resource, c.Name, body, systemManager)
 	case rbac.Recreate:
 		endpoint, err := endpointOf(all, rbacGroup, resource)
 		if err != nil {
@@ -77,18 +77,18 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 			return err
 		}
 	}
-	return write(ctx, all.Create, all, rbacGroup, resource, "", body)
+	return write(ctx, all.Create, all, rbacGroup, resource, "", body, systemManager)
 }
 
 // write has the server write an object of its own.
-func write(ctx context.Context, do func(context.Context, *objects.Request) (objects.Result, error), all *objects.Objects, group, resource, name, body string) error {
+func write(ctx context.Context, do func(context.Context, *objects.Request) (objects.Result, error), all *objects.Objects, group, resource, name, body, manager string) error {
 	endpoint, err := endpointOf(all, group, resource)
 	if err != nil {
 		return err
 	}
 	_, err = do(ctx, &objects.Request{
 		Endpoint: endpoint, Name: name, Body: objects.Body{Text: body},
-		User: systemUser, Manager: systemManager, Force: true,
+		User: systemUser, Manager: manager, Force: true,
 		MayCreate: func(context.Context) error { return nil },
 		Warn:      func(string) {},
 	})
@@ -124,6 +124,6 @@ func checkEscalation(a *rbac.Authorizer) func(context.Context, *identity.User, *
 // aggregate writes the rules of roles that are made of others.
 func aggregate(all *objects.Objects) func(context.Context, rbac.Gathered) error {
 	return func(ctx context.Context, g rbac.Gathered) error {
-		return write(ctx, all.Apply, all, rbacGroup, "clusterroles", g.Name, string(g.Configuration))
+		return write(ctx, all.Apply, all, rbacGroup, "clusterroles", g.Name, string(g.Configuration), rbac.AggregationManager)
 	}
 }

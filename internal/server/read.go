@@ -35,9 +35,7 @@ func (q *request) get() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
-	defer cancel()
-	object, err := q.h.Cache.Get(ctx, q.key(), freshness)
+	object, err := q.h.Cache.Get(q.r.Context(), q.key(), freshness) // it has a limit of its own
 	if errors.Is(err, store.ErrNotFound) {
 		return q.notFound()
 	}
@@ -149,7 +147,7 @@ func readFreshness(version string, match metav1.ResourceVersionMatch) (cache.Fre
 func readRevision(version string) (store.Revision, error) {
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || revision < 0 {
-		return 0, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", nil)
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("resourceVersion: expected a number, received %q", version))
 	}
 	return store.Revision(revision), nil
 }
@@ -171,9 +169,7 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
-	defer cancel()
-	list, err := q.listPage(ctx, o)
+	list, err := q.listPage(q.r.Context(), o)
 	if err != nil {
 		return err
 	}
@@ -189,6 +185,9 @@ type page struct {
 // listPage reads a list, or the next part of one that was begun before.
 func (q *request) listPage(ctx context.Context, o listOptions) (page, error) {
 	query := cache.Query{Selection: o.selection, Limit: int(o.Limit)}
+	if o.ResourceVersion == "0" && o.Continue == "" {
+		query.Limit = 0 // as in Kubernetes, where what comes from the cache has no pages
+	}
 	var err error
 	if o.Continue == "" {
 		if query.Freshness, err = readFreshness(o.ResourceVersion, o.ResourceVersionMatch); err != nil {

@@ -36,7 +36,9 @@ func (q *request) findKind() error {
 		return noSuchResource(fmt.Sprintf("%s is served at %v, not at %q", kind, kind.Versions, t.version))
 	case t.namespaced && !kind.Namespaced:
 		return noSuchResource(fmt.Sprintf("%s has no namespaces", kind))
-	case !t.namespaced && kind.Namespaced && (t.name != "" || t.verb == "create" || t.verb == "deletecollection"):
+	case !t.namespaced && kind.Namespaced && t.name == "" && (t.verb == "create" || t.verb == "deletecollection"):
+		return q.noSuchMethod()
+	case !t.namespaced && kind.Namespaced && t.name != "":
 		return noSuchResource(fmt.Sprintf("objects of %s are in namespaces: the path must have one", kind))
 	}
 	q.kind = kind

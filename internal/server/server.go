@@ -162,7 +162,9 @@ func (q *request) serveResource() error {
 }
 
 func (q *request) noSuchMethod() error {
-	return apierrors.NewMethodNotSupported(schema.GroupResource{Group: q.target.group, Resource: q.target.resource}, q.target.verb)
+	err := apierrors.NewMethodNotSupported(schema.GroupResource{Group: q.target.group, Resource: q.target.resource}, q.target.verb)
+	err.ErrStatus.Message = "the server does not allow this method on the requested resource"
+	return err
 }
 
 // finish counts a request when it has been answered. A panic is the fault of this request alone.

@@ -13,17 +13,18 @@ import (
 )
 
 const (
-	startFormat    = "%-14s %-16s %9s %9s %9s %9s %9s %9s %9s\n"
+	startFormat    = "%-14s %-16s %9s %9s %9s %9s %9s %9s %9s %9s\n"
 	startFootnotes = `
 ready: from the start of the process until it says that it serves, for kube-apiserver until /readyz answers, etcd
-before it included. RSS, PSS: after one request, at rest; etcd's is its RSS. working: RSS after clients have
-changed and read objects for a while; JSON: bytes of all objects as they are answered; by JSON: the greater RSS by that.
+before it included; CPU: what the server has used by then. RSS, PSS: after one request, at rest; etcd's is its RSS.
+working: RSS after clients have changed and read objects for a while; JSON: bytes of all objects as they are
+answered; by JSON: the greater RSS by that.
 `
 )
 
 // A start is what one side came to in one round.
 type start struct {
-	ready       time.Duration
+	ready, cpu  time.Duration
 	idle, store proc.Memory
 	working     int64 // resident after work, or 0 if there was none
 	json        int64 // bytes of the objects
@@ -31,6 +32,7 @@ type start struct {
 
 func (s start) Seconds() float64      { return s.ready.Seconds() }
 func (s start) Ready() float64        { return float64(s.ready) }
+func (s start) CPU() float64          { return float64(s.cpu) }
 func (s start) Resident() float64     { return float64(s.idle.Resident) }
 func (s start) Proportional() float64 { return float64(s.idle.Proportional) }
 func (s start) Store() float64        { return float64(s.store.Resident) }
@@ -60,7 +62,7 @@ func compareStarts(ctx context.Context, o options, s sides) ([]stat.Finding, err
 		printStart(name, side.Name, rounds[side.Name])
 	}
 	if s.peer == nil {
-		fmt.Printf(startFormat, "", bracketed(peerName), bracketed(referenceReady.String()), bracketed(mebibytes(referenceMemory)), "", "", "", "", "")
+		fmt.Printf(startFormat, "", bracketed(peerName), bracketed(referenceReady.String()), "", bracketed(mebibytes(referenceMemory)), "", "", "", "", "")
 	}
 	fmt.Print(startFootnotes)
 	ours := rounds[oursName]
@@ -83,7 +85,7 @@ func openOnce(ctx context.Context, side serverbench.Side, folder string, work fu
 	if err != nil {
 		return start{}, err
 	}
-	r = start{ready: opening.Server.Ready, idle: opening.Idle, store: opening.StoreIdle}
+	r = start{ready: opening.Server.Ready, cpu: opening.CPU, idle: opening.Idle, store: opening.StoreIdle}
 	if work != nil {
 		result, err := work(opening.Server)
 		if err != nil {
@@ -95,7 +97,7 @@ func openOnce(ctx context.Context, side serverbench.Side, folder string, work fu
 }
 
 func printStartHeader() {
-	fmt.Printf("\n"+startFormat, "case", "server", "ready", "RSS", "PSS", "etcd's", "working", "JSON", "by JSON")
+	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "PSS", "etcd's", "working", "JSON", "by JSON")
 }
 
 func printStart(name, side string, rounds []start) {
@@ -109,7 +111,7 @@ func printStart(name, side string, rounds []start) {
 	if rounds[0].json > 0 {
 		byJSON = stat.Shown(rounds, start.ByJSON, stat.Times2)
 	}
-	fmt.Printf(startFormat, name, side, stat.Shown(rounds, start.Ready, stat.Nanoseconds), stat.Shown(rounds, start.Resident, mebibytes),
-		stat.Shown(rounds, start.Proportional, mebibytes), optional(start.Store, mebibytes), optional(start.Working, mebibytes),
+	fmt.Printf(startFormat, name, side, stat.Shown(rounds, start.Ready, stat.Nanoseconds), stat.Shown(rounds, start.CPU, stat.Nanoseconds),
+		stat.Shown(rounds, start.Resident, mebibytes), stat.Shown(rounds, start.Proportional, mebibytes), optional(start.Store, mebibytes), optional(start.Working, mebibytes),
 		optional(start.JSON, mebibytes), byJSON)
 }

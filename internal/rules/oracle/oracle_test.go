@@ -59,9 +59,9 @@ func TestRandom(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			var golden golden
 			for i := range *count {
-				m := &Maker{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), Sloppy: i%2 == 1, Likely: []int{2, 8, 20, 40}[i/2%4]}
+				m := &Maker{Rand: rand.New(rand.NewPCG(*seed, uint64(i))), Sloppy: i%3 > 0, Wrong: i%3 == 2, Likely: []int{2, 8, 20, 40}[i/3%4]}
 				doc := withKindOf(k, m.Struct(k.Type, 0))
-				if check(t, k, doc, m.Sloppy) && i < 24 && golden.size() < 12000 {
+				if check(t, k, doc, m.Sloppy) && i < 36 && golden.size() < 15000 {
 					golden.add(t, k, doc)
 				}
 				if t.Failed() {

@@ -14,6 +14,9 @@ type Maker struct {
 	// Sloppy makes what Go would drop as well: nulls, zeros, empty lists and maps, fields that are
 	// unknown.
 	Sloppy bool
+	// Wrong puts a value of any kind at any place, so that most documents are refused. It is one,
+	// since upstream does not always name the first of several.
+	Wrong bool
 	// Likely is how often, of a hundred times, a field is there.
 	Likely int
 }
@@ -48,6 +51,9 @@ func isLeftOut(t *rules.Type, f *rules.Field) bool {
 func (m *Maker) field(f *rules.Field, depth int) document.Value {
 	if m.Sloppy && m.chance(5) {
 		return document.NewNull()
+	}
+	if m.mistake() {
+		return m.anything()
 	}
 	if f.Type.Kind == rules.String && (f.Name == "image" || f.Name == "reference") {
 		return document.NewString(pick(m, images))
@@ -100,6 +106,10 @@ func (m *Maker) list(t *rules.Type, depth int, zero bool) document.Value {
 			items = append(items, document.NewNull())
 			continue
 		}
+		if m.mistake() {
+			items = append(items, m.anything())
+			continue
+		}
 		items = append(items, m.value(t.Elem, depth, m.Sloppy && m.chance(5)))
 	}
 	return document.NewList(items...)
@@ -108,9 +118,32 @@ func (m *Maker) list(t *rules.Type, depth int, zero bool) document.Value {
 func (m *Maker) mapOf(t *rules.Type, depth int, zero bool) document.Value {
 	var fields []document.Field
 	for range m.size(zero) {
-		fields = append(fields, document.Field{Name: pick(m, keys), Value: m.value(t.Elem, depth, m.Sloppy && m.chance(5))})
+		value := m.value(t.Elem, depth, m.Sloppy && m.chance(5))
+		switch {
+		case m.Sloppy && m.chance(5) && t.Elem.Kind != rules.Bytes: // upstream forgets that it was null when it is stored
+			value = document.NewNull()
+		case m.mistake():
+			value = m.anything()
+		}
+		fields = append(fields, document.Field{Name: pick(m, keys), Value: value})
 	}
 	return document.NewMap(fields...)
+}
+
+// mistake tells whether it is time for the wrong value.
+func (m *Maker) mistake() bool {
+	now := m.Wrong && m.chance(3)
+	m.Wrong = m.Wrong && !now
+	return now
+}
+
+// anything makes a value of whatever kind.
+func (m *Maker) anything() document.Value {
+	v, err := document.ParseJSON([]byte(pick(m, anyValues)))
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func (m *Maker) size(zero bool) int {
@@ -151,7 +184,8 @@ func (m *Maker) quantity() document.Value {
 func pick(m *Maker, from []string) string { return from[m.IntN(len(from))] }
 
 var (
-	images = []string{"nginx", "nginx:latest", "nginx:1.25", "registry.example/a/b:latest", "registry.example:5000/a",
+	anyValues = []string{`"x"`, `5`, `-1`, `1.5`, `1e3`, `3000000000`, `1e100`, `99999999999999999999`, `true`, `{}`, `{"x":1}`, `[]`, `["x"]`, `[1]`, `[{}]`, `""`}
+	images    = []string{"nginx", "nginx:latest", "nginx:1.25", "registry.example/a/b:latest", "registry.example:5000/a",
 		"a@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "Bad", "bad image"}
 	words = []string{"a", "b", "web", "RollingUpdate", "Recreate", "OnDelete", "ClusterIP", "NodePort", "LoadBalancer",
 		"ExternalName", "ClientIP", "None", "Container", "Pod", "User", "Group", "ServiceAccount", "ExactCount", "All", "10.0.0.1", "Always"}

@@ -1,0 +1,156 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/store/local"
+)
+
+// open returns objects in memory, with a namespace.
+func open(t testing.TB, options Options) *Objects {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	s, err := local.Open(local.Options{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c, err := cache.Open(t.Context(), s, cache.Options{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	register, err := kinds.NewRegister(kinds.Builtin()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Cache, options.Kinds, options.Log, options.Unset = c, register, log, true
+	o := New(options)
+	if _, err := o.Create(t.Context(), o.request(t, "namespaces", "", "", `{"metadata":{"name":"default"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// request returns one about a resource of the core.
+func (o *Objects) request(t testing.TB, resource, namespace, name, body string) *Request {
+	t.Helper()
+	kind, ok := o.Kinds.Resource("", "v1", resource)
+	if !ok {
+		t.Fatalf("there is no %s", resource)
+	}
+	endpoint, err := o.Endpoint(kind, "v1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Request{
+		Endpoint: endpoint, Namespace: namespace, Name: name, Body: Body{Text: body},
+		User: &identity.User{Name: "tester"}, Manager: "tester",
+		MayCreate: func(context.Context) error { return nil },
+		Warn:      func(string) {},
+	}
+}
+
+// TestNothingIsLost: many write to one object at once, each a field of its own, by apply and by patch;
+// in the end all fields are there, and each has its owner.
+func TestNothingIsLost(t *testing.T) {
+	o := open(t, Options{})
+	const writers, rounds = 8, 20
+	var group sync.WaitGroup
+	for writer := range writers {
+		group.Go(func() {
+			for round := range rounds {
+				field := fmt.Sprintf(`{"w%d":"%d"}`, writer, round)
+				r := o.request(t, "configmaps", "default", "shared", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared"},"data":`+field+`}`)
+				r.Manager = fmt.Sprint("writer-", writer)
+				var err error
+				if writer%2 == 0 || round == 0 {
+					_, err = o.Apply(t.Context(), r)
+				} else {
+					r.Body = Body{Text: `{"data":` + field + `}`, Patch: true}
+					_, err = o.Patch(t.Context(), r, MergePatch)
+				}
+				if err != nil {
+					t.Errorf("writer %d, round %d: %v", writer, round, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	live, err := o.Cache.Get(t.Context(), cache.Key{Kind: "core/configmaps", Namespace: "default", Name: "shared"}, cache.Latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := live.Parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for writer := range writers {
+		if got := object.Document.Lookup("data", fmt.Sprint("w", writer)).Text(); got != fmt.Sprint(rounds-1) {
+			t.Errorf("writer %d wrote %d last, received %q", writer, rounds-1, got)
+		}
+	}
+	if n := len(object.Entries); n < writers {
+		t.Errorf("there are %d entries, want one for each of %d writers", n, writers)
+	}
+}
+
+// TestNoOpWritesNothing: by whichever way, and also where the system puts back what was removed.
+func TestNoOpWritesNothing(t *testing.T) {
+	o := open(t, Options{})
+	config := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"None","ports":[{"port":80,"protocol":"TCP"}]}}`
+	write := func(body string) Result {
+		t.Helper()
+		result, err := o.Apply(t.Context(), o.request(t, "services", "default", "s", body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	first := write(config)
+	if again := write(config); again.Object.Revision() != first.Object.Revision() || again.Created {
+		t.Errorf("the same again is revision %d, want %d", again.Object.Revision(), first.Object.Revision())
+	}
+	without := strings.Replace(config, `,"protocol":"TCP"`, "", 1)
+	second := write(without) // nobody owns it any more, but it is the default
+	if second.Object.Revision() == first.Object.Revision() || !strings.Contains(second.Object.Text(), `"protocol":"TCP"`) {
+		t.Errorf("received %s", second.Object.Text())
+	}
+	if again := write(without); again.Object.Revision() != second.Object.Revision() {
+		t.Errorf("the same again is revision %d, want %d", again.Object.Revision(), second.Object.Revision())
+	}
+}
+
+// TestAdmit: who has the last word sees what would be stored, and can refuse it.
+func TestAdmit(t *testing.T) {
+	var seen []string
+	o := open(t, Options{Admit: func(_ context.Context, user *identity.User, kind *kinds.Kind, obj, old document.Value) error {
+		seen = append(seen, fmt.Sprint(user.Name, " ", kind, " ", obj.Lookup("metadata", "uid").Text() != "", " ", !old.IsAbsent()))
+		if obj.Lookup("data", "forbidden").Text() != "" {
+			return apierrors.NewForbidden(kindResource(kind), "x", fmt.Errorf("no"))
+		}
+		return nil
+	}})
+	seen = nil
+	if _, err := o.Create(t.Context(), o.request(t, "configmaps", "default", "", `{"metadata":{"name":"x"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := o.Update(t.Context(), o.request(t, "configmaps", "default", "x", `{"metadata":{"name":"x"},"data":{"forbidden":"1"}}`))
+	if !apierrors.IsForbidden(err) {
+		t.Errorf("received %v, want a refusal", err)
+	}
+	if got := strings.Join(seen, "; "); got != "tester configmaps true false; tester configmaps true true" {
+		t.Errorf("seen %s", got)
+	}
+}
