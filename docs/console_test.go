@@ -100,6 +100,7 @@ func (p *page) steps() []step {
 
 // run runs the commands of a page, in order.
 func (p *page) run(t *testing.T, steps []step) {
+	t.Parallel()
 	s := startSession(t)
 	received := map[int]string{}
 	for _, step := range steps {
