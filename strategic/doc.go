@@ -39,6 +39,8 @@
 //	  list.go         lists; keyed.go, of maps with a merge key
 //	  order.go        in which order the items end up
 //	  identity.go     which items are the same
+//	jsonmerge.go    a JSON merge patch into an object
+//	jsonpatch.go    a JSON patch, operation by operation; node.go is what they work on
 //	type.go         the strategies of a kind; gotype.go, from the tags of Go types
 //	error.go        why a patch was refused
 package strategic

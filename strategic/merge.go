@@ -205,3 +205,9 @@ func isSettled(v document.Value) bool {
 	text, ok := v.CanonicalJSON()
 	return ok && !strings.Contains(text, "null") && !strings.Contains(text, `"$`)
 }
+
+// isWithoutNulls reports whether a value is known to have no nulls.
+func isWithoutNulls(v document.Value) bool {
+	text, ok := v.CanonicalJSON()
+	return ok && !strings.Contains(text, "null")
+}
