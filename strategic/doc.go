@@ -44,6 +44,7 @@
 //	  threeway.go     the front door of three; conflict.go, who else changed what
 //	jsonmerge.go    a JSON merge patch into an object
 //	jsonpatch.go    a JSON patch, operation by operation; node.go is what they work on
-//	type.go         the strategies of a kind; gotype.go, from the tags of Go types
+//	type.go         the strategies of a kind; gotype.go, from the tags of Go types; openapi.go, from
+//	                OpenAPI documents
 //	error.go        why a patch was refused
 package strategic

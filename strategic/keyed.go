@@ -95,7 +95,7 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 			return document.Value{}, err
 		}
 	}
-	return l.finish(), nil
+	return keepEqual(live, l.finish()), nil
 }
 
 // mergeItem gives the items with an identity their place, merged if the patch has one.

@@ -11,7 +11,7 @@ import (
 // are replaced.
 type Type struct {
 	once sync.Once
-	load func(*Type)
+	load func(*Type) // what fills it when it is first used, if anything
 
 	fields  map[string]*field
 	element *field // all other fields, if not nil
@@ -39,7 +39,9 @@ func (t *Type) field(name string) *field {
 	if t == nil {
 		return &undeclared
 	}
-	t.once.Do(func() { t.load(t) })
+	if t.load != nil {
+		t.once.Do(func() { t.load(t) })
+	}
 	if f := t.fields[name]; f != nil {
 		return f
 	}
