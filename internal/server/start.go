@@ -143,7 +143,7 @@ func selectableFields(register *kinds.Register) func(kind string) []cache.Field 
 			}
 			fields := make([]cache.Field, len(k.Fields))
 			for i, f := range k.Fields {
-				fields[i] = cache.Field{Name: f.Name, Path: f.Path, Absent: f.Absent}
+				fields[i] = cache.Field(f)
 			}
 			return fields
 		}
