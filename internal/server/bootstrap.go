@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/addresses"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
@@ -49,15 +51,34 @@ func bootstrap(ctx context.Context, all *objects.Objects) error {
 	}
 	for _, name := range systemNamespaces {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
-		group.Go(func() error {
-			err := write(ctx, all.Create, all, "", "namespaces", "", body)
-			if apierrors.IsAlreadyExists(err) {
-				return nil
-			}
-			return err
-		})
+		group.Go(func() error { return makeIfAbsent(ctx, all, "", "namespaces", body) })
 	}
+	group.Go(func() error { return makeNetwork(ctx, all) })
 	return group.Wait()
+}
+
+// makeIfAbsent makes an object that users may have changed since.
+func makeIfAbsent(ctx context.Context, all *objects.Objects, group, resource, body string) error {
+	err := write(ctx, all.Create, all, group, resource, "", "", body)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// makeNetwork tells clients which addresses services get.
+func makeNetwork(ctx context.Context, all *objects.Objects) error {
+	const group, resource, name = "networking.k8s.io", "servicecidrs", "kubernetes"
+	head := `{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"` + name + `"},`
+	if err := write(ctx, all.Create, all, group, resource, "", "", fmt.Sprintf(`%s"spec":{"cidrs":[%q]}}`, head, addresses.Network)); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	}
+	ready := fmt.Sprintf(`%s"status":{"conditions":[{"type":"Ready","status":"True","reason":"","message":"Kubernetes default Service CIDR is ready","lastTransitionTime":%q}]}}`,
+		head, all.Now().UTC().Format(time.RFC3339))
+	return write(ctx, all.Apply, all, group, resource, name, "status", ready)
 }
 
 const rbacGroup = "rbac.authorization.k8s.io"
@@ -67,9 +88,9 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 	body := string(c.Document)
 	switch c.Operation {
 	case rbac.Update:
-		return write(ctx, all.Update, all, rbacGroup, resource, c.Name, body)
+		return write(ctx, all.Update, all, rbacGroup, resource, c.Name, "", body)
 	case rbac.Recreate:
-		endpoint, err := endpointOf(all, rbacGroup, resource)
+		endpoint, err := endpointOf(all, rbacGroup, resource, "")
 		if err != nil {
 			return err
 		}
@@ -77,12 +98,12 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 			return err
 		}
 	}
-	return write(ctx, all.Create, all, rbacGroup, resource, "", body)
+	return write(ctx, all.Create, all, rbacGroup, resource, "", "", body)
 }
 
 // write has the server write an object of its own.
-func write(ctx context.Context, do func(context.Context, *objects.Request) (objects.Result, error), all *objects.Objects, group, resource, name, body string) error {
-	endpoint, err := endpointOf(all, group, resource)
+func write(ctx context.Context, do func(context.Context, *objects.Request) (objects.Result, error), all *objects.Objects, group, resource, name, subresource, body string) error {
+	endpoint, err := endpointOf(all, group, resource, subresource)
 	if err != nil {
 		return err
 	}
@@ -98,9 +119,9 @@ func write(ctx context.Context, do func(context.Context, *objects.Request) (obje
 	return nil
 }
 
-func endpointOf(all *objects.Objects, group, resource string) (*objects.Endpoint, error) {
+func endpointOf(all *objects.Objects, group, resource, subresource string) (*objects.Endpoint, error) {
 	kind, _ := all.Kinds.Resource(group, "v1", resource)
-	return all.Endpoint(kind, "v1", "")
+	return all.Endpoint(kind, "v1", subresource)
 }
 
 // checkEscalation keeps users from giving others more than they have.
@@ -124,6 +145,6 @@ func checkEscalation(a *rbac.Authorizer) func(context.Context, *identity.User, *
 // aggregate writes the rules of roles that are made of others.
 func aggregate(all *objects.Objects) func(context.Context, rbac.Gathered) error {
 	return func(ctx context.Context, g rbac.Gathered) error {
-		return write(ctx, all.Apply, all, rbacGroup, "clusterroles", g.Name, string(g.Configuration))
+		return write(ctx, all.Apply, all, rbacGroup, "clusterroles", g.Name, "", string(g.Configuration))
 	}
 }
