@@ -38,6 +38,11 @@ type Deleted struct {
 // Delete deletes an object, or marks it as deleted if there is something to wait for.
 func (o *Objects) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
 	e := d.Endpoint
+	if mayDelete := o.Extras[e.Kind.StoreName()].MayDelete; mayDelete != nil {
+		if err := mayDelete(d.Name); err != nil {
+			return Deleted{}, err
+		}
+	}
 	for {
 		live, err := o.Cache.Get(ctx, cache.Key{Kind: e.Kind.StoreName(), Namespace: d.Namespace, Name: d.Name}, cache.Latest)
 		if errors.Is(err, store.ErrNotFound) {
@@ -87,7 +92,11 @@ func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object
 	if d.DryRun {
 		return deleted, nil
 	}
-	_, _, err := o.Cache.Commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision()})
+	writes, err := o.released(ctx, d, parsed.Document)
+	if err != nil {
+		return Deleted{}, err
+	}
+	_, _, err = o.Cache.Commit(ctx, append(writes, store.Write{Key: live.Key(), Expected: live.Revision()})...)
 	return deleted, err
 }
 

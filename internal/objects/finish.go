@@ -102,7 +102,7 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 }
 
 // isOver reports whether an object that was to be deleted has nothing left to wait for.
-func isOver(doc document.Value) bool {
+func isOver(_ *kinds.Kind, doc document.Value) bool {
 	metadata := doc.Get("metadata")
 	grace, _ := metadata.Get("deletionGracePeriodSeconds").Int64()
 	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").Len() == 0 && grace == 0

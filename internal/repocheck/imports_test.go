@@ -28,6 +28,7 @@ var pipeline = []string{
 	"rbac",
 	"metrics",
 	"objects",
+	"addresses",
 	"server",
 	"client",
 	"cadastretest",

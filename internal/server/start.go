@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/cadastre/cadastre/internal/addresses"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/catalog"
 	"github.com/cadastre/cadastre/internal/identity"
@@ -83,6 +84,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	all := objects.New(objects.Options{Cache: s.cache, Kinds: register, Unset: s.config.Unset, Log: s.config.Log})
+	all.Extras = extras(all)
 	// 4 those that must be there, and who may do what
 	if err := bootstrap(ctx, all); err != nil {
 		return err
@@ -105,6 +107,13 @@ func (s *Server) start(ctx context.Context) error {
 		Metrics:  metrics.New(), Log: s.config.Log, Limits: s.config.Limits,
 	}), socket, s.Authority.TLS())
 	return nil
+}
+
+// extras are what some kinds get beside what all get.
+func extras(all *objects.Objects) map[string]objects.Extra {
+	return map[string]objects.Extra{
+		addresses.Services: addresses.Extra(all, addresses.Network),
+	}
 }
 
 // folder returns a folder in the folder; "" if there is none.
@@ -143,7 +152,7 @@ func selectableFields(register *kinds.Register) func(kind string) []cache.Field 
 			}
 			fields := make([]cache.Field, len(k.Fields))
 			for i, f := range k.Fields {
-				fields[i] = cache.Field{Name: f.Name, Path: f.Path, Absent: f.Absent}
+				fields[i] = cache.Field(f)
 			}
 			return fields
 		}
