@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +37,7 @@ It makes its own certificates there, writes a kubeconfig for its administrator, 
 acknowledged is on disk at any time.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("serve: expected no arguments, received %q", args)}
+				return &usageError{fmt.Errorf("serve: expected no arguments, received %q; see cadastre serve --help", args)}
 			}
 			return nil
 		},
@@ -52,7 +54,7 @@ acknowledged is on disk at any time.`,
 	flags.StringVar(&f.certificate, "tls-cert-file", "", "a `file` with the certificate to show instead of one of our own")
 	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "the `file` with its private key")
 	flags.StringVar(&f.gates, "feature-gates", "", "features to switch, as `NAME=true|false,…`:\n"+gatesHelp())
-	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	flags.StringVar(&f.logFormat, "log-format", "text", "write the log as `text|json`")
 	return command
 }
 
@@ -68,8 +70,43 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "cadastre")
 }
 
+// hint is what to do with a server that is ready.
+const hint = `
+Try:
+  export KUBECONFIG=%s
+  kubectl get namespaces
+  kubectl create deployment web --image=nginx
+
+`
+
+// check refuses flags that can't work before anything is made, and completes the others.
+func (f *serveFlags) check() error {
+	if f.data == "" {
+		return errors.New("--data: expected a folder, received none")
+	}
+	if _, _, err := net.SplitHostPort(f.listen); err != nil {
+		return fmt.Errorf("--listen: expected HOST:PORT, received %q: %w", f.listen, err)
+	}
+	if (f.certificate == "") != (f.keyFile == "") {
+		return errors.New("--tls-cert-file and --tls-private-key-file belong together: expected both or none")
+	}
+	if f.kubeconfig == "" {
+		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
+	}
+	// What is printed must be right in any folder.
+	absolute, err := filepath.Abs(f.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("--kubeconfig: %w", err)
+	}
+	f.kubeconfig = absolute
+	return nil
+}
+
 // serve runs the server until the context ends.
 func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
+	if err := f.check(); err != nil {
+		return &usageError{err}
+	}
 	gates, err := readGates(f.gates)
 	if err != nil {
 		return &usageError{err}
@@ -78,9 +115,6 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	if (f.certificate == "") != (f.keyFile == "") {
-		return &usageError{errors.New("--tls-cert-file and --tls-private-key-file belong together: expected both or none")}
-	}
 	s, err := server.Start(ctx, server.Config{
 		Folder: f.data, Address: f.listen,
 		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
@@ -88,17 +122,17 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		PaceGC: true,
 		Log:    log,
 	})
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; choose another address with --listen, where port 0 takes a free one", err)
+	}
 	if err != nil {
 		return err
-	}
-	if f.kubeconfig == "" {
-		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
 	}
 	if err := s.Authority.WriteKubeconfig(f.kubeconfig, s.URL()); err != nil {
 		return errors.Join(err, s.Stop(context.Background()))
 	}
 	fmt.Fprintf(stdout, "ready %s\n", s.URL())
-	fmt.Fprintf(stderr, "\nTry:\n  export KUBECONFIG=%s\n  kubectl get namespaces\n  kubectl create deployment web --image=nginx\n\n", f.kubeconfig)
+	fmt.Fprintf(stderr, hint, f.kubeconfig)
 	select {
 	case <-ctx.Done():
 	case err = <-s.Failed():

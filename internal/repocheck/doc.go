@@ -6,7 +6,8 @@
 //   - imports_test.go: folders import only those before them in the pipeline; oracles stay in tests
 //   - docs_test.go: every package says what it is for, and the engine's packages which file has what
 //   - differences_test.go: docs/differences.md and the tests of differences agree
-//   - readme_test.go: the code in README.md is an example that runs
+//   - readme_test.go: the Go code in README.md and docs/ is an example that runs (its commands are run by
+//     the tests in docs/)
 //   - lint_test.go: gofmt, go vet and staticcheck have nothing to say
 //   - size_test.go: files and functions stay short enough to read
 //   - words_test.go: no notes to self, no paths of somebody's machine

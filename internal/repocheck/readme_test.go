@@ -2,27 +2,71 @@ package repocheck
 
 import (
 	"bytes"
+	"go/token"
+	"path"
 	"strings"
 	"testing"
 )
 
-// TestReadmeExamples holds the Go code in README.md against the examples that go test
-// runs: each block is all of one, output included.
+// TestReadmeExamples holds the Go code in README.md and docs/ against the examples that go test
+// runs: each block is the body of an example, output included, or a whole test of a file
+// example_test.go.
 func TestReadmeExamples(t *testing.T) {
-	examples := map[string]bool{}
-	for _, f := range testFunctions(t, "Example") {
-		start, end := f.file.fset.Position(f.syntax.Body.Lbrace).Offset, f.file.fset.Position(f.syntax.Body.Rbrace).Offset
-		examples[outdented(string(f.file.source[start+1:end]))] = true
-	}
-	blocks := goBlocks(t, "README.md")
-	for line, code := range blocks {
-		if !examples[code] {
-			t.Errorf("README.md:%d: no example has this code: copy the body of one, such as docs/readme_test.go has", line)
+	examples := shownCode(t)
+	shown := 0
+	for _, name := range trackedFiles(t) {
+		if name != "README.md" && (path.Dir(name) != "docs" || path.Ext(name) != ".md") {
+			continue
+		}
+		for line, code := range goBlocks(t, name) {
+			shown++
+			if !examples[code] {
+				t.Errorf("%s:%d: no example has this code: copy the body of one, such as docs/readme_test.go has, or a test of an example_test.go", name, line)
+			}
 		}
 	}
-	if len(blocks) == 0 {
+	if shown == 0 {
 		t.Error("README.md:1: shows no Go code: copy the body of an example into a ```go block")
 	}
+}
+
+// TestReadmeFolders: the README names every folder that somebody might look for.
+func TestReadmeFolders(t *testing.T) {
+	readme := readFile(t, "README.md")
+	folders := map[string]bool{"docs": true}
+	for _, file := range goFiles(t) {
+		parts := strings.Split(file.folder(), "/")
+		if parts[0] == "internal" && len(parts) > 1 {
+			folders[parts[0]+"/"+parts[1]] = true
+		} else {
+			folders[parts[0]] = true
+		}
+	}
+	for folder := range folders {
+		if !bytes.Contains(readme, []byte("`"+folder+"/")) {
+			t.Errorf("README.md:1: does not name `%s/`: say in one line what is there", folder)
+		}
+	}
+}
+
+// shownCode is the code that documentation may show.
+func shownCode(t *testing.T) map[string]bool {
+	t.Helper()
+	code := map[string]bool{}
+	for _, f := range testFunctions(t, "Example") {
+		code[outdented(f.source(f.syntax.Body.Lbrace+1, f.syntax.Body.Rbrace))] = true
+	}
+	for _, f := range testFunctions(t, "Test") {
+		if path.Base(f.file.name) == "example_test.go" {
+			code[f.source(f.syntax.Pos(), f.syntax.End())+"\n"] = true
+		}
+	}
+	return code
+}
+
+// source is the function's text from one place to another.
+func (f declaredFunc) source(from, to token.Pos) string {
+	return string(f.file.source[f.file.fset.Position(from).Offset:f.file.fset.Position(to).Offset])
 }
 
 // goBlocks returns the Go code in a Markdown file by the line at which it starts.

@@ -1,0 +1,148 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cadastre/cadastre/cli"
+)
+
+// TestMain has the test binary be cadastre for the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"cadastre": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs testdata/*.txtar. Set CADASTRE_UPDATE=1 to write what was received into them.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       os.Getenv("CADASTRE_UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "you"))
+			env.Setenv("XDG_DATA_HOME", "")
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Getuid() == 0, nil // who may write anywhere
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await": await,
+			"code":  code,
+			"mode":  mode,
+			"call":  call,
+			"cut":   cut,
+		},
+	})
+}
+
+// patience is how long a script waits for what must happen.
+const patience = 30 * time.Second
+
+// await waits for a file to have text: await FILE TEXT.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await FILE TEXT")
+	}
+	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
+		content, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && strings.Contains(string(content), args[1]) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("waited for %q in %s: %v, %s", args[1], args[0], err, content)
+		}
+	}
+}
+
+// code runs a command and compares the code that it exits with: code N COMMAND ARGS….
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND ARGS…")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	received := 0
+	if exit, ok := err.(interface{ ExitCode() int }); ok {
+		received = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if fmt.Sprint(received) != args[0] {
+		ts.Fatalf("exit code %d, want %s", received, args[0])
+	}
+}
+
+// mode compares the permissions of files: mode 0600 FILE….
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	for _, name := range args[1:] {
+		info, err := os.Stat(ts.MkAbs(name))
+		ts.Check(err)
+		if got := fmt.Sprintf("%04o", info.Mode().Perm()); got != args[0] {
+			ts.Fatalf("%s: mode %s, want %s", name, got, args[0])
+		}
+	}
+}
+
+// cut keeps the first half of a file, as a full disk might: cut FILE.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	content, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content[:len(content)/2], 0o600))
+}
+
+// call sends a request as the administrator of the server that uses a data folder and has printed to
+// a file that it is ready: call FOLDER READYFILE METHOD PATH [BODY].
+func call(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 4 {
+		ts.Fatalf("usage: call FOLDER READYFILE METHOD PATH [BODY]")
+	}
+	line, _, _ := strings.Cut(ts.ReadFile(args[1]), "\n")
+	url := strings.TrimPrefix(line, "ready ")
+	client := adminOf(ts, args[0])
+	defer client.CloseIdleConnections()
+	body := strings.Join(args[4:], " ")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, args[2], url+args[3], strings.NewReader(body))
+	ts.Check(err)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	ts.Check(err)
+	defer response.Body.Close()
+	var text bytes.Buffer
+	_, err = io.Copy(&text, response.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%d %s\n", response.StatusCode, text.String())
+	if failed := response.StatusCode >= http.StatusBadRequest; failed != neg {
+		ts.Fatalf("%s %s: %d %s", args[2], args[3], response.StatusCode, text.String())
+	}
+}
+
+func adminOf(ts *testscript.TestScript, folder string) *http.Client {
+	pki := filepath.Join(ts.MkAbs(folder), "pki")
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(pki, "admin.pem"), filepath.Join(pki, "admin.pem"))
+	ts.Check(err)
+	ca, err := os.ReadFile(filepath.Join(pki, "ca.crt"))
+	ts.Check(err)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(ca)
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{certificate}}}}
+}

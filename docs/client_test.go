@@ -1,0 +1,131 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/cadastretest"
+)
+
+const (
+	configMaps = "/api/v1/namespaces/default/configmaps"
+	applyType  = "Content-Type: application/apply-patch+yaml"
+)
+
+// client talks to a server of its own; the test runs beside others.
+type client struct {
+	t      *testing.T
+	config *rest.Config
+	http   *http.Client
+}
+
+func newClient(t *testing.T) *client {
+	t.Helper()
+	t.Parallel()
+	config := cadastretest.Start(t)
+	return &client{t, config, clientOf(t, config)}
+}
+
+func clientOf(t *testing.T, config *rest.Config) *http.Client {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections) // a server that is stopped waits for those
+	return client
+}
+
+// anonymous returns a client that does not say who it is.
+func (c *client) anonymous() *client {
+	config := rest.AnonymousClientConfig(c.config)
+	return &client{c.t, config, clientOf(c.t, config)}
+}
+
+// answer is what came back.
+type answer struct {
+	t    *testing.T
+	code int
+	text string
+}
+
+// call sends a request. Headers are "Name: value".
+func (c *client) call(method, path, body string, headers ...string) answer {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.config.Host+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("User-Agent", "tester/1")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		request.Header.Set(name, value)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return answer{c.t, response.StatusCode, string(text)}
+}
+
+// apply applies a ConfigMap that has the fields, as JSON.
+func (c *client) apply(name, manager, fields string, headers ...string) answer {
+	c.t.Helper()
+	return c.call("PATCH", configMaps+"/"+name+"?fieldManager="+manager, configMap(name, fields), append(headers, applyType)...)
+}
+
+func configMap(name, fields string) string {
+	return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"},` + fields + `}`
+}
+
+// want fails the test if the code is none of those.
+func (a answer) want(codes ...int) answer {
+	a.t.Helper()
+	if !slices.Contains(codes, a.code) {
+		a.t.Fatalf("received %d %s, want %d", a.code, a.text, codes)
+	}
+	return a
+}
+
+// wantText fails the test if the answer has not all the texts.
+func (a answer) wantText(texts ...string) answer {
+	a.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(a.text, text) {
+			a.t.Errorf("received %s, want it to contain %s", a.text, text)
+		}
+	}
+	return a
+}
+
+// get returns what is at a path of names in the answer, as JSON; "" if nothing is.
+func (a answer) get(path ...string) string {
+	a.t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(a.text), &v); err != nil {
+		a.t.Fatalf("%s: %v", a.text, err)
+	}
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	if v == nil {
+		return ""
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,276 @@
+package docs_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cadastre/cadastre/cli"
+)
+
+// TestMain has the test binary be cadastre for the pages.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"cadastre": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// updating has tests write what they receive into the pages.
+var updating = os.Getenv("CADASTRE_UPDATE") != ""
+
+// TestConsole runs the commands of every ```console block, page by page, and compares what they
+// print with what the page says. Lines that begin with $ are commands, those that begin with > go on
+// with one. All commands of a page run in one shell; a command that serves goes on until the end of
+// the page.
+//
+// What pages call 127.0.0.1:6443 and /tmp/demo is a free port and a folder of the test. Times,
+// uids and revisions may differ. CADASTRE_UPDATE=1 writes what was received into the page.
+func TestConsole(t *testing.T) {
+	for _, tool := range []string{"curl", "jq", "sh"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the commands in the documentation were not run: they need %s, which is not installed", tool)
+		}
+	}
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range append(pages, "../README.md") {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := &page{name: name, lines: strings.Split(string(content), "\n")}
+		if steps := page.steps(); len(steps) > 0 {
+			found += len(steps)
+			t.Run(filepath.Base(name), func(t *testing.T) { page.run(t, steps) })
+		}
+	}
+	if found == 0 {
+		t.Error("found no command: a ```console block has commands that begin with $")
+	}
+}
+
+// page is a Markdown file.
+type page struct {
+	name  string
+	lines []string
+}
+
+// step is a command of a page. Its output is in the lines from first to end.
+type step struct {
+	line       int // counted from one
+	command    string
+	first, end int // counted from zero
+}
+
+func (p *page) steps() []step {
+	var steps []step
+	inBlock := false
+	for i, line := range p.lines {
+		switch {
+		case !inBlock:
+			inBlock = line == "```console"
+		case line == "```":
+			inBlock = false
+		case strings.HasPrefix(line, "$ "):
+			steps = append(steps, step{i + 1, line[2:], i + 1, i + 1})
+		case len(steps) == 0:
+		case strings.HasPrefix(line, "> ") && steps[len(steps)-1].first == i:
+			last := &steps[len(steps)-1]
+			last.command += "\n" + line[2:]
+			last.first, last.end = i+1, i+1
+		default:
+			steps[len(steps)-1].end = i + 1
+		}
+	}
+	return steps
+}
+
+// run runs the commands of a page, in order.
+func (p *page) run(t *testing.T, steps []step) {
+	s := startSession(t)
+	received := map[int]string{}
+	for _, step := range steps {
+		want := strings.Join(p.lines[step.first:step.end], "\n")
+		got := s.run(t, step.command)
+		if masked(got) == masked(want) {
+			continue
+		}
+		received[step.line] = got
+		if !updating {
+			t.Errorf("%s:%d: $ %s\nreceived:\n%s\nthe page says:\n%s\n(CADASTRE_UPDATE=1 go test ./docs writes what was received)",
+				p.name, step.line, step.command, got, want)
+		}
+	}
+	if updating && len(received) > 0 {
+		p.update(t, steps, received)
+	}
+}
+
+func (p *page) update(t *testing.T, steps []step, received map[int]string) {
+	var lines []string
+	done := 0
+	for _, step := range steps {
+		got, ok := received[step.line]
+		if !ok {
+			continue
+		}
+		lines = append(lines, p.lines[done:step.first]...)
+		if got = strings.TrimSpace(got); got != "" {
+			lines = append(lines, got)
+		}
+		done = step.end
+	}
+	lines = append(lines, p.lines[done:]...)
+	if err := os.WriteFile(p.name, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var masks = []struct {
+	pattern *regexp.Regexp
+	text    string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
+	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UID"},
+	{regexp.MustCompile(`("resourceVersion": ?)"\d+"`), `$1"REVISION"`},
+	{regexp.MustCompile(`process \d+`), "process PID"},
+}
+
+// masked returns text without what differs from run to run.
+func masked(text string) string {
+	for _, mask := range masks {
+		text = mask.pattern.ReplaceAllString(text, mask.text)
+	}
+	return strings.TrimSpace(text)
+}
+
+// What pages say, and what it is in a test.
+const (
+	shownProgram = "go run ./cmd/cadastre"
+	shownAddress = "127.0.0.1:6443"
+	shownFolder  = "/tmp/demo"
+)
+
+// session is a shell in a folder of its own, and the server that was started in it.
+type session struct {
+	folder, address string
+	shell           io.WriteCloser
+	output          *bufio.Reader
+}
+
+func startSession(t *testing.T) *session {
+	s := &session{folder: t.TempDir(), address: shownAddress}
+	shell := exec.CommandContext(t.Context(), "sh")
+	shell.Dir = s.folder
+	shell.Env = append(os.Environ(), "HOME="+s.folder)
+	var err error
+	if s.shell, err = shell.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	output, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell.Stderr = shell.Stdout
+	s.output = bufio.NewReader(output)
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.shell.Close()
+		_ = shell.Wait()
+	})
+	return s
+}
+
+// run runs a command of a page, and returns what it prints, in the words of the page.
+func (s *session) run(t *testing.T, command string) string {
+	command = strings.NewReplacer(shownProgram, "cadastre", shownAddress, s.address, shownFolder, s.folder).Replace(command)
+	var output string
+	if arguments, ok := strings.CutPrefix(command, "cadastre serve"); ok && !strings.Contains(arguments, "--help") {
+		output = s.serve(t, strings.Fields(arguments))
+	} else {
+		output = s.send(t, command)
+	}
+	return strings.NewReplacer(s.address, shownAddress, s.folder, shownFolder).Replace(output)
+}
+
+const endOfOutput = "\x04\n"
+
+// send has the shell run a command.
+func (s *session) send(t *testing.T, command string) string {
+	if _, err := fmt.Fprintf(s.shell, "%s\nprintf '\\004\\n'\n", command); err != nil {
+		t.Fatal(err)
+	}
+	var output strings.Builder
+	for {
+		line, err := s.output.ReadString('\n')
+		output.WriteString(strings.TrimSuffix(line, endOfOutput))
+		if err != nil {
+			t.Fatalf("the shell ended: %v: %s", err, output.String())
+		}
+		if strings.HasSuffix(line, endOfOutput) {
+			return output.String()
+		}
+	}
+}
+
+// readyTime is how long a server may take to be ready.
+const readyTime = 30 * time.Second
+
+// serve starts a server, which is stopped at the end of the test, and returns what it says until it
+// is ready, or all that it says if it does not start.
+func (s *session) serve(t *testing.T, arguments []string) string {
+	said, err := os.CreateTemp(t.TempDir(), "said")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	server := exec.Command("cadastre", append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
+	server.Stdout, server.Stderr = said, said
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	for deadline := time.Now().Add(readyTime); ; time.Sleep(2 * time.Millisecond) {
+		hasEnded := len(ended) > 0
+		content, err := os.ReadFile(said.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hasEnded {
+			return string(content)
+		}
+		// The last line of the hint is empty.
+		if ready, rest, ok := bytes.Cut(content, []byte("\n")); ok && bytes.HasSuffix(rest, []byte("\n\n")) {
+			s.address = strings.TrimPrefix(string(ready), "ready https://")
+			t.Cleanup(func() { stop(t, server, ended) })
+			return string(content)
+		}
+		if time.Now().After(deadline) {
+			_ = server.Process.Kill()
+			t.Fatalf("the server is not ready: %s", content)
+		}
+	}
+}
+
+func stop(t *testing.T, server *exec.Cmd, ended <-chan error) {
+	_ = server.Process.Signal(os.Interrupt)
+	if err := <-ended; err != nil {
+		t.Errorf("the server did not stop well: %v", err)
+	}
+}

@@ -1,0 +1,227 @@
+package docs_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// The tests of this file are entries of differences.md: how the server differs from kube-apiserver 1.36,
+// whose answers the comments have.
+
+// Kubernetes: 500 for both, without reason and details.
+func TestDifferenceConfigurationsThatDoNotFitAreBadRequests(t *testing.T) {
+	c := newClient(t)
+	for fields, path := range map[string]string{`"foo":1`: ".foo", `"data":{"a":1}`: ".data.a"} {
+		c.apply("c", "m", fields).want(400).wantText(`failed to create typed patch object (default/c; /v1, Kind=ConfigMap): `+path+": expected ",
+			`"reason":"BadRequest"`, `"field":"`+path+`"`)
+	}
+}
+
+// Kubernetes: the message is: conflict with "alice".
+func TestDifferenceConflictCausesSayMore(t *testing.T) {
+	c := newClient(t)
+	c.apply("c", "alice", `"data":{"color":"red"}`).want(201)
+	conflict := c.apply("c", "bob", `"data":{"color":"blue"}`).want(409)
+	conflict.wantText(`"message":"Apply failed with 1 conflict: conflict with \"alice\": .data.color"`, `"reason":"FieldManagerConflict"`, `"field":".data.color"`,
+		`"message":"conflict with \"alice\": the field is \"red\", and would become \"blue\", its owner has written it since 2`)
+}
+
+// Kubernetes: 201 with the last value, and a warning unless fieldValidation is Ignore or Strict.
+func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
+	c := newClient(t)
+	double := configMap("c", `"data":{"a":"1","a":"2"}`)
+	for _, validation := range []string{"", "Ignore", "Warn", "Strict"} {
+		c.call("POST", configMaps+"?fieldValidation="+validation, double).want(400).wantText(".data.a: the field occurs twice")
+	}
+	c.apply("c", "m", `"data":{"a":"1","a":"2"}`).want(400).wantText(".data.a: the field occurs twice")
+}
+
+// Kubernetes: neither data nor binaryData is there, and nobody owns them.
+func TestDifferenceEmptyContainersAreKept(t *testing.T) {
+	c := newClient(t)
+	created := c.call("POST", configMaps, configMap("c", `"data":{},"binaryData":{}`)).want(201)
+	if created.get("data") != "{}" || created.get("binaryData") != "{}" {
+		t.Errorf("received %s, want data and binaryData", created.text)
+	}
+	created.wantText(`"fieldsV1":{"f:binaryData":{},"f:data":{}}`)
+}
+
+// Kubernetes: 500.
+func TestDifferenceCreatingWithAVersionIsABadRequest(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"12"}}`).
+		want(400).wantText("resourceVersion should not be set on objects to be created")
+}
+
+// Kubernetes: kind, apiVersion, metadata and then the rest, in the order of Go's structs.
+func TestDifferenceNamesAreSorted(t *testing.T) {
+	c := newClient(t)
+	created := c.apply("c", "m", `"immutable":true,"data":{"b":"1","a":"2"}`).want(201)
+	var v any
+	if err := json.Unmarshal([]byte(created.text), &v); err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := json.Marshal(v) // which sorts
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(created.text) != string(sorted) {
+		t.Errorf("received %s, want %s", created.text, sorted)
+	}
+}
+
+// Kubernetes: 403, forbidden: User "system:anonymous" cannot get path "/api".
+func TestDifferenceNobodyIsAnonymous(t *testing.T) {
+	c := newClient(t).anonymous()
+	c.call("GET", "/api", "").want(401)
+	c.call("GET", configMaps, "").want(401)
+	c.call("GET", "/version", "").want(200)
+	c.call("GET", "/readyz", "").want(200)
+}
+
+// Kubernetes: 200 with the object, which has the finalizer foregroundDeletion or orphan, and stays until
+// the garbage collector removes that.
+func TestDifferenceDeletionWaitsForNoGarbageCollector(t *testing.T) {
+	c := newClient(t)
+	for _, policy := range []string{"Foreground", "Orphan", "Background"} {
+		c.apply("c", "m", `"data":{}`).want(201)
+		c.call("DELETE", configMaps+"/c?propagationPolicy="+policy, "").want(200).wantText(`"status":"Success"`)
+		c.call("GET", configMaps+"/c", "").want(404)
+	}
+}
+
+// Kubernetes: finalizers kubernetes.io/pvc-protection and pv-protection; tolerations, priority and
+// preemptionPolicy of pods; clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy of services.
+func TestDifferenceNothingIsAddedForACluster(t *testing.T) {
+	c := newClient(t)
+	claim := c.call("POST", "/api/v1/namespaces/default/persistentvolumeclaims",
+		`{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`).want(201)
+	volume := c.call("POST", "/api/v1/persistentvolumes",
+		`{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},"hostPath":{"path":"/x"}}}`).want(201)
+	pod := c.call("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"c"},"spec":{"containers":[{"name":"a","image":"b"}]}}`).want(201)
+	service := c.call("POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"c"},"spec":{"ports":[{"port":80}]}}`).want(201)
+	for _, absent := range []string{
+		claim.get("metadata", "finalizers"), volume.get("metadata", "finalizers"),
+		pod.get("spec", "tolerations"), pod.get("spec", "priority"), pod.get("spec", "preemptionPolicy"),
+		service.get("spec", "clusterIP"), service.get("spec", "clusterIPs"), service.get("spec", "ipFamilies"), service.get("spec", "ipFamilyPolicy"),
+	} {
+		if absent != "" {
+			t.Errorf("received %s, want nothing", absent)
+		}
+	}
+}
+
+// Kubernetes: 69 cluster roles, the service default/kubernetes, two priority classes, and flow schemas.
+func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
+	c := newClient(t)
+	for _, path := range []string{
+		"/api/v1/services", "/api/v1/configmaps", "/apis/scheduling.k8s.io/v1/priorityclasses",
+		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/rbac.authorization.k8s.io/v1/roles",
+	} {
+		if items := c.call("GET", path, "").want(200).get("items"); items != "[]" {
+			t.Errorf("%s has %s, want nothing", path, items)
+		}
+	}
+	c.call("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/view", "").want(200)
+	c.call("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kube-scheduler", "").want(404)
+}
+
+// Kubernetes: the object has all fields that Go's struct writes always, such as spec.template; there is no
+// bookmark at the end of a watch of one second.
+func TestDifferenceBookmarksAreBare(t *testing.T) {
+	c := newClient(t)
+	events := c.call("GET", "/apis/apps/v1/namespaces/default/deployments?watch=true&allowWatchBookmarks=true&sendInitialEvents=true"+
+		"&resourceVersionMatch=NotOlderThan&timeoutSeconds=1", "").want(200)
+	lines := strings.Split(strings.TrimSpace(events.text), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("received %s, want a bookmark at the end of the state, and one at the end", events.text)
+	}
+	for _, line := range lines {
+		bookmark := answer{t, 200, line}
+		if got := bookmark.get("type"); got != `"BOOKMARK"` {
+			t.Errorf("received %s, want a bookmark", line)
+		}
+		if bookmark.get("object", "metadata", "resourceVersion") == "" || bookmark.get("object", "spec") != "" || bookmark.get("object", "status") != "" {
+			t.Errorf("received %s, want a revision and nothing else", line)
+		}
+	}
+}
+
+// Kubernetes: what the API's documentation says about the fields, at length.
+func TestDifferenceColumnsAreDescribedInOwnWords(t *testing.T) {
+	c := newClient(t)
+	table := c.call("GET", configMaps, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io").want(200)
+	table.wantText(`{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0}`)
+}
+
+// Kubernetes: "415: Unsupported Media Type" for patches, and no word of what was received.
+func TestDifferenceMediaTypesAreNamed(t *testing.T) {
+	c := newClient(t)
+	c.apply("c", "m", `"data":{}`).want(201)
+	c.call("PATCH", configMaps+"/c", "{}", "Content-Type: application/foo").want(415).wantText("application/apply-patch+yaml", `received \"application/foo\"`)
+	c.call("POST", configMaps, "{}", "Content-Type: application/foo").want(415).wantText("application/json", `received \"application/foo\"`)
+	c.call("GET", configMaps, "", "Accept: text/html").want(406).wantText("application/json")
+}
+
+// Kubernetes: 200.
+func TestDifferenceAnswersAreNotProtobuf(t *testing.T) {
+	c := newClient(t)
+	const protobuf = "application/vnd.kubernetes.protobuf"
+	c.call("GET", configMaps, "", "Accept: "+protobuf).want(406)
+	c.call("GET", configMaps, "", "Accept: "+protobuf+",application/json").want(200).wantText(`"kind":"ConfigMapList"`)
+}
+
+// Kubernetes: "the server could not find the requested resource" for all, and for the last "404 page not
+// found", which is no status.
+func TestDifferenceNotFoundSaysWhat(t *testing.T) {
+	c := newClient(t)
+	for path, detail := range map[string]string{
+		"/api/v1/foos":                                `there is no resource \"foos\" in group \"\"`,
+		"/apis/apps/v7/deployments":                   `deployments.apps is served at [v1], not at \"v7\"`,
+		"/api/v1/namespaces/default/nodes/x":          "nodes has no namespaces",
+		"/api/v1/pods/x":                              "objects of pods are in namespaces: the path must have one",
+		"/api/v1/namespaces/default/pods/x/log":       `pods has no subresource \"log\" here`,
+		"/api/v1/namespaces/default/configmaps/x/log": `configmaps has no subresource \"log\" here`,
+		"/foo": "GET /foo is nothing that this server knows",
+	} {
+		c.call("GET", path, "").want(404).wantText("the server could not find the requested resource: "+detail, `"reason":"NotFound"`)
+	}
+}
+
+// Kubernetes: {"v":"meta.k8s.io/v1","rv":…,"start":…}.
+func TestDifferenceContinueTokens(t *testing.T) {
+	c := newClient(t)
+	c.apply("a", "m", `"data":{}`).want(201)
+	c.apply("b", "m", `"data":{}`).want(201)
+	next := strings.Trim(c.call("GET", configMaps+"?limit=1", "").want(200).get("metadata", "continue"), `"`)
+	token, err := base64.RawURLEncoding.DecodeString(next)
+	if err != nil || !strings.HasPrefix(string(token), `{"v":"cadastre/v1",`) {
+		t.Errorf("received %s, %v", token, err)
+	}
+	c.call("GET", configMaps+"?limit=1&continue="+next, "").want(200).wantText(`"name":"b"`)
+	c.call("GET", "/api/v1/secrets?limit=1&continue="+next, "").want(400).wantText("continue key is not valid: expected what a list of core/secrets returned")
+}
+
+// Kubernetes: does not look at these headers.
+func TestDifferenceWritesCanBeConditional(t *testing.T) {
+	c := newClient(t)
+	c.apply("c", "m", `"data":{}`, "If-Match: *").want(412)
+	c.call("GET", configMaps+"/c", "").want(404)
+	c.apply("c", "m", `"data":{}`, "If-None-Match: *").want(201)
+	c.apply("c", "m", `"data":{"a":"1"}`, "If-None-Match: *").want(412)
+	c.apply("c", "m", `"data":{"a":"1"}`, "If-Match: *").want(200)
+	c.call("PUT", configMaps+"/c", configMap("c", `"data":{}`), `If-Match: "7"`).want(400).wantText("metadata.resourceVersion")
+}
+
+// Kubernetes: 500, .data.a: expected string.
+func TestDifferenceServerUnsets(t *testing.T) {
+	c := newClient(t)
+	c.apply("c", "alice", `"data":{"a":"1","b":"2"}`).want(201)
+	unset := c.apply("c", "alice", `"data":{"a":{"k8s_io__value":"unset"},"b":"2"}`).want(200)
+	if got := unset.get("data"); got != `{"b":"2"}` {
+		t.Errorf("data is %s", got)
+	}
+	c.apply("c", "bob", `"data":{"a":"3"}`).want(409).wantText("alice", "the field is absent")
+}
