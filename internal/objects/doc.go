@@ -28,6 +28,7 @@
 //	request.go    who wants what; body.go, what was sent
 //	write.go      the way of all writes
 //	  create.go, update.go, apply.go, patch.go   what the verbs make of an object
+//	  lastapplied.go   kubectl's own way to apply, and those who come from it
 //	  scale.go      writes that go through a scale
 //	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
 //	  extra.go      what some kinds get that depends on other objects
