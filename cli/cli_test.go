@@ -109,7 +109,7 @@ func cut(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // call sends a request as the administrator of the server that uses a data folder and has printed to
-// a file that it is ready: call FOLDER READYFILE METHOD PATH [BODY].
+// a file that it is ready: call FOLDER READYFILE METHOD PATH [BODY]. The method APPLY is a patch by apply.
 func call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 4 {
 		ts.Fatalf("usage: call FOLDER READYFILE METHOD PATH [BODY]")
@@ -121,9 +121,13 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	body := strings.Join(args[4:], " ")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, args[2], url+args[3], strings.NewReader(body))
+	method, mediaType := args[2], "application/json"
+	if method == "APPLY" {
+		method, mediaType = http.MethodPatch, "application/apply-patch+yaml"
+	}
+	request, err := http.NewRequestWithContext(ctx, method, url+args[3], strings.NewReader(body))
 	ts.Check(err)
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Type", mediaType)
 	response, err := client.Do(request)
 	ts.Check(err)
 	defer response.Body.Close()

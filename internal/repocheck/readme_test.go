@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/token"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,23 @@ func TestReadmeFolders(t *testing.T) {
 	for folder := range folders {
 		if !bytes.Contains(readme, []byte("`"+folder+"/")) {
 			t.Errorf("README.md:1: does not name `%s/`: say in one line what is there", folder)
+		}
+	}
+}
+
+var shownTarget = regexp.MustCompile(`\bmake ([a-z]+-[-a-z]+|ci|help|kill|soak|peers)\b`)
+
+// TestReadmeTargets: what README.md and docs/ tell to make can be made.
+func TestReadmeTargets(t *testing.T) {
+	makefile := readFile(t, "Makefile")
+	for _, name := range trackedFiles(t) {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, found := range shownTarget.FindAllSubmatch(readFile(t, name), -1) {
+			if !bytes.Contains(makefile, []byte("\n"+string(found[1])+":")) {
+				t.Errorf("%s:1: %s: there is no such target", name, found[0])
+			}
 		}
 	}
 }

@@ -1,0 +1,115 @@
+package kubectl_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+const readme = "../../README.md"
+
+// TestReadme runs the commands of the README's blocks that begin with ```console kubectl, in order, and
+// compares what they print with what the page says. Ages and times may differ. CADASTRE_UPDATE=1 writes what
+// was received into the page.
+func TestReadme(t *testing.T) {
+	if target.Implementation() != target.Cadastre {
+		t.Skip("the README is about cadastre")
+	}
+	content, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	writeKubeconfig(t, filepath.Join(folder, "kubeconfig"))
+	inBlock, commands := false, 0
+	var page, want []string
+	command := ""
+	finish := func() {
+		if command == "" {
+			return
+		}
+		got := run(t, folder, command)
+		if masked(got) != masked(strings.Join(want, "\n")) {
+			if os.Getenv("CADASTRE_UPDATE") == "" {
+				t.Errorf("%s: $ %s\nreceived:\n%s\nthe page says:\n%s", readme, command, got, strings.Join(want, "\n"))
+			}
+			want = strings.Split(got, "\n")
+		}
+		if strings.Join(want, "") != "" {
+			page = append(page, want...)
+		}
+		command, want = "", nil
+	}
+	for _, line := range strings.Split(string(content), "\n") {
+		next, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case inBlock && line == "```":
+			finish()
+			inBlock = false
+		case inBlock && isCommand:
+			finish()
+			command = next
+			commands++
+		case inBlock:
+			want = append(want, line)
+			continue
+		case line == "```console kubectl":
+			inBlock = true
+		}
+		page = append(page, line)
+	}
+	if commands == 0 {
+		t.Errorf("%s: found no command: a ```console kubectl block has commands that begin with $", readme)
+	}
+	if os.Getenv("CADASTRE_UPDATE") != "" {
+		if err := os.WriteFile(readme, []byte(strings.Join(page, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run runs a command of the page, whose folder /tmp/demo is one of the test.
+func run(t *testing.T, folder, command string) string {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "/tmp/demo", folder))
+	shell.Dir = folder
+	shell.Env = append(os.Environ(), "HOME="+folder, "KUBECONFIG="+filepath.Join(folder, "kubeconfig"))
+	output, err := shell.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: $ %s: %v: %s", readme, command, err, output)
+	}
+	return strings.TrimSpace(strings.ReplaceAll(string(output), folder, "/tmp/demo"))
+}
+
+var (
+	agePattern  = regexp.MustCompile(` +\d+m?s`)
+	timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+)
+
+// masked returns text without what differs from run to run.
+func masked(text string) string {
+	return strings.TrimSpace(timePattern.ReplaceAllString(agePattern.ReplaceAllString(text, " AGE"), "TIME"))
+}
+
+// writeKubeconfig starts a server that has nothing else in it, as that of the page.
+func writeKubeconfig(t *testing.T, name string) {
+	t.Helper()
+	server := cadastretest.Start(t)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["cadastre"] = &clientcmdapi.Cluster{Server: server.Host, CertificateAuthorityData: server.CAData}
+	config.AuthInfos["cadastre"] = &clientcmdapi.AuthInfo{ClientCertificateData: server.CertData, ClientKeyData: server.KeyData}
+	config.Contexts["cadastre"] = &clientcmdapi.Context{Cluster: "cadastre", AuthInfo: "cadastre"}
+	config.CurrentContext = "cadastre"
+	if err := clientcmd.WriteToFile(*config, name); err != nil {
+		t.Fatal(err)
+	}
+}
