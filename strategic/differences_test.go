@@ -44,6 +44,13 @@ func TestDifferenceAmbiguousMergeKeysAreRefused(t *testing.T) {
 	}
 }
 
+func TestDifferenceDuplicatesStay(t *testing.T) {
+	got, err := differs(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
+	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: [c, a, b, a]}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
 func TestDifferenceReplacingWhatIsNotThereSetsIt(t *testing.T) {
 	got, err := differs(t, deployment, `{spec: {}}`, `{spec: {strategy: {$patch: replace, type: Recreate}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{spec: {strategy: {type: Recreate}}}`)) {

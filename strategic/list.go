@@ -75,8 +75,8 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 	return m.mergeScalars(live, patch, order)
 }
 
-// mergeScalars merges lists of scalars: each is there once, save that an order alone adds and
-// drops nothing. Without an order, that of the patch counts.
+// mergeScalars merges lists of scalars: what is there already is not added. Without an order,
+// that of the patch counts.
 func (m *merger) mergeScalars(live, patch document.Value, order *order) (document.Value, error) {
 	l, err := arrange(m, "", live)
 	if err != nil {
@@ -92,9 +92,6 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	}
 	if err := order.check(added.all); err != nil {
 		return document.Value{}, err
-	}
-	if !patch.IsAbsent() {
-		l.dropTwins()
 	}
 	for id := range order.or(&added).each() {
 		if place := l.find(id); place >= 0 {

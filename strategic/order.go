@@ -153,15 +153,6 @@ func (l *arrangement) drop(place int) int {
 	return 1 + len(l.twins[place])
 }
 
-// dropTwins leaves the first of the items with the same identity.
-func (l *arrangement) dropTwins() {
-	for _, twins := range l.twins {
-		for _, twin := range twins {
-			l.done[twin] = true
-		}
-	}
-}
-
 // finish puts the two rows together.
 func (l *arrangement) finish() document.Value {
 	build := &l.m.build
