@@ -37,15 +37,22 @@ type layout struct {
 
 // wanted is what is looked for in a JSON object: fields, or objects with fields in them.
 type wanted struct {
-	name   string
-	fields []int // which fields it is
+	name string
+	// fields says which fields it is. Where the first field with another place has it comes
+	// after the last field, then the second's, and so on.
+	fields []int
 	below  []wanted
 }
 
 // wantedFields puts paths together, so that all are found in one pass.
 func wantedFields(fields []Field) (want []wanted) {
+	other := len(fields)
 	for i, f := range fields {
 		want = addWanted(want, f.Path, i)
+		if f.Otherwise != nil {
+			want = addWanted(want, f.Otherwise, other)
+			other++
+		}
 	}
 	return want
 }
@@ -88,19 +95,51 @@ func (l *layout) read(fields []Field, want []wanted) error {
 	if m.err == nil && l.name == "" {
 		return errNoName
 	}
+	l.o.fields = chosenFields(fields, l.o.fields)
 	return m.err
 }
 
-// absentFields returns the values of the fields of an object that has none.
+// absentFields returns the values of the fields of an object that has none, at both places of those
+// that have two.
 func absentFields(fields []Field) []string {
 	if len(fields) == 0 {
 		return nil
 	}
-	values := make([]string, len(fields))
+	others := 0
+	for _, f := range fields {
+		if f.Otherwise != nil {
+			others++
+		}
+	}
+	values := make([]string, len(fields)+others)
+	other := len(fields)
 	for i, f := range fields {
-		values[i] = f.Absent
+		if f.Otherwise == nil {
+			values[i] = f.Absent
+			continue
+		}
+		values[other] = f.Absent
+		other++
 	}
 	return values
+}
+
+// chosenFields returns the values of the fields, of those with two places the one that counts.
+func chosenFields(fields []Field, values []string) []string {
+	if len(values) == len(fields) {
+		return values
+	}
+	other := len(fields)
+	for i, f := range fields {
+		if f.Otherwise == nil {
+			continue
+		}
+		if values[i] == "" {
+			values[i] = values[other]
+		}
+		other++
+	}
+	return values[:len(fields):len(fields)]
 }
 
 // metadata finds what is in the metadata.

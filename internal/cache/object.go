@@ -43,6 +43,8 @@ type Field struct {
 	// Name is what selectors call it, Path where it is.
 	Name string
 	Path []string
+	// Otherwise is where it is if there is nothing at Path, or an empty text; nil for nowhere.
+	Otherwise []string
 	// Absent is its value in objects that don't have it.
 	Absent string
 }

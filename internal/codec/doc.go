@@ -32,7 +32,9 @@
 //	object.go         objects, views, answers of one object
 //	list.go           lists
 //	event.go          events of watches
+//	stream.go         long lists, piece by piece
 //	status.go         errors
+//	protobuf.go       objects that were sent as protobuf
 //	partial.go        objects of which only the metadata is left
 //	render.go         YAML, and JSON for people
 //	members.go        finds members in the text of an object

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"sync"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -35,9 +36,11 @@ import (
 // Protobuf is the media type that typed clients send objects in.
 const Protobuf = "application/vnd.kubernetes.protobuf"
 
-// protobufReader knows the Go types of the built-in kinds, which is all that can be sent so. It is
-// made when somebody first does.
-var protobufReader = sync.OnceValue(func() *protobuf.Serializer {
+// protobufReader reads the built-in kinds, which is all that can be sent so.
+var protobufReader = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(goTypes(), goTypes()) })
+
+// goTypes are the Go types of the built-in kinds.
+var goTypes = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	metav1.AddToGroupVersion(types, schema.GroupVersion{Version: "v1"})
 	for _, add := range []func(*runtime.Scheme) error{
@@ -51,8 +54,14 @@ var protobufReader = sync.OnceValue(func() *protobuf.Serializer {
 			panic(err) // they do not depend on anything
 		}
 	}
-	return protobuf.NewSerializer(types, types)
+	return types
 })
+
+// GoType returns the Go type of a built-in kind.
+func GoType(apiVersion, kind string) (reflect.Type, bool) {
+	t, ok := goTypes().AllKnownTypes()[schema.FromAPIVersionAndKind(apiVersion, kind)]
+	return t, ok
+}
 
 // ReadProtobuf returns an object as JSON that was sent as protobuf.
 func ReadProtobuf(body []byte) ([]byte, error) {

@@ -70,7 +70,7 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 			return w.Endpoint.engine.Apply(before, config.document, w.applyRequest())
 		})
 	}
-	result, err := w.Endpoint.engine.Apply(w.before, config.document, w.applyRequest())
+	result, err := w.applyConfig(w.before, config.document)
 	if err != nil {
 		return w.engineError(err)
 	}

@@ -11,14 +11,15 @@
 //     the client's to set, defaults. Owners are found out before, so that nobody owns what the
 //     system sets.
 //  4. The kind's rules, and whoever else has a say.
-//  5. A commit at the revision that was read in 1; if another was faster, all over again.
+//  5. What no other object may have, such as an address, for the kinds that need it.
+//  6. A commit at the revision that was read in 1; if another was faster, all over again.
 //
 // What changes nothing stops after 2 or 3: no write, no event, no new time.
 //
 // # Versions
 //
 // An object is stored at one version of its kind, and written at the version of the request: 1 to 2
-// are at that of the request, 3 to 5 at the one that is stored.
+// are at that of the request, 3 to 6 at the one that is stored.
 //
 // # Where to look
 //
@@ -27,8 +28,10 @@
 //	request.go    who wants what; body.go, what was sent
 //	write.go      the way of all writes
 //	  create.go, update.go, apply.go, patch.go   what the verbs make of an object
+//	  lastapplied.go   kubectl's own way to apply, and those who come from it
 //	  scale.go      writes that go through a scale
 //	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
+//	  extra.go      what some kinds get that depends on other objects
 //	  conflict.go   what appliers are told about conflicts
 //	delete.go     deletions, of one and of many
 package objects

@@ -3,6 +3,7 @@ package objects
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/strategic"
 )
 
 // scale is the subresource that is not an object of the kind.
@@ -34,6 +36,8 @@ type Endpoint struct {
 	objectVersion, storedVersion string
 	// empty is an object in which nobody has set anything.
 	empty document.Value
+	// strategies are how patches merge what is sent here.
+	strategies func() (*strategic.Type, error)
 	// form is how objects are shown here; nil if that is how they are stored.
 	form *cache.Form
 }
@@ -76,6 +80,7 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 		return nil, err
 	}
 	e.empty = e.values.Empty()
+	e.strategies = sync.OnceValues(func() (*strategic.Type, error) { return strategiesOf(e.BodyVersion, e.BodyKind) })
 	e.form = o.formOf(e)
 	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})
 	return e, err

@@ -2,10 +2,16 @@ package objects
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/strategic"
 )
 
 // Patch is a way to change an object by a body: it returns what becomes of the object, which has
@@ -14,9 +20,9 @@ type Patch func(object, body document.Value) (document.Value, error)
 
 // Patch changes an object that is there.
 func (o *Objects) Patch(ctx context.Context, r *Request, patch Patch) (Result, error) {
-	body, err := r.Body.Parse()
+	body, err := document.ParseJSON(r.Body.Text)
 	if err != nil {
-		return Result{}, err
+		return Result{}, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	w := &writing{all: o, Request: r, change: func(w *writing) error { return w.patch(patch, body) }}
 	return w.write(ctx)
@@ -39,7 +45,7 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	}
 	patched, err := patch(object, body)
 	if err != nil {
-		return err
+		return patchError(err)
 	}
 	after, err := w.split(patched)
 	if err != nil {
@@ -54,24 +60,44 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	return w.replace(after)
 }
 
-// MergePatch is RFC 7386: maps are merged, null removes, all else replaces.
-func MergePatch(object, body document.Value) (document.Value, error) {
-	return mergeJSON(object, body), nil
+// The ways to change an object.
+var (
+	// MergePatch is RFC 7396: maps are merged, null removes, all else replaces.
+	MergePatch Patch = strategic.MergeJSON
+	// JSONPatch is RFC 6902: operations, one after the other.
+	JSONPatch Patch = strategic.ApplyJSONPatch
+)
+
+// StrategicPatch is Kubernetes' own way, in which lists are merged as the kind says.
+func (e *Endpoint) StrategicPatch() (Patch, error) {
+	t, err := e.strategies()
+	if err != nil {
+		return nil, err
+	}
+	return func(object, body document.Value) (document.Value, error) { return strategic.Merge(object, body, t) }, nil
 }
 
-func mergeJSON(object, patch document.Value) document.Value {
-	if patch.Kind() != document.Map {
-		return patch
+// strategiesOf returns how the lists of a kind are merged by patches.
+func strategiesOf(apiVersion, kind string) (*strategic.Type, error) {
+	t, ok := codec.GoType(apiVersion, kind)
+	if !ok {
+		return nil, fmt.Errorf("kind %s at %s has no patch strategies", kind, apiVersion)
 	}
-	if object.Kind() != document.Map {
-		object = document.NewMap()
+	return strategic.FromGoType(t)
+}
+
+// patchError says to a client why its patch was refused.
+func patchError(err error) error {
+	var refused *strategic.Error
+	if !errors.As(err, &refused) {
+		return err
 	}
-	for name, value := range patch.Fields() {
-		if value.IsNull() {
-			object = object.Without(name)
-			continue
-		}
-		object = object.With(name, mergeJSON(object.Get(name), value))
+	status := apierrors.NewBadRequest(refused.Error())
+	switch code := refused.Reason.Status(); code {
+	case http.StatusUnprocessableEntity:
+		status.ErrStatus.Code, status.ErrStatus.Reason = int32(code), metav1.StatusReasonInvalid
+	case http.StatusRequestEntityTooLarge:
+		status.ErrStatus.Code, status.ErrStatus.Reason = int32(code), metav1.StatusReasonRequestEntityTooLarge
 	}
-	return object
+	return status
 }

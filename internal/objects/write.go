@@ -29,6 +29,10 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
+	// extra is what the kind gets beside what all get; reserved are the writes that go with the
+	// object's own.
+	extra    Extra
+	reserved []store.Write
 	// once says that a lost race is the client's to know: it said which version it means, or that
 	// there is none.
 	once bool
@@ -36,6 +40,7 @@ type writing struct {
 
 // write does what all verbs that write have in common.
 func (w *writing) write(ctx context.Context) (Result, error) {
+	w.extra = w.all.Extras[w.Endpoint.Kind.StoreName()]
 	for {
 		// 1 the object as it is
 		if err := w.readLive(ctx); err != nil {
@@ -52,6 +57,9 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		if err := w.finish(); err != nil {
 			return Result{}, err
 		}
+		if err := w.amend(ctx); err != nil {
+			return Result{}, err
+		}
 		if w.isNoOp(w.stored) {
 			return Result{Object: w.live}, nil
 		}
@@ -59,9 +67,13 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		if err := w.check(ctx); err != nil {
 			return Result{}, err
 		}
-		// 5 on disk, or back to 1
+		// 5 what no other may have
+		if err := w.reserve(ctx); err != nil {
+			return Result{}, err
+		}
+		// 6 on disk, or back to 1
 		result, err := w.commit(ctx)
-		if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) && !w.once {
+		if w.lostRace(ctx, err) {
 			continue
 		}
 		return result, w.commitError(err)
@@ -128,30 +140,26 @@ func sameOwners(a, b []apply.Entry) bool {
 // commit writes the object, unless it is a dry run, or the last finalizer of a deleted object is
 // gone.
 func (w *writing) commit(ctx context.Context) (Result, error) {
-	key := w.key()
-	change := store.Write{Key: key.String(), Value: w.after.AppendJSON(make([]byte, 0, w.after.JSONSize()))}
-	if w.live != nil {
-		change.Expected = w.live.Revision()
-	}
+	key, change := w.key(), w.ownWrite()
 	created := w.live == nil
 	if w.DryRun {
 		draft, err := w.all.Cache.Draft(key, change.Value, change.Expected)
 		return Result{Object: draft, Created: created}, err
 	}
-	if isOver(w.after.Document) {
+	if isOver(w.Endpoint.Kind, w.after.Document) {
 		draft, err := w.all.Cache.Draft(key, change.Value, change.Expected)
 		if err != nil {
 			return Result{}, err
 		}
 		change.Value = nil
-		_, _, err = w.all.Cache.Commit(ctx, change)
+		_, _, err = w.all.Cache.Commit(ctx, append(w.reserved, change)...)
 		return Result{Object: draft}, err
 	}
-	written, _, err := w.all.Cache.Commit(ctx, change)
+	written, _, err := w.all.Cache.Commit(ctx, append(w.reserved, change)...)
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Object: written[0], Created: created}, nil
+	return Result{Object: written[len(written)-1], Created: created}, nil
 }
 
 // commitError says to a client why its write was not done.

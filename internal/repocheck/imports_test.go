@@ -28,6 +28,8 @@ var pipeline = []string{
 	"rbac",
 	"metrics",
 	"objects",
+	"addresses",
+	"namespaces",
 	"server",
 	"client",
 	"cadastretest",

@@ -114,7 +114,7 @@
 //	scalar.go     decoding what is neither struct, list nor map
 //	image.go      the tags of images
 //	error.go      what is wrong with a value
-//	default.go    defaulting: the walk
+//	default.go    defaulting: the walk; empty.go, what Go writes for nothing
 //	rule.go       rules, and how they are followed
 //	subject.go    a struct while they are
 //	ruletext.go   the language of defaults.txt

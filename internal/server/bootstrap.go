@@ -1,15 +1,18 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/addresses"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
@@ -49,15 +52,34 @@ func bootstrap(ctx context.Context, all *objects.Objects) error {
 	}
 	for _, name := range systemNamespaces {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
-		group.Go(func() error {
-			err := write(ctx, all.Create, all, "", "namespaces", "", body, systemManager)
-			if apierrors.IsAlreadyExists(err) {
-				return nil
-			}
-			return err
-		})
+		group.Go(func() error { return makeIfAbsent(ctx, all, "", "namespaces", body) })
 	}
+	group.Go(func() error { return makeNetwork(ctx, all) })
 	return group.Wait()
+}
+
+// makeIfAbsent makes an object that users may have changed since.
+func makeIfAbsent(ctx context.Context, all *objects.Objects, group, resource, body string) error {
+	err := write(ctx, all, all.Create, own{group: group, resource: resource, body: body})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// makeNetwork tells clients which addresses services get.
+func makeNetwork(ctx context.Context, all *objects.Objects) error {
+	const group, resource, name = "networking.k8s.io", "servicecidrs", "kubernetes"
+	head := `{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"` + name + `"},`
+	if err := write(ctx, all, all.Create, own{group: group, resource: resource, body: fmt.Sprintf(`%s"spec":{"cidrs":[%q]}}`, head, addresses.Network)}); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	}
+	ready := fmt.Sprintf(`%s"status":{"conditions":[{"type":"Ready","status":"True","reason":"","message":"Kubernetes default Service CIDR is ready","lastTransitionTime":%q}]}}`,
+		head, all.Now().UTC().Format(time.RFC3339))
+	return write(ctx, all, all.Apply, own{group: group, resource: resource, subresource: "status", name: name, body: ready})
 }
 
 const rbacGroup = "rbac.authorization.k8s.io"
@@ -67,9 +89,9 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 	body := string(c.Document)
 	switch c.Operation {
 	case rbac.Update:
-		return write(ctx, all.Update, all, rbacGroup, resource, c.Name, body, systemManager)
+		return write(ctx, all, all.Update, own{group: rbacGroup, resource: resource, name: c.Name, body: body})
 	case rbac.Recreate:
-		endpoint, err := endpointOf(all, rbacGroup, resource)
+		endpoint, err := endpointOf(all, rbacGroup, resource, "")
 		if err != nil {
 			return err
 		}
@@ -77,30 +99,33 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 			return err
 		}
 	}
-	return write(ctx, all.Create, all, rbacGroup, resource, "", body, systemManager)
+	return write(ctx, all, all.Create, own{group: rbacGroup, resource: resource, body: body})
 }
 
+// own is something that the server itself writes.
+type own struct{ group, resource, subresource, name, body, manager string }
+
 // write has the server write an object of its own.
-func write(ctx context.Context, do func(context.Context, *objects.Request) (objects.Result, error), all *objects.Objects, group, resource, name, body, manager string) error {
-	endpoint, err := endpointOf(all, group, resource)
+func write(ctx context.Context, all *objects.Objects, do func(context.Context, *objects.Request) (objects.Result, error), o own) error {
+	endpoint, err := endpointOf(all, o.group, o.resource, o.subresource)
 	if err != nil {
 		return err
 	}
 	_, err = do(ctx, &objects.Request{
-		Endpoint: endpoint, Name: name, Body: objects.Body{Text: body},
-		User: systemUser, Manager: manager, Force: true,
+		Endpoint: endpoint, Name: o.name, Body: objects.Body{Text: o.body},
+		User: systemUser, Manager: cmp.Or(o.manager, systemManager), Force: true,
 		MayCreate: func(context.Context) error { return nil },
 		Warn:      func(string) {},
 	})
 	if err != nil {
-		return fmt.Errorf("write %s: %w", resource, err)
+		return fmt.Errorf("write %s: %w", o.resource, err)
 	}
 	return nil
 }
 
-func endpointOf(all *objects.Objects, group, resource string) (*objects.Endpoint, error) {
+func endpointOf(all *objects.Objects, group, resource, subresource string) (*objects.Endpoint, error) {
 	kind, _ := all.Kinds.Resource(group, "v1", resource)
-	return all.Endpoint(kind, "v1", "")
+	return all.Endpoint(kind, "v1", subresource)
 }
 
 // checkEscalation keeps users from giving others more than they have.
@@ -124,6 +149,6 @@ func checkEscalation(a *rbac.Authorizer) func(context.Context, *identity.User, *
 // aggregate writes the rules of roles that are made of others.
 func aggregate(all *objects.Objects) func(context.Context, rbac.Gathered) error {
 	return func(ctx context.Context, g rbac.Gathered) error {
-		return write(ctx, all.Apply, all, rbacGroup, "clusterroles", g.Name, string(g.Configuration), rbac.AggregationManager)
+		return write(ctx, all, all.Apply, own{group: rbacGroup, resource: "clusterroles", name: g.Name, body: string(g.Configuration), manager: rbac.AggregationManager})
 	}
 }

@@ -92,3 +92,19 @@ func TestOther(t *testing.T) {
 		t.Errorf("the metrics don't count an apply:\n%s", metrics)
 	}
 }
+
+// TestEventSource: events of both ways to say it can be selected by who reported them.
+func TestEventSource(t *testing.T) {
+	c := start(t, Config{})
+	const events = "/api/v1/namespaces/default/events"
+	event := func(name, rest string) string {
+		return `{"apiVersion":"v1","kind":"Event","metadata":{"name":"` + name + `"},"involvedObject":{"kind":"Pod","name":"p","namespace":"default"},` + rest + `}`
+	}
+	c.call("POST", events, event("old", `"source":{"component":"kubelet"}`)).want(201)
+	c.call("POST", events, event("new", `"reportingComponent":"kubelet"`)).want(201)
+	c.call("POST", events, event("both", `"source":{"component":"other"},"reportingComponent":"kubelet"`)).want(201)
+	list := c.call("GET", events+"?fieldSelector=source%3Dkubelet", "").want(200, `"old"`, `"new"`)
+	if list.get("items", 2) != "" {
+		t.Errorf("received %s", list.text)
+	}
+}

@@ -60,8 +60,21 @@ func (q *request) patch() error {
 		return q.write(o, q.h.Objects.Apply)
 	case types.MergePatchType:
 		return q.write(o, q.patchBy(objects.MergePatch))
+	case types.JSONPatchType:
+		return q.write(o, q.patchBy(objects.JSONPatch))
+	case types.StrategicMergePatchType:
+		endpoint, err := q.endpoint()
+		if err != nil {
+			return err
+		}
+		patch, err := endpoint.StrategicPatch()
+		if err != nil {
+			return err
+		}
+		return q.write(o, q.patchBy(patch))
 	}
-	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.ApplyYAMLPatchType), string(types.MergePatchType))
+	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.JSONPatchType), string(types.MergePatchType),
+		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType))
 }
 
 func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Request) (objects.Result, error) {

@@ -1,0 +1,120 @@
+package addresses
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Services is what the kind that gets addresses is called in keys.
+const Services = "core/services"
+
+// Network is the range of addresses that services get unless another is asked for.
+var Network = netip.MustParsePrefix("10.96.0.0/12")
+
+// Extra returns what services get that depends on other objects: addresses of a network, which is of
+// IPv4, and ports.
+func Extra(all *objects.Objects, network netip.Prefix) objects.Extra {
+	return objects.Extra{
+		Amend: func(_ context.Context, obj, live document.Value) (document.Value, error) {
+			return amend(obj, live), nil
+		},
+		Reserve: func(ctx context.Context, obj, live document.Value, dryRun bool) (document.Value, []store.Write, error) {
+			r := reserving{ctx: ctx, all: all, network: network.Masked(), dryRun: dryRun, mine: map[string]bool{}}
+			return r.reserve(obj, live)
+		},
+	}
+}
+
+// reserve gives a service what it needs, and lets go of what it no longer does.
+func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.Write, error) {
+	r.service = obj
+	if obj.IsAbsent() {
+		r.service = live
+	}
+	r.had = holdings(live.Get("spec"))
+	if !obj.IsAbsent() {
+		spec, old := obj.Get("spec"), live.Get("spec")
+		if errs := checkFamilies(spec, old); len(errs) > 0 {
+			return obj, nil, r.invalid(errs)
+		}
+		spec, err := r.address(spec)
+		if err != nil {
+			return obj, nil, err
+		}
+		if spec, err = r.ports(spec, old); err != nil {
+			return obj, nil, err
+		}
+		if !document.Same(spec, obj.Get("spec")) {
+			obj = obj.With("spec", spec)
+		}
+	}
+	now := holdings(obj.Get("spec"))
+	for _, key := range r.had {
+		if !slices.Contains(now, key) {
+			if err := r.release(key); err != nil {
+				return obj, nil, err
+			}
+		}
+	}
+	return obj, r.writes, nil
+}
+
+// address gives a service its address.
+func (r *reserving) address(spec document.Value) (document.Value, error) {
+	if !hasAddress(spec) || isHeadless(spec) {
+		return spec, nil
+	}
+	if asked := first(spec.Get("clusterIPs")); asked != "" {
+		if err := r.takeAddress(asked); err != nil {
+			return spec, r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), texts(spec.Get("clusterIPs")),
+				fmt.Sprintf("failed to allocate IP %s: %v", asked, err))})
+		}
+		return spec, nil
+	}
+	drawn, err := r.drawAddress()
+	if err != nil {
+		return spec, r.failed(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", r.name(), err))
+	}
+	address := document.NewString(drawn)
+	return spec.With("clusterIP", address).With("clusterIPs", document.NewList(address)), nil
+}
+
+// holdings returns the keys of all reservations that a service has.
+func holdings(spec document.Value) []key {
+	var keys []key
+	if hasAddress(spec) && !isHeadless(spec) {
+		if address := first(spec.Get("clusterIPs")); address != "" {
+			keys = append(keys, addressKey(address))
+		}
+	}
+	if !hasPorts(spec) {
+		return keys
+	}
+	for _, port := range spec.Get("ports").Items() {
+		if n := number(port, "nodePort"); n != 0 && !slices.Contains(keys, portKey(n)) {
+			keys = append(keys, portKey(n))
+		}
+	}
+	if n := number(spec, "healthCheckNodePort"); n != 0 && hasHealthCheck(spec) {
+		keys = append(keys, portKey(n))
+	}
+	return keys
+}
+
+func (r *reserving) name() string { return r.service.Lookup("metadata", "name").Text() }
+
+func (r *reserving) invalid(errs field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
+}
+
+func (r *reserving) failed(err error) error { return apierrors.NewInternalError(err) }

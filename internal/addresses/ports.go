@@ -1,0 +1,90 @@
+package addresses
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// ports gives a service the ports that nodes open for it.
+func (r *reserving) ports(spec, old document.Value) (document.Value, error) {
+	var err error
+	if hasPorts(spec) {
+		// What is asked for is taken first, so that it is not drawn for another port.
+		for i, port := range spec.Get("ports").Items() {
+			if err := r.takeNodePort(i, spec, port, old.IsAbsent()); err != nil {
+				return spec, err
+			}
+		}
+		drawn := map[int64]int64{}
+		spec = withPorts(spec, func(_ int, port document.Value) document.Value {
+			if err != nil || number(port, "nodePort") != 0 || !wantsPorts(spec) {
+				return port
+			}
+			var n int64
+			if n, err = r.nodePort(spec, port, drawn, old.IsAbsent()); err != nil {
+				err = r.failed(fmt.Errorf("failed to allocate a nodePort: %w", err))
+				return port
+			}
+			return port.With("nodePort", document.NewInt(n))
+		})
+	}
+	if err != nil || !hasHealthCheck(spec) {
+		return spec, err
+	}
+	return r.healthCheck(spec)
+}
+
+// takeNodePort takes the node port that is asked for. A new service may have the same one for
+// ports of the same number, which differ in protocol; an old one for any.
+func (r *reserving) takeNodePort(i int, spec, port document.Value, isNew bool) error {
+	n := number(port, "nodePort")
+	if n == 0 {
+		return nil
+	}
+	for j, other := range spec.Get("ports").Items() {
+		if j < i && number(other, "nodePort") == n && (!isNew || number(other, "port") == number(port, "port")) {
+			return nil
+		}
+	}
+	if err := r.takePort(n); err != nil {
+		return r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, err.Error())})
+	}
+	return nil
+}
+
+// nodePort returns a node port for a port that has none: that of a port with the same number, if
+// the service is new, else another one.
+func (r *reserving) nodePort(spec, port document.Value, drawn map[int64]int64, isNew bool) (int64, error) {
+	same := number(port, "port")
+	if isNew {
+		for _, other := range spec.Get("ports").Items() {
+			if n := number(other, "nodePort"); n != 0 && number(other, "port") == same {
+				return n, nil
+			}
+		}
+		if n := drawn[same]; n != 0 {
+			return n, nil
+		}
+	}
+	n, err := r.drawPort()
+	drawn[same] = n
+	return n, err
+}
+
+// healthCheck gives a service the port at which nodes tell whether they have endpoints of it.
+func (r *reserving) healthCheck(spec document.Value) (document.Value, error) {
+	if n := number(spec, "healthCheckNodePort"); n != 0 {
+		if err := r.takePort(n); err != nil {
+			return spec, r.failed(fmt.Errorf("failed to allocate requested HealthCheck NodePort %d: %w", n, err))
+		}
+		return spec, nil
+	}
+	n, err := r.drawPort()
+	if err != nil {
+		return spec, r.failed(fmt.Errorf("failed to allocate a HealthCheck NodePort: %w", err))
+	}
+	return spec.With("healthCheckNodePort", document.NewInt(n)), nil
+}

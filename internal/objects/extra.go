@@ -1,0 +1,96 @@
+package objects
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// Extra is what a kind gets that depends on other objects. Each part may be nil.
+type Extra struct {
+	// Amend gives an object what the system sets in view of the live one and of other objects. What
+	// is set here nobody owns. It is not for subresources.
+	Amend func(ctx context.Context, obj, live document.Value) (document.Value, error)
+	// Reserve gives an object that is otherwise right what no other object may have, and returns the
+	// writes that make it so: they are done with the object's own, or not at all. The live object
+	// is absent on create; the object is when the live one goes, with all that it holds. If one of
+	// the writes is lost to another writer, Reserve is asked again. Dry runs reserve nothing.
+	Reserve func(ctx context.Context, obj, live document.Value, dryRun bool) (document.Value, []store.Write, error)
+	// MayDelete refuses deletions.
+	MayDelete func(name string) error
+}
+
+// amend has the kind's extra amend the object.
+func (w *writing) amend(ctx context.Context) (err error) {
+	if w.extra.Amend == nil || w.Endpoint.Subresource != "" {
+		return nil
+	}
+	w.after.Document, err = w.extra.Amend(ctx, w.after.Document, w.stored)
+	return err
+}
+
+// reserve has the kind's extra reserve what the object needs, and let go of what it does not.
+func (w *writing) reserve(ctx context.Context) (err error) {
+	w.reserved = nil
+	switch {
+	case w.extra.Reserve == nil:
+		return nil
+	case isOver(w.Endpoint.Kind, w.after.Document):
+		_, w.reserved, err = w.extra.Reserve(ctx, document.Value{}, w.stored, w.DryRun)
+	default:
+		w.after.Document, w.reserved, err = w.extra.Reserve(ctx, w.after.Document, w.stored, w.DryRun)
+	}
+	return err
+}
+
+// released returns the writes that let go of what an object holds that is to be deleted.
+func (o *Objects) released(ctx context.Context, d *Deletion, doc document.Value) ([]store.Write, error) {
+	reserve := o.Extras[d.Endpoint.Kind.StoreName()].Reserve
+	if reserve == nil {
+		return nil, nil
+	}
+	_, writes, err := reserve(ctx, document.Value{}, doc, d.DryRun)
+	return writes, err
+}
+
+// lostRace reports whether a commit was lost to another one, and is to be tried again: the object
+// has changed, and the client did not say which version it means, or something is taken that was
+// to be reserved.
+func (w *writing) lostRace(ctx context.Context, err error) bool {
+	var conflict *store.ConflictError
+	if !errors.As(err, &conflict) || ctx.Err() != nil {
+		return false
+	}
+	return conflict.Key != w.key().String() || !w.once
+}
+
+// DraftCreation does all of a creation but the commit, for objects that are written together with
+// another one.
+func (o *Objects) DraftCreation(ctx context.Context, r *Request) (store.Write, error) {
+	body, err := r.read(document.Value{})
+	if err != nil {
+		return store.Write{}, err
+	}
+	w := &writing{all: o, Request: r, change: func(w *writing) error { return w.create(body) }}
+	if err := w.change(w); err != nil {
+		return store.Write{}, err
+	}
+	if err := w.finish(); err != nil {
+		return store.Write{}, err
+	}
+	if err := w.check(ctx); err != nil {
+		return store.Write{}, err
+	}
+	return w.ownWrite(), nil
+}
+
+// ownWrite is the write of the object itself.
+func (w *writing) ownWrite() store.Write {
+	change := store.Write{Key: w.key().String(), Value: w.after.AppendJSON(make([]byte, 0, w.after.JSONSize()))}
+	if w.live != nil {
+		change.Expected = w.live.Revision()
+	}
+	return change
+}

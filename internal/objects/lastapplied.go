@@ -1,0 +1,100 @@
+package objects
+
+import (
+	"errors"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// kubectl applies by itself, too: it then keeps its last configuration in an annotation, and is
+// known as another manager. Whoever goes from that to server-side apply would be in conflict with
+// their former self. So Kubernetes lets the applier kubectl, and no other, take over what the
+// annotation shows to be its own, and keeps the annotation up to date for those who go back.
+const (
+	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
+	kubectlManager        = "kubectl"
+)
+
+// applyConfig applies a configuration to an object.
+func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
+	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
+	if w.Manager != kubectlManager {
+		return result, err
+	}
+	var conflict *apply.ConflictError
+	if errors.As(err, &conflict) {
+		result, err = w.takeOver(live, config, conflict)
+	}
+	if err != nil {
+		return result, err
+	}
+	result.Object.Document = withLastApplied(result.Object.Document, config)
+	return result, nil
+}
+
+// takeOver applies a configuration that is in conflict, if it is so only with what the annotation
+// has as well.
+func (w *writing) takeOver(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
+	own, ok := w.lastApplied(live)
+	if !ok {
+		return apply.Result{}, conflict
+	}
+	var others []apply.Conflict
+	for _, c := range conflict.Conflicts {
+		if !own.Has(c.Path) {
+			others = append(others, c)
+		}
+	}
+	if len(others) > 0 {
+		return apply.Result{}, &apply.ConflictError{Manager: conflict.Manager, Conflicts: others}
+	}
+	forced := w.applyRequest()
+	forced.Force = true
+	return w.Endpoint.engine.Apply(live, config, forced)
+}
+
+// lastApplied returns the fields that the annotation of an object has, as far as the object has
+// them unchanged.
+func (w *writing) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
+	text := live.Document.Lookup("metadata", "annotations", lastAppliedAnnotation).Text()
+	if text == "" {
+		return own, false
+	}
+	last, err := document.ParseJSON(text)
+	if err != nil || last.Get("apiVersion").Text() != w.Endpoint.BodyVersion {
+		return own, false
+	}
+	e, r := w.Endpoint.engine, w.applyRequest()
+	alone, err := e.Apply(apply.Object{}, last, r)
+	if err != nil || len(alone.Object.Entries) != 1 {
+		return own, false
+	}
+	if own, err = alone.Object.Entries[0].Fields(); err != nil {
+		return own, false
+	}
+	since, err := e.Update(apply.Object{Document: last}, live.Document, r)
+	if err != nil {
+		return own, false
+	}
+	changes := since.Changes()
+	return own.Difference(changes.Modified).Difference(changes.Added).Difference(changes.Removed), true
+}
+
+// withLastApplied keeps the annotation of an object up to date, if it has one.
+func withLastApplied(doc, config document.Value) document.Value {
+	metadata := doc.Get("metadata")
+	annotations := metadata.Get("annotations")
+	if annotations.Get(lastAppliedAnnotation).Text() == "" {
+		return doc
+	}
+	if of := config.Get("metadata"); !of.Get("annotations").IsAbsent() {
+		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(lastAppliedAnnotation)))
+	}
+	text := document.NewString(config.JSON() + "\n")
+	if document.Equal(annotations.Get(lastAppliedAnnotation), text) {
+		return doc
+	}
+	return doc.With("metadata", metadata.With("annotations", annotations.With(lastAppliedAnnotation, text)))
+}

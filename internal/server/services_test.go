@@ -1,0 +1,123 @@
+package server
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	services    = "/api/v1/namespaces/default/services"
+	ipAddresses = "/apis/networking.k8s.io/v1/ipaddresses"
+)
+
+func serviceBody(name, spec string) string {
+	return `{"apiVersion":"v1","kind":"Service","metadata":{"name":"` + name + `"},"spec":{` + spec + `}}`
+}
+
+// TestServiceAddresses: services get addresses, keep them, and give them back.
+func TestServiceAddresses(t *testing.T) {
+	c := start(t, Config{})
+	created := c.call("POST", services, serviceBody("web", `"ports":[{"port":80}]`)).want(201, `"ipFamilies":["IPv4"]`, `"ipFamilyPolicy":"SingleStack"`)
+	address := created.get("spec", "clusterIP")
+	if !strings.HasPrefix(address, "10.") || created.get("spec", "clusterIPs", 0) != address {
+		t.Fatalf("received %s", created.text)
+	}
+	if strings.Contains(created.text, "f:clusterIP") {
+		t.Errorf("somebody owns what was given: %s", created.text)
+	}
+	reservation := c.call("GET", ipAddresses+"/"+address, "").want(200, `"ipaddress.kubernetes.io/ip-family":"IPv4"`, `"ipaddress.kubernetes.io/managed-by":"ipallocator.k8s.io"`)
+	if got := reservation.get("spec", "parentRef"); got != `{"name":"web","namespace":"default","resource":"services"}` {
+		t.Errorf("the address is of %s", got)
+	}
+	c.call("POST", services, serviceBody("thief", `"clusterIP":"`+address+`","ports":[{"port":80}]`)).
+		want(422, `spec.clusterIPs: Invalid value: [\"`+address+`\"]: failed to allocate IP `+address+`: provided IP is already allocated`)
+	c.call("POST", services, serviceBody("far", `"clusterIP":"192.168.0.1","ports":[{"port":80}]`)).
+		want(422, `failed to allocate IP 192.168.0.1: the provided network does not match the current range`)
+
+	put := c.call("PUT", services+"/web", serviceBody("web", `"ports":[{"port":81}]`)).want(200)
+	if put.get("spec", "clusterIP") != address {
+		t.Errorf("an update that leaves it out lost the address: %s", put.text)
+	}
+	revision := put.get("metadata", "resourceVersion")
+	if again := c.call("PUT", services+"/web", serviceBody("web", `"ports":[{"port":81}]`)).want(200); again.get("metadata", "resourceVersion") != revision {
+		t.Errorf("the same again was written")
+	}
+	c.call("PATCH", services+"/web", `{"spec":{"type":"ExternalName","externalName":"a.b"}}`, "Content-Type: "+mergeType).want(200)
+	c.call("GET", ipAddresses+"/"+address, "").want(404)
+	c.call("POST", services, serviceBody("thief", `"clusterIP":"`+address+`","ports":[{"port":80}]`)).want(201)
+	c.call("DELETE", services+"/thief", "").want(200)
+	c.call("GET", ipAddresses+"/"+address, "").want(404)
+}
+
+// TestServiceFamilies: headless and external services, and families that there are not.
+func TestServiceFamilies(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", services, serviceBody("h", `"clusterIP":"None","selector":{"a":"b"}`)).want(201, `"clusterIPs":["None"]`, `"ipFamilies":["IPv4"]`, `"ipFamilyPolicy":"SingleStack"`)
+	c.call("POST", services, serviceBody("anywhere", `"clusterIP":"None"`)).want(201, `"ipFamilies":["IPv4","IPv6"]`, `"ipFamilyPolicy":"RequireDualStack"`)
+	if e := c.call("POST", services, serviceBody("e", `"type":"ExternalName","externalName":"a.b"`)).want(201); e.get("spec", "clusterIPs") != "" || e.get("spec", "ipFamilies") != "" {
+		t.Errorf("received %s", e.text)
+	}
+	c.call("POST", services, serviceBody("six", `"ipFamilies":["IPv6"],"ports":[{"port":80}]`)).want(422, `spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster`)
+	c.call("POST", services, serviceBody("six", `"clusterIP":"fd00::1","ports":[{"port":80}]`)).want(422, `spec.clusterIPs[0]: Invalid value: [\"fd00::1\"]: IPv6 is not configured on this cluster`)
+	c.call("POST", services, serviceBody("two", `"ipFamilyPolicy":"RequireDualStack","ports":[{"port":80}]`)).want(422, `this cluster is not configured for dual-stack services`)
+	c.call("GET", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes", "").want(200, `"cidrs":["10.96.0.0/12"]`, `"type":"Ready"`)
+	if list := c.call("GET", ipAddresses, "").want(200); list.get("items", 0) != "" {
+		t.Errorf("reserved for nobody: %s", list.text)
+	}
+}
+
+// TestNodePorts: ports of nodes are given, kept and given back.
+func TestNodePorts(t *testing.T) {
+	c := start(t, Config{})
+	created := c.call("POST", services, serviceBody("n", `"type":"NodePort","ports":[{"name":"t","port":53},{"name":"u","port":53,"protocol":"UDP"},{"name":"fix","port":80,"nodePort":30005}]`)).want(201)
+	tcp := created.get("spec", "ports", 0, "nodePort")
+	if len(tcp) != 5 || tcp != created.get("spec", "ports", 1, "nodePort") {
+		t.Errorf("received %s", created.text)
+	}
+	put := c.call("PUT", services+"/n", serviceBody("n", `"type":"NodePort","ports":[{"name":"t","port":54},{"name":"new","port":55}]`)).want(200)
+	if put.get("spec", "ports", 0, "nodePort") != tcp || len(put.get("spec", "ports", 1, "nodePort")) != 5 {
+		t.Errorf("received %s", put.text)
+	}
+	asking := func(port string) string { return `"type":"NodePort","ports":[{"port":80,"nodePort":` + port + `}]` }
+	c.call("POST", services, serviceBody("o", asking(tcp))).want(422, `spec.ports[0].nodePort: Invalid value: `+tcp+`: provided port is already allocated`)
+	c.call("POST", services, serviceBody("o", asking("80"))).want(422, `provided port is not in the valid range. The range of valid ports is 30000-32767`)
+	c.call("POST", services, serviceBody("o", asking("30005"))).want(201) // which the update gave back
+	c.call("PATCH", services+"/n", `{"spec":{"type":"ClusterIP"}}`, "Content-Type: "+mergeType).want(200)
+	c.call("POST", services, serviceBody("p", asking(tcp))).want(201)
+
+	balanced := c.call("POST", services, serviceBody("l", `"type":"LoadBalancer","externalTrafficPolicy":"Local","ports":[{"port":80}]`)).want(201)
+	health := balanced.get("spec", "healthCheckNodePort")
+	c.call("POST", services, serviceBody("q", asking(health))).want(422, "already allocated")
+	c.call("DELETE", services+"/l", "").want(200)
+	c.call("POST", services, serviceBody("q", asking(health))).want(201)
+	if none := c.call("POST", services, serviceBody("none", `"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"port":80}]`)).want(201); none.get("spec", "ports", 0, "nodePort") != "" {
+		t.Errorf("received %s", none.text)
+	}
+}
+
+// TestDryRunReserves nothing, and shows addresses and ports that nobody gets.
+func TestDryRunReserves(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", services+"?dryRun=All", serviceBody("d", `"type":"NodePort","ports":[{"port":80}]`)).want(201, `"clusterIP":"10.96.0.0"`, `"nodePort":32769`)
+	if list := c.call("GET", ipAddresses, "").want(200); list.get("items", 0) != "" {
+		t.Errorf("a dry run reserved %s", list.text)
+	}
+	created := c.call("POST", services, serviceBody("d", `"type":"NodePort","ports":[{"port":80}]`)).want(201)
+	c.call("DELETE", services+"/d?dryRun=All", "").want(200)
+	c.call("GET", ipAddresses+"/"+created.get("spec", "clusterIP"), "").want(200)
+}
+
+// TestAddressesLast: what is reserved is so after a restart, and an address whose reservation was
+// deleted is reserved by the next write.
+func TestAddressesLast(t *testing.T) {
+	config := Config{Folder: t.TempDir()}
+	var address string
+	t.Run("first", func(t *testing.T) {
+		address = start(t, config).call("POST", services, serviceBody("web", `"ports":[{"port":80}]`)).want(201).get("spec", "clusterIP")
+	})
+	c := start(t, config)
+	c.call("POST", services, serviceBody("thief", `"clusterIP":"`+address+`","ports":[{"port":80}]`)).want(422)
+	c.call("DELETE", ipAddresses+"/"+address, "").want(200)
+	c.call("PATCH", services+"/web", `{"metadata":{"labels":{"a":"b"}}}`, "Content-Type: "+mergeType).want(200)
+	c.call("GET", ipAddresses+"/"+address, "").want(200)
+}

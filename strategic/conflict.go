@@ -1,0 +1,76 @@
+package strategic
+
+import (
+	"github.com/cadastre/cadastre/document"
+)
+
+// ConflictError says that a patch would change something that somebody else has changed to
+// something different.
+type ConflictError struct {
+	// Path is the place of the first such change, such as .spec.replicas.
+	Path string
+	// Wanted is what the patch says there, and Changed what the patch of the other change would
+	// say; null stands for removal.
+	Wanted, Changed document.Value
+}
+
+func (e *ConflictError) Error() string {
+	return e.Path + ": somebody else changed this to " + show(e.Changed) + ", the patch would change it to " + show(e.Wanted) +
+		"; adopt the change, or overwrite it"
+}
+
+// conflict returns how two patches of one map contradict each other, nil if they don't.
+func conflict(t *Type, wanted, changed document.Value) *ConflictError {
+	a, b := wanted.Get(patchDirective), changed.Get(patchDirective)
+	if !document.Equal(a, b) {
+		return &ConflictError{Wanted: wanted, Changed: changed}
+	}
+	for name, value := range wanted.Fields() {
+		if isDirective(name) {
+			continue
+		}
+		other := changed.Get(name)
+		if other.IsAbsent() {
+			continue
+		}
+		if c := fieldConflict(t.field(name), value, other); c != nil {
+			c.Path = "." + name + c.Path
+			return c
+		}
+	}
+	return nil
+}
+
+func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
+	switch kind := wanted.Kind(); {
+	case kind == document.Map && changed.Kind() == document.Map && !f.replace:
+		return conflict(f.typ, wanted, changed)
+	case kind == document.List && changed.Kind() == document.List && f.merge && f.key != "":
+		return itemConflict(f, wanted, changed)
+	case kind == document.List && changed.Kind() == document.List && f.merge:
+		return nil // either adds what it adds
+	}
+	if document.Equal(wanted, changed) {
+		return nil
+	}
+	return &ConflictError{Wanted: wanted, Changed: changed}
+}
+
+// itemConflict compares the items of two lists that have the same key.
+func itemConflict(f *field, wanted, changed document.Value) *ConflictError {
+	var ids identities
+	for _, item := range changed.Items() {
+		ids.add(identify(item.Get(f.key)))
+	}
+	for _, item := range wanted.Items() {
+		place := ids.find(identify(item.Get(f.key)))
+		if place < 0 {
+			continue
+		}
+		if c := conflict(f.typ, item, changed.At(place)); c != nil {
+			c.Path = keyStep(f.key, item.Get(f.key)) + c.Path
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package strategic
+
+import (
+	"github.com/cadastre/cadastre/document"
+)
+
+// How patches are made. There is one walk for both sorts. It looks at three maps: what the
+// author wants now (modified), what he wanted before (original), and what is there (current).
+// What he wants and is not there is set; what he no longer wants and is there is removed; the
+// rest is somebody else's and is left alone. A two-way patch is one where the original is what
+// is there.
+
+// Diff makes a strategic merge patch that turns one map into another. Without a type, it is a
+// JSON merge patch. If there is nothing to change, the patch is an empty map. Errors are of
+// type [*Error].
+func Diff(original, modified document.Value, t *Type) (document.Value, error) {
+	return diffMap(t, false, &versions{original, original, modified})
+}
+
+// versions are those of one part of an object; each may be absent.
+type versions struct{ original, current, modified document.Value }
+
+// twoWay reports whether all that is there is the author's.
+func (v *versions) twoWay() bool { return document.Same(v.original, v.current) }
+
+// field returns the versions of a field.
+func (v *versions) field(name string) versions {
+	return versions{v.original.Get(name), v.current.Get(name), v.modified.Get(name)}
+}
+
+// patchFields are the fields of a patch in the making.
+type patchFields []document.Field
+
+func (p *patchFields) set(name string, v document.Value) {
+	*p = append(*p, document.Field{Name: name, Value: v})
+}
+
+// diffMap makes the patch of a map. The patch of a map that has the strategy retainKeys says
+// which fields stay.
+func diffMap(t *Type, retain bool, v *versions) (document.Value, error) {
+	if haveSameText(v.current, v.modified) {
+		return document.NewMap(), nil
+	}
+	var patch patchFields
+	for name, modified := range v.modified.Fields() {
+		part := v.field(name)
+		if modified.IsNull() {
+			if part.current.Kind() > document.Null {
+				patch.set(name, modified)
+			}
+			continue
+		}
+		if err := diffField(&patch, t.field(name), name, &part); err != nil {
+			return document.Value{}, underField(err, name)
+		}
+	}
+	for name := range v.original.Fields() {
+		if part := v.field(name); part.modified.IsAbsent() && !part.current.IsAbsent() {
+			patch.set(name, document.NewNull())
+		}
+	}
+	if retain && (len(patch) > 0 || hasOthers(v.current, v.modified)) {
+		if names := presentNames(v.modified); names.Len() > 0 {
+			patch.set(retainDirective, names)
+		}
+	}
+	return document.NewMap(patch...), nil
+}
+
+// haveSameText reports whether two values are known to be equal, at little cost.
+func haveSameText(a, b document.Value) bool {
+	if document.Same(a, b) {
+		return true
+	}
+	x, known := a.CanonicalJSON()
+	if !known {
+		return false
+	}
+	y, known := b.CanonicalJSON()
+	return known && x == y
+}
+
+// hasOthers reports whether a map has fields that another lacks.
+func hasOthers(current, modified document.Value) bool {
+	for name, value := range current.Fields() {
+		if !value.IsNull() && modified.Get(name).IsAbsent() {
+			return true
+		}
+	}
+	return false
+}
+
+// presentNames lists the fields of a map that are not null.
+func presentNames(v document.Value) document.Value {
+	names := make([]document.Value, 0, v.Len())
+	for name, value := range v.Fields() {
+		if !value.IsNull() {
+			names = append(names, document.NewString(name))
+		}
+	}
+	return document.NewList(names...)
+}
+
+// diffField makes the patch of a field that the author wants.
+func diffField(patch *patchFields, f *field, name string, v *versions) error {
+	kind := v.modified.Kind()
+	switch {
+	case kind == v.current.Kind() && kind == document.Map && !f.replace:
+		sub, err := diffMap(f.typ, f.retainKeys, v)
+		if err == nil && sub.Len() > 0 {
+			patch.set(name, sub)
+		}
+		return err
+	case kind == v.current.Kind() && kind == document.List && f.merge:
+		return diffList(patch, f, name, v)
+	case !document.Equal(v.current, v.modified):
+		patch.set(name, v.modified)
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package strategic
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// differs merges a patch, and fails if Kubernetes makes the same of it.
+func differs(t *testing.T, kind reflect.Type, object, patch string) (document.Value, error) {
+	t.Helper()
+	o, p := mustParse(t, object), mustParse(t, patch)
+	ours, err := Merge(o, p, mustType(t, kind))
+	theirs, theirErr := oracle(o, p, kind)
+	if (err == nil) == (theirErr == nil) && document.Equal(ours, theirs) {
+		t.Errorf("there is no difference any more: %s, %v", theirs, theirErr)
+	}
+	return ours, err
+}
+
+func TestDifferenceAmbiguousMergeKeysAreRefused(t *testing.T) {
+	const live = `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`
+	for where, c := range map[string][2]string{
+		"in the object": {live, `{spec: {ports: [{port: 53, protocol: UDP, targetPort: 5353}]}}`},
+		"in the patch":  {`{spec: {ports: []}}`, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`},
+	} {
+		_, err := differs(t, service, c[0], c[1])
+		var e *Error
+		if !errors.As(err, &e) || e.Reason.Status() != 422 || e.Path != `.spec.ports[port=53]` ||
+			!strings.Contains(e.Error(), "two "+where) || !strings.Contains(e.Error(), `"TCP"`) || !strings.Contains(e.Error(), `"UDP"`) {
+			t.Errorf("%s: %v", where, err)
+		}
+	}
+	// What does not touch them is merged, and they keep their places.
+	got, err := differs(t, service, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 80, name: web}]}}`)
+	want := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80, name: web}, {port: 53, protocol: UDP}]}}`)
+	if err != nil || !document.Equal(got, want) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestDifferenceDuplicatesStay(t *testing.T) {
+	got, err := differs(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
+	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: [c, a, b, a]}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestDifferenceReplacingWhatIsNotThereSetsIt(t *testing.T) {
+	got, err := differs(t, deployment, `{spec: {}}`, `{spec: {strategy: {$patch: replace, type: Recreate}}}`)
+	if err != nil || !document.Equal(got, mustParse(t, `{spec: {strategy: {type: Recreate}}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestDifferencePatchMergeIsAllowed(t *testing.T) {
+	got, err := differs(t, pod, `{spec: {containers: [{name: a, image: x}], securityContext: {fsGroup: 1}}}`,
+		`{spec: {containers: [{name: a, $patch: merge, tty: true}], securityContext: {$patch: merge, runAsUser: 2}}}`)
+	if err != nil || !document.Equal(got, mustParse(t, `{spec: {containers: [{name: a, image: x, tty: true}], securityContext: {fsGroup: 1, runAsUser: 2}}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// TestDifferenceNothingOfThePatchIsLeft: strategicpatch leaves directives and nulls in items
+// that are new. (The oracle of the other tests removes them.)
+func TestDifferenceNothingOfThePatchIsLeft(t *testing.T) {
+	got, err := Merge(mustParse(t, `{spec: {volumes: [{name: a}]}}`),
+		mustParse(t, `{spec: {volumes: [{$retainKeys: [name, emptyDir], name: b, emptyDir: {medium: null}, hostPath: null}], tolerations: [{key: null}]}}`), mustType(t, pod))
+	if err != nil || !document.Equal(got, mustParse(t, `{spec: {volumes: [{name: b, emptyDir: {}}, {name: a}], tolerations: [{}]}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestDifferenceAnEmptyListMayHaveAnOrder(t *testing.T) {
+	got, err := differs(t, pod, `{metadata: {finalizers: []}}`, `{metadata: {$setElementOrder/finalizers: [a]}}`)
+	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: []}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestDifferenceDirectivesAreChecked(t *testing.T) {
+	for _, c := range [][3]string{
+		{`{metadata: {finalizers: [a]}}`, `{metadata: {$deleteFromPrimitiveList/finalizers: null}}`, `.metadata.$deleteFromPrimitiveList/finalizers`},
+		{`{spec: {}}`, `{spec: {securityContext: {$patch: remove}}}`, `.spec.securityContext.$patch`},
+		{`{spec: {}}`, `{spec: {securityContext: {$retainKeys: [fsGroup], runAsUser: 1}}}`, `.spec.securityContext.$retainKeys`},
+	} {
+		_, err := differs(t, pod, c[0], c[1])
+		var e *Error
+		if !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != c[2] {
+			t.Errorf("%s: %v", c[1], err)
+		}
+	}
+}
+
+func TestDifferenceMapsOfAnythingAreMerged(t *testing.T) {
+	type any struct {
+		Values map[string]map[string]string `json:"values"`
+	}
+	got, err := differs(t, reflect.TypeFor[any](), `{values: {a: {x: "1", y: "2"}}}`, `{values: {a: {y: null, z: "3"}}}`)
+	if err != nil || !document.Equal(got, mustParse(t, `{values: {a: {x: "1", z: "3"}}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestDifferenceJSONPointersStartWithASlash(t *testing.T) {
+	object, patch := mustParse(t, `{labels: {a: "1"}}`), mustParse(t, `[{op: remove, path: metadata/labels}]`)
+	_, err := ApplyJSONPatch(object, patch)
+	var e *Error
+	if !errors.As(err, &e) || e.Path != "[0].path" || e.Reason.Status() != 422 {
+		t.Errorf("got %v", err)
+	}
+	if theirs, _, err := jsonOracle(object, patch, applyOperations); err != nil || !document.Equal(theirs, mustParse(t, `{}`)) {
+		t.Errorf("Kubernetes: %s, %v", theirs, err)
+	}
+}
+
+func TestDifferenceJSONTestsCompareValues(t *testing.T) {
+	object, patch := mustParse(t, `{a: 1, b: [null]}`), mustParse(t, `[{op: test, path: /a, value: 1.0}, {op: test, path: /b, value: [null]}]`)
+	if got, err := ApplyJSONPatch(object, patch); err != nil || !document.Same(got, object) {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if _, panicked, err := jsonOracle(object, patch, applyOperations); err == nil && !panicked {
+		t.Errorf("Kubernetes takes it too")
+	}
+}
+
+func TestDifferencePatchesOfTwins(t *testing.T) {
+	typ := mustType(t, reflect.TypeFor[corev1.Service]())
+	before := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`)
+	after := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP, targetPort: 5353}]}}`)
+	patch, err := Diff(before, after, typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, merge := range map[string]func() (document.Value, error){
+		"ours":       func() (document.Value, error) { return Merge(before, patch, typ) },
+		"Kubernetes": func() (document.Value, error) { return oracle(before, patch, service) },
+	} {
+		if got, err := merge(); err != nil || !document.Equal(got, after) {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+
+	// The server's defaults are in the way of replacing the list.
+	current := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP, nodePort: 1}, {port: 53, protocol: UDP, nodePort: 2}]}}`)
+	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, before, current); err != nil || patch.Len() > 0 {
+		t.Errorf("nothing changed: %s, %v", patch, err)
+	}
+	var e *Error
+	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, after, current); !errors.As(err, &e) || e.Path != `.spec.ports[port=53]` {
+		t.Errorf("one of two ports changed: %s, %v", patch, err)
+	}
+	fewer := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
+	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, fewer, current); !errors.As(err, &e) {
+		t.Errorf("one of two ports is gone: %s, %v", patch, err)
+	}
+}
+
+func TestDifferenceOrderOfScalarsIsTheAuthors(t *testing.T) {
+	typ := mustType(t, pod)
+	same := mustParse(t, `{metadata: {finalizers: [b, a]}}`)
+	if patch, err := Diff(same, mustParse(t, same.JSON()).With("kind", document.NewString("Pod")), typ); err != nil || patch.Len() != 1 {
+		t.Errorf("the order did not change: %s, %v", patch, err)
+	}
+	patch, err := Diff(same, mustParse(t, `{metadata: {finalizers: [a, b]}}`), typ)
+	if err != nil || !document.Equal(patch, mustParse(t, `{metadata: {$setElementOrder/finalizers: [a, b]}}`)) {
+		t.Errorf("the order changed: %s, %v", patch, err)
+	}
+}

@@ -1,0 +1,138 @@
+package strategic
+
+import (
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// next makes another object of the same kind out of one.
+func (r *random) next(t testing.TB, kind reflect.Type, object document.Value) document.Value {
+	next, err := Merge(object, r.patch(kind, object, 9), mustType(t, kind))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reread(t, next)
+}
+
+func TestDiffTurnsOneIntoTheOther(t *testing.T) {
+	for seed := range uint64(1200) {
+		kind := kinds[seed%uint64(len(kinds))]
+		typ := mustType(t, kind)
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 4))}
+		original := reread(t, r.value(kind, "", 9))
+		modified := r.next(t, kind, original)
+		if r.chance(20) {
+			modified = reread(t, r.value(kind, "", 9))
+		}
+		patch, err := Diff(original, modified, typ)
+		if err != nil {
+			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\n%v", seed, kind, original, modified, err)
+		}
+		got, err := Merge(original, patch, typ)
+		if err != nil || !document.Equal(got, modified) {
+			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nerror %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
+		}
+		got, err = oracle(original, patch, kind)
+		if err != nil || !document.Equal(got, modified) {
+			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nKubernetes makes of it: %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
+		}
+		if again, err := Diff(modified, modified.With("kind", modified.Get("kind")), typ); err != nil || again.Len() > 0 {
+			t.Fatalf("seed %d: the patch between equal objects is %s, %v", seed, again, err)
+		}
+	}
+}
+
+func TestThreeWayLikeKubernetes(t *testing.T) {
+	conflicts, same := 0, 0
+	for seed := range uint64(1200) {
+		kind := kinds[seed%uint64(len(kinds))]
+		typ := mustType(t, kind)
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 5))}
+		original := reread(t, r.value(kind, "", 9))
+		current, modified := r.next(t, kind, original), r.next(t, kind, original)
+		if r.chance(20) {
+			modified = original
+		}
+		want, wantErr := oracleThreeWay(original, modified, current, kind, true)
+		patch, err := ThreeWay{Type: typ, Overwrite: true}.Diff(original, modified, current)
+		if err != nil || wantErr != nil {
+			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\ncurrent %s\n%v\nKubernetes: %v", seed, kind, original, modified, current, err, wantErr)
+		}
+		result, err := Merge(current, patch, typ)
+		if err != nil {
+			t.Fatalf("seed %d, %v:\npatch %s\n%v", seed, kind, patch, err)
+		}
+		expected, err := Merge(current, want, typ) // Kubernetes leaves the directives of its own patches in new items
+		if err != nil {
+			t.Fatalf("seed %d, %v: the patch of Kubernetes %s: %v", seed, kind, want, err)
+		}
+		result, expected = sortScalars(result), sortScalars(expected)
+		if !document.Equal(result, expected) {
+			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\ncurrent %s\npatch      %s\nKubernetes %s\n%s", seed, kind, original, modified, current, patch, want,
+				firstDifference(result, expected, ""))
+		}
+		if document.Equal(patch, want) {
+			same++
+		}
+		_, wantErr = oracleThreeWay(original, modified, current, kind, false)
+		_, err = ThreeWay{Type: typ}.Diff(original, modified, current)
+		var c *ConflictError
+		isConflict := errors.As(err, &c)
+		switch {
+		case wantErr != nil && !mergepatch.IsConflict(wantErr):
+			continue // it can't compare some patches
+		case isConflict && wantErr == nil && c.Wanted.Kind() == document.List:
+			continue // it takes lists for equal that have the same set of scalars, or maps with other fields
+		}
+		if err != nil && !isConflict || isConflict != (wantErr != nil) {
+			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\ncurrent %s\npatch %s\nerror %v\nKubernetes: %v", seed, kind, original, modified, current, patch, err, wantErr)
+		}
+		if wantErr != nil {
+			conflicts++
+		}
+	}
+	t.Logf("%d conflicts; %d patches are the very ones of Kubernetes", conflicts, same)
+}
+
+// sortScalars sorts lists of scalars: Kubernetes sorts them before it looks whether their order
+// changed, and so sees changes where there are none, and misses others.
+func sortScalars(v document.Value) document.Value {
+	switch v.Kind() {
+	case document.Map:
+		var fields []document.Field
+		for name, value := range v.Fields() {
+			fields = append(fields, document.Field{Name: name, Value: sortScalars(value)})
+		}
+		return document.NewMap(fields...)
+	case document.List:
+		var items []document.Value
+		for _, item := range v.Items() {
+			items = append(items, sortScalars(item))
+		}
+		if len(items) > 0 && items[0].IsScalar() {
+			slices.SortFunc(items, document.Compare)
+		}
+		return document.NewList(items...)
+	}
+	return v
+}
+
+func oracleThreeWay(original, modified, current document.Value, kind reflect.Type, overwrite bool) (document.Value, error) {
+	meta, err := strategicpatch.NewPatchMetaFromStruct(reflect.New(kind).Interface())
+	if err != nil {
+		return document.Value{}, err
+	}
+	text, err := strategicpatch.CreateThreeWayMergePatch([]byte(original.JSON()), []byte(modified.JSON()), []byte(current.JSON()), meta, overwrite)
+	if err != nil {
+		return document.Value{}, err
+	}
+	return document.ParseJSON(text)
+}

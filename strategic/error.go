@@ -1,0 +1,116 @@
+package strategic
+
+import (
+	"errors"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Reason is why a patch was refused. Kubernetes answers each with a status of its own.
+type Reason uint8
+
+// The reasons.
+const (
+	// Malformed: what was sent is not a patch, whatever it is merged into.
+	Malformed Reason = iota
+	// Unprocessable: the patch does not fit what it is merged into.
+	Unprocessable
+	// TooLarge: the patch asks for more work than is allowed.
+	TooLarge
+)
+
+// Status returns the HTTP status that stands for a reason.
+func (r Reason) Status() int {
+	switch r {
+	case Unprocessable:
+		return 422
+	case TooLarge:
+		return 413
+	}
+	return 400
+}
+
+// Error says why a patch was refused.
+type Error struct {
+	Reason Reason
+	// Path is the place in the patch, such as .spec.containers[name="web"].ports, or, in
+	// a JSON patch, [2].path; it is empty at the root.
+	Path string
+	// Expected and Received describe what should be there and what is.
+	Expected, Received string
+	// Advice says what to do. It is empty where Expected says it already.
+	Advice string
+}
+
+func (e *Error) Error() string {
+	text := "expected " + e.Expected + ", received " + e.Received
+	if e.Path != "" {
+		text = e.Path + ": " + text
+	}
+	if e.Advice != "" {
+		text += "; " + e.Advice
+	}
+	return text
+}
+
+func malformed(expected, received, advice string) error {
+	return &Error{Reason: Malformed, Expected: expected, Received: received, Advice: advice}
+}
+
+func unprocessable(expected, received, advice string) error {
+	return &Error{Reason: Unprocessable, Expected: expected, Received: received, Advice: advice}
+}
+
+// maxPath is how long the path in an error gets: its length may be a hostile patch's choice.
+const maxPath = 1000
+
+// under puts a step before the path of an error. Paths are made on the way out, so that only
+// those who fail pay for them.
+func under(err error, step string) error {
+	var e *Error
+	if errors.As(err, &e) && len(e.Path) < maxPath {
+		e.Path = step + e.Path
+	}
+	return err
+}
+
+func underField(err error, name string) error { return under(err, "."+name) }
+
+func underIndex(err error, i int) error { return under(err, indexStep(i)) }
+
+func indexStep(i int) string { return "[" + strconv.Itoa(i) + "]" }
+
+func keyStep(key string, value document.Value) string {
+	return "[" + key + "=" + clip(value.JSON()) + "]"
+}
+
+// describe says what a value is, in the words of an error.
+func describe(v document.Value) string {
+	switch v.Kind() {
+	case document.String:
+		return "the string " + strconv.Quote(clip(v.Text()))
+	case document.Number, document.Bool:
+		return "the " + v.Kind().String() + " " + clip(v.JSON())
+	case document.List, document.Map:
+		return "a " + v.Kind().String()
+	}
+	return v.Kind().String()
+}
+
+// show repeats a value, or its beginning.
+func show(v document.Value) string { return clip(v.JSON()) }
+
+// clip shortens a text, between two characters, to what an error repeats.
+func clip(s string) string {
+	const most = 120
+	if len(s) <= most {
+		return s
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}

@@ -1,0 +1,86 @@
+package strategic
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// refusedCases are patches that can't be merged. Kubernetes refuses them too, unless lenient.
+var refusedCases = []struct {
+	name          string
+	kind          reflect.Type
+	object, patch string
+	reason        Reason
+	path, text    string
+	lenient       bool
+}{
+	{"unknown $patch", pod, `{metadata: {labels: {}}}`, `{metadata: {labels: {$patch: replce}}}`, Malformed, `.metadata.labels.$patch`, `expected merge, replace or delete, received the string "replce"`, false},
+	{"unknown $patch of an item", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {containers: [{name: a, $patch: 1}]}}`, Malformed, `.spec.containers[0].$patch`, `received the number 1`, false},
+	{"a field that is not retained", deployment, `{spec: {strategy: {}}}`, `{spec: {strategy: {$retainKeys: [type], type: x, rollingUpdate: {}}}}`, Malformed, `.spec.strategy.$retainKeys`, `sets rollingUpdate`, false},
+	{"retained keys that are not a list", deployment, `{spec: {strategy: {}}}`, `{spec: {strategy: {$retainKeys: type}}}`, Malformed, `.spec.strategy.$retainKeys`, `expected a list of field names`, false},
+	{"no merge key in the patch", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {containers: [{image: x}]}}`, Malformed, `.spec.containers[0].name`, `received nothing`, false},
+	{"no merge key in a deletion", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {containers: [{$patch: delete}]}}`, Malformed, `.spec.containers[0].name`, `received nothing`, false},
+	{"no merge key in the object", pod, `{spec: {imagePullSecrets: [{}]}}`, `{spec: {imagePullSecrets: [{name: a}]}}`, Unprocessable, `.spec.imagePullSecrets[0]`, `merge key name`, false},
+	{"a merge key that is a map", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {containers: [{name: {}}]}}`, Malformed, `.spec.containers[0].name`, `received a map`, false},
+	{"scalars in a list of maps", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {containers: [a]}}`, Malformed, `.spec.containers[0]`, `expected a map`, false},
+	{"scalars in a list of maps that is empty", pod, `{spec: {containers: []}}`, `{spec: {containers: [a]}}`, Malformed, `.spec.containers[0]`, `expected a map with the merge key name`, false},
+	{"maps in a list of scalars", pod, `{metadata: {finalizers: []}}`, `{metadata: {finalizers: [{a: b}]}}`, Malformed, `.metadata.finalizers`, `no merge key`, false},
+	{"lists in a list", pod, `{metadata: {finalizers: [a]}}`, `{metadata: {finalizers: [[a]]}}`, Unprocessable, `.metadata.finalizers[0]`, `lists of lists`, false},
+	{"null in a list", pod, `{metadata: {finalizers: [a]}}`, `{metadata: {finalizers: [null]}}`, Malformed, `.metadata.finalizers[0]`, `received null`, false},
+	{"items of several kinds", pod, `{metadata: {finalizers: [a]}}`, `{metadata: {finalizers: [1]}}`, Malformed, `.metadata.finalizers[0]`, `expected a string`, false},
+	{"an order that misses an item", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {containers: [{name: a, image: x}], $setElementOrder/containers: [{name: b}]}}`, Malformed, `.spec.containers`, `a out of order or not named`, false},
+	{"an order that is another", pod, `{metadata: {finalizers: [a]}}`, `{metadata: {finalizers: [b, a], $setElementOrder/finalizers: [a, b]}}`, Malformed, `.metadata.finalizers`, `a out of order`, false},
+	{"an order that is another, of a new list", pod, `{metadata: {}}`, `{metadata: {finalizers: [b, a], $setElementOrder/finalizers: [a, b]}}`, Malformed, `.metadata.finalizers`, `a out of order`, false},
+	{"an order without keys", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {$setElementOrder/containers: [{}]}}`, Malformed, `.spec.$setElementOrder/containers[0].name`, `received nothing`, false},
+	{"an order of no list", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {$setElementOrder: [{name: a}]}}`, Malformed, `.spec.$setElementOrder`, `$setElementOrder/<name of a list>`, false},
+	{"an order that is not a list", pod, `{spec: {containers: [{name: a}]}}`, `{spec: {$setElementOrder/containers: a}}`, Malformed, `.spec.$setElementOrder/containers`, `expected a list`, false},
+	{"an order for a map", pod, `{metadata: {labels: {}}}`, `{metadata: {$setElementOrder/labels: [a]}}`, Unprocessable, `.metadata.labels`, `received a map`, false},
+	{"an order and a null", pod, `{metadata: {finalizers: [a]}}`, `{metadata: {finalizers: null, $setElementOrder/finalizers: [a]}}`, Malformed, `.metadata.finalizers`, `received null`, false},
+	{"taking away from no list", pod, `{metadata: {finalizers: [a]}}`, `{metadata: {$deleteFromPrimitiveList: [a]}}`, Malformed, `.metadata.$deleteFromPrimitiveList`, `$deleteFromPrimitiveList/<name of a list>`, false},
+	{"taking away what is not a list", pod, `{metadata: {finalizers: [a]}}`, `{metadata: {$deleteFromPrimitiveList/finalizers: a}}`, Malformed, `.metadata.$deleteFromPrimitiveList/finalizers`, `expected a list`, true},
+	{"taking maps away", pod, `{spec: {tolerations: [{key: a}]}}`, `{spec: {$deleteFromPrimitiveList/tolerations: [a]}}`, Unprocessable, `.spec.$deleteFromPrimitiveList/tolerations`, `$patch: delete`, false},
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range refusedCases {
+		t.Run(c.name, func(t *testing.T) {
+			object, patch := mustParse(t, c.object), mustParse(t, c.patch)
+			_, err := Merge(object, patch, mustType(t, c.kind))
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("got %v, want an Error", err)
+			}
+			if e.Reason != c.reason || e.Path != c.path || !strings.Contains(e.Error(), c.text) {
+				t.Errorf("got  %d %s\nwant %d %s … %s", e.Reason.Status(), e, c.reason.Status(), c.path, c.text)
+			}
+			if result, err := oracle(object, patch, c.kind); (err == nil) != c.lenient {
+				t.Errorf("Kubernetes: %s, %v", result, err)
+			}
+		})
+	}
+}
+
+func TestNotMaps(t *testing.T) {
+	list := mustParse(t, `[1]`)
+	for name, refuse := range map[string]func() error{
+		"strategic merge patch": func() error { _, err := Merge(mustParse(t, `{}`), list, nil); return err },
+		"JSON merge patch":      func() error { _, err := MergeJSON(mustParse(t, `{}`), list); return err },
+		"JSON patch":            func() error { _, err := ApplyJSONPatch(mustParse(t, `{}`), mustParse(t, `{}`)); return err },
+	} {
+		var e *Error
+		if err := refuse(); !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPathsEnd: the path in an error does not grow with what a hostile patch chooses.
+func TestPathsEnd(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 5000) + `{"$patch":"x"}` + strings.Repeat("}", 5000)
+	_, err := Merge(mustParse(t, `{}`), mustParse(t, deep), nil)
+	if err == nil || len(err.Error()) > 2*maxPath {
+		t.Errorf("an error of %d bytes", len(err.Error()))
+	}
+}

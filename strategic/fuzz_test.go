@@ -1,0 +1,111 @@
+package strategic
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// FuzzMerge merges anything into anything: it never panics, its errors say what is wrong, its
+// results are JSON, and patching twice is patching once.
+func FuzzMerge(f *testing.F) {
+	for _, c := range mergeCases {
+		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.patch).JSON())
+	}
+	for _, c := range refusedCases {
+		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.patch).JSON())
+	}
+	f.Fuzz(func(t *testing.T, objectText, patchText string) {
+		object, err := document.ParseJSON(objectText)
+		if err != nil || object.Kind() != document.Map {
+			return
+		}
+		patch, err := document.ParseJSON(patchText)
+		if err != nil {
+			return
+		}
+		typ := mustType(t, pod)
+		got, err := Merge(object, patch, typ)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Expected == "" || e.Received == "" {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		if reread, err := document.ParseJSON(got.JSON()); err != nil || !document.Equal(reread, got) {
+			t.Fatalf("the result %s is not JSON: %v", got, err)
+		}
+		// What was set where nothing was need not be what can be merged into.
+		if again, err := Merge(got, patch, typ); err == nil && !document.Equal(again, got) {
+			t.Fatalf("object %s\npatch %s\nonce  %s\ntwice %s", object, patch, got, again)
+		}
+	})
+}
+
+// FuzzDiff makes patches between anything: what is made turns the one into the other.
+func FuzzDiff(f *testing.F) {
+	for _, c := range mergeCases {
+		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.result).JSON())
+	}
+	f.Fuzz(func(t *testing.T, originalText, modifiedText string) {
+		original, err := document.ParseJSON(originalText)
+		if err != nil || original.Kind() != document.Map || !isSettled(reread(t, original)) {
+			return
+		}
+		modified, err := document.ParseJSON(modifiedText)
+		if err != nil || modified.Kind() != document.Map || !isSettled(reread(t, modified)) {
+			return
+		}
+		typ := mustType(t, pod)
+		patch, err := Diff(original, modified, typ)
+		if err != nil {
+			return
+		}
+		got, err := Merge(original, patch, typ)
+		if err != nil || !document.Equal(got, modified) && !hasTwinScalars(modified) {
+			t.Fatalf("original %s\nmodified %s\npatch %s\ngot %s, %v", original, modified, patch, got, err)
+		}
+	})
+}
+
+// hasTwinScalars reports whether a list has a scalar twice, which merged lists don't keep.
+func hasTwinScalars(v document.Value) bool {
+	var ids identities
+	for i := range v.Len() {
+		item := v.At(i)
+		if hasTwinScalars(item) {
+			return true
+		}
+		if v.Kind() == document.List && item.IsScalar() && ids.add(identify(item)) != len(ids.all)-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// FuzzJSONPatch applies anything to anything, beside the library of Kubernetes.
+func FuzzJSONPatch(f *testing.F) {
+	f.Add(`{"a":[1,{"b":2}]}`, `[{"op":"add","path":"/a/-","value":3},{"op":"move","from":"/a/0","path":"/c"}]`)
+	f.Add(`{"a":{"x~y/z":1}}`, `[{"op":"copy","from":"/a","path":"/b"},{"op":"remove","path":"/a/x~0y~1z"},{"op":"test","path":"/b","value":{"x~y/z":1}}]`)
+	f.Add(`{}`, `[{"op":"replace","path":"","value":{}},null,{"op":1}]`)
+	f.Fuzz(func(t *testing.T, objectText, patchText string) {
+		object, err := document.ParseJSON(objectText)
+		if err != nil || object.Kind() != document.Map {
+			return
+		}
+		patch, err := document.ParseJSON(patchText)
+		if err != nil {
+			return
+		}
+		got, err := ApplyJSONPatch(object, patch)
+		theirs, panicked, theirErr := jsonOracle(object, patch, applyOperations)
+		if err != nil || panicked || theirErr != nil {
+			return // what is refused differs a little: see docs/differences.md
+		}
+		if !document.Equal(got, theirs) {
+			t.Fatalf("object %s\npatch %s\ngot        %s\nKubernetes %s", object, patch, got, theirs)
+		}
+	})
+}

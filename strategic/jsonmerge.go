@@ -1,0 +1,83 @@
+package strategic
+
+import (
+	"github.com/cadastre/cadastre/document"
+)
+
+// MergeJSON merges a JSON merge patch (RFC 7396) into an object, both of them maps: maps are
+// merged, null removes a field, all else replaces what is there. As in Kubernetes, nulls are
+// also removed from the maps in a list that is new or replaces another. The result shares with
+// the object what the patch leaves alone; a patch that changes nothing returns the object
+// itself. Errors are of type [*Error].
+func MergeJSON(object, patch document.Value) (document.Value, error) {
+	if patch.Kind() != document.Map {
+		return document.Value{}, malformed("a map", describe(patch), "")
+	}
+	var m merger
+	return m.mergeJSON(object, patch), nil
+}
+
+// mergeJSON returns what a value becomes that may be absent; the patch is not null.
+func (m *merger) mergeJSON(live, patch document.Value) document.Value {
+	switch {
+	case live.Kind() == document.Map && patch.Kind() == document.Map:
+		return m.mergeJSONFields(live, patch)
+	case live.Kind() == document.Map:
+		return patch // with its nulls: that is Kubernetes' way
+	}
+	return keepEqual(live, m.withoutNulls(patch))
+}
+
+func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
+	mark := m.build.Mark()
+	changed := false
+	next := 0 // of the object's fields
+	for name, value := range patch.Fields() {
+		place, found := object.Find(name)
+		if next < place {
+			m.build.PushAll(object, next, place)
+		}
+		next = place
+		var live, result document.Value
+		if found {
+			live = object.At(place)
+			next++
+		}
+		if !value.IsNull() {
+			result = m.mergeJSON(live, value)
+		}
+		changed = changed || !document.Same(live, result)
+		m.build.Push(name, result)
+	}
+	if next < object.Len() {
+		m.build.PushAll(object, next, object.Len())
+	}
+	return m.build.MapIf(changed, mark, object)
+}
+
+// withoutNulls returns a value without the fields that are null. Items that are null stay.
+func (m *merger) withoutNulls(v document.Value) document.Value {
+	if v.Kind() != document.Map && v.Kind() != document.List || isWithoutNulls(v) {
+		return v
+	}
+	mark := m.build.Mark()
+	changed := false
+	named := v.Kind() == document.Map
+	for i := range v.Len() {
+		name, value := "", v.At(i)
+		if named {
+			name = v.Name(i)
+		}
+		if named && value.IsNull() {
+			changed = true
+			continue
+		}
+		result := m.withoutNulls(value)
+		changed = changed || !document.Same(value, result)
+		m.build.Push(name, result)
+	}
+	if named {
+		return m.build.MapIf(changed, mark, v)
+	}
+	return m.build.ListIf(changed, mark, v)
+}

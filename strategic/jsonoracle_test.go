@@ -1,0 +1,80 @@
+package strategic
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// jsonOracle patches as Kubernetes does; panics of its library are reported as such.
+func jsonOracle(object, patch document.Value, apply func(object, patch []byte) ([]byte, error)) (result document.Value, panicked bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			panicked = true
+		}
+	}()
+	text, err := apply([]byte(object.JSON()), []byte(patch.JSON()))
+	if err != nil {
+		return document.Value{}, false, err
+	}
+	result, err = document.ParseJSON(text)
+	return result, false, err
+}
+
+func applyOperations(object, patch []byte) ([]byte, error) {
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, err
+	}
+	return operations.Apply(object)
+}
+
+func TestJSONMergeLikeKubernetes(t *testing.T) {
+	for seed := range uint64(6_000) {
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 2))}
+		object, patch := reread(t, r.jsonMap(4)), reread(t, r.jsonMap(4))
+		want, _, wantErr := jsonOracle(object, patch, jsonpatch.MergePatch)
+		got, err := MergeJSON(object, patch)
+		if err != nil || wantErr != nil || !document.Equal(got, want) {
+			t.Fatalf("seed %d:\nobject %s\npatch %s\ngot        %s, %v\nKubernetes %s, %v", seed, object, patch, got, err, want, wantErr)
+		}
+		if document.Equal(got, object) != document.Same(got, object) {
+			t.Fatalf("seed %d:\nobject %s\npatch %s\na patch that changes nothing must return the object", seed, object, patch)
+		}
+	}
+}
+
+func TestJSONPatchLikeKubernetes(t *testing.T) {
+	applied, panics := 0, 0
+	for seed := range uint64(12_000) {
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 3))}
+		object := reread(t, r.jsonMap(4))
+		patch := reread(t, r.operations(object))
+		want, panicked, wantErr := jsonOracle(object, patch, applyOperations)
+		got, err := ApplyJSONPatch(object, patch)
+		if panicked {
+			panics++
+			continue
+		}
+		if (err == nil) != (wantErr == nil) || err == nil && !document.Equal(got, want) {
+			t.Fatalf("seed %d:\nobject %s\npatch %s\ngot        %s, %v\nKubernetes %s, %v", seed, object, patch, got, err, want, wantErr)
+		}
+		if err != nil {
+			if e, ok := err.(*Error); !ok || e.Reason != Unprocessable || e.Path == "" {
+				t.Fatalf("seed %d: error %#v", seed, err)
+			}
+			continue
+		}
+		applied++
+		if document.Equal(got, object) != document.Same(got, object) {
+			t.Fatalf("seed %d:\nobject %s\npatch %s\na patch that changes nothing must return the object", seed, object, patch)
+		}
+	}
+	if applied < 1_500 || panics > 600 {
+		t.Errorf("%d patches were applied, in %d the oracle panicked: too few to prove anything", applied, panics)
+	}
+	t.Logf("%d applied; the oracle panicked in %d", applied, panics)
+}

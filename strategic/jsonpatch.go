@@ -1,0 +1,272 @@
+package strategic
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// What Kubernetes allows in one JSON patch.
+const (
+	// MaxOperations is how many operations there may be.
+	MaxOperations = 10_000
+	// MaxCopiedBytes is how much JSON all operations copy may add together.
+	MaxCopiedBytes = 3 << 20
+)
+
+// ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. The result shares with the
+// object what the patch leaves alone; a patch that changes nothing returns the object itself.
+// Errors are of type [*Error], and their path starts with the number of the operation.
+//
+// It takes what Kubernetes takes beyond the RFC: replace adds a field that is not there, a
+// negative index counts from the end, a value that is left out is null, and so is a missing
+// field that is tested or copied.
+func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
+	if patch.Kind() != document.List {
+		return document.Value{}, malformed("a list of operations", describe(patch), "")
+	}
+	operations := make([]operation, patch.Len())
+	for i, item := range patch.Items() {
+		var err error
+		if operations[i], err = readOperation(item); err != nil {
+			return document.Value{}, underIndex(err, i)
+		}
+	}
+	if len(operations) > MaxOperations {
+		return document.Value{}, &Error{Reason: TooLarge, Expected: fmt.Sprintf("at most %d operations", MaxOperations),
+			Received: strconv.Itoa(len(operations)), Advice: "send several patches"}
+	}
+	p := &jsonPatch{root: &node{value: object}}
+	for i := range operations {
+		if err := p.do(&operations[i]); err != nil {
+			return document.Value{}, underIndex(err, i)
+		}
+	}
+	return p.finish(object), nil
+}
+
+// operation is one operation of a JSON patch.
+type operation struct {
+	op         string
+	path, from string
+	noPath     bool
+	noFrom     bool
+	value      document.Value // null if it was left out
+}
+
+func readOperation(v document.Value) (o operation, err error) {
+	if v.Kind() != document.Map && !v.IsNull() {
+		return o, malformed("an operation, a map with op and path", describe(v), "")
+	}
+	if o.value = v.Get("value"); o.value.IsAbsent() {
+		o.value = document.NewNull()
+	}
+	if o.op, _, err = readText(v, "op"); err != nil {
+		return o, err
+	}
+	if o.path, o.noPath, err = readText(v, "path"); err != nil {
+		return o, err
+	}
+	o.from, o.noFrom, err = readText(v, "from")
+	return o, err
+}
+
+// readText reads a field of an operation that is a string if it is there.
+func readText(v document.Value, name string) (text string, missing bool, err error) {
+	switch field := v.Get(name); field.Kind() {
+	case document.String:
+		return field.Text(), false, nil
+	case document.Absent, document.Null:
+		return "", true, nil
+	default:
+		return "", false, underField(malformed("a string", describe(field), ""), name)
+	}
+}
+
+// jsonPatch is a JSON patch at work.
+type jsonPatch struct {
+	root   *node
+	copied int
+	build  document.Builder
+}
+
+func (p *jsonPatch) finish(object document.Value) document.Value {
+	return keepEqual(object, p.root.freeze(&p.build))
+}
+
+func (p *jsonPatch) do(o *operation) error {
+	switch o.op {
+	case "add":
+		return p.add(o, &node{value: o.value})
+	case "remove":
+		return p.remove(o)
+	case "replace":
+		return p.replace(o)
+	case "move":
+		return p.move(o)
+	case "copy":
+		return p.copy(o)
+	case "test":
+		return p.test(o)
+	}
+	return underField(unprocessable("add, remove, replace, move, copy or test", "the operation "+strconv.Quote(clip(o.op)), ""), "op")
+}
+
+// place is where an operation works: a field or an item of a container.
+type place struct {
+	container *node
+	step      string
+}
+
+// find returns the place that a pointer points to; its container has to be there.
+func (p *jsonPatch) find(pointer string, missing bool) (place, error) {
+	if missing {
+		return place{}, unprocessable("a pointer such as /metadata/labels", "nothing", "")
+	}
+	rest, ok := strings.CutPrefix(pointer, "/")
+	if !ok {
+		return place{}, unprocessable("a pointer to a field or an item, which starts with /", strconv.Quote(clip(pointer)), "")
+	}
+	at := p.root
+	for {
+		step, more, deeper := strings.Cut(rest, "/")
+		step = unescape(step)
+		if !at.open() {
+			return place{}, unprocessable("a map or a list before "+strconv.Quote(clip(step)), describe(at.value), "")
+		}
+		if !deeper {
+			return place{at, step}, nil
+		}
+		next, err := at.get(step)
+		if err != nil {
+			return place{}, err
+		}
+		if next == nil {
+			return place{}, unprocessable("a path that is there", "no field "+strconv.Quote(clip(step))+" in "+strconv.Quote(clip(pointer)),
+				"add the maps around it first")
+		}
+		at, rest = next, more
+	}
+}
+
+// unescape decodes a step of a pointer. A tilde that stands for nothing is taken as it is.
+func unescape(step string) string {
+	if !strings.Contains(step, "~") {
+		return step
+	}
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+}
+
+func (p *jsonPatch) findPath(o *operation) (place, error) {
+	at, err := p.find(o.path, o.noPath)
+	if err != nil {
+		return at, underField(err, "path")
+	}
+	return at, nil
+}
+
+func (p *jsonPatch) findFrom(o *operation) (place, error) {
+	at, err := p.find(o.from, o.noFrom)
+	if err != nil {
+		return at, underField(err, "from")
+	}
+	return at, nil
+}
+
+func (p *jsonPatch) add(o *operation, value *node) error {
+	at, err := p.findPath(o)
+	if err != nil {
+		return err
+	}
+	if err := at.container.add(at.step, value); err != nil {
+		return underField(err, "path")
+	}
+	return nil
+}
+
+func (p *jsonPatch) remove(o *operation) error {
+	at, err := p.findPath(o)
+	if err != nil {
+		return err
+	}
+	if err := at.container.remove(at.step); err != nil {
+		return underField(err, "path")
+	}
+	return nil
+}
+
+func (p *jsonPatch) replace(o *operation) error {
+	if o.path == "" && !o.noPath {
+		if k := o.value.Kind(); k != document.Map && k != document.List {
+			return underField(unprocessable("a map or a list in the place of the object", describe(o.value), ""), "value")
+		}
+		p.root = &node{value: o.value}
+		return nil
+	}
+	at, err := p.findPath(o)
+	if err != nil {
+		return err
+	}
+	if err := at.container.set(at.step, &node{value: o.value}); err != nil {
+		return underField(err, "path")
+	}
+	return nil
+}
+
+func (p *jsonPatch) move(o *operation) error {
+	at, err := p.findFrom(o)
+	if err != nil {
+		return err
+	}
+	value, err := at.container.get(at.step)
+	if err == nil {
+		err = at.container.remove(at.step)
+	}
+	if err != nil {
+		return underField(err, "from")
+	}
+	return p.add(o, value)
+}
+
+func (p *jsonPatch) copy(o *operation) error {
+	at, err := p.findFrom(o)
+	if err != nil {
+		return err
+	}
+	from, err := at.container.get(at.step)
+	if err != nil {
+		return underField(err, "from")
+	}
+	value := document.NewNull()
+	if from != nil {
+		value = from.freeze(&p.build)
+	}
+	if p.copied += value.JSONSize(); p.copied > MaxCopiedBytes {
+		return unprocessable(fmt.Sprintf("at most %d bytes to be copied by one patch", MaxCopiedBytes),
+			strconv.Itoa(p.copied)+" up to here", "send several patches")
+	}
+	return p.add(o, &node{value: value})
+}
+
+func (p *jsonPatch) test(o *operation) error {
+	received := p.root
+	if o.path != "" || o.noPath {
+		at, err := p.findPath(o)
+		if err != nil {
+			return err
+		}
+		if received, err = at.container.get(at.step); err != nil {
+			return underField(err, "path")
+		}
+	}
+	value := document.NewNull()
+	if received != nil {
+		value = received.freeze(&p.build)
+	}
+	if !document.Equal(value, o.value) {
+		return unprocessable("the value at "+strconv.Quote(clip(o.path))+" to be "+show(o.value), show(value), "the test failed")
+	}
+	return nil
+}

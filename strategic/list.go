@@ -1,0 +1,128 @@
+package strategic
+
+import (
+	"github.com/cadastre/cadastre/document"
+)
+
+// mergeList merges a list of a patch into a live one by the strategy of its field. Where there
+// is no live list, or it is not merged, the patch's list takes its place.
+func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (document.Value, error) {
+	if live.Kind() != document.List || !f.merge {
+		if err := order.checkList(f.key, patch); err != nil {
+			return document.Value{}, err
+		}
+		result, err := m.settled(f.typ, patch)
+		return keepEqual(live, result), err
+	}
+	if live.Len() == 0 && patch.Len() == 0 {
+		return live, nil
+	}
+	kind, err := itemKind(live, patch)
+	switch {
+	case err != nil:
+		return document.Value{}, err
+	case kind == document.Map && f.key == "":
+		return document.Value{}, malformed("strings, numbers or booleans as items", "maps",
+			"this list has no merge key, so that maps in it can't be told apart")
+	case f.key != "":
+		return m.mergeKeyed(f, live, patch, order)
+	}
+	return m.mergeScalars(live, patch, order)
+}
+
+// itemKind returns what the items of two lists are, which are not both empty.
+func itemKind(lists ...document.Value) (document.Kind, error) {
+	kind := document.Absent
+	for _, list := range lists {
+		for i, item := range list.Items() {
+			switch {
+			case item.Kind() == document.List:
+				return kind, underIndex(unprocessable("a map or a scalar", "a list", "lists of lists can't be merged"), i)
+			case item.IsNull():
+				return kind, underIndex(malformed("a map or a scalar", "null", ""), i)
+			case kind == document.Absent:
+				kind = item.Kind()
+			case kind != item.Kind():
+				return kind, underIndex(malformed("a "+kind.String()+", as other items are", describe(item), ""), i)
+			}
+		}
+	}
+	return kind, nil
+}
+
+// mergeOrdered is mergeValue for a list with a directive $setElementOrder.
+func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order) (document.Value, error) {
+	if k := patch.Kind(); k != document.Absent && k != document.List {
+		return document.Value{}, malformed("a list, because of "+orderDirective, describe(patch), "")
+	}
+	if live.IsNull() {
+		live = document.Value{}
+	}
+	if k := live.Kind(); k != document.Absent && k != document.List {
+		return document.Value{}, unprocessable("the object to have a list here, because of "+orderDirective, describe(live), "")
+	}
+	if len(order.ids.all) == 0 {
+		order = nil
+	}
+	switch {
+	case !patch.IsAbsent():
+		return m.mergeList(f, live, patch, order)
+	case live.Len() == 0 || order == nil:
+		return live, nil
+	case f.key != "":
+		return m.mergeKeyed(f, live, patch, order)
+	}
+	return m.mergeScalars(live, patch, order)
+}
+
+// mergeScalars merges lists of scalars: what is there already is not added. Without an order,
+// that of the patch counts.
+func (m *merger) mergeScalars(live, patch document.Value, order *order) (document.Value, error) {
+	l, err := arrange(m, "", live)
+	if err != nil {
+		return document.Value{}, err
+	}
+	var added identities
+	for i, item := range patch.Items() {
+		id, err := identifyItem("", item)
+		if err != nil {
+			return document.Value{}, underIndex(err, i)
+		}
+		added.add(id)
+	}
+	if err := order.check(added.all); err != nil {
+		return document.Value{}, err
+	}
+	for id := range order.or(&added).each() {
+		if place := l.find(id); place >= 0 {
+			l.putAll(place)
+		} else if i := added.find(id); i >= 0 {
+			l.putNew(patch.At(i))
+		}
+	}
+	return l.finish(), nil
+}
+
+// without takes the scalars of one list out of another.
+func (m *merger) without(list, remove document.Value) (document.Value, error) {
+	var gone identities
+	for i, item := range remove.Items() {
+		id, err := identifyItem("", item)
+		if err != nil {
+			return list, underIndex(err, i)
+		}
+		gone.add(id)
+	}
+	mark := m.build.Mark()
+	for i, item := range list.Items() {
+		id, err := identifyItem("", item)
+		if err != nil {
+			return list, unprocessable("a list of strings, numbers or booleans", "one whose item "+indexStep(i)+" is "+describe(item),
+				"remove items of a list of maps with $patch: delete")
+		}
+		if gone.find(id) < 0 {
+			m.build.Push("", item)
+		}
+	}
+	return m.build.ListIf(m.build.Pushed(mark) < list.Len(), mark, list), nil
+}

@@ -1,0 +1,213 @@
+package strategic
+
+import (
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Merge merges a strategic merge patch into an object, both of them maps, by the strategies of
+// a type. The result shares with the object what the patch leaves alone; a patch that changes
+// nothing returns the object itself. Neither the patch's directives nor its nulls get into the
+// result. Errors are of type [*Error].
+func Merge(object, patch document.Value, t *Type) (document.Value, error) {
+	if patch.Kind() != document.Map {
+		return document.Value{}, malformed("a map", describe(patch), "")
+	}
+	var m merger
+	return m.mergeMap(t, object, patch)
+}
+
+// merger is one merge.
+type merger struct{ build document.Builder }
+
+// mergeMap merges a map of a patch into one of the object, or into nothing if that is absent
+// or not a map. It returns an absent value if there is to be nothing.
+func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value, error) {
+	if object.Kind() != document.Map {
+		if isSettled(patch) {
+			return patch, nil
+		}
+		object = document.Value{}
+	}
+	d, err := readDirectives(patch)
+	if err != nil {
+		return document.Value{}, err
+	}
+	switch {
+	case d.action == deleteAction && object.IsAbsent():
+		return document.Value{}, nil
+	case d.action == deleteAction:
+		return keepEqual(object, document.NewMap()), nil
+	case d.action == replaceAction:
+		result, err := m.mergeFields(t, document.Value{}, patch, d)
+		return keepEqual(object, result), err
+	}
+	return m.mergeFields(t, object, patch, d)
+}
+
+// mergeFields is mergeMap with directives that were read. Between two fields that the patch
+// touches, the object's fields stay as they are.
+func (m *merger) mergeFields(t *Type, object, patch document.Value, d directives) (document.Value, error) {
+	mark := m.build.Mark()
+	changed := object.IsAbsent()
+	next := 0 // of the object's fields
+	fields := touched{patch: patch, orders: d.orders, removes: d.removes}
+	for {
+		touch, ok := fields.step()
+		place, found := object.Len(), false
+		if ok {
+			place, found = object.Find(touch.name)
+		}
+		changed = m.keep(object, next, place, &d.retain) || changed
+		if !ok {
+			return m.build.MapIf(changed, mark, object), nil
+		}
+		next = place
+		var old, live document.Value
+		if found {
+			old = object.At(place)
+			next++
+		}
+		if d.retain.keeps(touch.name) {
+			live = old
+		}
+		value, err := m.mergeField(t.field(touch.name), live, &touch)
+		if err != nil {
+			return document.Value{}, err
+		}
+		changed = changed || !document.Same(old, value)
+		m.build.Push(touch.name, value)
+	}
+}
+
+// keep keeps the object's fields from one number up to another, save those that are not
+// retained. It reports whether there were any such.
+func (m *merger) keep(object document.Value, from, end int, retain *keySet) (dropped bool) {
+	if !retain.present {
+		if from < end {
+			m.build.PushAll(object, from, end)
+		}
+		return false
+	}
+	for i := from; i < end; i++ {
+		name, value := object.Field(i)
+		if retain.keeps(name) {
+			m.build.Push(name, value)
+		} else {
+			dropped = true
+		}
+	}
+	return dropped
+}
+
+// mergeField returns what becomes of one field, which may be absent before and after. Items
+// are added to a list before any are taken from it, so that what is both added and taken away
+// is not there.
+func (m *merger) mergeField(f *field, live document.Value, t *touch) (document.Value, error) {
+	order, err := readOrder(f.key, t.order)
+	if err != nil {
+		return document.Value{}, underField(err, orderDirective+"/"+t.name)
+	}
+	result, err := m.mergeValue(f, live, t.value, order)
+	if err != nil {
+		return document.Value{}, underField(err, t.name)
+	}
+	if t.remove.IsAbsent() || result.Kind() != document.List {
+		return result, nil
+	}
+	if result, err = m.without(result, t.remove); err != nil {
+		return document.Value{}, underField(err, removeDirective+"/"+t.name)
+	}
+	return result, nil
+}
+
+func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) (document.Value, error) {
+	if order != nil {
+		return m.mergeOrdered(f, live, patch, order)
+	}
+	switch patch.Kind() {
+	case document.Absent:
+		return live, nil
+	case document.Null:
+		return document.Value{}, nil
+	case document.Map:
+		if live.Kind() == document.Map && !f.replace {
+			return m.mergeMap(f.typ, live, patch)
+		}
+		result, err := m.mergeMap(f.typ, document.Value{}, patch)
+		return keepEqual(live, result), err
+	case document.List:
+		return m.mergeList(f, live, patch, nil)
+	}
+	return keepEqual(live, patch), nil
+}
+
+// keepEqual returns the live value if it equals the new one, so that what did not change is
+// seen to be the same, and keeps its spelling.
+func keepEqual(live, value document.Value) document.Value {
+	if document.Equal(live, value) {
+		return live
+	}
+	return value
+}
+
+// settled returns what a list of a patch becomes where there is none, or none that it is
+// merged with: the list without directives and nulls.
+func (m *merger) settled(t *Type, list document.Value) (document.Value, error) {
+	if isSettled(list) {
+		return list, nil
+	}
+	mark := m.build.Mark()
+	changed := false
+	for i, item := range list.Items() {
+		result, err := m.settledItem(t, item)
+		if err != nil {
+			return document.Value{}, underIndex(err, i)
+		}
+		changed = changed || !document.Same(item, result)
+		m.build.Push("", result)
+	}
+	return m.build.ListIf(changed, mark, list), nil
+}
+
+// settledItem returns what an item of a patch becomes as a new one; absent if it only says
+// what is done with others.
+func (m *merger) settledItem(t *Type, item document.Value) (document.Value, error) {
+	switch item.Kind() {
+	case document.List:
+		return m.settled(nil, item)
+	case document.Map:
+		if action, err := itemAction(item); err != nil || action != mergeAction {
+			return document.Value{}, err
+		}
+		return m.mergeMap(t, document.Value{}, item)
+	}
+	return item, nil
+}
+
+// itemAction reads the directive $patch of an item of a list.
+func itemAction(item document.Value) (action, error) {
+	directive := item.Get(patchDirective)
+	if directive.IsAbsent() {
+		return mergeAction, nil
+	}
+	action, err := readAction(directive)
+	if err != nil {
+		return action, underField(err, patchDirective)
+	}
+	return action, nil
+}
+
+// isSettled reports whether a value is known to have neither directives nor nulls. Most have
+// none, and of most this shows in the text.
+func isSettled(v document.Value) bool {
+	text, ok := v.CanonicalJSON()
+	return ok && !strings.Contains(text, "null") && !strings.Contains(text, `"$`)
+}
+
+// isWithoutNulls reports whether a value is known to have no nulls.
+func isWithoutNulls(v document.Value) bool {
+	text, ok := v.CanonicalJSON()
+	return ok && !strings.Contains(text, "null")
+}

@@ -1,0 +1,150 @@
+package strategic
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// node is a value that a JSON patch works on. A container is taken apart when an operation
+// looks into it, and put together at the end, so that many operations on one container cost
+// little more than one. Invariants:
+//
+//	fields != nil || items != nil    it was taken apart; value is what it was before
+//	value is of another kind         it is a scalar
+type node struct {
+	value  document.Value
+	fields map[string]*node
+	items  []*node
+	opened bool
+}
+
+// open takes a container apart; it reports whether it is one.
+func (n *node) open() bool {
+	if n.opened {
+		return true
+	}
+	kind := n.value.Kind()
+	if kind != document.Map && kind != document.List {
+		return false
+	}
+	nodes := make([]node, n.value.Len())
+	if kind == document.Map {
+		n.fields = make(map[string]*node, len(nodes))
+	} else {
+		n.items = make([]*node, len(nodes))
+	}
+	for i := range nodes {
+		nodes[i].value = n.value.At(i)
+		if kind == document.Map {
+			n.fields[n.value.Name(i)] = &nodes[i]
+		} else {
+			n.items[i] = &nodes[i]
+		}
+	}
+	n.opened = true
+	return true
+}
+
+// freeze returns the value of a node. What did not change is the value that it was before.
+func (n *node) freeze(build *document.Builder) document.Value {
+	if !n.opened {
+		return n.value
+	}
+	mark := build.Mark()
+	if n.fields == nil {
+		changed := len(n.items) != n.value.Len()
+		for i, item := range n.items {
+			value := item.freeze(build)
+			changed = changed || !document.Same(value, n.value.At(i))
+			build.Push("", value)
+		}
+		return build.ListIf(changed, mark, n.value)
+	}
+	changed := len(n.fields) != n.value.Len()
+	for i, name := range slices.Sorted(maps.Keys(n.fields)) {
+		value := n.fields[name].freeze(build)
+		changed = changed || n.value.Name(i) != name || !document.Same(value, n.value.At(i))
+		build.Push(name, value)
+	}
+	return build.MapIf(changed, mark, n.value)
+}
+
+// get returns the field or item that a step of a pointer names. A field that is not there is
+// nil, and so is a null that is looked into; an item has to be there.
+func (n *node) get(step string) (*node, error) {
+	if n.fields != nil {
+		return n.fields[step], nil
+	}
+	i, err := n.index(step, len(n.items))
+	if err != nil {
+		return nil, err
+	}
+	return n.items[i], nil
+}
+
+// add sets a field, or inserts an item.
+func (n *node) add(step string, value *node) error {
+	if n.fields != nil {
+		n.fields[step] = value
+		return nil
+	}
+	if step == "-" {
+		n.items = append(n.items, value)
+		return nil
+	}
+	i, err := n.index(step, len(n.items)+1)
+	if err != nil {
+		return err
+	}
+	n.items = slices.Insert(n.items, i, value)
+	return nil
+}
+
+// set sets a field, or an item that is there.
+func (n *node) set(step string, value *node) error {
+	if n.fields != nil {
+		n.fields[step] = value
+		return nil
+	}
+	i, err := n.index(step, len(n.items))
+	if err != nil {
+		return err
+	}
+	n.items[i] = value
+	return nil
+}
+
+// remove removes a field or an item that is there.
+func (n *node) remove(step string) error {
+	if n.fields != nil {
+		if _, ok := n.fields[step]; !ok {
+			return unprocessable("a field that is there", "no field "+strconv.Quote(clip(step)), "")
+		}
+		delete(n.fields, step)
+		return nil
+	}
+	i, err := n.index(step, len(n.items))
+	if err != nil {
+		return err
+	}
+	n.items = slices.Delete(n.items, i, i+1)
+	return nil
+}
+
+// index returns which of so many items a step names.
+func (n *node) index(step string, count int) (int, error) {
+	i, err := strconv.Atoi(step)
+	if err != nil {
+		return 0, unprocessable("the number of an item", strconv.Quote(clip(step)), "")
+	}
+	if i < 0 {
+		i += count
+	}
+	if i < 0 || i >= count {
+		return 0, unprocessable("the number of an item below "+strconv.Itoa(count), step, "")
+	}
+	return i, nil
+}

@@ -1,0 +1,237 @@
+package strategic
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// loadKubernetes loads the OpenAPI document of Kubernetes that kube-openapi is tested with.
+func loadKubernetes(t testing.TB) *Schema {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kube-openapi").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "pkg/schemaconv/testdata/swagger.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := LoadOpenAPI(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestOpenAPISaysWhatTagsSay compares the strategies of both sources, wherever both have a
+// field: the document and the Go types may be of different releases.
+func TestOpenAPISaysWhatTagsSay(t *testing.T) {
+	s := loadKubernetes(t)
+	declared := 0
+	for _, c := range []struct {
+		group, version, kind string
+		typ                  reflect.Type
+	}{
+		{"apps", "v1", "Deployment", reflect.TypeFor[appsv1.Deployment]()},
+		{"apps", "v1", "StatefulSet", reflect.TypeFor[appsv1.StatefulSet]()},
+		{"", "v1", "Pod", reflect.TypeFor[corev1.Pod]()},
+		{"", "v1", "Service", reflect.TypeFor[corev1.Service]()},
+		{"", "v1", "ServiceAccount", reflect.TypeFor[corev1.ServiceAccount]()},
+		{"", "v1", "Node", reflect.TypeFor[corev1.Node]()},
+		{"", "v1", "PersistentVolume", reflect.TypeFor[corev1.PersistentVolume]()},
+		{"batch", "v1", "Job", reflect.TypeFor[batchv1.Job]()},
+		{"networking.k8s.io", "v1", "NetworkPolicy", reflect.TypeFor[networkingv1.NetworkPolicy]()},
+	} {
+		fromDocument, ok := s.Kind(c.group, c.version, c.kind)
+		if !ok {
+			t.Fatalf("there is no kind %s", c.kind)
+		}
+		declared += compareStrategies(t, c.kind, mustType(t, c.typ), fromDocument, map[*Type]bool{})
+	}
+	if declared < 60 {
+		t.Errorf("only %d strategies were compared", declared)
+	}
+}
+
+func compareStrategies(t *testing.T, at string, a, b *Type, seen map[*Type]bool) (declared int) {
+	if a == nil || b == nil || seen[a] {
+		return 0
+	}
+	seen[a] = true
+	a.field("") // loads it
+	for name, f := range a.fields {
+		g := b.fields[name]
+		if g == nil {
+			continue
+		}
+		if f.strategy != g.strategy && name != "key" { // older releases had tags on the key of a match expression
+			t.Errorf("%s.%s: %+v by tags, %+v by OpenAPI", at, name, f.strategy, g.strategy)
+		}
+		if f.strategy != (strategy{}) {
+			declared++
+		}
+		declared += compareStrategies(t, at+"."+name, f.typ, g.typ, seen)
+	}
+	return declared
+}
+
+// customSchema has a union of each sort, in a kind that no Go type knows.
+const customSchema = `
+openapi: 3.0.0
+components:
+  schemas:
+    io.example.Thing:
+      type: object
+      x-kubernetes-group-version-kind: [{group: example.io, version: v1, kind: Thing}]
+      properties:
+        plain: {allOf: [{$ref: '#/components/schemas/io.example.Union'}]}
+        unionName: {allOf: [{$ref: '#/components/schemas/io.example.Union'}], x-kubernetes-patch-strategy: retainKeys}
+        inlined:
+          type: array
+          x-kubernetes-patch-strategy: merge,retainKeys
+          x-kubernetes-patch-merge-key: id
+          items: {$ref: '#/components/schemas/io.example.Union'}
+        byName: {type: object, additionalProperties: {type: object, properties: {tags: {type: array, items: {type: string}, x-kubernetes-patch-strategy: merge}}}}
+    io.example.Union:
+      type: object
+      properties:
+        id: {type: string}
+        discriminatorName: {type: string}
+        fooField: {type: object, properties: {fooSubfield: {type: string}}}
+        barField: {type: object, properties: {barSubfield: {type: string}}}
+`
+
+func customType(t testing.TB) *Type {
+	t.Helper()
+	s, err := LoadOpenAPI(mustParse(t, customSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	thing, ok := s.Kind("example.io", "v1", "Thing")
+	if named, found := s.Type("io.example.Thing"); !ok || !found || named != thing {
+		t.Fatal("the kind is not its type")
+	}
+	return thing
+}
+
+// TestRetainKeysOfCustomKinds makes patches from what is live and what is wanted, and merges
+// them: they carry the directive wherever the strategy says so, and only there.
+func TestRetainKeysOfCustomKinds(t *testing.T) {
+	typ := customType(t)
+	for _, c := range []struct{ name, live, wanted, patch string }{
+		{"discriminated",
+			`{unionName: {discriminatorName: foo, fooField: {fooSubfield: val1}}}`,
+			`{unionName: {discriminatorName: bar, barField: {barSubfield: val2}}}`,
+			`{unionName: {$retainKeys: [barField, discriminatorName], discriminatorName: bar, barField: {barSubfield: val2}, fooField: null}}`},
+		{"not discriminated",
+			`{unionName: {fooField: {fooSubfield: val1}}}`, `{unionName: {barField: {barSubfield: val2}}}`,
+			`{unionName: {$retainKeys: [barField], barField: {barSubfield: val2}, fooField: null}}`},
+		{"inlined",
+			`{inlined: [{id: a, fooField: {}}, {id: b, fooField: {}}]}`, `{inlined: [{id: a, barField: {}}, {id: b, fooField: {}}]}`,
+			`{inlined: [{$retainKeys: [barField, id], id: a, barField: {}, fooField: null}], $setElementOrder/inlined: [{id: a}, {id: b}]}`},
+		{"without the strategy",
+			`{plain: {fooField: {fooSubfield: val1}}}`, `{plain: {barField: {barSubfield: val2}}}`,
+			`{plain: {barField: {barSubfield: val2}, fooField: null}}`},
+		{"inside a map of anything",
+			`{byName: {x: {tags: [a]}}}`, `{byName: {x: {tags: [a, b]}}}`,
+			`{byName: {x: {tags: [b], $setElementOrder/tags: [a, b]}}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			live, wanted := mustParse(t, c.live), mustParse(t, c.wanted)
+			patch, err := Diff(live, wanted, typ)
+			if err != nil || !document.Equal(patch, mustParse(t, c.patch)) {
+				t.Errorf("patch %s, %v\nwant  %s", patch, err, mustParse(t, c.patch))
+			}
+			if got, err := Merge(live, patch, typ); err != nil || !document.Equal(got, wanted) {
+				t.Errorf("got %s, %v\nwant %s", got, err, wanted)
+			}
+		})
+	}
+}
+
+// TestRetainKeysClearsWhatTheAuthorNeverHad is what the directive is for: the live field comes
+// from somebody else.
+func TestRetainKeysClearsWhatTheAuthorNeverHad(t *testing.T) {
+	typ := mustType(t, deployment)
+	original := mustParse(t, `{spec: {replicas: 1}}`)
+	modified := mustParse(t, `{spec: {replicas: 1, strategy: {type: Recreate}}}`)
+	current := mustParse(t, `{spec: {replicas: 1, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}`)
+	patch, err := ThreeWay{Type: typ, Overwrite: true, Fixed: KubectlFixed()}.Diff(original, modified, current)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := mustParse(t, `{spec: {strategy: {$retainKeys: [type], type: Recreate}}}`); !document.Equal(patch, want) {
+		t.Errorf("patch %s", patch)
+	}
+	if got, err := Merge(current, patch, typ); err != nil || !document.Equal(got, modified) {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestBadStrategies(t *testing.T) {
+	_, err := LoadOpenAPI(mustParse(t, `{definitions: {Foo: {properties: {
+	  a: {type: array, x-kubernetes-patch-strategy: mrge},
+	  b: {type: array, x-kubernetes-patch-strategy: "merge,replace"}}}}}`))
+	if err == nil || !strings.Contains(err.Error(), `Foo.a: patch strategy: expected merge, replace or retainKeys, received "mrge"`) ||
+		!strings.Contains(err.Error(), `Foo.b`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := LoadOpenAPI(mustParse(t, `{}`)); err == nil {
+		t.Error("no document was accepted")
+	}
+	if _, err := FromGoType(reflect.TypeFor[string]()); err == nil {
+		t.Error("a string was accepted")
+	}
+}
+
+// TestHostileSchemas end: references in circles, and to nothing.
+func TestHostileSchemas(t *testing.T) {
+	s, err := LoadOpenAPI(mustParse(t, `{definitions: {
+	  A: {$ref: '#/definitions/B'}, B: {$ref: '#/definitions/A'},
+	  C: {properties: {a: {$ref: '#/definitions/A'}, c: {$ref: '#/definitions/C'}, gone: {$ref: '#/definitions/None'}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := s.Type("C")
+	got, err := Merge(mustParse(t, `{a: {x: 1}, c: {c: {a: 1}}, gone: {y: [1]}}`), mustParse(t, `{a: {x: 2}, c: {c: {a: null}}, gone: {y: [2]}}`), c)
+	if err != nil || !document.Equal(got, mustParse(t, `{a: {x: 2}, c: {c: {}}, gone: {y: [2]}}`)) {
+		t.Errorf("got %s, %v", got, err)
+	}
+	deep := strings.Repeat(`{"properties":{"a":`, 500) + `{}` + strings.Repeat("}}", 500)
+	if _, err := LoadOpenAPI(mustParse(t, `{"definitions":{"A":`+deep+`}}`)); err == nil {
+		t.Error("endless nesting was accepted")
+	}
+}
+
+// TestEmbedding: fields of embedded structs belong to the struct around them.
+func TestEmbedding(t *testing.T) {
+	fields := goFields(reflect.TypeFor[corev1.Pod]())
+	var names []string
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "apiVersion kind metadata spec status" {
+		t.Errorf("got %s", got)
+	}
+	volume := goFields(reflect.TypeFor[corev1.Volume]())
+	if volume["name"] == nil || volume["emptyDir"] == nil {
+		t.Error("the sources of a volume are inlined")
+	}
+}
