@@ -145,6 +145,7 @@ func TestNumbers(t *testing.T) {
 		{"waited for up to 3 seconds", "internal/cache/open.go", "defaultFutureWait = 3 * time.Second"},
 		{"lives for ten years", "internal/identity/authority.go", "authorityLife = 10 * 365 * 24 * time.Hour"},
 		{"lives for a year", "internal/identity/authority.go", "leafLife = 365 * 24 * time.Hour"},
+		{"addresses from 10.96.0.0/12", "internal/addresses/addresses.go", `netip.MustParsePrefix("10.96.0.0/12")`},
 		{"TLS 1.2 or later", "internal/identity/serving.go", "MinVersion: tls.VersionTLS12"},
 	} {
 		code, err := os.ReadFile(filepath.Join("..", n.file))
@@ -174,8 +175,28 @@ func TestNotServed(t *testing.T) {
 		c.call("POST", path, "{}").want(http.StatusNotFound).wantText("the server could not find the requested resource: ")
 	}
 	c.call("GET", pod+"log", "").want(http.StatusNotFound)
-	c.call("PUT", "/api/v1/namespaces/default/finalize", "{}").want(http.StatusNotFound)
 	c.call("GET", "/api/v1/namespaces/default/services/web/proxy", "").want(http.StatusNotFound)
+}
+
+// TestPatchTypes are those of the manual.
+func TestPatchTypes(t *testing.T) {
+	c := newClient(t)
+	c.apply("c", "m", `"data":{"a":"1"}`).want(201)
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(application/[a-z-]+[+](json|yaml))`").FindAllSubmatch(page, -1)
+	if len(named) == 0 {
+		t.Error("the manual names no patches")
+	}
+	refused := c.call("PATCH", configMaps+"/c", "{}", "Content-Type: application/foo").want(http.StatusUnsupportedMediaType)
+	for _, name := range named {
+		refused.wantText(string(name[1]))
+	}
+	if accepted := strings.Count(refused.text, "application/") - 1; accepted != len(named) {
+		t.Errorf("%s names %d types of patches; the server says %s", manual, len(named), refused.text)
+	}
 }
 
 // TestBodyLimit is that of the manual.
