@@ -174,7 +174,6 @@ func TestNotServed(t *testing.T) {
 		c.call("POST", path, "{}").want(http.StatusNotFound).wantText("the server could not find the requested resource: ")
 	}
 	c.call("GET", pod+"log", "").want(http.StatusNotFound)
-	c.call("PUT", "/api/v1/namespaces/default/finalize", "{}").want(http.StatusNotFound)
 	c.call("GET", "/api/v1/namespaces/default/services/web/proxy", "").want(http.StatusNotFound)
 }
 
