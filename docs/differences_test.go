@@ -93,30 +93,25 @@ func TestDifferenceDeletionWaitsForNoGarbageCollector(t *testing.T) {
 	}
 }
 
-// Kubernetes: finalizers kubernetes.io/pvc-protection and pv-protection; tolerations, priority and
-// preemptionPolicy of pods.
-func TestDifferenceNothingIsAddedForACluster(t *testing.T) {
+// Kubernetes: finalizers kubernetes.io/pvc-protection and pv-protection.
+func TestDifferenceNoFinalizersThatNobodyRemoves(t *testing.T) {
 	c := newClient(t)
 	claim := c.call("POST", "/api/v1/namespaces/default/persistentvolumeclaims",
 		`{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`).want(201)
 	volume := c.call("POST", "/api/v1/persistentvolumes",
 		`{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},"hostPath":{"path":"/x"}}}`).want(201)
-	pod := c.call("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"c"},"spec":{"containers":[{"name":"a","image":"b"}]}}`).want(201)
-	for _, absent := range []string{
-		claim.get("metadata", "finalizers"), volume.get("metadata", "finalizers"),
-		pod.get("spec", "tolerations"), pod.get("spec", "priority"), pod.get("spec", "preemptionPolicy"),
-	} {
+	for _, absent := range []string{claim.get("metadata", "finalizers"), volume.get("metadata", "finalizers")} {
 		if absent != "" {
 			t.Errorf("received %s, want nothing", absent)
 		}
 	}
 }
 
-// Kubernetes: 69 cluster roles, the service default/kubernetes, two priority classes, and flow schemas.
+// Kubernetes: 69 cluster roles, the service default/kubernetes, and flow schemas.
 func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
 	c := newClient(t)
 	for _, path := range []string{
-		"/api/v1/services", "/api/v1/configmaps", "/apis/scheduling.k8s.io/v1/priorityclasses",
+		"/api/v1/services", "/api/v1/configmaps",
 		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/rbac.authorization.k8s.io/v1/roles",
 	} {
 		if items := c.call("GET", path, "").want(200).get("items"); items != "[]" {

@@ -66,11 +66,7 @@ func ownerText(e apply.Entry) string {
 	if e.Operation != apply.Update {
 		return text
 	}
-	text += " using " + e.APIVersion
-	if !e.Time.IsZero() {
-		text += " at " + e.Time.UTC().Format(time.RFC3339)
-	}
-	return text
+	return text + " using " + e.APIVersion
 }
 
 // conflictDetail is what Kubernetes does not say.
