@@ -9,10 +9,9 @@ import (
 )
 
 // random makes objects of Go types, and patches of them, out of few words, so that things
-// meet. All that it makes is valid, unless broken is set.
+// meet. All that it makes is valid.
 type random struct {
 	*rand.Rand
-	broken bool
 }
 
 var words = []string{"a", "b", "c", "d", "e", "f"}
