@@ -23,9 +23,30 @@ type versions struct{ original, current, modified document.Value }
 // twoWay reports whether all that is there is the author's.
 func (v *versions) twoWay() bool { return document.Same(v.original, v.current) }
 
-// field returns the versions of a field.
-func (v *versions) field(name string) versions {
-	return versions{v.original.Get(name), v.current.Get(name), v.modified.Get(name)}
+// fieldFinder finds the fields of a map that is asked for names in their order.
+type fieldFinder struct {
+	v    document.Value
+	next int
+}
+
+func finder(v document.Value) fieldFinder {
+	if v.Kind() != document.Map {
+		return fieldFinder{}
+	}
+	return fieldFinder{v: v}
+}
+
+func (f *fieldFinder) find(name string) document.Value {
+	for f.next < f.v.Len() {
+		switch found := f.v.Name(f.next); {
+		case found == name:
+			return f.v.At(f.next)
+		case found > name:
+			return document.Value{}
+		}
+		f.next++
+	}
+	return document.Value{}
 }
 
 // patchFields are the fields of a patch in the making.
@@ -42,8 +63,12 @@ func diffMap(t *Type, retain bool, v *versions) (document.Value, error) {
 		return document.NewMap(), nil
 	}
 	var patch patchFields
+	currents, originals := finder(v.current), finder(v.original)
 	for name, modified := range v.modified.Fields() {
-		part := v.field(name)
+		part := versions{current: currents.find(name), modified: modified}
+		if part.original = part.current; !v.twoWay() {
+			part.original = originals.find(name)
+		}
 		if modified.IsNull() {
 			if part.current.Kind() > document.Null {
 				patch.set(name, modified)
@@ -54,8 +79,9 @@ func diffMap(t *Type, retain bool, v *versions) (document.Value, error) {
 			return document.Value{}, underField(err, name)
 		}
 	}
+	currents, modifieds := finder(v.current), finder(v.modified)
 	for name := range v.original.Fields() {
-		if part := v.field(name); part.modified.IsAbsent() && !part.current.IsAbsent() {
+		if modifieds.find(name).IsAbsent() && !currents.find(name).IsAbsent() {
 			patch.set(name, document.NewNull())
 		}
 	}

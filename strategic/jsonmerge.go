@@ -13,7 +13,8 @@ func MergeJSON(object, patch document.Value) (document.Value, error) {
 	if patch.Kind() != document.Map {
 		return document.Value{}, malformed("a map", describe(patch), "")
 	}
-	var m merger
+	m := newMerger()
+	defer m.free()
 	return m.mergeJSON(object, patch), nil
 }
 

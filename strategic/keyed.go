@@ -13,8 +13,8 @@ type edits struct {
 	replace bool             // the items take the place of all others
 }
 
-func readEdits(key string, patch document.Value) (*edits, error) {
-	e := &edits{key: key}
+func (m *merger) readEdits(key string, patch document.Value) (*edits, error) {
+	e := &edits{key: key, items: make([]document.Value, 0, patch.Len()), ids: m.identities(patch.Len())}
 	for i, item := range patch.Items() {
 		if err := e.read(item); err != nil {
 			return nil, underIndex(err, i)
@@ -67,7 +67,7 @@ func ambiguous(key, where string, a, b document.Value) error {
 // mergeKeyed merges lists of maps whose items are told apart by a key. Without an order, that
 // of the patch counts.
 func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) (document.Value, error) {
-	e, err := readEdits(f.key, patch)
+	e, err := m.readEdits(f.key, patch)
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -90,6 +90,7 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 			}
 		}
 	}
+	l.expect(len(order.or(&e.ids).all))
 	for id := range order.or(&e.ids).each() {
 		if err := m.mergeItem(f, l, e, id); err != nil {
 			return document.Value{}, err

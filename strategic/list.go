@@ -82,7 +82,7 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	if err != nil {
 		return document.Value{}, err
 	}
-	var added identities
+	added := m.identities(patch.Len())
 	for i, item := range patch.Items() {
 		id, err := identifyItem("", item)
 		if err != nil {
@@ -93,6 +93,7 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	if err := order.check(added.all); err != nil {
 		return document.Value{}, err
 	}
+	l.expect(len(order.or(&added).all))
 	for id := range order.or(&added).each() {
 		if place := l.find(id); place >= 0 {
 			l.putAll(place)
@@ -105,7 +106,7 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 
 // without takes the scalars of one list out of another.
 func (m *merger) without(list, remove document.Value) (document.Value, error) {
-	var gone identities
+	gone := m.identities(remove.Len())
 	for i, item := range remove.Items() {
 		id, err := identifyItem("", item)
 		if err != nil {

@@ -14,12 +14,10 @@ func Merge(object, patch document.Value, t *Type) (document.Value, error) {
 	if patch.Kind() != document.Map {
 		return document.Value{}, malformed("a map", describe(patch), "")
 	}
-	var m merger
+	m := newMerger()
+	defer m.free()
 	return m.mergeMap(t, object, patch)
 }
-
-// merger is one merge.
-type merger struct{ build document.Builder }
 
 // mergeMap merges a map of a patch into one of the object, or into nothing if that is absent
 // or not a map. It returns an absent value if there is to be nothing.
@@ -105,7 +103,7 @@ func (m *merger) keep(object document.Value, from, end int, retain *keySet) (dro
 // are added to a list before any are taken from it, so that what is both added and taken away
 // is not there.
 func (m *merger) mergeField(f *field, live document.Value, t *touch) (document.Value, error) {
-	order, err := readOrder(f.key, t.order)
+	order, err := m.readOrder(f.key, t.order)
 	if err != nil {
 		return document.Value{}, underField(err, orderDirective+"/"+t.name)
 	}

@@ -14,11 +14,11 @@ import (
 // order is what a directive $setElementOrder says; nil if there is none.
 type order struct{ ids identities }
 
-func readOrder(key string, list document.Value) (*order, error) {
+func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	if list.IsAbsent() {
 		return nil, nil
 	}
-	o := &order{}
+	o := &order{ids: m.identities(list.Len())}
 	for i, item := range list.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
@@ -92,7 +92,7 @@ type namedItem struct {
 }
 
 func arrange(m *merger, key string, live document.Value) (*arrangement, error) {
-	l := &arrangement{m: m, live: live, done: make([]bool, live.Len())}
+	l := &arrangement{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
 	for i, item := range live.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
@@ -116,6 +116,9 @@ func (l *arrangement) find(id identity) int {
 	}
 	return -1
 }
+
+// expect makes room for so many named items.
+func (l *arrangement) expect(count int) { l.named = make([]namedItem, 0, count) }
 
 // put gives a live item the next place in the row of those that are named, with what became
 // of it.

@@ -1,0 +1,96 @@
+package strategic_test
+
+import (
+	"fmt"
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/strategic"
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func yaml(text string) document.Value { return must(document.ParseYAML([]byte(text))) }
+
+func ExampleMerge() {
+	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
+	live := yaml(`
+spec:
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}
+  template: {spec: {containers: [{name: web, image: 'web:1'}, {name: proxy, image: 'proxy:4'}]}}`)
+	patch := yaml(`
+spec:
+  strategy: {$retainKeys: [type], type: Recreate}
+  template: {spec: {containers: [{name: web, image: 'web:2'}]}}`)
+	fmt.Print(must(strategic.Merge(live, patch, deployment)).YAML())
+	// Output:
+	// spec:
+	//   strategy:
+	//     type: Recreate
+	//   template:
+	//     spec:
+	//       containers:
+	//       - image: web:2
+	//         name: web
+	//       - image: proxy:4
+	//         name: proxy
+}
+
+func ExampleMerge_refused() {
+	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
+	live := yaml(`spec: {strategy: {type: RollingUpdate}}`)
+	patch := yaml(`spec: {strategy: {$retainKeys: [type], type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}`)
+	_, err := strategic.Merge(live, patch, deployment)
+	fmt.Println(err)
+	// Output:
+	// .spec.strategy.$retainKeys: expected all fields that the patch sets to be listed, received a patch that sets rollingUpdate, which is not; add it to the list, or leave it out of the patch
+}
+
+func ExampleDiff() {
+	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
+	before := yaml(`spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}`)
+	after := yaml(`spec: {strategy: {type: Recreate}}`)
+	fmt.Println(must(strategic.Diff(before, after, deployment)))
+	// Output:
+	// {"spec":{"strategy":{"$retainKeys":["type"],"rollingUpdate":null,"type":"Recreate"}}}
+}
+
+func ExampleThreeWay() {
+	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
+	lastApplied := yaml(`spec: {replicas: 1, paused: true}`)
+	wanted := yaml(`spec: {replicas: 2}`)
+	live := yaml(`{metadata: {uid: x}, spec: {replicas: 5, paused: true, minReadySeconds: 7}}`)
+	fmt.Println(must(strategic.ThreeWay{Type: deployment, Overwrite: true}.Diff(lastApplied, wanted, live)))
+
+	_, err := strategic.ThreeWay{Type: deployment}.Diff(lastApplied, wanted, live)
+	fmt.Println(err)
+	// Output:
+	// {"spec":{"paused":null,"replicas":2}}
+	// .spec.replicas: somebody else changed this to 5, the patch would change it to 2; adopt the change, or overwrite it
+}
+
+func ExampleApplyJSONPatch() {
+	object := yaml(`{metadata: {labels: {a: "1"}}, items: [x]}`)
+	patch := yaml(`[{op: test, path: /metadata/labels/a, value: "1"}, {op: add, path: /items/-, value: z}]`)
+	fmt.Println(must(strategic.ApplyJSONPatch(object, patch)))
+
+	_, err := strategic.ApplyJSONPatch(object, yaml(`[{op: remove, path: /metadata/annotations/b}]`))
+	fmt.Println(err)
+	// Output:
+	// {"items":["x","z"],"metadata":{"labels":{"a":"1"}}}
+	// [0].path: expected a path that is there, received no field "annotations" in "/metadata/annotations/b"; add the maps around it first
+}
+
+func ExampleMergeJSON() {
+	object := yaml(`{metadata: {labels: {a: "1", b: "2"}}, items: [x, w]}`)
+	fmt.Println(must(strategic.MergeJSON(object, yaml(`{metadata: {labels: {b: null}}, items: [z]}`))))
+	// Output:
+	// {"items":["z"],"metadata":{"labels":{"a":"1"}}}
+}
