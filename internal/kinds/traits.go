@@ -23,6 +23,9 @@ type Traits struct {
 	Singly bool
 	// ShowsDeleted says that a deletion is answered with the object that is gone.
 	ShowsDeleted bool
+	// Contains says that other objects are in it: it goes only when spec.finalizers says that it is
+	// empty.
+	Contains bool
 }
 
 // GracePeriod returns how many seconds a deletion leaves to an object: those that were asked for,
@@ -85,8 +88,10 @@ func (t *Traits) set(name string) error {
 		t.Singly = true
 	case "shows-deleted":
 		t.ShowsDeleted = true
+	case "contains":
+		t.Contains = true
 	default:
-		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful, singly or shows-deleted, received %q", name)
+		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted or contains, received %q", name)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/store"
 )
 
@@ -72,8 +73,9 @@ func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Objec
 	if err := d.checkPreconditions(live, parsed.Document); err != nil {
 		return Deleted{}, err
 	}
-	grace := d.Endpoint.Kind.GracePeriod(parsed.Document, d.Grace, d.HasGrace)
-	if grace == 0 && parsed.Document.Lookup("metadata", "finalizers").Len() == 0 {
+	kind, isMarked := d.Endpoint.Kind, !parsed.Document.Lookup("metadata", "deletionTimestamp").IsAbsent()
+	grace := kind.GracePeriod(parsed.Document, d.Grace, d.HasGrace)
+	if grace == 0 && !hasFinalizers(kind, parsed.Document) && (isMarked || !kind.Contains) {
 		return o.deleteNow(ctx, d, live, parsed)
 	}
 	return o.markDeleted(ctx, d, live, parsed, grace)
@@ -83,7 +85,7 @@ func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Objec
 func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object) (Deleted, error) {
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
-		parsed.Document = o.marked(parsed.Document, 0)
+		parsed.Document = o.marked(d.Endpoint.Kind, parsed.Document, 0)
 		var err error
 		if deleted.Object, err = o.draft(live, parsed); err != nil {
 			return Deleted{}, err
@@ -107,7 +109,10 @@ func (o *Objects) draft(live *cache.Object, changed apply.Object) (*cache.Object
 }
 
 // marked returns an object that is to be deleted in so many seconds.
-func (o *Objects) marked(doc document.Value, grace int64) document.Value {
+func (o *Objects) marked(kind *kinds.Kind, doc document.Value, grace int64) document.Value {
+	if kind.Contains {
+		return o.terminating(doc)
+	}
 	metadata := doc.Get("metadata")
 	if generation, _ := metadata.Get("generation").Int64(); generation > 0 && metadata.Get("deletionTimestamp").IsAbsent() {
 		metadata = metadata.With("generation", document.NewInt(generation+1))
@@ -118,14 +123,20 @@ func (o *Objects) marked(doc document.Value, grace int64) document.Value {
 		With("deletionGracePeriodSeconds", document.NewInt(grace)))
 }
 
+// terminating returns something that is to be deleted when it is empty.
+func (o *Objects) terminating(doc document.Value) document.Value {
+	metadata := doc.Get("metadata").With("deletionTimestamp", document.NewString(o.Now().UTC().Format(time.RFC3339)))
+	return doc.With("metadata", metadata).With("status", doc.Get("status").With("phase", document.NewString("Terminating")))
+}
+
 // markDeleted notes that an object is to be deleted when it has nothing left to wait for.
 func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object, grace int64) (Deleted, error) {
 	metadata := parsed.Document.Get("metadata")
 	before, hasGrace := metadata.Get("deletionGracePeriodSeconds").Int64()
-	if marked := !metadata.Get("deletionTimestamp").IsAbsent(); marked && hasGrace && before <= grace {
+	if marked := !metadata.Get("deletionTimestamp").IsAbsent(); marked && (d.Endpoint.Kind.Contains || hasGrace && before <= grace) {
 		return Deleted{Object: live, Waits: true}, nil // it can only be made shorter
 	}
-	parsed.Document = o.marked(parsed.Document, grace)
+	parsed.Document = o.marked(d.Endpoint.Kind, parsed.Document, grace)
 	if d.DryRun {
 		draft, err := o.draft(live, parsed)
 		return Deleted{Object: draft, Waits: true}, err

@@ -101,10 +101,15 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 }
 
 // isOver reports whether an object that was to be deleted has nothing left to wait for.
-func isOver(_ *kinds.Kind, doc document.Value) bool {
+func isOver(kind *kinds.Kind, doc document.Value) bool {
 	metadata := doc.Get("metadata")
 	grace, _ := metadata.Get("deletionGracePeriodSeconds").Int64()
-	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").Len() == 0 && grace == 0
+	return !metadata.Get("deletionTimestamp").IsAbsent() && grace == 0 && !hasFinalizers(kind, doc)
+}
+
+// hasFinalizers reports whether there is somebody to wait for before an object goes.
+func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
+	return doc.Lookup("metadata", "finalizers").Len() > 0 || kind.Contains && doc.Lookup("spec", "finalizers").Len() > 0
 }
 
 // check refuses what the kind's rules forbid, and what others forbid.

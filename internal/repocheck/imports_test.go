@@ -29,6 +29,7 @@ var pipeline = []string{
 	"metrics",
 	"objects",
 	"addresses",
+	"namespaces",
 	"server",
 	"client",
 	"cadastretest",

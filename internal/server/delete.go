@@ -55,6 +55,9 @@ func (q *request) delete() error {
 
 // deleteCollection deletes the objects of a selection.
 func (q *request) deleteCollection() error {
+	if q.kind.Singly {
+		return q.noSuchMethod()
+	}
 	view, err := q.negotiate()
 	if err != nil {
 		return err

@@ -42,6 +42,11 @@ func (q *request) findKind() error {
 	q.kind = kind
 	q.metrics = q.h.Metrics.Endpoint(q.labels())
 	switch {
+	case t.subresource == "finalize" && kind.Contains:
+		if t.verb != "update" {
+			return q.noSuchMethod()
+		}
+		return nil
 	case t.subresource == "", t.subresource == "status" && kind.HasStatus, t.subresource == "scale" && kind.HasScale:
 		return nil
 	}
@@ -63,7 +68,7 @@ func noSuchResource(detail string) error {
 func (q *request) labels() metrics.Request {
 	t := &q.target
 	m := metrics.Request{Version: t.version, Group: t.group, Resource: t.resource, Verb: metrics.VerbOf(t.verb), Scope: metrics.ScopeOf(t.verb, t.namespace, t.name)}
-	if t.subresource == "status" || t.subresource == "scale" {
+	if t.subresource == "status" || t.subresource == "scale" || t.subresource == "finalize" {
 		m.Subresource = t.subresource
 	}
 	if q.applies {

@@ -15,6 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/metrics"
+	"github.com/cadastre/cadastre/internal/namespaces"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/rbac"
 	"github.com/cadastre/cadastre/internal/store/local"
@@ -42,13 +43,15 @@ type Config struct {
 
 // Server is all that runs.
 type Server struct {
-	config    Config
-	store     *local.Store
-	cache     *cache.Cache
-	rbac      *rbac.Authorizer
-	listener  *Listener
-	running   sync.WaitGroup
-	Authority *identity.Authority
+	config   Config
+	store    *local.Store
+	cache    *cache.Cache
+	rbac     *rbac.Authorizer
+	listener *Listener
+	running  sync.WaitGroup
+	// stopRemover ends the removal of namespaces.
+	stopRemover context.CancelFunc
+	Authority   *identity.Authority
 }
 
 // Start starts a server. When it returns, it answers.
@@ -94,6 +97,7 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	all.Admit = checkEscalation(s.rbac)
 	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
+	s.startRemover(ctx, all)
 	// 5 the door
 	socket, err := net.Listen("tcp", s.config.Address)
 	if err != nil {
@@ -109,10 +113,18 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
+// startRemover has namespaces that are deleted go with all that is in them.
+func (s *Server) startRemover(ctx context.Context, all *objects.Objects) {
+	remover := &namespaces.Remover{Objects: all, User: systemUser, Manager: systemManager, Log: s.config.Log}
+	ctx, s.stopRemover = context.WithCancel(context.WithoutCancel(ctx))
+	s.running.Go(func() { remover.Run(ctx) })
+}
+
 // extras are what some kinds get beside what all get.
 func extras(all *objects.Objects) map[string]objects.Extra {
 	return map[string]objects.Extra{
 		addresses.Services: addresses.Extra(all, addresses.Network),
+		namespaces.Kind:    namespaces.Extra(),
 	}
 }
 
@@ -172,10 +184,13 @@ func (s *Server) Stop(ctx context.Context) error {
 	if s.listener != nil {
 		errs = append(errs, s.listener.Stop(ctx))
 	}
+	if s.stopRemover != nil {
+		s.stopRemover()
+	}
 	if s.rbac != nil {
 		s.rbac.Close()
-		s.running.Wait()
 	}
+	s.running.Wait()
 	if s.cache != nil {
 		s.cache.Close()
 	}

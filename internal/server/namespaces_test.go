@@ -1,0 +1,156 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const allNamespaces = "/api/v1/namespaces"
+
+func (c *client) makeNamespace(name, rest string) {
+	c.t.Helper()
+	c.call("POST", allNamespaces, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+name+`"`+rest+`}}`).want(201)
+}
+
+// waitFor calls until the answer is as wanted.
+func (c *client) waitFor(path string, code int, contains ...string) *answered {
+	c.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		a := c.call("GET", path, "")
+		isWanted := a.code == code
+		for _, part := range contains {
+			isWanted = isWanted && strings.Contains(a.text, part)
+		}
+		if isWanted {
+			return a
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("received %d %s, want %d with %q", a.code, a.text, code, contains)
+		}
+	}
+}
+
+func held(name string) string {
+	return strings.Replace(configMap(name), `"name"`, `"finalizers":["example.org/hold"],"name"`, 1)
+}
+
+var unheld = []string{`{"metadata":{"finalizers":null}}`, "Content-Type: " + mergeType}
+
+// TestNamespaceGoes with all that is in it.
+func TestNamespaceGoes(t *testing.T) {
+	c := start(t, Config{})
+	c.makeNamespace("going", "")
+	for i := range 40 {
+		c.call("POST", allNamespaces+"/going/configmaps", configMap(fmt.Sprint("c", i))).want(201)
+	}
+	address := c.call("POST", allNamespaces+"/going/services", serviceBody("web", `"ports":[{"port":80}]`)).want(201).get("spec", "clusterIP")
+	c.call("POST", allNamespaces+"/going/events", `{"metadata":{"name":"e"},"involvedObject":{"namespace":"going"}}`).want(201)
+	c.call("POST", configMaps, configMap("stays")).want(201)
+
+	c.call("DELETE", allNamespaces+"/going?dryRun=All", "").want(200, `"phase":"Terminating"`)
+	c.call("GET", allNamespaces+"/going", "").want(200, `"phase":"Active"`)
+	deleted := time.Now()
+	marked := c.call("DELETE", allNamespaces+"/going", "").want(200, `"deletionTimestamp"`, `"phase":"Terminating"`, `"finalizers":["kubernetes"]`)
+	if marked.get("metadata", "deletionGracePeriodSeconds") != "" {
+		t.Errorf("received %s", marked.text)
+	}
+	c.waitFor(allNamespaces+"/going", 404)
+	if took := time.Since(deleted); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	for _, resource := range []string{"configmaps", "services", "events"} {
+		if list := c.call("GET", allNamespaces+"/going/"+resource, "").want(200); list.get("items", 0) != "" {
+			t.Errorf("left: %s", list.text)
+		}
+	}
+	c.call("GET", ipAddresses+"/"+address, "").want(404)
+	c.call("GET", configMaps+"/stays", "").want(200)
+	c.makeNamespace("going", "")
+}
+
+// TestNamespaceWaits for objects that have finalizers, and tells of them.
+func TestNamespaceWaits(t *testing.T) {
+	c := start(t, Config{})
+	c.makeNamespace("waiting", "")
+	c.call("POST", allNamespaces+"/waiting/configmaps", held("held")).want(201)
+	c.call("POST", allNamespaces+"/waiting/configmaps", configMap("free")).want(201)
+	c.call("DELETE", allNamespaces+"/waiting", "").want(200)
+	c.waitFor(allNamespaces+"/waiting", 200, `"type":"NamespaceContentRemaining"`, "configmaps. has 1 resource instances", "example.org/hold in 1 resource instances")
+	c.call("GET", allNamespaces+"/waiting/configmaps/free", "").want(404)
+	c.call("GET", allNamespaces+"/waiting/configmaps/held", "").want(200, "deletionTimestamp")
+	c.call("POST", allNamespaces+"/waiting/configmaps", configMap("late")).want(403, "unable to create new content in namespace waiting because it is being terminated")
+	revision := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion")
+	time.Sleep(300 * time.Millisecond)
+	if now := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion"); now != revision {
+		t.Errorf("the same is told again: %s, then %s", revision, now)
+	}
+	c.call("PATCH", allNamespaces+"/waiting/configmaps/held", unheld[0], unheld[1]).want(200)
+	c.waitFor(allNamespaces+"/waiting", 404)
+}
+
+// TestNamespaceGoesOn: the removal goes on after a restart.
+func TestNamespaceGoesOn(t *testing.T) {
+	config := Config{Folder: t.TempDir()}
+	t.Run("first", func(t *testing.T) {
+		c := start(t, config)
+		c.makeNamespace("going", "")
+		c.call("POST", allNamespaces+"/going/configmaps", held("held")).want(201)
+		c.call("DELETE", allNamespaces+"/going", "").want(200)
+	})
+	c := start(t, config)
+	c.call("PATCH", allNamespaces+"/going/configmaps/held", unheld[0], unheld[1]).want(200)
+	c.waitFor(allNamespaces+"/going", 404)
+}
+
+// TestNamespaceFinalizers: a namespace stays for as long as it has any of either sort.
+func TestNamespaceFinalizers(t *testing.T) {
+	c := start(t, Config{})
+	c.makeNamespace("kept", `,"finalizers":["example.org/hold"]`)
+	c.call("DELETE", allNamespaces+"/kept", "").want(200)
+	emptied := c.waitFor(allNamespaces+"/kept", 200, `"finalizers":[]`)
+	if emptied.get("metadata", "finalizers") != `["example.org/hold"]` {
+		t.Errorf("received %s", emptied.text)
+	}
+	c.call("PATCH", allNamespaces+"/kept", unheld[0], unheld[1]).want(200)
+	c.call("GET", allNamespaces+"/kept", "").want(404)
+
+	finalize := func(name, finalizers string) *answered {
+		return c.call("PUT", allNamespaces+"/"+name+"/finalize", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+name+`"},"spec":{"finalizers":`+finalizers+`}}`)
+	}
+	c.makeNamespace("other", "")
+	finalize("other", `["example.org/mine","kubernetes"]`).want(200, `["example.org/mine","kubernetes"]`, `"phase":"Active"`)
+	c.call("DELETE", allNamespaces+"/other", "").want(200)
+	c.waitFor(allNamespaces+"/other", 200, `"spec":{"finalizers":["example.org/mine"]}`)
+	finalize("other", `[]`).want(200)
+	c.call("GET", allNamespaces+"/other", "").want(404)
+	c.makeNamespace("none", "")
+	finalize("none", `[]`).want(200, `"phase":"Active"`)
+	c.call("DELETE", allNamespaces+"/none", "").want(200, `"phase":"Terminating"`)
+	c.waitFor(allNamespaces+"/none", 404)
+	c.call("PATCH", allNamespaces+"/default/finalize", `{}`, unheld[1]).want(405)
+}
+
+// TestNamespacePods: pods go before all else, and when their time has passed.
+func TestNamespacePods(t *testing.T) {
+	c := start(t, Config{})
+	c.makeNamespace("pods", "")
+	c.call("POST", allNamespaces+"/pods/configmaps", configMap("guard")).want(201)
+	c.call("POST", allNamespaces+"/pods/pods",
+		`{"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":1,"containers":[{"name":"c","image":"i"}]}}`).want(201)
+	c.call("DELETE", allNamespaces+"/pods", "").want(200)
+	c.waitFor(allNamespaces+"/pods", 200, "pods. has 1 resource instances")
+	c.call("GET", allNamespaces+"/pods/configmaps/guard", "").want(200)
+	c.waitFor(allNamespaces+"/pods", 404)
+}
+
+// TestNamespacesStay: some can't be deleted, and none with the others.
+func TestNamespacesStay(t *testing.T) {
+	c := start(t, Config{})
+	for _, name := range []string{"default", "kube-system", "kube-public"} {
+		c.call("DELETE", allNamespaces+"/"+name, "").want(403, `namespaces \"`+name+`\" is forbidden: this namespace may not be deleted`)
+	}
+	c.call("DELETE", allNamespaces+"/kube-node-lease?dryRun=All", "").want(200)
+	c.call("DELETE", allNamespaces, "").want(405)
+}
