@@ -22,13 +22,12 @@ type Extra struct {
 	MayDelete func(name string) error
 }
 
-// amend has the kind's extra amend the object.
-func (w *writing) amend(ctx context.Context) (err error) {
+// amend has the kind's extra amend an object.
+func (w *writing) amend(ctx context.Context, doc document.Value) (document.Value, error) {
 	if w.extra.Amend == nil || w.Endpoint.Subresource != "" {
-		return nil
+		return doc, nil
 	}
-	w.after.Document, err = w.extra.Amend(ctx, w.after.Document, w.stored)
-	return err
+	return w.extra.Amend(ctx, doc, w.stored)
 }
 
 // reserve has the kind's extra reserve what the object needs, and let go of what it does not.
@@ -77,7 +76,7 @@ func (o *Objects) DraftCreation(ctx context.Context, r *Request) (store.Write, e
 	if err := w.change(w); err != nil {
 		return store.Write{}, err
 	}
-	if err := w.finish(); err != nil {
+	if err := w.finish(ctx); err != nil {
 		return store.Write{}, err
 	}
 	if err := w.check(ctx); err != nil {

@@ -53,10 +53,7 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 			return Result{Object: w.live}, nil
 		}
 		// 3 what the system makes of that: wiped fields, metadata, defaults
-		if err := w.finish(); err != nil {
-			return Result{}, err
-		}
-		if err := w.amend(ctx); err != nil {
+		if err := w.finish(ctx); err != nil {
 			return Result{}, err
 		}
 		if w.isNoOp(w.stored) {

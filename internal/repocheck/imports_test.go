@@ -30,6 +30,7 @@ var pipeline = []string{
 	"objects",
 	"addresses",
 	"namespaces",
+	"admission",
 	"server",
 	"client",
 	"cadastretest",
