@@ -34,6 +34,8 @@ type Endpoint struct {
 	objectVersion, storedVersion string
 	// empty is an object in which nobody has set anything.
 	empty document.Value
+	// extra is what the kind gets beside what all get.
+	extra Extra
 	// form is how objects are shown here; nil if that is how they are stored.
 	form *cache.Form
 }
@@ -75,7 +77,7 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 	if e.stored, err = valuesOf(e.storedVersion, k.Name); err != nil {
 		return nil, err
 	}
-	e.empty = e.values.Empty()
+	e.empty, e.extra = e.values.Empty(), o.Extras[k.StoreName()]
 	e.form = o.formOf(e)
 	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})
 	return e, err
