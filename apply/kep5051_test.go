@@ -586,8 +586,8 @@ func TestUnsetOption(t *testing.T) {
 		s := newScript(t, off)
 		s.invalid("m1", `{number: {k8s_io__value: unset}, struct: {a: {k8s_io__value: unset}}}`,
 			[]string{".number", ".struct.a"}, "expected a number", "k8s_io__value")
-		s.invalid("m1", `struct: {k8s_io__value: unset}`, []string{".struct.k8s_io__value"}, "declared in the schema")
-		s.invalid("m1", `items: [{name: a, k8s_io__value: unset}]`, []string{`.items[name="a"].k8s_io__value`}, "declared in the schema")
+		s.invalid("m1", `struct: {k8s_io__value: unset}`, []string{".struct.k8s_io__value"}, "not declared in schema")
+		s.invalid("m1", `items: [{name: a, k8s_io__value: unset}]`, []string{`.items[name="a"].k8s_io__value`}, "not declared in schema")
 	})
 	t.Run("untyped fields keep it", func(t *testing.T) {
 		s := newScript(t, off)
@@ -663,7 +663,7 @@ func TestUnsetErrors(t *testing.T) {
 		{"inside an atomic struct", `atomicStruct: {inner: {a: {k8s_io__value: unset}}}`, []string{".atomicStruct.inner.a"}, []string{"atomic"}},
 		{"inside an atomic item", `atomicItems: [{name: a, value: {k8s_io__value: unset}}]`, []string{`.atomicItems[name="a"].value`}, []string{"atomic"}},
 		{"inside an untyped list", `free: {x: [{w: {k8s_io__value: unset}}]}`, []string{".free.x[0].w"}, []string{"atomic"}},
-		{"at an undeclared field", `unknown: {k8s_io__value: unset}`, []string{".unknown"}, []string{"declared in the schema"}},
+		{"at an undeclared field", `unknown: {k8s_io__value: unset}`, []string{".unknown"}, []string{"not declared in schema"}},
 		{"at the root", `k8s_io__value: unset`, []string{""}, []string{"delete the object"}},
 		{"at the kind", `kind: {k8s_io__value: unset}`, []string{".kind"}, []string{"can't be unset"}},
 		{"at the version", `apiVersion: {k8s_io__value: unset}`, []string{".apiVersion"}, []string{`expected "v1"`}},

@@ -93,20 +93,6 @@ func TestDifferenceDeletionWaitsForNoGarbageCollector(t *testing.T) {
 	}
 }
 
-// Kubernetes: finalizers kubernetes.io/pvc-protection and pv-protection.
-func TestDifferenceNoFinalizersThatNobodyRemoves(t *testing.T) {
-	c := newClient(t)
-	claim := c.call("POST", "/api/v1/namespaces/default/persistentvolumeclaims",
-		`{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`).want(201)
-	volume := c.call("POST", "/api/v1/persistentvolumes",
-		`{"metadata":{"name":"c"},"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},"hostPath":{"path":"/x"}}}`).want(201)
-	for _, absent := range []string{claim.get("metadata", "finalizers"), volume.get("metadata", "finalizers")} {
-		if absent != "" {
-			t.Errorf("received %s, want nothing", absent)
-		}
-	}
-}
-
 // Kubernetes: 69 cluster roles, the service default/kubernetes, and flow schemas.
 func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
 	c := newClient(t)

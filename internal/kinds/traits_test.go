@@ -13,7 +13,7 @@ func TestTraits(t *testing.T) {
 		"jobs.batch":                 {Orphans: true},
 		"cronjobs.batch":             {},
 		"pods":                       {Graceful: true, ShowsDeleted: true},
-		"namespaces":                 {Singly: true},
+		"namespaces":                 {Singly: true, Contains: true},
 		"events.events.k8s.io":       {PutCreates: true, Childless: true},
 	} {
 		if got := builtin(t, name).Traits; got != want {
@@ -21,7 +21,7 @@ func TestTraits(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly or shows-deleted, received "puts"`,
+		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted or contains, received "puts"`,
 		"put-creates pods po": `line 1: expected the name of a kind, received "po"`,
 	} {
 		if err := addTraits(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {

@@ -39,7 +39,7 @@ type Deleted struct {
 // Delete deletes an object, or marks it as deleted if there is something to wait for.
 func (o *Objects) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
 	e := d.Endpoint
-	if mayDelete := o.Extras[e.Kind.StoreName()].MayDelete; mayDelete != nil {
+	if mayDelete := e.extra.MayDelete; mayDelete != nil {
 		if err := mayDelete(d.Name); err != nil {
 			return Deleted{}, err
 		}
@@ -94,7 +94,7 @@ func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object
 	if d.DryRun {
 		return deleted, nil
 	}
-	writes, err := o.released(ctx, d, parsed.Document)
+	writes, err := d.released(ctx, parsed.Document)
 	if err != nil {
 		return Deleted{}, err
 	}

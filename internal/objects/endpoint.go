@@ -38,6 +38,8 @@ type Endpoint struct {
 	empty document.Value
 	// strategies are how patches merge what is sent here.
 	strategies func() (*strategic.Type, error)
+	// extra is what the kind gets beside what all get.
+	extra Extra
 	// form is how objects are shown here; nil if that is how they are stored.
 	form *cache.Form
 }
@@ -79,7 +81,7 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 	if e.stored, err = valuesOf(e.storedVersion, k.Name); err != nil {
 		return nil, err
 	}
-	e.empty = e.values.Empty()
+	e.empty, e.extra = e.values.Empty(), o.Extras[k.StoreName()]
 	e.strategies = sync.OnceValues(func() (*strategic.Type, error) { return strategiesOf(e.BodyVersion, e.BodyKind) })
 	e.form = o.formOf(e)
 	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})

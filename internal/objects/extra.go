@@ -22,32 +22,31 @@ type Extra struct {
 	MayDelete func(name string) error
 }
 
-// amend has the kind's extra amend the object.
-func (w *writing) amend(ctx context.Context) (err error) {
-	if w.extra.Amend == nil || w.Endpoint.Subresource != "" {
-		return nil
+// amend has the kind's extra amend an object.
+func (w *writing) amend(ctx context.Context, doc document.Value) (document.Value, error) {
+	if w.Endpoint.extra.Amend == nil || w.Endpoint.Subresource != "" {
+		return doc, nil
 	}
-	w.after.Document, err = w.extra.Amend(ctx, w.after.Document, w.stored)
-	return err
+	return w.Endpoint.extra.Amend(ctx, doc, w.stored)
 }
 
 // reserve has the kind's extra reserve what the object needs, and let go of what it does not.
 func (w *writing) reserve(ctx context.Context) (err error) {
 	w.reserved = nil
 	switch {
-	case w.extra.Reserve == nil:
+	case w.Endpoint.extra.Reserve == nil:
 		return nil
 	case isOver(w.Endpoint.Kind, w.after.Document):
-		_, w.reserved, err = w.extra.Reserve(ctx, document.Value{}, w.stored, w.DryRun)
+		_, w.reserved, err = w.Endpoint.extra.Reserve(ctx, document.Value{}, w.stored, w.DryRun)
 	default:
-		w.after.Document, w.reserved, err = w.extra.Reserve(ctx, w.after.Document, w.stored, w.DryRun)
+		w.after.Document, w.reserved, err = w.Endpoint.extra.Reserve(ctx, w.after.Document, w.stored, w.DryRun)
 	}
 	return err
 }
 
 // released returns the writes that let go of what an object holds that is to be deleted.
-func (o *Objects) released(ctx context.Context, d *Deletion, doc document.Value) ([]store.Write, error) {
-	reserve := o.Extras[d.Endpoint.Kind.StoreName()].Reserve
+func (d *Deletion) released(ctx context.Context, doc document.Value) ([]store.Write, error) {
+	reserve := d.Endpoint.extra.Reserve
 	if reserve == nil {
 		return nil, nil
 	}
@@ -77,7 +76,7 @@ func (o *Objects) DraftCreation(ctx context.Context, r *Request) (store.Write, e
 	if err := w.change(w); err != nil {
 		return store.Write{}, err
 	}
-	if err := w.finish(); err != nil {
+	if err := w.finish(ctx); err != nil {
 		return store.Write{}, err
 	}
 	if err := w.check(ctx); err != nil {

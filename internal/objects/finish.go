@@ -18,7 +18,7 @@ import (
 
 // finish makes of what a verb wants what can be stored: at the version that is stored, with the
 // fields that the endpoint wipes put back, and the metadata that is not the client's to set.
-func (w *writing) finish() error {
+func (w *writing) finish(ctx context.Context) error {
 	e := w.Endpoint
 	doc, err := w.clean(e.values, w.after.Document)
 	if err != nil {
@@ -32,11 +32,14 @@ func (w *writing) finish() error {
 	} else {
 		doc = w.keptMetadata(doc)
 	}
+	if doc, err = w.amend(ctx, e.Kind.Fold(doc)); err != nil {
+		return err
+	}
 	endpoint := e.Subresource
 	if endpoint == scale {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
-	doc = e.Kind.Prepare(endpoint, e.Kind.Fold(doc), w.stored, kinds.Write{Time: w.all.Now(), User: kinds.User(*w.User)})
+	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Time: w.all.Now(), User: kinds.User(*w.User)})
 	w.after.Document = e.stored.Default(doc)
 	return nil
 }

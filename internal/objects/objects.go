@@ -20,7 +20,8 @@ type Options struct {
 	Unset bool
 	// Admit has the last word on a write; nil means yes. Old is absent for what is created.
 	Admit func(ctx context.Context, user *identity.User, kind *kinds.Kind, obj, old document.Value) error
-	// Extras are what some kinds get beside what all get, by what they are called in keys.
+	// Extras are what some kinds get beside what all get, by what they are called in keys. They
+	// are set before the first endpoint is asked for.
 	Extras map[string]Extra
 	// Now is the time; nil means time.Now.
 	Now func() time.Time

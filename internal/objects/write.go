@@ -29,9 +29,7 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
-	// extra is what the kind gets beside what all get; reserved are the writes that go with the
-	// object's own.
-	extra    Extra
+	// reserved are the writes that go with the object's own.
 	reserved []store.Write
 	// once says that a lost race is the client's to know: it said which version it means, or that
 	// there is none.
@@ -40,7 +38,6 @@ type writing struct {
 
 // write does what all verbs that write have in common.
 func (w *writing) write(ctx context.Context) (Result, error) {
-	w.extra = w.all.Extras[w.Endpoint.Kind.StoreName()]
 	for {
 		// 1 the object as it is
 		if err := w.readLive(ctx); err != nil {
@@ -54,10 +51,7 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 			return Result{Object: w.live}, nil
 		}
 		// 3 what the system makes of that: wiped fields, metadata, defaults
-		if err := w.finish(); err != nil {
-			return Result{}, err
-		}
-		if err := w.amend(ctx); err != nil {
+		if err := w.finish(ctx); err != nil {
 			return Result{}, err
 		}
 		if w.isNoOp(w.stored) {

@@ -30,6 +30,8 @@ var pipeline = []string{
 	"objects",
 	"addresses",
 	"namespaces",
+
+	"admission",
 	"server",
 	"client",
 	"cadastretest",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/addresses"
+	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
@@ -53,6 +54,11 @@ func bootstrap(ctx context.Context, all *objects.Objects) error {
 	for _, name := range systemNamespaces {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
 		group.Go(func() error { return makeIfAbsent(ctx, all, "", "namespaces", body) })
+	}
+	for _, class := range admission.SystemClasses {
+		body := fmt.Sprintf(`{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":%q},"value":%d,"description":%q}`,
+			class.Name, class.Value, class.Description)
+		group.Go(func() error { return makeIfAbsent(ctx, all, "scheduling.k8s.io", "priorityclasses", body) })
 	}
 	group.Go(func() error { return makeNetwork(ctx, all) })
 	return group.Wait()

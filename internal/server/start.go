@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/internal/addresses"
+	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/catalog"
 	"github.com/cadastre/cadastre/internal/identity"
@@ -123,8 +124,10 @@ func (s *Server) startRemover(ctx context.Context, all *objects.Objects) {
 // extras are what some kinds get beside what all get.
 func extras(all *objects.Objects) map[string]objects.Extra {
 	return map[string]objects.Extra{
-		addresses.Services: addresses.Extra(all, addresses.Network),
-		namespaces.Kind:    namespaces.Extra(),
+		addresses.Services:        addresses.Extra(all, addresses.Network),
+		admission.Pods:            admission.ForPods(all.Cache),
+		admission.PriorityClasses: admission.ForPriorityClasses(all.Cache),
+		namespaces.Kind:           namespaces.Extra(),
 	}
 }
 
