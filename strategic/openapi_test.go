@@ -235,3 +235,17 @@ func TestEmbedding(t *testing.T) {
 		t.Error("the sources of a volume are inlined")
 	}
 }
+
+// TestNearestFieldCounts: a field hides one of the same name in an embedded struct.
+func TestNearestFieldCounts(t *testing.T) {
+	type Inner struct {
+		Names []string `json:"names" patchStrategy:"merge"`
+	}
+	type outer struct {
+		Inner `json:",inline"`
+		Names []string `json:"names"`
+	}
+	if goFields(reflect.TypeFor[outer]())["names"].merge {
+		t.Error("the field of the embedded struct counts")
+	}
+}
