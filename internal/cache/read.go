@@ -14,6 +14,17 @@ func (c *Cache) Revision(ctx context.Context) (store.Revision, error) {
 	return c.progress.revision(), nil
 }
 
+// Count returns how many objects of a kind there are.
+func (c *Cache) Count(kind string) int {
+	k, _ := c.peek(kind)
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.objects.root == nil {
+		return 0
+	}
+	return k.objects.root.count
+}
+
 // Get returns the object with a key, or store.ErrNotFound.
 func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) {
 	if f.mode == exactly {

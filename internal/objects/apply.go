@@ -74,7 +74,7 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	if err != nil {
 		return w.engineError(err)
 	}
-	w.after = result.Object
+	w.take(result)
 	if w.live == nil {
 		w.after.Document, err = w.place(w.after.Document)
 	}

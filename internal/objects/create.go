@@ -8,6 +8,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/metrics"
 )
 
 // A name is made of generateName and so many random letters; if there is an object of that
@@ -73,8 +74,16 @@ func (w *writing) track(before apply.Object, doc document.Value) error {
 	if err != nil {
 		return w.engineError(err)
 	}
-	w.after = result.Object
+	w.take(result)
 	return nil
+}
+
+// take takes over what the engine made.
+func (w *writing) take(result apply.Result) {
+	w.after = result.Object
+	if n := len(result.Dropped); n > 0 {
+		w.all.Metrics.ManagedFields(metrics.Dropped, n)
+	}
 }
 
 func (w *writing) applyRequest() apply.Request {

@@ -98,7 +98,7 @@ func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object
 	if err != nil {
 		return Deleted{}, err
 	}
-	_, _, err = o.Cache.Commit(ctx, append(writes, store.Write{Key: live.Key(), Expected: live.Revision()})...)
+	_, err = o.commit(ctx, append(writes, store.Write{Key: live.Key(), Expected: live.Revision()})...)
 	return deleted, err
 }
 
@@ -142,7 +142,7 @@ func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Obje
 		return Deleted{Object: draft, Waits: true}, err
 	}
 	value := parsed.AppendJSON(make([]byte, 0, parsed.JSONSize()))
-	written, _, err := o.Cache.Commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
+	written, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
 	if err != nil {
 		return Deleted{}, err
 	}

@@ -34,4 +34,5 @@
 //	  extra.go      what some kinds get that depends on other objects
 //	  conflict.go   what appliers are told about conflicts
 //	delete.go     deletions, of one and of many
+//	commit.go     commits are counted
 package objects

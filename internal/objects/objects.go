@@ -10,6 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/metrics"
 )
 
 // Options are what objects are kept in, and by which rules.
@@ -23,6 +24,8 @@ type Options struct {
 	// Extras are what some kinds get beside what all get, by what they are called in keys. They
 	// are set before the first endpoint is asked for.
 	Extras map[string]Extra
+	// Metrics count commits and what becomes of managedFields; nil means that nobody does.
+	Metrics *metrics.Metrics
 	// Now is the time; nil means time.Now.
 	Now func() time.Time
 	Log *slog.Logger
@@ -41,6 +44,9 @@ func New(options Options) *Objects {
 	}
 	if options.Log == nil {
 		options.Log = slog.Default()
+	}
+	if options.Metrics == nil {
+		options.Metrics = metrics.New()
 	}
 	return &Objects{Options: options}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/store"
 )
 
@@ -103,6 +104,7 @@ func (o *Objects) parsed(live *cache.Object) (apply.Object, error) {
 	if entry := (*apply.EntryError)(nil); !errors.As(err, &entry) {
 		return parsed, err
 	}
+	o.Metrics.ManagedFields(metrics.Dropped, 1)
 	o.Log.Warn("managedFields can't be used, so that nobody owns a field of the object", "key", live.Key(), "error", err)
 	doc, err := document.ParseJSON(live.Text())
 	if err != nil {
@@ -146,10 +148,10 @@ func (w *writing) commit(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		change.Value = nil
-		_, _, err = w.all.Cache.Commit(ctx, append(w.reserved, change)...)
+		_, err = w.all.commit(ctx, append(w.reserved, change)...)
 		return Result{Object: draft}, err
 	}
-	written, _, err := w.all.Cache.Commit(ctx, append(w.reserved, change)...)
+	written, err := w.all.commit(ctx, append(w.reserved, change)...)
 	if err != nil {
 		return Result{}, err
 	}

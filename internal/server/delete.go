@@ -76,7 +76,11 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return objects.ReadError(err)
 	}
-	return q.answerList(view, deletion.Endpoint, page{List: list})
+	p := page{List: list}
+	if list.More {
+		p.next = writeContinue(list)
+	}
+	return q.answerList(view, deletion.Endpoint, p)
 }
 
 // readDeletion reads how something is to be deleted: from the body, or else from the parameters.

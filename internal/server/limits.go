@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,7 +13,7 @@ import (
 type Limits struct {
 	// Reading and Changing are how many requests of either kind there may be at once, watches
 	// apart.
-	Reading, Changing int64
+	Reading, Changing int
 	// RequestTime is how long a request may take, watches apart; it is also how long a client
 	// may take to send or to receive one.
 	RequestTime time.Duration
@@ -38,32 +37,19 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// gauge counts what is there at once.
-type gauge struct{ now atomic.Int64 }
-
-// enter counts one more, unless there are too many. Whoever is let in calls leave.
-func (g *gauge) enter(limit int64) (ok bool) {
-	if g.now.Add(1) <= limit {
-		return true
-	}
-	g.now.Add(-1)
-	return false
-}
-
-func (g *gauge) leave() { g.now.Add(-1) }
-
 // enter lets a request in, if there is room. Watches and what tells about the server are always
 // let in; nobody keeps administrators out.
 func (q *request) enter() (leave func(), err error) {
 	if q.target.verb == "watch" || !q.target.isResource() || q.user.In(identity.MastersGroup) {
 		return func() {}, nil
 	}
-	g, limit := &q.h.changing, q.h.Limits.Changing
+	at, limit := q.h.Metrics.Mutating, q.h.Limits.Changing
 	if q.r.Method == http.MethodGet || q.r.Method == http.MethodHead {
-		g, limit = &q.h.reading, q.h.Limits.Reading
+		at, limit = q.h.Metrics.ReadOnly, q.h.Limits.Reading
 	}
-	if !g.enter(limit) {
+	if at.Enter() > limit {
+		at.Leave()
 		return nil, apierrors.NewTooManyRequests("too many requests at once; try again in a second", 1)
 	}
-	return g.leave, nil
+	return at.Leave, nil
 }

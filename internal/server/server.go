@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,10 +40,10 @@ type Options struct {
 // Handler answers requests.
 type Handler struct {
 	Options
-	reading, changing gauge
 	// draining is done when the server is being stopped: watches end, and it is not ready.
 	draining context.Context
 	drain    context.CancelFunc
+	underWay atomic.Int64 // requests
 }
 
 // NewHandler returns a handler.
@@ -58,6 +59,8 @@ func (h *Handler) Drain() { h.drain() }
 
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.underWay.Add(1)
+	defer h.underWay.Add(-1)
 	q := &request{h: h, r: r, w: answer{ResponseWriter: w}, start: time.Now()}
 	defer q.finish()
 	q.fail(q.serve())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -22,8 +23,8 @@ import (
 	"github.com/cadastre/cadastre/internal/store/local"
 )
 
-// release is the version of Kubernetes whose API this is.
-const release = "v1.36.0"
+// release is what comes after the version of Kubernetes whose API this is.
+const release = "cadastre"
 
 // Config says what a server keeps where, and how it is reached.
 type Config struct {
@@ -87,7 +88,8 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all := objects.New(objects.Options{Cache: s.cache, Kinds: register, Unset: s.config.Unset, Log: s.config.Log})
+	counted := metrics.New()
+	all := objects.New(objects.Options{Cache: s.cache, Kinds: register, Unset: s.config.Unset, Metrics: counted, Log: s.config.Log})
 	all.Extras = extras(all)
 	// 4 those that must be there, and who may do what
 	if err := bootstrap(ctx, all); err != nil {
@@ -99,6 +101,7 @@ func (s *Server) start(ctx context.Context) error {
 	all.Admit = checkEscalation(s.rbac)
 	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
 	s.startRemover(ctx, all)
+	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(register, s.cache) })
 	// 5 the door
 	socket, err := net.Listen("tcp", s.config.Address)
 	if err != nil {
@@ -109,7 +112,7 @@ func (s *Server) start(ctx context.Context) error {
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  metrics.New(), Log: s.config.Log, Limits: s.config.Limits,
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits,
 	}), socket, s.Authority.TLS())
 	return nil
 }
@@ -172,6 +175,20 @@ func selectableFields(register *kinds.Register) func(kind string) []cache.Field 
 			return fields
 		}
 		return nil
+	}
+}
+
+// countObjects returns how many objects of each kind there are.
+func countObjects(register *kinds.Register, c *cache.Cache) iter.Seq[metrics.ObjectCount] {
+	return func(yield func(metrics.ObjectCount) bool) {
+		for _, k := range register.All() {
+			if k.OnlyCreate {
+				continue
+			}
+			if !yield(metrics.ObjectCount{Group: k.Group, Resource: k.Resource, Objects: c.Count(k.StoreName())}) {
+				return
+			}
+		}
 	}
 }
 
