@@ -7,8 +7,7 @@
 //   - kube-apiserver:FILE or cadastre:FILE: one that runs already, by its kubeconfig.
 //
 // A package of tests shares one server, and every test and script has a namespace of its own in it. No
-// controller runs, as in a test environment: nothing schedules pods, deletes the content of a namespace or
-// collects garbage.
+// controller runs, as in a test environment: nothing schedules pods or collects garbage.
 //
 // Where to look:
 //
