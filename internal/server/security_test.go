@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -112,6 +114,35 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	b.once.Do(func() { close(b.begun) })
 	<-b.enough
 	return b.text.Read(p)
+}
+
+// TestSlowClients: who does not take an answer does not keep a place.
+func TestSlowClients(t *testing.T) {
+	c := start(t, Config{Limits: Limits{RequestTime: 500 * time.Millisecond, Reading: 1}}, `token-a,alice,1,"team"`)
+	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+	for i := range 6 { // more than a client's window
+		c.call("POST", configMaps, configMap(fmt.Sprint("large-", i), "a", strings.Repeat("x", 1000<<10))).want(201)
+	}
+	alice := c.withToken("token-a")
+	for name, query := range map[string]string{"a list": "", "a watch": "?watch=true"} {
+		t.Run(name, func(t *testing.T) {
+			unread := alice.in(t).open("GET", configMaps+query, "")
+			defer unread.Body.Close()
+			if query == "" {
+				alice.in(t).call("GET", configMaps+"/large-0", "").want(429)
+			}
+			time.Sleep(1500 * time.Millisecond) // the list's limit is a second, the watch's half of one
+			alice.in(t).call("GET", configMaps+"/large-0", "").want(200)
+			stuck := time.AfterFunc(5*time.Second, func() {
+				t.Error("the answer goes on, although nobody took it in time")
+				unread.Body.Close()
+			})
+			defer stuck.Stop()
+			if _, err := io.Copy(io.Discard, unread.Body); err == nil {
+				t.Error("the answer is whole, although nobody took it in time")
+			}
+		})
+	}
 }
 
 // TestPanic: a panic is the fault of one request.
