@@ -55,7 +55,7 @@ func (q *request) delete() error {
 
 // deleteCollection deletes the objects of a selection.
 func (q *request) deleteCollection() error {
-	if q.kind.Singly {
+	if q.kind.Singly || q.target.subresource != "" {
 		return q.noSuchMethod()
 	}
 	view, err := q.negotiate()

@@ -68,6 +68,14 @@ func TestRoles(t *testing.T) {
 	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
 }
 
+// TestPartsOfPaths: a path without a name in it is not about all objects, whatever follows.
+func TestPartsOfPaths(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`).want(201)
+	c.call("DELETE", "/apis/apps/v1/namespaces/default/deployments//status", "").want(405)
+	c.call("GET", "/apis/apps/v1/namespaces/default/deployments/d", "").want(200)
+}
+
 // TestLimits: bodies, numbers at once.
 func TestLimits(t *testing.T) {
 	c := start(t, Config{Limits: Limits{BodyBytes: 1000, Changing: 1}}, `token-a,alice,1,"team"`)
