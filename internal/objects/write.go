@@ -152,14 +152,14 @@ func (w *writing) commit(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		change.Value = nil
-		_, _, err = w.all.Cache.Commit(ctx, append(w.reserved, change)...)
-		return Result{Object: draft}, err
+		_, revision, err := w.all.Cache.Commit(ctx, append(w.reserved, change)...)
+		return Result{Object: draft, Revision: revision}, err
 	}
-	written, _, err := w.all.Cache.Commit(ctx, append(w.reserved, change)...)
+	written, revision, err := w.all.Cache.Commit(ctx, append(w.reserved, change)...)
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Object: written[len(written)-1], Created: created}, nil
+	return Result{Object: written[len(written)-1], Created: created, Revision: revision}, nil
 }
 
 // commitError says to a client why its write was not done.

@@ -68,6 +68,29 @@ func TestRoles(t *testing.T) {
 	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
 }
 
+// TestTakenAway: what a binding gave is gone when its deletion is acknowledged.
+func TestTakenAway(t *testing.T) {
+	c := start(t, Config{}, `token-a,alice,1,"team"`)
+	alice := c.withToken("token-a")
+	const bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings"
+	for i := range 60 {
+		c.call("POST", bindings, `{"metadata":{"name":"b","finalizers":["example.com/f"]},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+		alice.call("GET", configMaps, "").want(200)
+		switch i % 3 {
+		case 0:
+			c.call("DELETE", bindings+"/b", "").want(200)
+			c.call("PATCH", bindings+"/b", `{"metadata":{"finalizers":null}}`, "Content-Type: "+mergeType).want(200)
+		case 1:
+			c.call("PATCH", bindings+"/b", `{"metadata":{"finalizers":null}}`, "Content-Type: "+mergeType).want(200)
+			c.call("DELETE", bindings+"/b", "").want(200)
+		case 2:
+			c.call("PATCH", bindings+"/b", `{"metadata":{"finalizers":null}}`, "Content-Type: "+mergeType).want(200)
+			c.call("DELETE", bindings, "").want(200)
+		}
+		alice.call("GET", configMaps, "").want(403)
+	}
+}
+
 // TestPartsOfPaths: a path without a name in it is not about all objects, whatever follows.
 func TestPartsOfPaths(t *testing.T) {
 	c := start(t, Config{})
