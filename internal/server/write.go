@@ -20,10 +20,7 @@ import (
 
 // create answers a POST.
 func (q *request) create() error {
-	if q.target.subresource != "" {
-		return q.noSuchMethod()
-	}
-	if q.target.name != "" {
+	if q.target.subresource != "" || q.target.name != "" {
 		return q.noSuchMethod()
 	}
 	o, err := q.readWriteOptions("CreateOptions", "")
@@ -50,12 +47,11 @@ func (q *request) patch() error {
 	if q.target.name == "" {
 		return q.noSuchMethod()
 	}
-	mediaType, _, _ := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
-	o, err := q.readWriteOptions("PatchOptions", types.PatchType(mediaType))
+	o, err := q.readWriteOptions("PatchOptions", q.patchType)
 	if err != nil {
 		return err
 	}
-	switch types.PatchType(mediaType) {
+	switch q.patchType {
 	case types.ApplyYAMLPatchType:
 		return q.write(o, q.h.Objects.Apply)
 	case types.MergePatchType:
@@ -152,7 +148,7 @@ func (q *request) warn(text string) {
 
 // readBody reads what the client sent.
 func (q *request) readBody() (objects.Body, error) {
-	body := objects.Body{YAML: q.applies, Patch: q.target.verb == "patch"}
+	body := objects.Body{YAML: q.applies(), Patch: q.target.verb == "patch"}
 	mediaType := ""
 	if q.r.Method != http.MethodPatch {
 		var err error
