@@ -146,6 +146,9 @@ func (q *request) warn(text string) {
 	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
 }
 
+// copyBytes is how much of a body is read at once.
+const copyBytes = 32 << 10
+
 // readBody reads what the client sent.
 func (q *request) readBody() (objects.Body, error) {
 	body := objects.Body{YAML: q.applies(), Patch: q.target.verb == "patch"}
@@ -167,7 +170,12 @@ func (q *request) readBody() (objects.Body, error) {
 	if q.r.ContentLength > 0 {
 		text.Grow(int(q.r.ContentLength))
 	}
-	n, err := io.Copy(&text, io.LimitReader(q.r.Body, limit+1))
+	var n int64
+	err := withBuffer(func(b []byte) (_ []byte, err error) { // io.Copy would make one for each body
+		b = slices.Grow(b, copyBytes)[:copyBytes]
+		n, err = io.CopyBuffer(&text, io.LimitReader(q.r.Body, limit+1), b)
+		return b, err
+	})
 	switch {
 	case err != nil:
 		return body, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
