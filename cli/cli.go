@@ -16,6 +16,7 @@ import (
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // who asks twice does not want to wait
 	command := root()
 	command.SetArgs(args)
 	command.SetOut(stdout)

@@ -112,15 +112,12 @@ func (w *writing) engineError(err error) error {
 	var (
 		conflict *apply.ConflictError
 		invalid  *apply.InvalidError
-		entry    *apply.EntryError
 	)
 	switch {
 	case errors.As(err, &conflict):
 		return conflictStatus(conflict)
 	case errors.As(err, &invalid):
 		return w.invalid(invalid)
-	case errors.As(err, &entry):
-		return apierrors.NewBadRequest(err.Error())
 	default:
 		return apierrors.NewBadRequest(err.Error())
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // commit has the cache commit, and counts what came of it.
-func (o *Objects) commit(ctx context.Context, writes ...store.Write) ([]*cache.Object, error) {
+func (o *Objects) commit(ctx context.Context, writes ...store.Write) ([]*cache.Object, store.Revision, error) {
 	begun := time.Now()
-	written, _, err := o.Cache.Commit(ctx, writes...)
+	written, revision, err := o.Cache.Commit(ctx, writes...)
 	result := metrics.Committed
 	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
 		result = metrics.Conflicted
@@ -21,5 +21,5 @@ func (o *Objects) commit(ctx context.Context, writes ...store.Write) ([]*cache.O
 		result = metrics.Failed
 	}
 	o.Metrics.Commit(result, time.Since(begun))
-	return written, err
+	return written, revision, err
 }

@@ -34,6 +34,8 @@ type Deleted struct {
 	// Waits says that it has not been deleted yet: it has finalizers, or time.
 	Waits bool
 	UID   string
+	// Revision is that of the last change to it.
+	Revision store.Revision
 }
 
 // Delete deletes an object, or marks it as deleted if there is something to wait for.
@@ -98,7 +100,7 @@ func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object
 	if err != nil {
 		return Deleted{}, err
 	}
-	_, err = o.commit(ctx, append(writes, store.Write{Key: live.Key(), Expected: live.Revision()})...)
+	_, deleted.Revision, err = o.commit(ctx, append(writes, store.Write{Key: live.Key(), Expected: live.Revision()})...)
 	return deleted, err
 }
 
@@ -142,11 +144,11 @@ func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Obje
 		return Deleted{Object: draft, Waits: true}, err
 	}
 	value := parsed.AppendJSON(make([]byte, 0, parsed.JSONSize()))
-	written, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
+	written, revision, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
 	if err != nil {
 		return Deleted{}, err
 	}
-	return Deleted{Object: written[0], Waits: true}, nil
+	return Deleted{Object: written[0], Waits: true, Revision: revision}, nil
 }
 
 // checkPreconditions refuses to delete another object than the client means.
@@ -169,18 +171,20 @@ func preconditionError(field, expected, received string) error {
 }
 
 // DeleteAll deletes the objects of a selection, one after the other, and returns them as they
-// were. Those that somebody else deletes meanwhile are nobody's mistake.
-func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) (cache.List, error) {
-	list, err := o.Cache.List(ctx, query)
-	if err != nil {
-		return list, ReadError(err)
+// were, and the revision of the last change. Those that somebody else deletes meanwhile are nobody's
+// mistake.
+func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) (list cache.List, last store.Revision, err error) {
+	if list, err = o.Cache.List(ctx, query); err != nil {
+		return list, 0, ReadError(err)
 	}
 	for _, object := range list.Objects {
 		one := d
 		one.Namespace, one.Name = object.Namespace(), object.Name()
-		if _, err := o.Delete(ctx, &one); err != nil && !apierrors.IsNotFound(err) {
-			return list, err
+		deleted, err := o.Delete(ctx, &one)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return list, last, err
 		}
+		last = max(last, deleted.Revision)
 	}
-	return list, nil
+	return list, last, nil
 }

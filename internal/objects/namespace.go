@@ -26,7 +26,7 @@ func (w *writing) checkNamespace(ctx context.Context) error {
 	if err != nil {
 		return ReadError(err)
 	}
-	parsed, err := there.Parsed()
+	parsed, err := w.all.parsed(there)
 	if err != nil {
 		return ReadError(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/store"
 	"github.com/cadastre/cadastre/internal/store/local"
 )
 
@@ -152,5 +153,14 @@ func TestAdmit(t *testing.T) {
 	}
 	if got := strings.Join(seen, "; "); got != "tester configmaps true false; tester configmaps true true" {
 		t.Errorf("seen %s", got)
+	}
+}
+
+// TestReadError: who does not know whether something was written is told so, whatever the verb and
+// whatever the reason.
+func TestReadError(t *testing.T) {
+	err := ReadError(fmt.Errorf("commit: %w", &store.UnknownError{Err: context.DeadlineExceeded}))
+	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "nobody can tell whether this was written") {
+		t.Errorf("received %v", err)
 	}
 }

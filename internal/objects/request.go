@@ -5,6 +5,7 @@ import (
 
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/store"
 )
 
 // Request says which object is to be written, by whom, and how.
@@ -66,6 +67,8 @@ type Result struct {
 	Object *cache.Object
 	// Created says that it was not there before.
 	Created bool
+	// Revision is that of the write; 0 if nothing was written.
+	Revision store.Revision
 }
 
 func (r *Request) key() cache.Key {

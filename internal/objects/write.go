@@ -148,31 +148,26 @@ func (w *writing) commit(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		change.Value = nil
-		_, err = w.all.commit(ctx, append(w.reserved, change)...)
-		return Result{Object: draft}, err
+		_, revision, err := w.all.commit(ctx, append(w.reserved, change)...)
+		return Result{Object: draft, Revision: revision}, err
 	}
-	written, err := w.all.commit(ctx, append(w.reserved, change)...)
+	written, revision, err := w.all.commit(ctx, append(w.reserved, change)...)
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Object: written[len(written)-1], Created: created}, nil
+	return Result{Object: written[len(written)-1], Created: created, Revision: revision}, nil
 }
 
 // commitError says to a client why its write was not done.
 func (w *writing) commitError(err error) error {
-	var (
-		conflict *store.ConflictError
-		unknown  *store.UnknownError
-	)
+	var conflict *store.ConflictError
 	switch {
-	case err == nil || isStatus(err):
-		return err
+	case err == nil:
+		return nil
 	case errors.As(err, &conflict) && w.live == nil:
 		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 	case errors.As(err, &conflict):
 		return w.staleError()
-	case errors.As(err, &unknown):
-		return apierrors.NewTimeoutError(fmt.Sprintf("nobody can tell whether this was written: %v; read the object to find out", err), 1)
 	default:
 		return ReadError(err)
 	}
@@ -184,12 +179,17 @@ func (w *writing) staleError() error {
 		errors.New("the object has been modified; please apply your changes to the latest version and try again"))
 }
 
-// ReadError says to a client why something can't be read.
+// ReadError says to a client why something can't be read, or was not written.
 func ReadError(err error) error {
-	var tooNew *cache.TooNewError
+	var (
+		tooNew  *cache.TooNewError
+		unknown *store.UnknownError
+	)
 	switch {
 	case isStatus(err):
 		return err
+	case errors.As(err, &unknown): // before its reason, such as a context that has ended
+		return apierrors.NewTimeoutError(fmt.Sprintf("nobody can tell whether this was written: %v; read the object to find out", err), 1)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)
 	case errors.Is(err, cache.ErrTooOld):

@@ -31,6 +31,9 @@ func (q *request) delete() error {
 	ctx, cancel := q.timeLimited()
 	defer cancel()
 	deleted, err := q.h.Objects.Delete(ctx, &deletion)
+	if err == nil {
+		err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), deleted.Revision)
+	}
 	if err != nil {
 		return objects.ReadError(err)
 	}
@@ -55,7 +58,7 @@ func (q *request) delete() error {
 
 // deleteCollection deletes the objects of a selection.
 func (q *request) deleteCollection() error {
-	if q.kind.Singly {
+	if q.kind.Singly || q.target.subresource != "" {
 		return q.noSuchMethod()
 	}
 	view, err := q.negotiate()
@@ -72,7 +75,10 @@ func (q *request) deleteCollection() error {
 	}
 	ctx, cancel := q.timeLimited()
 	defer cancel()
-	list, err := q.h.Objects.DeleteAll(ctx, deletion, cache.Query{Selection: o.selection, Limit: int(o.Limit)})
+	list, last, err := q.h.Objects.DeleteAll(ctx, deletion, cache.Query{Selection: o.selection, Limit: int(o.Limit)})
+	if err == nil {
+		err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), last)
+	}
 	if err != nil {
 		return objects.ReadError(err)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,4 +53,47 @@ func (q *request) enter() (leave func(), err error) {
 		return nil, apierrors.NewTooManyRequests("too many requests at once; try again in a second", 1)
 	}
 	return at.Leave, nil
+}
+
+// patience ends writes to a client that does not take what it is sent. It is for answers that may
+// be silent for long: a write deadline ends them in HTTP/2 also while nothing is being written.
+type patience struct {
+	control *http.ResponseController
+	long    time.Duration
+	timer   *time.Timer
+
+	mu      sync.Mutex
+	writing bool
+}
+
+func newPatience(control *http.ResponseController, long time.Duration) *patience {
+	p := &patience{control: control, long: long}
+	p.timer = time.AfterFunc(long, p.lose)
+	p.timer.Stop()
+	return p
+}
+
+// begin is called before a write, and done after it.
+func (p *patience) begin() {
+	p.mu.Lock()
+	p.writing = true
+	p.mu.Unlock()
+	p.timer.Reset(p.long)
+}
+
+func (p *patience) done() {
+	p.timer.Stop()
+	p.mu.Lock()
+	p.writing = false
+	p.mu.Unlock()
+}
+
+// lose has a write fail that is not done yet. When nothing is being written the request may be over,
+// and its connection another's.
+func (p *patience) lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.writing {
+		_ = p.control.SetWriteDeadline(time.Unix(0, 0))
+	}
 }

@@ -25,6 +25,8 @@ const (
 	mostStreams  = 250 // requests at once on a connection
 	frameBytes   = 1 << 20
 	streamWindow = 256 << 10
+	// slowestWrite is how long a connection may take no byte at all.
+	slowestWrite = 30 * time.Second
 )
 
 // Listen has a handler answer at a socket, by TLS only.
@@ -34,6 +36,7 @@ func Listen(h *Handler, socket net.Listener, secrets *tls.Config) *Listener {
 		Handler:           h,
 		TLSConfig:         secrets,
 		ReadHeaderTimeout: headerTime,
+		WriteTimeout:      2 * h.Limits.RequestTime, // to do it, and to send it; watches have their own
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
 		ErrorLog:          log.New(h.Metrics.ErrorLog(logWriter{h.Log}), "", 0),

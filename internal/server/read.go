@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -80,7 +81,7 @@ func (q *request) readListOptions() (listOptions, error) {
 	if err != nil {
 		return o, err
 	}
-	o.timeout = time.Duration(seconds) * time.Second
+	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // more would not fit
 	if errs := optionsvalidation.ValidateListOptions(&o.ListOptions, true); len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}

@@ -16,14 +16,16 @@ import (
 )
 
 // readTarget finds out what the client wants, as far as the path and the headers tell.
-func (q *request) readTarget() error {
+func (q *request) readTarget() {
 	q.target = readTarget(q.r, q.query())
 	if q.target.verb == "patch" {
 		mediaType, _, _ := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
-		q.applies = mediaType == string(types.ApplyYAMLPatchType)
+		q.patchType = types.PatchType(mediaType)
 	}
-	return nil
 }
+
+// applies reports whether it is a patch by apply.
+func (q *request) applies() bool { return q.patchType == types.ApplyYAMLPatchType }
 
 // findKind finds the kind that the path is about, and refuses paths that are about nothing.
 func (q *request) findKind() error {
@@ -73,7 +75,7 @@ func (q *request) labels() metrics.Request {
 	if t.subresource == "status" || t.subresource == "scale" || t.subresource == "finalize" {
 		m.Subresource = t.subresource
 	}
-	if q.applies {
+	if q.applies() {
 		m.Verb = metrics.Apply
 	}
 	if dryRun := q.query()["dryRun"]; len(dryRun) > 0 {

@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -66,6 +68,37 @@ func TestRoles(t *testing.T) {
 	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
 }
 
+// TestTakenAway: what a binding gave is gone when its deletion is acknowledged.
+func TestTakenAway(t *testing.T) {
+	c := start(t, Config{}, `token-a,alice,1,"team"`)
+	alice := c.withToken("token-a")
+	const bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings"
+	for i := range 60 {
+		c.call("POST", bindings, `{"metadata":{"name":"b","finalizers":["example.com/f"]},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+		alice.call("GET", configMaps, "").want(200)
+		switch i % 3 {
+		case 0:
+			c.call("DELETE", bindings+"/b", "").want(200)
+			c.call("PATCH", bindings+"/b", `{"metadata":{"finalizers":null}}`, "Content-Type: "+mergeType).want(200)
+		case 1:
+			c.call("PATCH", bindings+"/b", `{"metadata":{"finalizers":null}}`, "Content-Type: "+mergeType).want(200)
+			c.call("DELETE", bindings+"/b", "").want(200)
+		case 2:
+			c.call("PATCH", bindings+"/b", `{"metadata":{"finalizers":null}}`, "Content-Type: "+mergeType).want(200)
+			c.call("DELETE", bindings, "").want(200)
+		}
+		alice.call("GET", configMaps, "").want(403)
+	}
+}
+
+// TestPartsOfPaths: a path without a name in it is not about all objects, whatever follows.
+func TestPartsOfPaths(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`).want(201)
+	c.call("DELETE", "/apis/apps/v1/namespaces/default/deployments//status", "").want(405)
+	c.call("GET", "/apis/apps/v1/namespaces/default/deployments/d", "").want(200)
+}
+
 // TestLimits: bodies, numbers at once.
 func TestLimits(t *testing.T) {
 	c := start(t, Config{Limits: Limits{BodyBytes: 1000, Changing: 1}}, `token-a,alice,1,"team"`)
@@ -112,6 +145,35 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	b.once.Do(func() { close(b.begun) })
 	<-b.enough
 	return b.text.Read(p)
+}
+
+// TestSlowClients: who does not take an answer does not keep a place.
+func TestSlowClients(t *testing.T) {
+	c := start(t, Config{Limits: Limits{RequestTime: 500 * time.Millisecond, Reading: 1}}, `token-a,alice,1,"team"`)
+	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+	for i := range 6 { // more than a client's window
+		c.call("POST", configMaps, configMap(fmt.Sprint("large-", i), "a", strings.Repeat("x", 1000<<10))).want(201)
+	}
+	alice := c.withToken("token-a")
+	for name, query := range map[string]string{"a list": "", "a watch": "?watch=true"} {
+		t.Run(name, func(t *testing.T) {
+			unread := alice.in(t).open("GET", configMaps+query, "")
+			defer unread.Body.Close()
+			if query == "" {
+				alice.in(t).call("GET", configMaps+"/large-0", "").want(429)
+			}
+			time.Sleep(1500 * time.Millisecond) // the list's limit is a second, the watch's half of one
+			alice.in(t).call("GET", configMaps+"/large-0", "").want(200)
+			stuck := time.AfterFunc(5*time.Second, func() {
+				t.Error("the answer goes on, although nobody took it in time")
+				unread.Body.Close()
+			})
+			defer stuck.Stop()
+			if _, err := io.Copy(io.Discard, unread.Body); err == nil {
+				t.Error("the answer is whole, although nobody took it in time")
+			}
+		})
+	}
 }
 
 // TestPanic: a panic is the fault of one request.

@@ -13,6 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/catalog"
@@ -69,9 +70,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve is the life of a request.
 func (q *request) serve() error {
 	// 1 what do you want?
-	if err := q.readTarget(); err != nil {
-		return err
-	}
+	q.readTarget()
 	// 2 who are you?
 	if err := q.authenticate(); err != nil {
 		return err
@@ -105,8 +104,8 @@ type request struct {
 	target target
 	kind   *kinds.Kind
 	user   *identity.User
-	// applies says that it is a patch by apply.
-	applies    bool
+	// patchType is what a patch is by its Content-Type; "" for what is no patch.
+	patchType  types.PatchType
 	parameters url.Values // as the query has them, read when they are first asked for
 	metrics    *metrics.Endpoint
 }

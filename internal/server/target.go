@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,27 +24,6 @@ type target struct {
 }
 
 func (t target) isResource() bool { return t.resource != "" }
-
-// String names the target for people.
-func (t target) String() string {
-	if !t.isResource() {
-		return fmt.Sprintf("%s %s", t.verb, t.path)
-	}
-	text := t.resource
-	if t.group != "" {
-		text += "." + t.group
-	}
-	if t.subresource != "" {
-		text += "/" + t.subresource
-	}
-	if t.name != "" {
-		text += fmt.Sprintf(" %q", t.name)
-	}
-	if t.namespace != "" {
-		text += fmt.Sprintf(" in namespace %q", t.namespace)
-	}
-	return t.verb + " " + text
-}
 
 // readTarget finds out what a request is about.
 //

@@ -19,8 +19,6 @@ const (
 	shortestWatch = 30 * time.Minute
 	// bookmarkEvery is how often a watch in which nothing happens tells how far it has come.
 	bookmarkEvery = time.Minute
-	// slowestWrite is how long a client may take at least to receive what there is.
-	slowestWrite = 30 * time.Second
 	// largestFrames is about how much is written at once.
 	largestFrames = 64 << 10
 )
@@ -53,6 +51,7 @@ func (q *request) watch() error {
 	defer cancel()
 	defer context.AfterFunc(q.h.draining, cancel)()
 	s := &stream{q: q, endpoint: endpoint, events: events, control: http.NewResponseController(&q.w)}
+	s.patience = newPatience(s.control, q.h.Limits.RequestTime)
 	s.watched = q.h.Metrics.Watched(q.target.group, q.target.version, q.target.resource)
 	q.metrics.LongRunning(+1)
 	defer q.metrics.LongRunning(-1)
@@ -90,8 +89,7 @@ type stream struct {
 	control  *http.ResponseController
 	// bookmarks says that the client wants them, initial that it gets the state first.
 	bookmarks, initial bool
-	// deadline is until when the client may take what was written.
-	deadline time.Time
+	patience           *patience
 }
 
 // run tells all that happens.
@@ -136,8 +134,12 @@ func (s *stream) refuse(err error) error {
 	return nil
 }
 
-// begin sends the header, so that the client knows that the watch has begun.
+// begin sends the header, so that the client knows that the watch has begun. From here on each write
+// has its own time.
 func (s *stream) begin() error {
+	_ = s.control.SetWriteDeadline(time.Time{})
+	s.patience.begin()
+	defer s.patience.done()
 	h := s.q.w.Header()
 	h["Content-Type"] = []string{s.events.View().ContentType()}
 	h["Cache-Control"] = noCache
@@ -207,18 +209,17 @@ func (s *stream) appendBookmark(b []byte, e cache.Event) []byte {
 
 // send writes, and has it go out now.
 func (s *stream) send(b []byte) error {
-	if err := s.write(b); err != nil {
+	s.patience.begin()
+	defer s.patience.done()
+	if _, err := s.q.w.Write(b); err != nil {
 		return err
 	}
 	return s.control.Flush()
 }
 
 func (s *stream) write(b []byte) error {
-	// Moving the deadline costs something, so that it is moved when half of it is over.
-	if now := time.Now(); s.deadline.Sub(now) < slowestWrite {
-		s.deadline = now.Add(2 * slowestWrite)
-		_ = s.control.SetWriteDeadline(s.deadline)
-	}
+	s.patience.begin()
+	defer s.patience.done()
 	_, err := s.q.w.Write(b)
 	return err
 }

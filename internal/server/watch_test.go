@@ -3,6 +3,7 @@ package server
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestWatch: from now on, from then on, with the state first, with bookmarks, and when it is too late.
@@ -39,6 +40,17 @@ func TestWatch(t *testing.T) {
 		t.Errorf("received %v, want the end", more)
 	}
 	c.call("GET", configMaps+"?watch=true&sendInitialEvents=true", "").want(422, "sendInitialEvents requires setting resourceVersionMatch")
+}
+
+// TestSilentWatch: a watch in which nothing happens for long goes on.
+func TestSilentWatch(t *testing.T) {
+	c := start(t, Config{Limits: Limits{RequestTime: 500 * time.Millisecond}})
+	w := c.watch(configMaps + "?watch=true&timeoutSeconds=9223372036854775807")
+	for _, name := range []string{"first", "second"} {
+		time.Sleep(1200 * time.Millisecond) // longer than an answer may take
+		c.call("POST", configMaps, configMap(name)).want(201)
+		w.want("ADDED", name)
+	}
 }
 
 // TestWatchTables: kubectl get -w.

@@ -20,10 +20,7 @@ import (
 
 // create answers a POST.
 func (q *request) create() error {
-	if q.target.subresource != "" {
-		return q.noSuchMethod()
-	}
-	if q.target.name != "" {
+	if q.target.subresource != "" || q.target.name != "" {
 		return q.noSuchMethod()
 	}
 	o, err := q.readWriteOptions("CreateOptions", "")
@@ -50,12 +47,11 @@ func (q *request) patch() error {
 	if q.target.name == "" {
 		return q.noSuchMethod()
 	}
-	mediaType, _, _ := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
-	o, err := q.readWriteOptions("PatchOptions", types.PatchType(mediaType))
+	o, err := q.readWriteOptions("PatchOptions", q.patchType)
 	if err != nil {
 		return err
 	}
-	switch types.PatchType(mediaType) {
+	switch q.patchType {
 	case types.ApplyYAMLPatchType:
 		return q.write(o, q.h.Objects.Apply)
 	case types.MergePatchType:
@@ -120,7 +116,9 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	if err != nil {
 		return err
 	}
-	if err := q.h.Authorizer.Sync(ctx, q.kind.StoreName(), result.Object.Revision()); err != nil {
+	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
+	// was last written.
+	if err := q.h.Authorizer.Sync(ctx, q.kind.StoreName(), max(result.Revision, result.Object.Revision())); err != nil {
 		return objects.ReadError(err)
 	}
 	code := http.StatusOK
@@ -148,9 +146,12 @@ func (q *request) warn(text string) {
 	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
 }
 
+// copyBytes is how much of a body is read at once.
+const copyBytes = 32 << 10
+
 // readBody reads what the client sent.
 func (q *request) readBody() (objects.Body, error) {
-	body := objects.Body{YAML: q.applies, Patch: q.target.verb == "patch"}
+	body := objects.Body{YAML: q.applies(), Patch: q.target.verb == "patch"}
 	mediaType := ""
 	if q.r.Method != http.MethodPatch {
 		var err error
@@ -169,7 +170,12 @@ func (q *request) readBody() (objects.Body, error) {
 	if q.r.ContentLength > 0 {
 		text.Grow(int(q.r.ContentLength))
 	}
-	n, err := io.Copy(&text, io.LimitReader(q.r.Body, limit+1))
+	var n int64
+	err := withBuffer(func(b []byte) (_ []byte, err error) { // io.Copy would make one for each body
+		b = slices.Grow(b, copyBytes)[:copyBytes]
+		n, err = io.CopyBuffer(&text, io.LimitReader(q.r.Body, limit+1), b)
+		return b, err
+	})
 	switch {
 	case err != nil:
 		return body, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
