@@ -27,6 +27,7 @@ const (
 // Headers that need no reading; the first is what kubectl get sends.
 const (
 	acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
+	acceptTyped = "application/vnd.kubernetes.protobuf,application/json" // what typed clients send
 	acceptAny   = "*/*"
 	acceptJSON  = "application/json"
 )
@@ -37,7 +38,7 @@ const (
 // see Pretty.
 func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 	switch accept {
-	case "", acceptJSON, acceptAny:
+	case "", acceptJSON, acceptTyped, acceptAny:
 		return Format{}, nil
 	case acceptTable:
 		if endpoint == Fixed {

@@ -97,7 +97,7 @@ func (w *writing) checkExistence(ctx context.Context, config sent) error {
 	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" {
 		return apierrors.NewConflict(e.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
-	return w.MayCreate(ctx)
+	return w.mayCreate(ctx)
 }
 
 // preconditionFailed is the error for conditions in headers.

@@ -25,7 +25,7 @@ type Request struct {
 	Force bool
 	// Only restricts an apply to objects that exist already, or to those that don't.
 	Only Existence
-	// MayCreate is asked before something is created by a verb other than create.
+	// MayCreate is asked before something is created by a verb other than create; nil means yes.
 	MayCreate func(context.Context) error
 	// Warn is told what the client should know although the request succeeds.
 	Warn func(text string)
@@ -69,6 +69,13 @@ type Result struct {
 	Created bool
 	// Revision is that of the write; 0 if nothing was written.
 	Revision store.Revision
+}
+
+func (r *Request) mayCreate(ctx context.Context) error {
+	if r.MayCreate == nil {
+		return nil
+	}
+	return r.MayCreate(ctx)
 }
 
 func (r *Request) key() cache.Key {

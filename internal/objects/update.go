@@ -35,7 +35,7 @@ func (w *writing) update(ctx context.Context, body sent) error {
 		if !e.Kind.PutCreates || e.Subresource != "" {
 			return apierrors.NewNotFound(e.resource(), w.Name)
 		}
-		if err := w.MayCreate(ctx); err != nil {
+		if err := w.mayCreate(ctx); err != nil {
 			return err
 		}
 		return w.create(body)

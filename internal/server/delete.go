@@ -75,16 +75,15 @@ func (q *request) deleteCollection() error {
 	}
 	ctx, cancel := q.timeLimited()
 	defer cancel()
-	list, last, err := q.h.Objects.DeleteAll(ctx, deletion, cache.Query{Selection: o.selection, Limit: int(o.Limit)})
-	if err == nil {
-		err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), last)
-	}
+	p, err := q.listPage(o, func(query cache.Query) (cache.List, error) {
+		list, last, err := q.h.Objects.DeleteAll(ctx, deletion, query)
+		if err == nil {
+			err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), last)
+		}
+		return list, err
+	})
 	if err != nil {
-		return objects.ReadError(err)
-	}
-	p := page{List: list}
-	if list.More {
-		p.next = writeContinue(list)
+		return err
 	}
 	return q.answerList(view, deletion.Endpoint, p)
 }

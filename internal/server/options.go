@@ -96,6 +96,9 @@ func onlyIf(h http.Header) (objects.Existence, error) {
 
 func (q *request) query() url.Values {
 	if q.parameters == nil {
+		if q.r.URL.RawQuery == "" {
+			return nil
+		}
 		q.parameters = q.r.URL.Query()
 	}
 	return q.parameters

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -170,7 +169,7 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	list, err := q.listPage(q.r.Context(), o)
+	list, err := q.listPage(o, func(query cache.Query) (cache.List, error) { return q.h.Cache.List(q.r.Context(), query) })
 	if err != nil {
 		return err
 	}
@@ -183,29 +182,32 @@ type page struct {
 	next string
 }
 
-// listPage reads a list, or the next part of one that was begun before.
-func (q *request) listPage(ctx context.Context, o listOptions) (page, error) {
-	query := cache.Query{Selection: o.selection, Limit: int(o.Limit)}
-	if o.ResourceVersion == "0" && o.Continue == "" {
+// listQuery says what to list: all, or the next part of a list that was begun before.
+func (q *request) listQuery(o listOptions) (query cache.Query, err error) {
+	query = cache.Query{Selection: o.selection, Limit: int(o.Limit)}
+	match := o.ResourceVersionMatch
+	switch {
+	case o.Continue != "":
+		query.After, query.Freshness, err = readContinue(o, q.kind.StoreName())
+		return query, err
+	case o.ResourceVersion == "0":
 		query.Limit = 0 // as in Kubernetes, where what comes from the cache has no pages
-	}
-	var err error
-	if o.Continue == "" {
-		if query.Freshness, err = readFreshness(o.ResourceVersion, o.ResourceVersionMatch); err != nil {
-			return page{}, err
-		}
+	case o.Limit > 0 && o.ResourceVersion != "" && match == "":
 		// A page of an old state would be followed by pages of the same old state; Kubernetes takes
 		// a limit for a wish to see a certain one.
-		if o.Limit > 0 && o.ResourceVersion != "" && o.ResourceVersion != "0" && o.ResourceVersionMatch == "" {
-			query.Freshness, err = readFreshness(o.ResourceVersion, metav1.ResourceVersionMatchExact)
-		}
-	} else {
-		query.After, query.Freshness, err = readContinue(o, q.kind.StoreName())
+		match = metav1.ResourceVersionMatchExact
 	}
+	query.Freshness, err = readFreshness(o.ResourceVersion, match)
+	return query, err
+}
+
+// listPage has a list read, or deleted, and makes a page of it.
+func (q *request) listPage(o listOptions, read func(cache.Query) (cache.List, error)) (page, error) {
+	query, err := q.listQuery(o)
 	if err != nil {
 		return page{}, err
 	}
-	list, err := q.h.Cache.List(ctx, query)
+	list, err := read(query)
 	if errors.Is(err, cache.ErrTooOld) && o.Continue != "" {
 		return page{}, expiredContinue(query.After)
 	}

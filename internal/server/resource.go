@@ -22,6 +22,9 @@ func (q *request) readTarget() {
 		mediaType, _, _ := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
 		q.patchType = types.PatchType(mediaType)
 	}
+	if _, ok := q.h.Kinds.Resource(q.target.group, q.target.version, q.target.resource); ok {
+		q.metrics = q.h.Metrics.Endpoint(q.labels())
+	}
 }
 
 // applies reports whether it is a patch by apply.
@@ -44,7 +47,6 @@ func (q *request) findKind() error {
 		return noSuchResource(fmt.Sprintf("objects of %s are in namespaces: the path must have one", kind))
 	}
 	q.kind = kind
-	q.metrics = q.h.Metrics.Endpoint(q.labels())
 	switch {
 	case t.subresource == "finalize" && kind.Contains:
 		if t.verb != "update" {
@@ -90,9 +92,18 @@ func (q *request) labels() metrics.Request {
 // count counts a request that has been answered.
 func (q *request) count(took time.Duration) {
 	if q.metrics == nil {
-		q.metrics = q.h.Metrics.Endpoint(metrics.Request{Verb: metrics.VerbOf(q.target.verb)})
+		other := metrics.Request{Verb: metrics.Other}
+		switch {
+		case q.r.Method == http.MethodGet && (isPublic(q.target.path) || q.target.path == "/metrics"):
+			other = metrics.Request{Verb: metrics.Get, Subresource: q.target.path}
+		case q.r.Method == http.MethodGet:
+			other.Verb = metrics.Get
+		}
+		q.metrics = q.h.Metrics.Endpoint(other)
 	}
-	q.metrics.Done(q.w.code, took, q.w.bytes)
+	if q.w.code != 0 { // else nobody waits for the answer any more
+		q.metrics.Done(q.w.code, took, q.w.bytes)
+	}
 }
 
 // endpoint is where the request arrives.

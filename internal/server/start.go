@@ -192,8 +192,14 @@ func countObjects(register *kinds.Register, c *cache.Cache) iter.Seq[metrics.Obj
 	}
 }
 
-// URL is where the server is reached.
-func (s *Server) URL() string { return "https://" + s.listener.Address() }
+// URL is where the server is reached from this machine.
+func (s *Server) URL() string {
+	host, port, err := net.SplitHostPort(s.listener.Address())
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return "https://" + net.JoinHostPort("127.0.0.1", port)
+	}
+	return "https://" + s.listener.Address()
+}
 
 // Failed tells if the server can't go on.
 func (s *Server) Failed() <-chan error { return s.listener.Failed() }

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,10 @@ func readTarget(r *http.Request, query url.Values) target {
 		t.group, t.version, parts = parts[1], parts[2], parts[3:]
 	default:
 		return t
+	}
+	if slices.Contains(parts, "") {
+		// Were it let through, a name that is missing would mean all objects.
+		return target{verb: t.verb, path: t.path}
 	}
 	watching := isTrue(query.Get("watch"))
 	if parts[0] == "watch" && len(parts) > 1 {
