@@ -112,7 +112,7 @@ func (s *Server) start(ctx context.Context) error {
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits,
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Failure: s.store.Failure,
 	}), socket, s.Authority.TLS())
 	return nil
 }
@@ -192,8 +192,18 @@ func countObjects(register *kinds.Register, c *cache.Cache) iter.Seq[metrics.Obj
 	}
 }
 
-// URL is where the server is reached.
-func (s *Server) URL() string { return "https://" + s.listener.Address() }
+// URL is where the server is reached. One that listens at all addresses is reached at this machine's
+// own, for which there is a certificate.
+func (s *Server) URL() string {
+	address := s.listener.Address()
+	if host, port, err := net.SplitHostPort(address); err == nil && net.ParseIP(host).IsUnspecified() {
+		address = net.JoinHostPort("127.0.0.1", port)
+		if configured, _, err := net.SplitHostPort(s.config.Address); err == nil && configured == "::" {
+			address = net.JoinHostPort("::1", port)
+		}
+	}
+	return "https://" + address
+}
 
 // Failed tells if the server can't go on.
 func (s *Server) Failed() <-chan error { return s.listener.Failed() }
