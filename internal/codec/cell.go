@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/rules"
 )
 
 // What cells have where there is nothing to show.
@@ -141,7 +141,7 @@ func quantity(v document.Value) string {
 	if v.Kind() != document.String && v.Kind() != document.Number {
 		return "0"
 	}
-	q, err := resource.ParseQuantity(strings.TrimSpace(v.Text()))
+	q, err := rules.ParseQuantity(strings.TrimSpace(v.Text()))
 	if err != nil {
 		return v.Text()
 	}

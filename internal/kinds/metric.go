@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -107,9 +105,14 @@ func typedTarget(metric string, target document.Value) document.Value {
 	return target.With("type", document.NewString(kind))
 }
 
+// isZero looks at the digits alone: nobody has checked a quantity from an annotation, and to parse
+// 1e-999999999 takes minutes.
 func isZero(quantity document.Value) bool {
-	q, err := resource.ParseQuantity(quantity.Text())
-	return err == nil && q.IsZero()
+	number := quantity.Text()
+	if suffix := strings.IndexAny(number, "eEinumkKMGTP"); suffix >= 0 {
+		number = number[:suffix]
+	}
+	return number != "" && strings.Trim(number, "+-.0") == ""
 }
 
 // metricRanks is the order in which Go writes the fields of metrics and conditions.

@@ -115,7 +115,7 @@ func (w *writing) engineError(err error) error {
 	)
 	switch {
 	case errors.As(err, &conflict):
-		return conflictStatus(conflict)
+		return conflictStatus(conflict, w.Endpoint.showing())
 	case errors.As(err, &invalid):
 		return w.invalid(invalid)
 	default:

@@ -16,7 +16,7 @@ import (
 // conflictStatus tells a client of conflicts as Kubernetes does, a cause for each field and
 // owner, and in each cause what Kubernetes does not say: what the field is, what it would become,
 // and since when the owner has it.
-func conflictStatus(e *apply.ConflictError) error {
+func conflictStatus(e *apply.ConflictError, show func(document.Value) string) error {
 	type owned struct {
 		manager, path string
 		cause         metav1.StatusCause
@@ -28,7 +28,7 @@ func conflictStatus(e *apply.ConflictError) error {
 			all = append(all, owned{ownerText(owner), path, metav1.StatusCause{
 				Type:    metav1.CauseTypeFieldManagerConflict,
 				Field:   path,
-				Message: fmt.Sprintf("conflict with %s%s", ownerText(owner), conflictDetail(c, owner)),
+				Message: fmt.Sprintf("conflict with %s%s", ownerText(owner), conflictDetail(c, owner, show)),
 			}})
 		}
 	}
@@ -70,8 +70,8 @@ func ownerText(e apply.Entry) string {
 }
 
 // conflictDetail is what Kubernetes does not say.
-func conflictDetail(c apply.Conflict, owner apply.Entry) string {
-	text := fmt.Sprintf(": the field is %s, and would become %s", valueText(c.Live), valueText(c.Wanted))
+func conflictDetail(c apply.Conflict, owner apply.Entry, show func(document.Value) string) string {
+	text := fmt.Sprintf(": the field is %s, and would become %s", show(c.Live), show(c.Wanted))
 	if !owner.Time.IsZero() {
 		text += ", its owner has written it since " + owner.Time.UTC().Format(time.RFC3339)
 	}
@@ -80,6 +80,24 @@ func conflictDetail(c apply.Conflict, owner apply.Entry) string {
 
 // longestValue is how much of a value is shown.
 const longestValue = 100
+
+// showing returns how values of the kind are shown in errors, which end up in logs and terminals: of
+// what is in a Secret only that it is there.
+func (e *Endpoint) showing() func(document.Value) string {
+	if e.isSecret() {
+		return hiddenText
+	}
+	return valueText
+}
+
+func (e *Endpoint) isSecret() bool { return e.Kind.Group == "" && e.Kind.Name == "Secret" }
+
+func hiddenText(v document.Value) string {
+	if v.IsAbsent() {
+		return "absent"
+	}
+	return "a " + v.Kind().String() + " that is not shown"
+}
 
 func valueText(v document.Value) string {
 	if v.IsAbsent() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,14 +46,14 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	}
 	patched, err := patch(object, body)
 	if err != nil {
-		return patchError(err)
+		return w.Endpoint.patchError(err)
 	}
 	after, err := w.split(patched)
 	if err != nil {
 		return err
 	}
 	if after.document, err = w.clean(e.body, after.document); err != nil {
-		return err
+		return unprocessable(err) // the patch could be read, but not what it makes
 	}
 	if err := w.checkName(after.document); err != nil {
 		return err
@@ -86,13 +87,27 @@ func strategiesOf(apiVersion, kind string) (*strategic.Type, error) {
 	return strategic.FromGoType(t)
 }
 
-// patchError says to a client why its patch was refused.
-func patchError(err error) error {
+// unprocessable makes an error one about the content of a request, not about its form.
+func unprocessable(err error) error {
+	var status *apierrors.StatusError
+	if errors.As(err, &status) && status.ErrStatus.Reason == metav1.StatusReasonBadRequest {
+		status.ErrStatus.Code, status.ErrStatus.Reason = http.StatusUnprocessableEntity, metav1.StatusReasonInvalid
+	}
+	return err
+}
+
+// patchError says to a client why its patch was refused. Of a Secret it says where, and not which
+// value is there.
+func (e *Endpoint) patchError(err error) error {
 	var refused *strategic.Error
 	if !errors.As(err, &refused) {
 		return err
 	}
-	status := apierrors.NewBadRequest(refused.Error())
+	text := refused.Error()
+	if e.isSecret() {
+		text = strings.TrimPrefix(refused.Path+": ", ": ") + "the patch does not fit the Secret, whose values are not shown"
+	}
+	status := apierrors.NewBadRequest(text)
 	switch code := refused.Reason.Status(); code {
 	case http.StatusUnprocessableEntity:
 		status.ErrStatus.Code, status.ErrStatus.Reason = int32(code), metav1.StatusReasonInvalid

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -122,7 +120,7 @@ func (c *checker) resourceReference(ref document.Value, ofVolume bool) {
 }
 
 func (c *checker) divisor(name string, isHugePages bool, divisor string) {
-	amount, err := resource.ParseQuantity(divisor)
+	amount, err := ParseQuantity(divisor)
 	if err != nil || amount.IsZero() {
 		return
 	}

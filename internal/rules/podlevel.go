@@ -94,7 +94,7 @@ func needs(spec document.Value, which string) []need {
 
 func addNeeds(to []need, resources document.Value) []need {
 	for name, value := range resources.Fields() {
-		quantity, err := resource.ParseQuantity(value.Text())
+		quantity, err := ParseQuantity(value.Text())
 		if err == nil { // reading refuses others
 			to = addNeed(to, need{name, quantity})
 		}

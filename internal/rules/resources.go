@@ -75,7 +75,7 @@ func (c *checker) podResourceName(name string) {
 
 // amount returns a quantity; text that is none is as much as nothing.
 func amount(v document.Value) resource.Quantity {
-	q, _ := resource.ParseQuantity(v.Text())
+	q, _ := ParseQuantity(v.Text())
 	return q
 }
 
@@ -99,7 +99,7 @@ func (c *checker) hugePages(name string, v document.Value) {
 		return
 	}
 	q := amount(v)
-	size, err := resource.ParseQuantity(strings.TrimPrefix(name, "hugepages-"))
+	size, err := ParseQuantity(strings.TrimPrefix(name, "hugepages-"))
 	if err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || size.Value() == 0 || q.Value()%size.Value() != 0 {
 		c.invalid(q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name))
 	}

@@ -193,7 +193,7 @@ func roundedUp(v document.Value) document.Value {
 	if isCanonicalQuantity(v.Text()) {
 		return v // it knows no spelling of less than a thousandth
 	}
-	q, err := resource.ParseQuantity(v.Text())
+	q, err := ParseQuantity(v.Text())
 	if err != nil {
 		return v // reading refuses it
 	}

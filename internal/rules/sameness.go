@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -90,8 +88,8 @@ func sameAsNothing(t *Type, pointer bool, v document.Value) bool {
 }
 
 func sameQuantity(a, b document.Value) bool {
-	x, errX := resource.ParseQuantity(a.Text())
-	y, errY := resource.ParseQuantity(b.Text())
+	x, errX := ParseQuantity(a.Text())
+	y, errY := ParseQuantity(b.Text())
 	return errX == nil && errY == nil && x.Cmp(y) == 0
 }
 

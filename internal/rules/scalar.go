@@ -100,11 +100,31 @@ func (r *reader) readQuantity(t *Type, v document.Value) (document.Value, error)
 	if v.Kind() == document.String && isCanonicalQuantity(v.Text()) {
 		return v, nil
 	}
-	q, err := resource.ParseQuantity(strings.TrimSpace(v.Text()))
+	q, err := ParseQuantity(strings.TrimSpace(v.Text()))
 	if err != nil {
 		return v, r.badValue(t, v, err.Error())
 	}
 	return respelled(v, q.String()), nil
+}
+
+// The digits of a quantity are work for everybody who calculates with it, and the exponent makes many
+// of a few: to parse 1e-999999999 takes minutes.
+const (
+	mostQuantityText   = 128
+	mostExponentDigits = 3
+)
+
+// ParseQuantity parses a quantity that can be calculated with in no time.
+func ParseQuantity(text string) (resource.Quantity, error) {
+	exponent := ""
+	if e := strings.IndexAny(text, "eE"); e >= 0 {
+		exponent = strings.TrimLeft(text[e+1:], "+-0")
+	}
+	if len(text) > mostQuantityText || len(exponent) > mostExponentDigits {
+		return resource.Quantity{}, fmt.Errorf("quantities have at most %d characters and an exponent of at most %d digits",
+			mostQuantityText, mostExponentDigits)
+	}
+	return resource.ParseQuantity(text)
 }
 
 // respelled returns a string, or the value if it is that string.

@@ -28,11 +28,16 @@ func (q *request) serveOther() error {
 }
 
 // health tells whether the server is well, and with verbose what was looked at. A server that is
-// being stopped lives, but is not ready.
+// being stopped, or can read its store and not write it, lives, but is not ready.
 func (q *request) health() error {
 	name := strings.TrimPrefix(q.target.path, "/")
 	if name == "readyz" && q.h.draining.Err() != nil {
 		return apierrors.NewServiceUnavailable("the server is being stopped")
+	}
+	if name == "readyz" && q.h.Failure != nil {
+		if err := q.h.Failure(); err != nil {
+			return apierrors.NewServiceUnavailable(err.Error())
+		}
 	}
 	if _, err := q.h.Cache.Revision(q.r.Context()); err != nil {
 		return objects.ReadError(err)

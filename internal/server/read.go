@@ -92,10 +92,10 @@ func readNumber(text, name string) (int64, error) {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("%s: expected a number that is not negative, received %q", name, text))
+	if err != nil {
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("%s: expected a number, received %q", name, text))
 	}
-	return n, nil
+	return max(n, 0), nil // as in Kubernetes, where less than nothing is no limit
 }
 
 // readSelectors reads which objects are meant.

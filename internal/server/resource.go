@@ -22,6 +22,9 @@ func (q *request) readTarget() {
 		mediaType, _, _ := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
 		q.patchType = types.PatchType(mediaType)
 	}
+	if !q.target.isResource() {
+		return
+	}
 	if _, ok := q.h.Kinds.Resource(q.target.group, q.target.version, q.target.resource); ok {
 		q.metrics = q.h.Metrics.Endpoint(q.labels())
 	}

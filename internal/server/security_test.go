@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -191,6 +192,34 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// TestNotReadyWithoutCommits: who sends requests here must learn that all writes fail.
+func TestNotReadyWithoutCommits(t *testing.T) {
+	h := NewHandler(Options{
+		Authenticator: &identity.Authenticator{}, Metrics: metrics.New(), Log: slog.New(slog.DiscardHandler),
+		Failure: func() error { return errors.New("no space left on device") },
+	})
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
+	if w.Code != 503 || !strings.Contains(w.Body.String(), "no space left") {
+		t.Errorf("received %d %s", w.Code, w.Body)
+	}
+}
+
+// TestCostlyQuantities: nobody can keep the server busy with a few bytes.
+func TestCostlyQuantities(t *testing.T) {
+	c := start(t, Config{})
+	const costly = "1e-999999999"
+	container := func(resources string) string {
+		return `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1",` + resources + `}}}]}}`
+	}
+	c.call("POST", "/api/v1/namespaces/default/pods", container(`"memory":"`+costly+`"`)).want(400, "exponent of at most 3 digits")
+	c.call("POST", "/api/v1/namespaces/default/pods", container(`"hugepages-`+costly+`":"1"`)).want(422, "is not positive integer multiple")
+	metrics := `[{\"type\":\"Object\",\"object\":{\"target\":{\"kind\":\"D\",\"name\":\"x\"},\"metricName\":\"x\",\"targetValue\":\"` + costly + `\",\"averageValue\":\"1\"}}]`
+	c.call("POST", "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
+		`{"metadata":{"name":"h","annotations":{"autoscaling.alpha.kubernetes.io/metrics":"`+metrics+`"}},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"D","name":"x"}}}`).want(201) // what is in annotations is not checked
+	c.call("GET", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", "", "Accept: application/json;as=Table;g=meta.k8s.io;v=v1").want(200)
+}
+
 // TestSecretsAreNotLogged: neither tokens nor what is in secrets.
 func TestSecretsAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
@@ -202,6 +231,25 @@ func TestSecretsAreNotLogged(t *testing.T) {
 	for _, word := range []string{"very-secret", "wrong-secret", "hidden-word"} {
 		if strings.Contains(log.String(), word) {
 			t.Errorf("the log has %q:\n%s", word, &log)
+		}
+	}
+}
+
+// TestSecretsAreNotInErrors: errors end up in the logs of clients.
+func TestSecretsAreNotInErrors(t *testing.T) {
+	c := start(t, Config{})
+	const path = "/api/v1/namespaces/default/secrets/s"
+	secret := func(value string) string {
+		return `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"password":"` + value + `"}}`
+	}
+	c.apply(path, "one", secret("aGlkZGVu")).want(201)
+	for _, refused := range []*answered{
+		c.apply(path, "two", secret("c2VjcmV0")).want(409, `the field is a string that is not shown, and would become a string that is not shown`),
+		c.call("PATCH", path, `[{"op":"test","path":"/data/password","value":"c2VjcmV0"}]`, "Content-Type: application/json-patch+json").want(422, "not shown"),
+		c.call("PATCH", path, `[{"op":"add","path":"/data/password/x","value":"c2VjcmV0"}]`, "Content-Type: application/json-patch+json").want(422, "[0].path"),
+	} {
+		if strings.Contains(refused.text, "aGlkZGVu") || strings.Contains(refused.text, "c2VjcmV0") {
+			t.Errorf("the error has what is in the secret: %s", refused.text)
 		}
 	}
 }

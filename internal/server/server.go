@@ -24,7 +24,7 @@ import (
 	"github.com/cadastre/cadastre/internal/rbac"
 )
 
-// Options are what a handler works with. All but the limits are required.
+// Options are what a handler works with. All but the limits and Failure are required.
 type Options struct {
 	Kinds         *kinds.Register
 	Cache         *cache.Cache
@@ -36,6 +36,8 @@ type Options struct {
 	Metrics       *metrics.Metrics
 	Log           *slog.Logger
 	Limits        Limits
+	// Failure tells why nothing can be written any more; nil as long as it can be.
+	Failure func() error
 }
 
 // Handler answers requests.

@@ -112,7 +112,7 @@ func (s *Server) start(ctx context.Context) error {
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits,
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Failure: s.store.Failure,
 	}), socket, s.Authority.TLS())
 	return nil
 }
@@ -192,13 +192,17 @@ func countObjects(register *kinds.Register, c *cache.Cache) iter.Seq[metrics.Obj
 	}
 }
 
-// URL is where the server is reached from this machine.
+// URL is where the server is reached. One that listens at all addresses is reached at this machine's
+// own, for which there is a certificate.
 func (s *Server) URL() string {
-	host, port, err := net.SplitHostPort(s.listener.Address())
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
-		return "https://" + net.JoinHostPort("127.0.0.1", port)
+	address := s.listener.Address()
+	if host, port, err := net.SplitHostPort(address); err == nil && net.ParseIP(host).IsUnspecified() {
+		address = net.JoinHostPort("127.0.0.1", port)
+		if configured, _, err := net.SplitHostPort(s.config.Address); err == nil && configured == "::" {
+			address = net.JoinHostPort("::1", port)
+		}
 	}
-	return "https://" + s.listener.Address()
+	return "https://" + address
 }
 
 // Failed tells if the server can't go on.

@@ -6,6 +6,20 @@ import (
 	"testing"
 )
 
+// TestReachable: clients can use the URL of a server that listens at all addresses.
+func TestReachable(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", ":0", "[::]:0"} {
+		s, err := Start(t.Context(), Config{Address: address, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clientOf(t, s).call("GET", "/readyz", "").want(200, "ok")
+		if err := s.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func BenchmarkStart(b *testing.B) {
 	for name, folder := range map[string]func(b *testing.B) string{
 		"memory": func(*testing.B) string { return "" },

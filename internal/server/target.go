@@ -50,7 +50,7 @@ func readTarget(r *http.Request, query url.Values) target {
 		// Were it let through, a name that is missing would mean all objects.
 		return target{verb: t.verb, path: t.path}
 	}
-	watching := isTrue(query.Get("watch"))
+	watching := hasTrue(query, "watch")
 	if parts[0] == "watch" && len(parts) > 1 {
 		watching, parts = true, parts[1:]
 	}
@@ -106,4 +106,10 @@ func (t *target) resourceVerb(method string, watching bool) string {
 // isTrue reads a boolean parameter as Kubernetes does: true unless it is absent, 0 or false.
 func isTrue(value string) bool {
 	return value != "" && value != "0" && !strings.EqualFold(value, "false")
+}
+
+// hasTrue reads a boolean parameter that may also be there without a value, which means true.
+func hasTrue(query url.Values, name string) bool {
+	values, ok := query[name]
+	return ok && (values[0] == "" || isTrue(values[0]))
 }

@@ -34,6 +34,9 @@ func (f *failure) reason() error {
 	}
 }
 
+// Failure tells why the store takes no more commits; nil as long as it does.
+func (s *Store) Failure() error { return s.failure.reason() }
+
 // fail notes an error of the disk.
 func (s *Store) fail(err error) {
 	s.failure.once.Do(func() {

@@ -90,6 +90,9 @@ func checkRefuses(t *testing.T, s *Store, reason error) {
 	t.Helper()
 	start := time.Now()
 	_, err := s.Commit(t.Context(), store.Write{Key: "more", Value: []byte("1")})
+	if failure := s.Failure(); !errors.Is(failure, reason) {
+		t.Errorf("the failure is %v, want %v", failure, reason)
+	}
 	if !errors.Is(err, reason) || !strings.Contains(err.Error(), "takes no commits since") {
 		t.Errorf("received %v, want a refusal because of %v", err, reason)
 	}
