@@ -226,7 +226,8 @@ func TestLoadAgain(t *testing.T) {
 	}
 }
 
-// lateFollower holds back the follower, which is the first to watch, and nobody else.
+// lateFollower holds back the follower, which is the first to watch. Nothing is recalled, or who
+// watches would not need the store's history.
 type lateFollower struct {
 	lateStore
 	following *atomic.Bool
@@ -235,6 +236,9 @@ type lateFollower struct {
 func (s lateFollower) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
 	if s.following.CompareAndSwap(false, true) {
 		return s.lateStore.Watch(ctx, prefix, after)
+	}
+	if prefix == "" {
+		return nil, errors.New("nothing is recalled")
 	}
 	return s.Store.Watch(ctx, prefix, after)
 }
