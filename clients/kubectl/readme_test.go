@@ -12,6 +12,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/clients/script"
 	"github.com/cadastre/cadastre/clients/target"
 )
 
@@ -83,6 +84,9 @@ func run(t *testing.T, folder, command string) string {
 	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "/tmp/demo", folder))
 	shell.Dir = folder
 	shell.Env = append(os.Environ(), "HOME="+folder, "KUBECONFIG="+filepath.Join(folder, "kubeconfig"))
+	if kubectl := os.Getenv(script.KubectlVariable); kubectl != "" {
+		shell.Env = append(shell.Env, "PATH="+filepath.Dir(kubectl)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	output, err := shell.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: $ %s: %v: %s", readme, command, err, output)
