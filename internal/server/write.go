@@ -161,11 +161,11 @@ func (q *request) readBody() (objects.Body, error) {
 		body.YAML = mediaType == "application/yaml"
 	}
 	limit := q.h.Limits.BodyBytes
-	if q.r.ContentLength > limit {
-		return body, tooLarge(limit)
-	}
 	// A client that is slow must not keep a place for long.
 	_ = http.NewResponseController(&q.w).SetReadDeadline(q.start.Add(q.h.Limits.RequestTime))
+	if q.r.ContentLength > limit {
+		return body, q.tooLarge()
+	}
 	var text strings.Builder
 	if q.r.ContentLength > 0 {
 		text.Grow(int(q.r.ContentLength))
@@ -180,7 +180,7 @@ func (q *request) readBody() (objects.Body, error) {
 	case err != nil:
 		return body, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 	case n > limit:
-		return body, tooLarge(limit)
+		return body, q.tooLarge()
 	}
 	body.Text = text.String()
 	if mediaType == codec.Protobuf && n > 0 {
@@ -193,7 +193,11 @@ func (q *request) readBody() (objects.Body, error) {
 	return body, nil
 }
 
-func tooLarge(limit int64) error {
+// tooLarge refuses a body. Some of what is left of it is read all the same: a client that is still
+// sending may not hear the answer.
+func (q *request) tooLarge() error {
+	limit := q.h.Limits.BodyBytes
+	_, _ = io.CopyN(io.Discard, q.r.Body, 2*limit)
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
 }
 
