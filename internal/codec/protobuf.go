@@ -4,32 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"sync"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	appsv1 "k8s.io/api/apps/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	batchv1 "k8s.io/api/batch/v1"
-	certificatesv1 "k8s.io/api/certificates/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
-	eventsv1 "k8s.io/api/events/v1"
-	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	nodev1 "k8s.io/api/node/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
@@ -37,31 +13,7 @@ import (
 const Protobuf = "application/vnd.kubernetes.protobuf"
 
 // protobufReader reads the built-in kinds, which is all that can be sent so.
-var protobufReader = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(goTypes(), goTypes()) })
-
-// goTypes are the Go types of the built-in kinds.
-var goTypes = sync.OnceValue(func() *runtime.Scheme {
-	types := runtime.NewScheme()
-	metav1.AddToGroupVersion(types, schema.GroupVersion{Version: "v1"})
-	for _, add := range []func(*runtime.Scheme) error{
-		admissionregistrationv1.AddToScheme, appsv1.AddToScheme, authenticationv1.AddToScheme, authorizationv1.AddToScheme,
-		autoscalingv1.AddToScheme, autoscalingv2.AddToScheme, batchv1.AddToScheme, certificatesv1.AddToScheme,
-		coordinationv1.AddToScheme, corev1.AddToScheme, discoveryv1.AddToScheme, eventsv1.AddToScheme,
-		flowcontrolv1.AddToScheme, networkingv1.AddToScheme, nodev1.AddToScheme, policyv1.AddToScheme, rbacv1.AddToScheme,
-		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme,
-	} {
-		if err := add(types); err != nil {
-			panic(err) // they do not depend on anything
-		}
-	}
-	return types
-})
-
-// GoType returns the Go type of a built-in kind.
-func GoType(apiVersion, kind string) (reflect.Type, bool) {
-	t, ok := goTypes().AllKnownTypes()[schema.FromAPIVersionAndKind(apiVersion, kind)]
-	return t, ok
-}
+var protobufReader = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(GoTypes(), GoTypes()) })
 
 // ReadProtobuf returns an object as JSON that was sent as protobuf.
 func ReadProtobuf(body []byte) ([]byte, error) {
