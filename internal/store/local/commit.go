@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -47,15 +48,25 @@ func (q *queue) put(p *pending) bool {
 // takeAll waits until there is something, and takes all there is into a slice that it may use.
 // It returns nothing when the queue is closed and empty.
 func (q *queue) takeAll(into []*pending) []*pending {
+	q.wait()
+	// Who can run, runs first: on a busy machine more commits get into the group, and an idle one does
+	// not wait.
+	runtime.Gosched()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	count := min(len(q.waiting), largestGroup)
+	into = append(into, q.waiting[:count]...)
+	q.waiting = append(q.waiting[:0], q.waiting[count:]...)
+	return into
+}
+
+// wait waits until there is something, or the queue is closed.
+func (q *queue) wait() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.waiting) == 0 && !q.closed {
 		q.notEmpty.Wait()
 	}
-	count := min(len(q.waiting), largestGroup)
-	into = append(into, q.waiting[:count]...)
-	q.waiting = append(q.waiting[:0], q.waiting[count:]...)
-	return into
 }
 
 func (q *queue) close() {
