@@ -70,7 +70,7 @@
 //	selection.go  which objects are meant
 //	kind.go       a kind: what is now, what was, who watches
 //	window.go     recent events; topic.go, those that touch one thing
-//	follow.go     the follower; load.go, where it starts from
+//	follow.go     the follower; load.go, where it starts from; expected.go, what it knows beforehand
 //	progress.go   waiting for a revision; freshness.go, how new reads must be
 //	read.go       Get and List
 //	watch.go      Watcher

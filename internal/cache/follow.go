@@ -108,6 +108,9 @@ func (c *Cache) read(k *kind, e store.Event) change {
 	if e.IsDelete() {
 		return made
 	}
+	if made.object = c.expected.take(k, e); made.object != nil {
+		return made
+	}
 	if made.object, made.err = newObject(k, e.Key, e.Value, e.Revision); made.err != nil {
 		c.options.Log.Error("cache: an object that can't be read was written; its kind can't be listed until it is deleted or written anew", "error", made.err)
 	}

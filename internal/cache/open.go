@@ -68,6 +68,7 @@ type Cache struct {
 	store    store.Store
 	forms    forms
 	progress progress
+	expected expected
 	// windowBytes is how much the events of all kinds keep alive.
 	windowBytes atomic.Int64
 
@@ -168,6 +169,8 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, s
 			return nil, 0, err
 		}
 	}
+	c.expected.add(made)
+	defer c.expected.drop(made)
 	revision, err := c.store.Commit(ctx, writes...)
 	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
 		// Whoever reads again, to redo the change, must see what it was lost to.
