@@ -27,6 +27,10 @@ func (w *writing) finish(ctx context.Context) error {
 	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
 		return err
 	}
+	var defaulted document.Value
+	if e.values == e.stored {
+		defaulted = doc
+	}
 	if w.live == nil {
 		doc = w.newMetadata(doc)
 	} else {
@@ -40,7 +44,7 @@ func (w *writing) finish(ctx context.Context) error {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
 	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Time: w.all.Now(), User: kinds.User(*w.User)})
-	w.after.Document = e.stored.Default(doc)
+	w.after.Document = e.stored.DefaultAgain(doc, defaulted)
 	return nil
 }
 

@@ -22,7 +22,9 @@ func (book *rulebook) makers() map[string]maker {
 	all["union"] = book.makeUnion
 	for name, f := range formats {
 		all[name] = simple(func(c *checker, now, _ document.Value) bool {
-			c.invalidAll(now.Text(), f.check(now.Text()))
+			for _, detail := range f.check(now.Text()) {
+				c.invalid(now.Text(), detail)
+			}
 			return true
 		})
 	}

@@ -32,11 +32,25 @@ func (t *Type) Default(doc document.Value) document.Value {
 	return d.value(t, doc)
 }
 
+// DefaultAgain is Default for a document that Default returned as done, and of which some fields may
+// have been changed since: the others are not looked into again.
+func (t *Type) DefaultAgain(doc, done document.Value) document.Value {
+	if t.quiet || document.Same(doc, done) {
+		return doc
+	}
+	d := defaulters.Get().(*defaulter)
+	defer d.release()
+	d.done = done
+	return d.value(t, doc)
+}
+
 // defaulter is the state of one defaulting. The rules of a struct are followed before it looks into
 // the struct's fields, so that there is only one subject at a time.
 type defaulter struct {
 	b       document.Builder
 	subject subject
+	// done is the document whose fields have been looked into already; absent if none have.
+	done document.Value
 }
 
 var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
@@ -44,6 +58,7 @@ var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
 func (d *defaulter) release() {
 	d.b.Reset()
 	d.subject.release()
+	d.done = document.Value{}
 	defaulters.Put(d)
 }
 
@@ -66,6 +81,8 @@ func (d *defaulter) value(t *Type, v document.Value) document.Value {
 // the value and those that are busy are both sorted.
 func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	var change rebuilding
+	done := d.done
+	d.done = document.Value{} // it is about the fields of the document itself
 	next, count := 0, v.Len()
 	for _, f := range t.busy {
 		from := next
@@ -78,7 +95,11 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 		switch {
 		case next < count && v.Name(next) == f.Name:
 			old := v.At(next)
-			change.add(&d.b, v, next, f.Name, d.field(f, old), old)
+			value := old
+			if done.IsAbsent() || !document.Same(old, done.Get(f.Name)) {
+				value = d.field(f, old)
+			}
+			change.add(&d.b, v, next, f.Name, value, old)
 			next++
 		case f.Always:
 			change.begin(&d.b, v, next)

@@ -41,7 +41,7 @@ var formats = map[string]format{
 	"label-value":              {isLabelValue, content.IsLabelValue},
 	"env-name":                 {isCIdentifier, validation.IsRelaxedEnvVarName},
 	"data-key":                 {isDataKey, validation.IsConfigMapKey},
-	"port-name":                {nil, validation.IsValidPortName},
+	"port-name":                {isPortName, validation.IsValidPortName},
 	"header-name":              {nil, validation.IsHTTPHeaderName},
 	"relative-path":            {nil, descendingProblems},
 	"relative-file":            {nil, localFileProblems},
@@ -84,6 +84,11 @@ func isLabelKey(s string) bool {
 
 func isLabelValue(s string) bool {
 	return s == "" || len(s) <= 63 && isAlnum(s[0]) && isAlnum(s[len(s)-1]) && all(s, isNameByte)
+}
+
+// isPortName accepts names without a dash, which have a letter.
+func isPortName(s string) bool {
+	return len(s) <= 15 && all(s, isLowerAlnum) && !all(s, isDigit)
 }
 
 func isCIdentifier(s string) bool {
