@@ -47,7 +47,13 @@ func open(t testing.TB, options Options) *Objects {
 // request returns one about a resource of the core.
 func (o *Objects) request(t testing.TB, resource, namespace, name, body string) *Request {
 	t.Helper()
-	kind, ok := o.Kinds.Resource("", "v1", resource)
+	return request(o.endpoint(t, "", resource), namespace, name, Body{Text: body})
+}
+
+// endpoint returns that of a resource at its first version.
+func (o *Objects) endpoint(t testing.TB, group, resource string) *Endpoint {
+	t.Helper()
+	kind, ok := o.Kinds.Resource(group, "v1", resource)
 	if !ok {
 		t.Fatalf("there is no %s", resource)
 	}
@@ -55,8 +61,13 @@ func (o *Objects) request(t testing.TB, resource, namespace, name, body string) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return endpoint
+}
+
+// request returns one of a user who may do all.
+func request(endpoint *Endpoint, namespace, name string, body Body) *Request {
 	return &Request{
-		Endpoint: endpoint, Namespace: namespace, Name: name, Body: Body{Text: body},
+		Endpoint: endpoint, Namespace: namespace, Name: name, Body: body,
 		User: &identity.User{Name: "tester"}, Manager: "tester",
 		MayCreate: func(context.Context) error { return nil },
 		Warn:      func(string) {},
