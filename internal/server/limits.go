@@ -55,45 +55,47 @@ func (q *request) enter() (leave func(), err error) {
 	return at.Leave, nil
 }
 
-// patience ends writes to a client that does not take what it is sent. It is for answers that may
-// be silent for long: a write deadline ends them in HTTP/2 also while nothing is being written.
+// patience ends reads from a client that does not send, or writes to one that does not take what it is
+// sent, and only those: a deadline that is set beforehand ends requests in HTTP/2 also while nothing is
+// being read or written, and to set it each time costs more than a timer does.
 type patience struct {
-	control *http.ResponseController
-	long    time.Duration
-	timer   *time.Timer
+	long        time.Duration
+	setDeadline func(time.Time) error
+	timer       *time.Timer
 
 	mu      sync.Mutex
-	writing bool
+	waiting bool
 }
 
-func newPatience(control *http.ResponseController, long time.Duration) *patience {
-	p := &patience{control: control, long: long}
-	p.timer = time.AfterFunc(long, p.lose)
-	p.timer.Stop()
-	return p
+func newPatience(long time.Duration, setDeadline func(time.Time) error) *patience {
+	return &patience{long: long, setDeadline: setDeadline}
 }
 
-// begin is called before a write, and done after it.
+// begin is called before a read or write, and done after it.
 func (p *patience) begin() {
 	p.mu.Lock()
-	p.writing = true
+	p.waiting = true
 	p.mu.Unlock()
+	if p.timer == nil {
+		p.timer = time.AfterFunc(p.long, p.lose)
+		return
+	}
 	p.timer.Reset(p.long)
 }
 
 func (p *patience) done() {
 	p.timer.Stop()
 	p.mu.Lock()
-	p.writing = false
+	p.waiting = false
 	p.mu.Unlock()
 }
 
-// lose has a write fail that is not done yet. When nothing is being written the request may be over,
-// and its connection another's.
+// lose has a read or write fail that is not done yet. When there is none the request may be over, and its
+// connection another's.
 func (p *patience) lose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.writing {
-		_ = p.control.SetWriteDeadline(time.Unix(0, 0))
+	if p.waiting {
+		_ = p.setDeadline(time.Unix(0, 0))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -62,11 +63,21 @@ func (h *Handler) Drain() { h.drain() }
 
 // ServeHTTP answers a request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	growStack()
 	h.underWay.Add(1)
 	defer h.underWay.Add(-1)
 	q := &request{h: h, r: r, w: answer{ResponseWriter: w}, start: time.Now()}
 	defer q.finish()
 	q.fail(q.serve())
+}
+
+// growStack makes room for what is to come. A request has a goroutine of its own, whose stack would be
+// copied again and again on the way down.
+//
+//go:noinline
+func growStack() {
+	var room [10 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 // serve is the life of a request.

@@ -51,7 +51,7 @@ func (q *request) watch() error {
 	defer cancel()
 	defer context.AfterFunc(q.h.draining, cancel)()
 	s := &stream{q: q, endpoint: endpoint, events: events, control: http.NewResponseController(&q.w)}
-	s.patience = newPatience(s.control, q.h.Limits.RequestTime)
+	s.patience = newPatience(q.h.Limits.RequestTime, s.control.SetWriteDeadline)
 	s.watched = q.h.Metrics.Watched(q.target.group, q.target.version, q.target.resource)
 	q.metrics.LongRunning(+1)
 	defer q.metrics.LongRunning(-1)

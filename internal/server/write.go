@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unsafe"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,9 +147,6 @@ func (q *request) warn(text string) {
 	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
 }
 
-// copyBytes is how much of a body is read at once.
-const copyBytes = 32 << 10
-
 // readBody reads what the client sent.
 func (q *request) readBody() (objects.Body, error) {
 	body := objects.Body{YAML: q.applies(), Patch: q.target.verb == "patch"}
@@ -160,37 +158,51 @@ func (q *request) readBody() (objects.Body, error) {
 		}
 		body.YAML = mediaType == "application/yaml"
 	}
-	limit := q.h.Limits.BodyBytes
-	// A client that is slow must not keep a place for long.
-	_ = http.NewResponseController(&q.w).SetReadDeadline(q.start.Add(q.h.Limits.RequestTime))
-	if q.r.ContentLength > limit {
-		return body, q.tooLarge()
+	text, err := q.readText()
+	if err != nil {
+		return body, err
 	}
-	var text strings.Builder
-	if q.r.ContentLength > 0 {
-		text.Grow(int(q.r.ContentLength))
-	}
-	var n int64
-	err := withBuffer(func(b []byte) (_ []byte, err error) { // io.Copy would make one for each body
-		b = slices.Grow(b, copyBytes)[:copyBytes]
-		n, err = io.CopyBuffer(&text, io.LimitReader(q.r.Body, limit+1), b)
-		return b, err
-	})
-	switch {
-	case err != nil:
-		return body, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
-	case n > limit:
-		return body, q.tooLarge()
-	}
-	body.Text = text.String()
-	if mediaType == codec.Protobuf && n > 0 {
-		read, err := codec.ReadProtobuf([]byte(body.Text))
+	if mediaType == codec.Protobuf && text != "" {
+		read, err := codec.ReadProtobuf([]byte(text))
 		if err != nil {
 			return body, apierrors.NewBadRequest(err.Error())
 		}
-		body.Text = string(read)
+		text = string(read)
 	}
+	body.Text = text
 	return body, nil
+}
+
+// readText reads the bytes of a body.
+func (q *request) readText() (string, error) {
+	limit := q.h.Limits.BodyBytes
+	if q.r.ContentLength > limit {
+		return "", q.tooLarge()
+	}
+	// A client that is slow must not keep a place for long.
+	p := newPatience(q.h.Limits.RequestTime, http.NewResponseController(&q.w).SetReadDeadline)
+	p.begin()
+	defer p.done()
+	if n := q.r.ContentLength; n > 0 {
+		// Who says how much it is is not asked whether there is more: HTTP sees to that.
+		b := make([]byte, n)
+		if _, err := io.ReadFull(q.r.Body, b); err != nil {
+			return "", unreadableBody(err)
+		}
+		return unsafe.String(unsafe.SliceData(b), len(b)), nil
+	}
+	b, err := io.ReadAll(io.LimitReader(q.r.Body, limit+1))
+	switch {
+	case err != nil:
+		return "", unreadableBody(err)
+	case int64(len(b)) > limit:
+		return "", q.tooLarge()
+	}
+	return string(b), nil
+}
+
+func unreadableBody(err error) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 }
 
 // tooLarge refuses a body. Some of what is left of it is read all the same: a client that is still
