@@ -155,7 +155,7 @@ func (c *Cache) peek(name string) (k *kind, known bool) {
 
 // Commit does all the writes, or none, as the store does. When it returns, whoever reads from
 // the cache sees them, or what they were lost to. It returns the objects that were written, nil
-// for those that were deleted.
+// for those that were deleted or kept.
 func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, store.Revision, error) {
 	if err := c.openError(); err != nil {
 		return nil, 0, err
@@ -195,7 +195,7 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, s
 // is JSON is up to who made it.
 func (c *Cache) check(w store.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
-	if err != nil || w.IsDelete() {
+	if err != nil || w.Value == nil {
 		return nil, err
 	}
 	k, _ := c.peek(key.Kind)

@@ -28,6 +28,14 @@ func TestCommitReturnsObjects(t *testing.T) {
 	if err != nil || objects[0] != nil {
 		t.Error(objects, err)
 	}
+	kept, err := c.Get(t.Context(), b, Any)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, _, err = c.Commit(t.Context(), store.Write{Key: b.String(), Expected: 1, Keep: true}, store.Write{Key: a.String(), Value: pod("a", "web", "n1", 0)})
+	if o, _ := c.Get(t.Context(), b, Any); err != nil || objects[0] != nil || objects[1] == nil || o != kept {
+		t.Error(objects, err)
+	}
 	replaced := c.written(&Object{kind: c.kind(pods), key: b.String(), text: "x"}, 7)
 	if replaced.text != "x" || replaced.revision != 7 {
 		t.Error(replaced)

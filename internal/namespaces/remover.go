@@ -23,13 +23,10 @@ const Kind = "core/namespaces"
 // finalizer is the remover's own.
 const finalizer = "kubernetes"
 
-// How long the remover waits before it looks again at what was still there, at first and at most,
-// and how long a namespace must have been empty: creations that were under way when it was deleted
-// are done by then.
+// How long the remover waits before it looks again at what was still there, at first and at most.
 const (
 	firstWait = 20 * time.Millisecond
 	lastWait  = time.Second
-	emptyFor  = 50 * time.Millisecond
 )
 
 // Extra returns what namespaces get beside what all kinds get: some can't be deleted.
@@ -178,13 +175,8 @@ func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error
 	case len(kept) == finalizers:
 		return true, nil // its own is gone already
 	}
-	for look := range 2 {
-		if look > 0 && !sleep(ctx, emptyFor) {
-			return false, ctx.Err()
-		}
-		if left, err := r.empty(ctx, name); !left.isNothing() || err != nil {
-			return false, errors.Join(err, r.tell(ctx, doc, left, err))
-		}
+	if left, err := r.empty(ctx, name); !left.isNothing() || err != nil {
+		return false, errors.Join(err, r.tell(ctx, doc, left, err))
 	}
 	doc = doc.With("spec", doc.Get("spec").With("finalizers", document.NewList(kept...)))
 	_, err = r.Objects.Update(ctx, r.request(name, r.namespaces("finalize"), doc))

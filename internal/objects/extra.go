@@ -56,7 +56,7 @@ func (d *Deletion) released(ctx context.Context, doc document.Value) ([]store.Wr
 
 // lostRace reports whether a commit was lost to another one, and is to be tried again: the object
 // has changed, and the client did not say which version it means, or something is taken that was
-// to be reserved.
+// to be reserved, or the namespace has changed.
 func (w *writing) lostRace(ctx context.Context, err error) bool {
 	var conflict *store.ConflictError
 	if !errors.As(err, &conflict) || ctx.Err() != nil {

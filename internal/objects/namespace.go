@@ -17,7 +17,8 @@ import (
 const namespaces = "core/namespaces"
 
 // checkNamespace refuses what would be created in a namespace that is not there, or that is
-// going.
+// going. What it found is a condition of the commit: were the namespace to go meanwhile, nobody
+// would find the object in it any more. If it changed in another way, the write is tried again.
 func (w *writing) checkNamespace(ctx context.Context) error {
 	there, err := w.all.Cache.Get(ctx, cache.Key{Kind: namespaces, Name: w.Namespace}, cache.Any)
 	if errors.Is(err, store.ErrNotFound) {
@@ -31,6 +32,7 @@ func (w *writing) checkNamespace(ctx context.Context) error {
 		return ReadError(err)
 	}
 	if parsed.Document.Lookup("metadata", "deletionTimestamp").IsAbsent() {
+		w.home = store.Write{Key: there.Key(), Expected: there.Revision(), Keep: true}
 		return nil
 	}
 	forbidden := apierrors.NewForbidden(w.Endpoint.resource(), w.Name,

@@ -30,8 +30,10 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
-	// reserved are the writes that go with the object's own.
+	// reserved are the writes that go with the object's own. home keeps the namespace of a new object
+	// as it was when it was looked at.
 	reserved []store.Write
+	home     store.Write
 	// once says that a lost race is the client's to know: it said which version it means, or that
 	// there is none.
 	once bool
@@ -148,14 +150,23 @@ func (w *writing) commit(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		change.Value = nil
-		_, revision, err := w.all.commit(ctx, append(w.reserved, change)...)
+		_, revision, err := w.all.commit(ctx, w.withOthers(change)...)
 		return Result{Object: draft, Revision: revision}, err
 	}
-	written, revision, err := w.all.commit(ctx, append(w.reserved, change)...)
+	written, revision, err := w.all.commit(ctx, w.withOthers(change)...)
 	if err != nil {
 		return Result{}, err
 	}
 	return Result{Object: written[len(written)-1], Created: created, Revision: revision}, nil
+}
+
+// withOthers returns all that is committed: the object's own write is the last.
+func (w *writing) withOthers(own store.Write) []store.Write {
+	all := append(make([]store.Write, 0, len(w.reserved)+2), w.reserved...)
+	if w.live == nil && w.home.Keep {
+		all = append(all, w.home)
+	}
+	return append(all, own)
 }
 
 // commitError says to a client why its write was not done.
@@ -164,6 +175,8 @@ func (w *writing) commitError(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &conflict) && conflict.Key != w.key().String():
+		return ReadError(context.DeadlineExceeded) // else it would have been tried again
 	case errors.As(err, &conflict) && w.live == nil:
 		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 	case errors.As(err, &conflict):

@@ -27,9 +27,10 @@
 //	Get       Range(key)
 //	List      Range(after or prefix, end of prefix, limit, revision); the header's revision is
 //	          the page's. ErrCompacted is ErrCompacted.
-//	Commit    Txn: If mod_revision(key) == expected for every key, Then Put or DeleteRange,
-//	          Else Range of every key, which tells the one that lost. The header's revision is
-//	          the commit's. A request that timed out is an UnknownError.
+//	Commit    Txn: If mod_revision(key) == expected for every key, Then Put or DeleteRange
+//	          (nothing for those that are kept), Else Range of every key, which tells the one
+//	          that lost. The header's revision is the commit's. A request that timed out is an
+//	          UnknownError.
 //	Watch     Watch(prefix, start_revision = after+1, prev_kv, progress_notify); a watch
 //	          response is a batch, a progress notification one without events. A response with
 //	          compact_revision is ErrCompacted. A watch from the past also requests progress, to

@@ -49,22 +49,57 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 
 // CheckCommit refuses commits that no backend can do.
 func CheckCommit(writes []Write) error {
-	if len(writes) == 0 {
-		return errors.New("store: expected at least one write in a commit, received none")
-	}
-	seen := make(map[string]bool, len(writes))
-	for _, w := range writes {
+	written := 0
+	for i, w := range writes {
 		switch {
 		case w.Key == "" || strings.IndexByte(w.Key, 0) >= 0:
 			return fmt.Errorf("store: expected a key without a zero byte, received %q", w.Key)
 		case w.Expected < 0:
 			return fmt.Errorf("store: %s: expected a revision that is not negative, received %d", w.Key, w.Expected)
+		case w.Keep && w.Value != nil:
+			return fmt.Errorf("store: %s: expected no value for what is kept as it is, received one", w.Key)
 		case w.IsDelete() && w.Expected == 0:
 			return fmt.Errorf("store: %s: expected the revision of the item that is to be deleted, received none", w.Key)
-		case seen[w.Key]:
-			return fmt.Errorf("store: expected every key once in a commit, received %s twice", w.Key)
+		case i < fewWrites && hasKey(writes[:i], w.Key):
+			return twiceError(w.Key)
+		}
+		if !w.Keep {
+			written++
+		}
+	}
+	if written == 0 {
+		return errors.New("store: expected at least one write in a commit, received none")
+	}
+	return checkMany(writes)
+}
+
+// fewWrites are so few that comparing each with each is cheaper than a map of them.
+const fewWrites = 8
+
+func hasKey(writes []Write, key string) bool {
+	for i := range writes {
+		if writes[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// checkMany refuses commits of more than a few writes that have a key twice.
+func checkMany(writes []Write) error {
+	if len(writes) <= fewWrites {
+		return nil
+	}
+	seen := make(map[string]bool, len(writes))
+	for _, w := range writes {
+		if seen[w.Key] {
+			return twiceError(w.Key)
 		}
 		seen[w.Key] = true
 	}
 	return nil
+}
+
+func twiceError(key string) error {
+	return fmt.Errorf("store: expected every key once in a commit, received %s twice", key)
 }

@@ -12,7 +12,8 @@ type Store interface {
 	// List returns items in the order of their keys.
 	List(ctx context.Context, r Range) (Page, error)
 	// Commit does all the writes, or none and returns a *ConflictError that tells which
-	// key is not as its writer expected. No key may be written twice.
+	// key is not as its writer expected. No key may be there twice, and not all may be only
+	// compared.
 	Commit(ctx context.Context, writes ...Write) (Revision, error)
 	// Watch tells of all that is committed after a revision to keys with a prefix. The
 	// context is for starting; the watch lives until its Close, or the store's.
@@ -39,10 +40,13 @@ type Write struct {
 	Expected Revision
 	// Value is the new value; nil deletes the item. It must not be changed any more.
 	Value []byte
+	// Keep leaves the item as it is: it must be as expected for the rest of the commit to be
+	// done, and that is all. Watchers don't hear of it.
+	Keep bool
 }
 
 // IsDelete reports whether the write deletes the item.
-func (w Write) IsDelete() bool { return w.Value == nil }
+func (w Write) IsDelete() bool { return w.Value == nil && !w.Keep }
 
 // Range says what to list.
 type Range struct {

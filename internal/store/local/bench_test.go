@@ -42,3 +42,38 @@ func BenchmarkCommit(b *testing.B) {
 	}
 	wg.Wait()
 }
+
+// BenchmarkKeep is what it costs a creation to depend on another item, which was written long ago.
+func BenchmarkKeep(b *testing.B) {
+	for _, keeps := range []bool{false, true} {
+		b.Run(fmt.Sprint("keeps=", keeps), func(b *testing.B) {
+			s, err := Open(Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			guard, err := s.Commit(b.Context(), store.Write{Key: "core/namespaces/default", Value: make([]byte, 500)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.recent = recentItems{} // it is so long ago
+			value := make([]byte, 3000)
+			var n atomic.Int64
+			b.ReportAllocs()
+			b.SetParallelism(32)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					writes := make([]store.Write, 0, 2)
+					if keeps {
+						writes = append(writes, store.Write{Key: "core/namespaces/default", Expected: guard, Keep: true})
+					}
+					writes = append(writes, store.Write{Key: fmt.Sprintf("core/configmaps/default/%d", n.Add(1)), Value: value})
+					if _, err := s.Commit(b.Context(), writes...); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}

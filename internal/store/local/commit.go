@@ -233,8 +233,8 @@ type decider struct {
 
 // decide does one commit, or finds out which key it loses on. It fails only if the disk does.
 func (d *decider) decide(p *pending, g *group) error {
-	events := make([]store.Event, len(p.writes))
-	for i, w := range p.writes {
+	events := make([]store.Event, 0, len(p.writes))
+	for _, w := range p.writes {
 		there, err := d.latest(w.Key)
 		if err != nil {
 			return err
@@ -243,7 +243,11 @@ func (d *decider) decide(p *pending, g *group) error {
 			p.err = &store.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
 			return nil
 		}
-		events[i] = store.Event{Key: w.Key, Value: w.Value, Previous: there.Value, PreviousRevision: there.Revision}
+		if !w.Keep {
+			events = append(events, store.Event{Key: w.Key, Value: w.Value, Previous: there.Value, PreviousRevision: there.Revision})
+		} else if there.Revision > 0 {
+			d.s.recent.know(there) // what one commit depends on the next will, too
+		}
 	}
 	d.s.queue.committed++
 	p.revision = d.s.queue.committed

@@ -6,9 +6,9 @@ import (
 	"github.com/cadastre/cadastre/internal/store"
 )
 
-// recentItems are the items that were written last, so that whoever writes them again need not
-// wait for Pebble to find them, which costs as much as the rest of a commit. It is the
-// committer's own.
+// recentItems are the items that were written last, or that commits depended on, so that
+// whoever writes them again need not wait for Pebble to find them, which costs as much as the
+// rest of a commit. It is the committer's own.
 type recentItems struct {
 	items map[string]store.Event
 	// order has what was written, the oldest first. An item that was written again since is
@@ -59,6 +59,13 @@ func (r *recentItems) add(events []store.Event) {
 	r.order = r.order[drop:]
 	if len(r.order) > 2*len(r.items)+someOrder {
 		r.order = slices.DeleteFunc(r.order, func(w written) bool { return !r.counts(w) })
+	}
+}
+
+// know notes an item that was written long ago, and is asked for now.
+func (r *recentItems) know(item store.Item) {
+	if _, known := r.items[item.Key]; !known {
+		r.add([]store.Event{{Key: item.Key, Value: item.Value, Revision: item.Revision}})
 	}
 }
 

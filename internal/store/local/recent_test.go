@@ -64,3 +64,25 @@ func TestRecentItemsOftenWritten(t *testing.T) {
 		t.Errorf("%d are in order for 2 items", len(recent.order))
 	}
 }
+
+// What a commit depended on is known from then on, unless something newer is.
+func TestRecentItemsDependedOn(t *testing.T) {
+	s := open(t, Options{})
+	defer s.Close()
+	guard, err := s.Commit(t.Context(), store.Write{Key: "guard", Value: []byte("1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.recent = recentItems{}
+	if _, err := s.Commit(t.Context(), store.Write{Key: "guard", Expected: guard, Keep: true}, store.Write{Key: "a", Value: []byte("1")}); err != nil {
+		t.Fatal(err)
+	}
+	item, known := s.recent.find("guard")
+	if !known || item.Revision != guard || string(item.Value) != "1" || s.recent.bytes != s.recent.sum() {
+		t.Errorf("the guard is known as %v, %v, in %d bytes of %d", item, known, s.recent.bytes, s.recent.sum())
+	}
+	s.recent.know(store.Item{Key: "guard", Value: []byte("0"), Revision: guard - 1})
+	if item, _ := s.recent.find("guard"); item.Revision != guard {
+		t.Errorf("the guard is known as %v", item)
+	}
+}

@@ -26,6 +26,9 @@ func (m *model) commit(writes []store.Write) (store.Revision, error) {
 		if there.Revision != w.Expected {
 			return 0, &store.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
 		}
+		if w.Keep {
+			continue
+		}
 		events = append(events, store.Event{Key: w.Key, Value: w.Value, Revision: m.revision + 1, Previous: there.Value, PreviousRevision: there.Revision})
 	}
 	m.revision++
@@ -163,7 +166,10 @@ func randomWrites(r *rand.Rand, m *model) []store.Write {
 		if r.IntN(8) == 0 {
 			w.Expected = store.Revision(r.Int64N(int64(m.revision) + 1))
 		}
-		if w.Expected == 0 || r.IntN(3) > 0 {
+		switch {
+		case len(writes) > 0 && r.IntN(4) == 0:
+			w.Keep = true
+		case w.Expected == 0 || r.IntN(3) > 0:
 			w.Value = bytes.Repeat([]byte{byte('a' + r.IntN(26))}, 1+r.IntN(40))
 		}
 		writes = append(writes, w)

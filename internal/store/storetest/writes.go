@@ -75,6 +75,72 @@ func testConflicts(k *kit) {
 	k.loses("a", 0, write(second))
 }
 
+// testKept: an item that is only compared stays as it is, and nobody hears of it.
+func testKept(k *kit) {
+	keep := func(expected store.Revision) store.Write {
+		return store.Write{Key: "guard", Expected: expected, Keep: true}
+	}
+	first := k.put("guard", 0, "1")
+	w := k.watch("", 0)
+	a := k.commit(keep(first), store.Write{Key: "a", Value: []byte("1")})
+	b := k.commit(store.Write{Key: "b", Value: []byte("1")}, keep(first))
+	k.has("guard", "1", first)
+	k.hears(w, show(store.Event{Key: "guard", Value: []byte("1"), Revision: first}),
+		show(store.Event{Key: "a", Value: []byte("1"), Revision: a}), show(store.Event{Key: "b", Value: []byte("1"), Revision: b}))
+
+	second := k.put("guard", first, "2")
+	k.loses("guard", second, keep(first), store.Write{Key: "c", Value: []byte("1")})
+	k.loses("guard", second, store.Write{Key: "c", Value: []byte("1")}, keep(first))
+	k.loses("guard", second, keep(0), store.Write{Key: "c", Value: []byte("1")})
+	k.commit(keep(second), store.Write{Key: "a", Expected: a})
+	k.delete("guard", second)
+	k.loses("guard", 0, keep(second), store.Write{Key: "c", Value: []byte("1")})
+	k.commit(keep(0), store.Write{Key: "c", Value: []byte("1")})
+	k.lists(store.Range{}, "b=1", "c=1")
+}
+
+// testGuarded has writers add items for as long as a guard is there, which somebody takes away:
+// nothing is added after that.
+func testGuarded(k *kit) {
+	const writers, rounds, most = 8, 20, 1000
+	for n := range rounds {
+		guard, prefix := fmt.Sprintf("guard/%d", n), fmt.Sprintf("item/%d/", n)
+		r := k.put(guard, 0, "1")
+		var end store.Revision
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				for i := range most {
+					_, err := k.s.Commit(k.ctx, store.Write{Key: fmt.Sprintf("%s%d.%d", prefix, w, i), Value: []byte("1")}, store.Write{Key: guard, Expected: r, Keep: true})
+					if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
+						return
+					}
+					if err != nil {
+						k.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			var err error
+			if end, err = k.s.Commit(k.ctx, store.Write{Key: guard, Expected: r}); err != nil {
+				k.Errorf("delete %s: %v", guard, err)
+			}
+		})
+		wg.Wait()
+		page, err := k.s.List(k.ctx, store.Range{Prefix: prefix})
+		if err != nil {
+			k.Fatal(err)
+		}
+		for _, item := range page.Items {
+			if item.Revision > end {
+				k.Errorf("%s is of revision %d, after its guard was gone at %d", item.Key, item.Revision, end)
+			}
+		}
+	}
+}
+
 func testBadCommits(k *kit) {
 	for name, writes := range map[string][]store.Write{
 		"nothing":           {},
@@ -83,6 +149,9 @@ func testBadCommits(k *kit) {
 		"a negative number": {{Key: "a", Expected: -1, Value: []byte("1")}},
 		"delete of nothing": {{Key: "a"}},
 		"twice":             {{Key: "a", Value: []byte("1")}, {Key: "a", Value: []byte("2")}},
+		"only comparisons":  {{Key: "a", Keep: true}},
+		"kept and written":  {{Key: "a", Keep: true}, {Key: "a", Value: []byte("1")}},
+		"kept with a value": {{Key: "a", Keep: true, Value: []byte("1")}, {Key: "b", Value: []byte("1")}},
 	} {
 		if _, err := k.s.Commit(k.ctx, writes...); err == nil {
 			k.Errorf("%s: the commit was done", name)

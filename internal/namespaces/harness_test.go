@@ -1,0 +1,168 @@
+package namespaces
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/store/local"
+)
+
+// kit is objects in memory.
+type kit struct {
+	*testing.T
+	all *objects.Objects
+}
+
+// open returns objects, of which no namespace is removed yet. Before says what happens before a commit.
+func open(t *testing.T, before func([]store.Write)) *kit {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	s, err := local.Open(local.Options{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	c, err := cache.Open(t.Context(), hooked{s, before}, cache.Options{Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	register, err := kinds.NewRegister(kinds.Builtin()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &kit{t, objects.New(objects.Options{Cache: c, Kinds: register, Extras: map[string]objects.Extra{Kind: Extra()}, Log: log})}
+}
+
+// hooked is a store in which something happens before each commit.
+type hooked struct {
+	store.Store
+	before func([]store.Write)
+}
+
+func (h hooked) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+	if h.before != nil {
+		h.before(writes)
+	}
+	return h.Store.Commit(ctx, writes...)
+}
+
+// remover returns one that has not been started.
+func (k *kit) remover() *Remover {
+	return &Remover{Objects: k.all, User: &identity.User{Name: "system"}, Manager: "remover", Log: slog.New(slog.DiscardHandler)}
+}
+
+// run has namespaces removed until the test ends, or the function that it returns is called.
+func (k *kit) run() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		k.remover().Run(ctx)
+	}()
+	stop = func() { cancel(); <-done }
+	k.Cleanup(stop)
+	return stop
+}
+
+func (k *kit) endpoint(resource string) *objects.Endpoint {
+	kind, _ := k.all.Kinds.Resource("", "v1", resource)
+	endpoint, err := k.all.Endpoint(kind, "v1", "")
+	if err != nil {
+		panic(err)
+	}
+	return endpoint
+}
+
+func (k *kit) request(resource, namespace, name, body string) *objects.Request {
+	return &objects.Request{
+		Endpoint: k.endpoint(resource), Namespace: namespace, Name: name, Body: objects.Body{Text: body},
+		User: &identity.User{Name: "tester"}, Manager: "tester", Warn: func(string) {},
+	}
+}
+
+func (k *kit) create(resource, namespace, body string) error {
+	_, err := k.all.Create(k.Context(), k.request(resource, namespace, "", body))
+	return err
+}
+
+func (k *kit) mustCreate(resource, namespace, body string) {
+	k.Helper()
+	if err := k.create(resource, namespace, body); err != nil {
+		k.Fatal(err)
+	}
+}
+
+func named(name string) string { return fmt.Sprintf(`{"metadata":{"name":%q}}`, name) }
+
+func heldBy(name, finalizer string) string {
+	return fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%q]}}`, name, finalizer)
+}
+
+func (k *kit) delete(resource, namespace, name string) error {
+	_, err := k.all.Delete(k.Context(), &objects.Deletion{Endpoint: k.endpoint(resource), Namespace: namespace, Name: name})
+	return err
+}
+
+func (k *kit) mustDelete(resource, namespace, name string) {
+	k.Helper()
+	if err := k.delete(resource, namespace, name); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// merge patches an object.
+func (k *kit) merge(resource, namespace, name, patch string) {
+	k.Helper()
+	r := k.request(resource, namespace, name, patch)
+	r.Body.Patch = true
+	if _, err := k.all.Patch(k.Context(), r, objects.MergePatch); err != nil {
+		k.Error(err)
+	}
+}
+
+// get returns an object; absent if there is none.
+func (k *kit) get(kind, namespace, name string) document.Value {
+	k.Helper()
+	object, err := k.all.Cache.Get(k.Context(), cache.Key{Kind: kind, Namespace: namespace, Name: name}, cache.Latest)
+	if err != nil {
+		return document.Value{}
+	}
+	parsed, err := object.Parsed()
+	if err != nil {
+		k.Fatal(err)
+	}
+	return parsed.Document
+}
+
+// wait waits until something is so.
+func (k *kit) wait(what string, isSo func() bool) {
+	k.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !isSo(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			k.Errorf("waited in vain: %s", what)
+			return
+		}
+	}
+}
+
+func (k *kit) waitGone(namespace string) {
+	k.Helper()
+	k.wait(namespace+" goes", func() bool { return k.get(Kind, "", namespace).IsAbsent() })
+}
+
+// isRefused reports whether nothing can be created because of a namespace, and says so.
+func isRefused(err error) bool {
+	return apierrors.HasStatusCause(err, "NamespaceTerminating") && apierrors.IsForbidden(err) || apierrors.IsNotFound(err)
+}

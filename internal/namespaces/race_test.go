@@ -1,0 +1,149 @@
+package namespaces
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// createsConfigMap reports whether that is what a commit does.
+func createsConfigMap(writes []store.Write) bool {
+	own := writes[len(writes)-1]
+	return strings.HasPrefix(own.Key, "core/configmaps/") && own.Expected == 0
+}
+
+// TestNothingOutlivesItsNamespace: many create in namespaces that are being deleted, and their commits
+// take longer than that. What was created is deleted with them, and all else is refused with the
+// reason.
+func TestNothingOutlivesItsNamespace(t *testing.T) {
+	k := open(t, func(writes []store.Write) {
+		if createsConfigMap(writes) {
+			time.Sleep(rand.N(120 * time.Millisecond))
+		}
+	})
+	k.run()
+	const namespaces, creators = 8, 8
+	var group sync.WaitGroup
+	var created, refused atomic.Int64
+	for n := range namespaces {
+		namespace := fmt.Sprint("n", n)
+		ended := make(chan struct{})
+		for c := range creators {
+			group.Go(func() {
+				for i := 0; ; i++ {
+					select {
+					case <-ended:
+						return
+					default:
+					}
+					switch err := k.create("configmaps", namespace, named(fmt.Sprintf("c%d.%d", c, i))); {
+					case err == nil:
+						created.Add(1)
+					case isRefused(err):
+						refused.Add(1)
+						time.Sleep(time.Millisecond)
+					default:
+						t.Errorf("received %v", err)
+						return
+					}
+				}
+			})
+		}
+		group.Go(func() {
+			defer close(ended)
+			if err := k.create("namespaces", "", named(namespace)); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(150 * time.Millisecond)
+			if err := k.delete("namespaces", "", namespace); err != nil {
+				t.Error(err)
+				return
+			}
+			k.waitGone(namespace)
+		})
+	}
+	group.Wait()
+	list, err := k.all.Cache.List(t.Context(), cache.Query{Selection: cache.Selection{Kind: "core/configmaps"}, Freshness: cache.Latest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range list.Objects {
+		t.Errorf("%s of revision %d is in a namespace that is gone", o.Key(), o.Revision())
+	}
+	if created.Load() == 0 || refused.Load() == 0 {
+		t.Errorf("%d were created, %d were refused: nothing was tried", created.Load(), refused.Load())
+	}
+}
+
+// TestHarmlessChanges of a namespace keep nobody from creating in it.
+func TestHarmlessChanges(t *testing.T) {
+	k := open(t, func(writes []store.Write) {
+		if createsConfigMap(writes) {
+			time.Sleep(time.Millisecond)
+		}
+	})
+	k.mustCreate("namespaces", "", named("busy"))
+	ended := make(chan struct{})
+	var changer, group sync.WaitGroup
+	changer.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-ended:
+				return
+			case <-time.After(2 * time.Millisecond):
+				k.merge("namespaces", "", "busy", fmt.Sprintf(`{"metadata":{"labels":{"n":"%d"}}}`, i))
+			}
+		}
+	})
+	const creators, each = 8, 25
+	for c := range creators {
+		group.Go(func() {
+			for i := range each {
+				if err := k.create("configmaps", "busy", named(fmt.Sprintf("c%d.%d", c, i))); err != nil {
+					t.Errorf("received %v", err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(ended)
+	changer.Wait()
+	list, err := k.all.Cache.List(t.Context(), cache.Query{Selection: cache.Selection{Kind: "core/configmaps"}, Freshness: cache.Latest})
+	if err != nil || len(list.Objects) != creators*each {
+		t.Errorf("there are %d, %v, want %d", len(list.Objects), err, creators*each)
+	}
+}
+
+// TestRefusedAtTheCommit: what was allowed when it was looked at is refused when the namespace goes
+// before the commit, and so is what another verb would create.
+func TestRefusedAtTheCommit(t *testing.T) {
+	for _, verb := range []string{"create", "apply"} {
+		var k *kit
+		var once sync.Once
+		k = open(t, func(writes []store.Write) {
+			if createsConfigMap(writes) {
+				once.Do(func() { k.mustDelete("namespaces", "", "going") })
+			}
+		})
+		k.mustCreate("namespaces", "", named("going"))
+		do, r := k.all.Create, k.request("configmaps", "going", "", named("late"))
+		if verb == "apply" {
+			do, r = k.all.Apply, k.request("configmaps", "going", "late", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"late"}}`)
+		}
+		_, err := do(t.Context(), r)
+		if !isRefused(err) || !strings.Contains(err.Error(), "unable to create new content in namespace going because it is being terminated") {
+			t.Errorf("%s: received %v", verb, err)
+		}
+		if !k.get("core/configmaps", "going", "late").IsAbsent() {
+			t.Errorf("%s: it is there", verb)
+		}
+	}
+}
