@@ -91,7 +91,7 @@ func (k *kind) change(changes []change, wake *wakers) {
 }
 
 // put changes the tree. It returns nil if there is nothing to tell. The caller of this, as of all
-// that follows but replace and dropFirst, holds the lock.
+// that follows but has, replace and dropFirst, holds the lock.
 func (k *kind) put(c change) *event {
 	e := &event{kind: k, revision: c.revision, after: c.object}
 	copied := k.objects.copied
@@ -108,6 +108,17 @@ func (k *kind) put(c change) *event {
 		return nil
 	}
 	return e
+}
+
+// has reports whether an object is there at a revision; at 0 whether there is nothing. The caller does
+// not hold the lock.
+func (k *kind) has(key string, revision store.Revision) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if now := k.objects.get(key); now != nil {
+		return now.revision == revision
+	}
+	return revision == 0 && k.unreadable[key] == nil
 }
 
 // publish puts an event into the window and into the topics that it touches.

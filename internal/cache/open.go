@@ -165,7 +165,7 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, s
 	for i := range writes {
 		var err error
 		writes[i].Value = fit(writes[i].Value)
-		if made[i], err = c.check(writes[i]); err != nil {
+		if made[i], err = c.check(&writes[i]); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -192,13 +192,20 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, s
 }
 
 // check refuses what the cache could not find its way in: wrong keys, names or labels. That the rest
-// is JSON is up to who made it.
-func (c *Cache) check(w store.Write) (*Object, error) {
+// is JSON is up to who made it. It tells the store what is known of the key.
+func (c *Cache) check(w *store.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
-	if err != nil || w.Value == nil {
+	if err != nil {
 		return nil, err
 	}
+	progress := c.progress.revision() // a kind that has been seen until here is known
 	k, _ := c.peek(key.Kind)
+	if k.has(w.Key, w.Expected) {
+		w.Seen = progress
+	}
+	if w.Value == nil {
+		return nil, nil
+	}
 	return newObject(k, w.Key, w.Value, 0)
 }
 

@@ -40,6 +40,10 @@ type Write struct {
 	Expected Revision
 	// Value is the new value; nil deletes the item. It must not be changed any more.
 	Value []byte
+	// Seen is a revision up to which the writer knows of all commits, by which the item is as
+	// expected; 0 if it does not know. A store that remembers what was written since need not look
+	// for the item to know that there is none, or that it is kept.
+	Seen Revision
 	// Keep leaves the item as it is: it must be as expected for the rest of the commit to be
 	// done, and that is all. Watchers don't hear of it.
 	Keep bool

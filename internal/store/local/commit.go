@@ -205,27 +205,23 @@ func (s *Store) ack(g *group) {
 // prepare decides about the commits of a group, one after the other, and makes a batch of
 // those that are done.
 func (s *Store) prepare(g *group) error {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionSpace}, UpperBound: []byte{versionSpace + 1}})
-	if err != nil {
-		return err
-	}
-	d := decider{s: s, iter: iter, written: map[string]store.Event{}}
+	d := decider{s: s, written: map[string]store.Event{}}
 	for _, p := range g.commits {
 		if err := d.decide(p, g); err != nil {
-			return errors.Join(err, iter.Close())
+			return errors.Join(err, d.close())
 		}
 	}
 	for _, p := range g.commits {
 		s.recent.add(p.events)
 	}
 	g.last = s.queue.committed
-	return iter.Close()
+	return d.close()
 }
 
 // decider compares what is expected with what is there.
 type decider struct {
 	s    *Store
-	iter *pebble.Iterator
+	iter *pebble.Iterator // nil as long as nothing had to be looked for
 	// written is what commits of this group did last to each key.
 	written map[string]store.Event
 	scratch []byte
@@ -235,7 +231,7 @@ type decider struct {
 func (d *decider) decide(p *pending, g *group) error {
 	events := make([]store.Event, 0, len(p.writes))
 	for _, w := range p.writes {
-		there, err := d.latest(w.Key)
+		there, err := d.latest(w)
 		if err != nil {
 			return err
 		}
@@ -245,7 +241,7 @@ func (d *decider) decide(p *pending, g *group) error {
 		}
 		if !w.Keep {
 			events = append(events, store.Event{Key: w.Key, Value: w.Value, Previous: there.Value, PreviousRevision: there.Revision})
-		} else if there.Revision > 0 {
+		} else if there.Value != nil {
 			d.s.recent.know(there) // what one commit depends on the next will, too
 		}
 	}
@@ -263,16 +259,29 @@ func (d *decider) decide(p *pending, g *group) error {
 }
 
 // latest returns the item as it will be when all commits so far are done; its revision is 0
-// if there is none.
-func (d *decider) latest(key string) (store.Item, error) {
-	if e, ok := d.written[key]; ok {
+// if there is none. An item that is kept may come without its value.
+func (d *decider) latest(w store.Write) (store.Item, error) {
+	if e, ok := d.written[w.Key]; ok {
 		if e.IsDelete() {
 			return store.Item{}, nil
 		}
-		return store.Item{Key: key, Value: e.Value, Revision: e.Revision}, nil
+		return store.Item{Key: w.Key, Value: e.Value, Revision: e.Revision}, nil
 	}
-	if item, known := d.s.recent.find(key); known {
+	if item, known := d.s.recent.find(w.Key); known {
 		return item, nil
+	}
+	if (w.Expected == 0 || w.Keep) && w.Seen > 0 && w.Seen >= d.s.recent.since {
+		return store.Item{Key: w.Key, Revision: w.Expected}, nil // it was so, and nobody has written it since
+	}
+	return d.lookUp(w.Key)
+}
+
+// lookUp finds an item on disk.
+func (d *decider) lookUp(key string) (_ store.Item, err error) {
+	if d.iter == nil {
+		if d.iter, err = d.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionSpace}, UpperBound: []byte{versionSpace + 1}}); err != nil {
+			return store.Item{}, err
+		}
 	}
 	d.scratch = appendItemStart(d.scratch[:0], key)
 	if !d.iter.SeekGE(d.scratch) {
@@ -287,6 +296,13 @@ func (d *decider) latest(key string) (store.Item, error) {
 		return store.Item{}, err
 	}
 	return store.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
+}
+
+func (d *decider) close() error {
+	if d.iter == nil {
+		return nil
+	}
+	return d.iter.Close()
 }
 
 // record adds a commit to the batch of its group.

@@ -159,7 +159,7 @@ func (s *Store) open() error {
 		return errors.Join(err, s.db.Close())
 	}
 	s.openedAt = last
-	s.queue.committed = last
+	s.queue.committed, s.recent.since = last, last
 	s.history.init(last)
 	return nil
 }

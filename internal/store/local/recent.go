@@ -17,6 +17,8 @@ type recentItems struct {
 	//	len(items) <= len(order) <= 2*len(items) + someOrder
 	order []written
 	bytes int // that items have
+	// since is a revision after which all that was written is among the items.
+	since store.Revision
 }
 
 type written struct {
@@ -53,6 +55,7 @@ func (r *recentItems) add(events []store.Event) {
 		if oldest := r.order[drop]; r.counts(oldest) {
 			r.bytes -= recentSize(r.items[oldest.key])
 			delete(r.items, oldest.key)
+			r.since = max(r.since, oldest.revision)
 		}
 	}
 	clear(r.order[:drop])

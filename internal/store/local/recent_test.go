@@ -86,3 +86,37 @@ func TestRecentItemsDependedOn(t *testing.T) {
 		t.Errorf("the guard is known as %v", item)
 	}
 }
+
+// What was forgotten is looked for, whoever has seen what: only what was written since is known.
+func TestRecentItemsSeen(t *testing.T) {
+	s := open(t, Options{})
+	defer s.Close()
+	first, err := s.Commit(t.Context(), store.Write{Key: "a", Value: []byte("1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.recent = recentItems{since: first} // a has been forgotten
+	for _, test := range []struct {
+		seen store.Revision
+		lost bool
+	}{
+		{0, true},
+		{first - 1, true}, // before a was written
+		{first, false},    // a lie, which shows that nobody looked
+	} {
+		_, err := s.Commit(t.Context(), store.Write{Key: "a", Seen: test.seen, Value: []byte("2")})
+		if lost := err != nil; lost != test.lost {
+			t.Errorf("seen %d: received %v", test.seen, err)
+		}
+	}
+	value := make([]byte, recentItemBytes/8)
+	var last store.Revision
+	for i := range 10 {
+		if last, err = s.Commit(t.Context(), store.Write{Key: fmt.Sprint("b", i), Value: value}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.recent.since <= first || s.recent.since >= last {
+		t.Errorf("all is known since %d, want a revision between %d and %d", s.recent.since, first, last)
+	}
+}

@@ -166,6 +166,9 @@ func randomWrites(r *rand.Rand, m *model) []store.Write {
 		if r.IntN(8) == 0 {
 			w.Expected = store.Revision(r.Int64N(int64(m.revision) + 1))
 		}
+		if at := store.Revision(r.Int64N(int64(m.revision) + 1)); m.get(key, at).Revision == w.Expected {
+			w.Seen = at
+		}
 		switch {
 		case len(writes) > 0 && r.IntN(4) == 0:
 			w.Keep = true
