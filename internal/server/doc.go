@@ -30,4 +30,5 @@
 //	start.go       a whole server: what it starts, in order
 //	bootstrap.go   the objects that are there from the beginning
 //	listen.go      TLS and HTTP; log.go
+//	gather.go     connections that send what is written together
 package server
