@@ -1,0 +1,208 @@
+package applytest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// A play is one run of a script, in a namespace of its own.
+type play struct {
+	server    *server
+	script    *Script
+	variables variables
+	seen      map[string]*answer // the last stored state of each object, by uid
+	watches   []*watch
+	created   []string // the paths of what is to be removed
+	recorded  map[int]string
+	recording bool
+}
+
+// cleanTime is how long it may take to remove what a script made, also when the run was interrupted.
+const cleanTime = 30 * time.Second
+
+// play runs a script from its namespace to its end.
+func (s *server) play(ctx context.Context, script *Script, recording, keep bool) (result Result, recorded map[int]string) {
+	start := time.Now()
+	result = Result{Name: script.Name, Area: script.Area(), Behaviour: script.Behaviour, Outcome: Pass}
+	defer func() { result.Duration = time.Since(start) }()
+	reason, err := s.skipReason(ctx, script)
+	if reason != "" {
+		result.Outcome, result.Reason = Skip, reason
+		return result, nil
+	}
+	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
+	p.variables.answers = map[string]*answer{}
+	if err == nil {
+		p.variables.namespace, err = s.makeNamespace(ctx)
+	}
+	if err != nil {
+		result.fail(&Failure{Complaints: []string{err.Error()}})
+		return result, nil
+	}
+	if !keep {
+		defer p.clean(context.WithoutCancel(ctx), &result)
+	}
+	for _, step := range script.steps {
+		if failure := p.run(ctx, step); failure != nil {
+			failure.Step = step.name
+			result.fail(failure)
+			return result, nil
+		}
+	}
+	if p.differs() {
+		result.Difference = script.Difference
+	}
+	return result, p.recorded
+}
+
+// makeNamespace makes the namespace that a script has for itself.
+func (s *server) makeNamespace(ctx context.Context) (string, error) {
+	name := "applytest-" + strings.ToLower(rand.Text()[:8])
+	_, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
+		document.Field{Name: "kind", Value: document.NewString("Namespace")},
+		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
+	))
+	if err != nil {
+		return "", fmt.Errorf("make a namespace: %w", err)
+	}
+	return name, nil
+}
+
+// clean removes what the script made, the last first.
+func (p *play) clean(ctx context.Context, result *Result) {
+	ctx, cancel := context.WithTimeout(ctx, cleanTime)
+	defer cancel()
+	for _, watch := range p.watches {
+		watch.stop()
+	}
+	paths := append([]string{"/api/v1/namespaces/" + p.variables.namespace}, p.created...)
+	var failed error
+	for i := len(paths) - 1; i >= 0; i-- {
+		failed = errors.Join(failed, p.server.remove(ctx, paths[i]))
+	}
+	if failed != nil && result.Outcome == Pass {
+		result.fail(&Failure{Step: "clean up", Complaints: []string{failed.Error()}})
+	}
+}
+
+// differs says whether this server has expectations of its own in the script.
+func (p *play) differs() bool {
+	for _, step := range p.script.steps {
+		for _, e := range step.expectations {
+			if e.of == p.server.implementation {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// run does a step and judges the answer.
+func (p *play) run(ctx context.Context, step *step) *Failure {
+	if step.request.wait > 0 {
+		select {
+		case <-time.After(step.request.wait):
+		case <-ctx.Done():
+			return &Failure{Complaints: []string{ctx.Err().Error()}}
+		}
+		return p.judge(step, &answer{code: http.StatusOK}, "")
+	}
+	request, body, err := p.build(ctx, step.request)
+	if err != nil {
+		return &Failure{Complaints: []string{err.Error()}}
+	}
+	curl := curlCommand(request, body)
+	a, err := p.ask(step, request)
+	if err != nil {
+		return &Failure{Complaints: []string{err.Error()}, Request: curl}
+	}
+	failure := p.judge(step, a, curl)
+	p.remember(step, request, a)
+	return failure
+}
+
+// ask sends the request. The answer of a watch is its head.
+func (p *play) ask(step *step, request *http.Request) (*answer, error) {
+	if step.request.verb.watches {
+		return p.open(step.name, request)
+	}
+	response, err := p.server.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	return readAnswer(response, step.request.isDryRun())
+}
+
+// judge compares the answer with all that is expected of this server, or records it.
+func (p *play) judge(step *step, a *answer, curl string) *Failure {
+	var complaints []string
+	expectations := step.of(p.server.implementation)
+	for _, e := range expectations {
+		found := e.compare(p, a)
+		if len(found) > 0 && p.recording && p.mayRecord(e) {
+			p.recorded[e.file] = judges[e.kind].record(p, e, a)
+			continue
+		}
+		for _, complaint := range found {
+			complaints = append(complaints, e.name()+": "+complaint)
+		}
+	}
+	if len(expectations) == 0 && !a.succeeded() {
+		complaints = append(complaints, "expected success, as no other answer is expected")
+	}
+	if len(complaints) == 0 {
+		return nil
+	}
+	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary()}
+}
+
+// mayRecord keeps what Kubernetes has answered from being replaced by what another server answers.
+func (p *play) mayRecord(e *expectation) bool {
+	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
+}
+
+// of returns what an implementation is held to: its own expectations if it has any in this step.
+func (s *step) of(implementation string) []*expectation {
+	var own, all []*expectation
+	for _, e := range s.expectations {
+		switch e.of {
+		case "":
+			all = append(all, e)
+		case implementation:
+			own = append(own, e)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return all
+}
+
+// remember keeps what later steps refer to.
+func (p *play) remember(step *step, request *http.Request, a *answer) {
+	p.variables.answers[step.name] = a
+	if a.uid() == "" || !a.succeeded() {
+		return
+	}
+	p.variables.last = a
+	if a.dryRun {
+		return
+	}
+	p.seen[a.uid()] = a
+	if a.code == http.StatusCreated {
+		path := request.URL.Path
+		if request.Method == http.MethodPost {
+			path += "/" + url.PathEscape(a.body.Lookup("metadata", "name").Text())
+		}
+		p.created = append(p.created, path)
+	}
+}
