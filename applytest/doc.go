@@ -113,7 +113,7 @@
 //	owners in order  the same, in the order of the server
 //	times            for each owner, whether its time is unchanged or changed since the answer before that had
 //	                 the object, or the owner is new
-//	error            a Status in part: reason, message, causes (which are its details.causes), or any other field
+//	error            a Status in part: reason, message, causes (its details.causes, in any order), or any other field
 //	warnings         the texts of the Warning headers, one a line, or "none"
 //	events           of the last watch, those that came since it was opened or since its events were last
 //	                 expected, or "none"; each with a part of its object: - ADDED: {metadata: {name: shared}}
@@ -147,8 +147,8 @@
 // # Differences
 //
 // What is expected is what kube-apiserver answers. If an implementation answers differently on purpose, the
-// step has expectations of its own for it, the prose says why in a directive, and the implementation is held to
-// these instead of all others of the step:
+// step has expectations of its own for it, which replace those of the same kind. The prose says why in a
+// directive. An answer of its own replaces all expectations of the step: with another status goes another body.
 //
 //	-- answer --
 //	500

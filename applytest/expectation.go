@@ -158,15 +158,15 @@ func (e *expectation) pattern() document.Value {
 func (e *expectation) isSubset() bool { return e.kind != "object" }
 
 func compareObject(p *play, e *expectation, a *answer) []string {
-	return p.compareValues(e, a.body)
-}
-
-func (p *play) compareValues(e *expectation, received document.Value) []string {
-	expected := e.pattern()
+	expected, received := e.pattern(), a.body
 	if !e.isSubset() {
 		received = hidden(received, expected)
 	}
-	m := matcher{expand: p.variables.expand, subset: e.isSubset()}
+	return p.compareValues(expected, e.isSubset(), received)
+}
+
+func (p *play) compareValues(expected document.Value, subset bool, received document.Value) []string {
+	m := matcher{expand: p.variables.expand, subset: subset}
 	m.match(nil, expected, received)
 	return m.complaints
 }

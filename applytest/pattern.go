@@ -124,10 +124,13 @@ func matchText(pattern, text string) bool {
 	return regexp.MustCompile(`^` + expression.String() + `$`).MatchString(text)
 }
 
+// plain undoes the escapes that JSON has for the sake of HTML.
+var plain = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
 // shown is a value for people.
 func shown(v document.Value) string {
 	const limit = 400
-	switch text := v.String(); {
+	switch text := plain.Replace(v.String()); {
 	case v.IsAbsent():
 		return "nothing"
 	case len(text) > limit:

@@ -54,7 +54,7 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		if failure := p.run(ctx, step); failure != nil {
 			failure.Step = step.name
 			result.fail(failure)
-			return result, nil
+			return result, p.recorded
 		}
 	}
 	if p.differs() {
@@ -149,8 +149,11 @@ func (p *play) judge(step *step, a *answer, curl string) *Failure {
 	for _, e := range expectations {
 		found := e.compare(p, a)
 		if len(found) > 0 && p.recording && p.mayRecord(e) {
-			p.recorded[e.file] = judges[e.kind].record(p, e, a)
-			continue
+			if text := judges[e.kind].record(p, e, a); text != "" {
+				p.recorded[e.file] = text
+				continue
+			}
+			found = []string{"the answer has nothing to record"}
 		}
 		for _, complaint := range found {
 			complaints = append(complaints, e.name()+": "+complaint)
@@ -170,21 +173,26 @@ func (p *play) mayRecord(e *expectation) bool {
 	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
 }
 
-// of returns what an implementation is held to: its own expectations if it has any in this step.
+// of returns what an implementation is held to. Its own expectations replace those of the same kind, and all
+// others too if its own status is among them: another status goes with another body.
 func (s *step) of(implementation string) []*expectation {
-	var own, all []*expectation
+	var own []*expectation
+	replaced := map[string]bool{}
 	for _, e := range s.expectations {
-		switch e.of {
-		case "":
-			all = append(all, e)
-		case implementation:
+		if e.of == implementation {
+			own = append(own, e)
+			replaced[e.kind] = true
+		}
+	}
+	if replaced["answer"] {
+		return own
+	}
+	for _, e := range s.expectations {
+		if e.of == "" && !replaced[e.kind] {
 			own = append(own, e)
 		}
 	}
-	if len(own) > 0 {
-		return own
-	}
-	return all
+	return own
 }
 
 // remember keeps what later steps refer to.

@@ -1,6 +1,7 @@
 package applytest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,19 +13,38 @@ import (
 
 // errorOf is a Status with its causes beside its reason and message.
 func errorOf(a *answer) document.Value {
-	return a.body.With("causes", a.body.Lookup("details", "causes"))
+	return sortedCauses(a.body.With("causes", a.body.Lookup("details", "causes")))
+}
+
+// sortedCauses gives causes an order: kube-apiserver has them in a random one.
+func sortedCauses(status document.Value) document.Value {
+	causes := status.Get("causes")
+	if causes.Kind() != document.List {
+		return status
+	}
+	var sorted []document.Value
+	for _, cause := range causes.Items() {
+		sorted = append(sorted, cause)
+	}
+	slices.SortStableFunc(sorted, func(a, b document.Value) int {
+		return cmp.Or(cmp.Compare(a.Get("field").Text(), b.Get("field").Text()), cmp.Compare(a.Get("message").Text(), b.Get("message").Text()))
+	})
+	return status.With("causes", document.NewList(sorted...))
 }
 
 func compareError(p *play, e *expectation, a *answer) []string {
 	if a.body.Get("kind").Text() != "Status" {
 		return []string{"expected a Status, received " + a.summary()}
 	}
-	return p.compareValues(e, errorOf(a))
+	return p.compareValues(sortedCauses(e.pattern()), true, errorOf(a))
 }
 
 func recordError(p *play, e *expectation, a *answer) string {
+	if a.body.Get("kind").Text() != "Status" {
+		return ""
+	}
 	received := errorOf(a)
-	if expected := e.pattern(); !expected.IsAbsent() {
+	if expected := sortedCauses(e.pattern()); !expected.IsAbsent() {
 		m := matcher{expand: p.variables.expand, subset: true}
 		return errorYAML(p.masked(m.refreshed(expected, received)))
 	}
