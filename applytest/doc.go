@@ -138,6 +138,7 @@
 //	<uid>      a uid
 //	<version>  digits
 //	<time>     a time such as 2026-01-02T03:04:05Z
+//	<now>      as a whole value, a time within an hour of the runner's
 //	<absent>   as the value of a field or header: it must not be there
 //	<more>     as the last item of a list: others may follow
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
@@ -14,7 +15,11 @@ const (
 	anyWord    = "<any>"    // as a value, any; in a string, any text
 	absentWord = "<absent>" // the field must not be there
 	moreWord   = "<more>"   // the last item of a list: others may follow
+	nowWord    = "<now>"    // as a value, a time within nowRange of our own
 )
+
+// nowRange is wide: the clocks of a server and of who asks it may differ.
+const nowRange = time.Hour
 
 // words are those that stand for a part of a string.
 var words = map[string]string{
@@ -62,6 +67,12 @@ func (m *matcher) matchString(path fieldset.Path, expected string, received docu
 	}
 	if expected == absentWord {
 		m.complain(path, "nothing", shown(received))
+		return
+	}
+	if expected == nowWord {
+		if at, err := time.Parse(time.RFC3339, received.Text()); err != nil || time.Since(at).Abs() > nowRange {
+			m.complain(path, "the time now", shown(received))
+		}
 		return
 	}
 	text, err := m.expand(expected)

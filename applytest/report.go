@@ -106,7 +106,7 @@ func (a Area) count(outcome Outcome) int { return (&Report{Results: a.Results}).
 
 // WriteTable writes failures, skips with their reasons, and a table by area.
 func (r *Report) WriteTable(w io.Writer) error {
-	text := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	text := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, result := range r.Results {
 		switch result.Outcome {
 		case Fail:
@@ -116,11 +116,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(w, "\n%s at %s\n\n", r.Version, r.Server)
-	fmt.Fprintln(text, "area\tpass\tfail\tskip\t")
+	fmt.Fprintln(text, "area\tpass\tfail\tskip")
 	for _, area := range r.Areas() {
-		fmt.Fprintf(text, "%s\t%d\t%d\t%d\t\n", area.Name, area.count(Pass), area.count(Fail), area.count(Skip))
+		fmt.Fprintf(text, "%s\t%4d\t%4d\t%4d\n", area.Name, area.count(Pass), area.count(Fail), area.count(Skip))
 	}
-	fmt.Fprintf(text, "all\t%d\t%d\t%d\t\n", r.Count(Pass), r.Count(Fail), r.Count(Skip))
+	fmt.Fprintf(text, "all\t%4d\t%4d\t%4d\n", r.Count(Pass), r.Count(Fail), r.Count(Skip))
 	return text.Flush()
 }
 

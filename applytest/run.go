@@ -1,6 +1,7 @@
 package applytest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -77,8 +78,8 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 			if options.Progress != nil {
 				options.Progress(done, len(scripts), result)
 			}
-			if options.Record != nil && len(recorded) > 0 {
-				return options.Record(script.Name, script.withRecorded(recorded))
+			if text := script.withRecorded(recorded); options.Record != nil && !bytes.Equal(text, script.text) {
+				return options.Record(script.Name, text)
 			}
 			return ctx.Err()
 		})

@@ -25,6 +25,7 @@ type Script struct {
 	Difference string
 
 	steps   []*step
+	text    []byte
 	archive *txtar.Archive
 }
 
@@ -52,7 +53,7 @@ func (s *Script) Title() string {
 
 // Parse reads a script. Errors name the file of the archive that is wrong.
 func Parse(name string, text []byte) (*Script, error) {
-	s := &Script{Name: name, archive: txtar.Parse(text)}
+	s := &Script{Name: name, text: text, archive: txtar.Parse(text)}
 	if err := s.readComment(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
