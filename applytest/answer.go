@@ -29,8 +29,11 @@ func readAnswer(response *http.Response, dryRun bool) (*answer, error) {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
 	a := &answer{code: response.StatusCode, header: response.Header, raw: raw, dryRun: dryRun}
-	a.body, err = parseBody(response.Header.Get("Content-Type"), raw)
-	return a, err
+	contentType := response.Header.Get("Content-Type")
+	if a.body, err = parseBody(contentType, raw); err != nil {
+		return nil, fmt.Errorf("expected a body of %s, received %q: %w", contentType, raw, err)
+	}
+	return a, nil
 }
 
 // parseBody reads JSON, YAML and CBOR. Anything else is absent.

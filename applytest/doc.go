@@ -45,11 +45,13 @@
 // Lines of the prose that start with one of these words say which servers are asked:
 //
 //	needs: ABILITY            unset (the server knows unset markers), crds, no controllers (nothing else writes
-//	                          to the objects), or a kind such as "apps/v1 deployments"
+//	                          to the objects, as it does to workloads in a cluster), or a kind such as
+//	                          "rbac.authorization.k8s.io/v1 clusterroles"
 //	only: NAME: REASON        only the implementation of this name is asked, such as cadastre
 //	difference: REASON        why an implementation has expectations of its own, see below
 //
-// A server that lacks an ability skips the script, and the report says why.
+// A server that lacks an ability skips the script, and the report says why. So does one that lacks a kind of
+// Kubernetes' own that the script has a short address for, without saying so.
 //
 // # Requests
 //
@@ -71,6 +73,9 @@
 //	WATCH      GET with watch=true; events are collected while later steps run
 //	WAIT 1.1s  no request; the times of managedFields have seconds only
 //
+// EVENTUALLY before a verb repeats the request until the answer is as expected, for at most 15 seconds. A kind
+// that was just made needs it.
+//
 // For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header
 // Content-Type, that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT
 // and PATCH, send the body as it is written and no header that is not there. Only for media types of CBOR the
@@ -79,9 +84,10 @@
 // An address is a path that starts with a slash, with its query if it has one, or short for something in the
 // script's namespace, with v1 as the version if it is left out:
 //
-//	configmaps/shared                   /api/v1/namespaces/$NAMESPACE/configmaps/shared
-//	apps/v1 deployments/web/status      /apis/apps/v1/namespaces/$NAMESPACE/deployments/web/status
-//	/api/v1/namespaces/$NAMESPACE       itself
+//	configmaps/shared                       /api/v1/namespaces/$NAMESPACE/configmaps/shared
+//	apps/v1 deployments/web/status          /apis/apps/v1/namespaces/$NAMESPACE/deployments/web/status
+//	$NAMESPACE.example.com/v1 widgets/x     the same for a kind that the script makes in a group of its own
+//	/api/v1/namespaces/$NAMESPACE           itself
 //
 // Options become parameters of the query, in their order. Values with spaces are in double quotes.
 //

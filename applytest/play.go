@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,11 +85,11 @@ func (p *play) clean(ctx context.Context, result *Result) {
 	for _, watch := range p.watches {
 		watch.stop()
 	}
-	paths := append([]string{"/api/v1/namespaces/" + p.variables.namespace}, p.created...)
 	var failed error
-	for i := len(paths) - 1; i >= 0; i-- {
-		failed = errors.Join(failed, p.server.remove(ctx, paths[i]))
+	for _, path := range slices.Backward(p.created) {
+		failed = errors.Join(failed, p.server.remove(ctx, path))
 	}
+	failed = errors.Join(failed, p.server.removeNamespace(ctx, p.variables.namespace))
 	if failed != nil && result.Outcome == Pass {
 		result.fail(&Failure{Step: "clean up", Complaints: []string{failed.Error()}})
 	}
@@ -116,6 +117,23 @@ func (p *play) run(ctx context.Context, step *step) *Failure {
 		}
 		return p.judge(step, &answer{code: http.StatusOK}, "")
 	}
+	for deadline := time.Now().Add(eventualTime); step.request.eventually && time.Now().Before(deadline); {
+		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(eventualPause)
+	}
+	return p.attempt(ctx, step, false)
+}
+
+const (
+	// eventualTime is how long a server may take until it answers as expected, where a script says so.
+	eventualTime  = 15 * time.Second
+	eventualPause = 50 * time.Millisecond
+)
+
+// attempt makes the request once. A trial is forgotten, and not recorded.
+func (p *play) attempt(ctx context.Context, step *step, trial bool) *Failure {
 	request, body, err := p.build(ctx, step.request)
 	if err != nil {
 		return &Failure{Complaints: []string{err.Error()}}
@@ -125,9 +143,29 @@ func (p *play) run(ctx context.Context, step *step) *Failure {
 	if err != nil {
 		return &Failure{Complaints: []string{err.Error()}, Request: curl}
 	}
+	if trial {
+		return p.tried(step, a)
+	}
 	failure := p.judge(step, a, curl)
 	p.remember(step, request, a)
 	return failure
+}
+
+// tried says whether an answer is as expected. Where nothing is expected yet, success is.
+func (p *play) tried(step *step, a *answer) *Failure {
+	var complaints []string
+	expectations := step.of(p.server.implementation)
+	for _, e := range expectations {
+		if !e.isEmpty() && e.kind != "events" {
+			complaints = append(complaints, e.compare(p, a)...)
+		} else if e.kind == "answer" && !a.succeeded() {
+			complaints = append(complaints, "expected success")
+		}
+	}
+	if len(expectations) == 0 && !a.succeeded() || len(complaints) > 0 {
+		return &Failure{Complaints: complaints}
+	}
+	return nil
 }
 
 // ask sends the request. The answer of a watch is its head.

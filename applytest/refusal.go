@@ -117,6 +117,9 @@ func checkHeaders(text string) error {
 func parseHeaders(text string) ([]pair, error) {
 	var headers []pair
 	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
 		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
 		if !ok {
 			return nil, fmt.Errorf("expected a header such as %q, received %q", "Content-Type: application/json", line)

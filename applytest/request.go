@@ -44,7 +44,10 @@ type request struct {
 	query   []pair
 	headers []pair
 	body    string
+	kind    string        // of a short address, such as "apps/v1 deployments"
 	wait    time.Duration // of WAIT, which asks nothing
+	// eventually repeats the request until the answer is as expected.
+	eventually bool
 }
 
 type pair struct{ name, value string }
@@ -60,6 +63,10 @@ func parseRequest(text string) (request, error) {
 		wait, err := time.ParseDuration(words[1])
 		return request{wait: wait}, err
 	}
+	eventually := len(words) > 0 && words[0] == "EVENTUALLY"
+	if eventually {
+		words = words[1:]
+	}
 	if len(words) < 2 {
 		return request{}, fmt.Errorf("expected a request such as %q, received %q", "APPLY configmaps/shared as alice", line)
 	}
@@ -67,7 +74,7 @@ func parseRequest(text string) (request, error) {
 	if !ok {
 		return request{}, fmt.Errorf("expected one of %s or an expectation's name, received %q", verbNames(), words[0])
 	}
-	r := request{verb: verb, body: body}
+	r := request{verb: verb, body: body, eventually: eventually}
 	if words, err = r.readAddress(words[1:]); err != nil {
 		return request{}, err
 	}
@@ -94,7 +101,7 @@ func verbNames() string {
 }
 
 // groupVersion tells "apps/v1" and "v1" from a resource.
-var groupVersion = regexp.MustCompile(`^([a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
+var groupVersion = regexp.MustCompile(`^((\$NAMESPACE\.)?[a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
 
 // readAddress makes a path of the first words: a path already, or a version, which is v1 if it is left out,
 // with a resource, a name and a subresource in the script's namespace.
@@ -118,6 +125,8 @@ func (r *request) readAddress(words []string) ([]string, error) {
 	if strings.Contains(version, "/") {
 		prefix = "/apis/"
 	}
+	resource, _, _ := strings.Cut(words[0], "/")
+	r.kind = version + " " + resource
 	r.path = prefix + version + "/namespaces/$NAMESPACE/" + words[0]
 	return words[1:], nil
 }
@@ -153,11 +162,17 @@ func (r *request) readOptions(words []string) error {
 	return nil
 }
 
-// splitWords splits at spaces. What is in double quotes is a Go string, and may be a part of a word.
+// splitWords splits at spaces. What is in double quotes is a Go string, and may be a part of a word, as may a
+// variable with spaces in it.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	word, inWord := strings.Builder{}, false
 	for line != "" {
+		if at := variable.FindStringIndex(line); at != nil && at[0] == 0 {
+			word.WriteString(line[:at[1]])
+			line, inWord = line[at[1]:], true
+			continue
+		}
 		switch line[0] {
 		case ' ', '\t', '\r':
 			if inWord {

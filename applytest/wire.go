@@ -72,11 +72,7 @@ func (p *play) body(ctx context.Context, r request, path string) ([]byte, error)
 	case strings.TrimSpace(text) == "" && !r.verb.edits:
 		return nil, nil
 	case strings.Contains(contentType, "cbor"):
-		value, err := document.ParseYAML([]byte(text))
-		if err != nil {
-			return nil, err
-		}
-		return direct.Marshal(value.ToGo())
+		return encodeCBOR(text)
 	case !r.verb.asJSON || given:
 		return []byte(text), nil
 	}
@@ -95,6 +91,18 @@ func (p *play) body(ctx context.Context, r request, path string) ([]byte, error)
 		value = merged(live.body, value)
 	}
 	return []byte(value.JSON()), nil
+}
+
+// cborTag starts what says of itself that it is CBOR, as clients of Kubernetes do.
+const cborTag = "\xd9\xd9\xf7"
+
+func encodeCBOR(text string) ([]byte, error) {
+	value, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the body: %w", err)
+	}
+	encoded, err := direct.Marshal(value.ToGo())
+	return append([]byte(cborTag), encoded...), err
 }
 
 // merged is RFC 7386: fields of the patch replace the object's, null removes them.
