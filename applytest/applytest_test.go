@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/cadastre/cadastre/applytest"
@@ -14,6 +16,31 @@ import (
 // TestScripts holds our own server to what kube-apiserver answered when the scripts were recorded.
 func TestScripts(t *testing.T) {
 	applytest.RunTests(t, cadastretest.Start(t))
+}
+
+// TestDifferencesAreListed: where our server differs from kube-apiserver on purpose, docs/differences.md says why.
+func TestDifferencesAreListed(t *testing.T) {
+	listed, err := os.ReadFile("../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := applytest.Scripts(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, script := range scripts {
+		if script.Difference == "" {
+			continue
+		}
+		found = true
+		if !strings.Contains(string(listed), "\n### "+script.Difference+"\n") {
+			t.Errorf("scripts/%s.txtar: the difference %q is no title in docs/differences.md", script.Name, script.Difference)
+		}
+	}
+	if !found {
+		t.Error("no script has a difference: the directive is not read")
+	}
 }
 
 func ExampleRun() {

@@ -48,7 +48,8 @@
 //	                          to the objects, as it does to workloads in a cluster), or a kind such as
 //	                          "rbac.authorization.k8s.io/v1 clusterroles"
 //	only: NAME: REASON        only the implementation of this name is asked, such as cadastre
-//	difference: REASON        why an implementation has expectations of its own, see below
+//	difference: REASON        why an implementation has expectations of its own, see below; for Cadastre's, a
+//	                          title in docs/differences.md
 //
 // A server that lacks an ability skips the script, and the report says why. So does one that lacks a kind of
 // Kubernetes' own that the script has a short address for, without saying so.
@@ -79,7 +80,8 @@
 // For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header
 // Content-Type, that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT
 // and PATCH, send the body as it is written and no header that is not there. Only for media types of CBOR the
-// body, written as YAML, is always converted. Accept is application/json unless there is a header Accept.
+// body, written as YAML, is always converted. Accept is application/json and
+// User-Agent is applytest unless there are such headers.
 //
 // An address is a path that starts with a slash, with its query if it has one, or short for something in the
 // script's namespace, with v1 as the version if it is left out:

@@ -16,6 +16,9 @@ import (
 // Kubernetes is the implementation whose answers are expected of all.
 const Kubernetes = "kubernetes"
 
+// userAgent is what updates without a manager's name are known by, unless a script has a header for it.
+const userAgent = "applytest"
+
 // A server is the one that is asked.
 type server struct {
 	url    string
@@ -29,6 +32,8 @@ type server struct {
 
 // connect asks the server for its version.
 func connect(ctx context.Context, config *rest.Config) (*server, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = userAgent
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err

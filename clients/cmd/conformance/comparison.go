@@ -107,7 +107,7 @@ func (c comparison) writeDifferences(text *bytes.Buffer) {
 	for _, ours := range c.ours.Results {
 		if ours.Difference != "" {
 			found = true
-			fmt.Fprintf(text, "- `%s`: %s\n  %s\n", ours.Name, oneLine(ours.Behaviour), ours.Difference)
+			fmt.Fprintf(text, "- `%s`: %s ([why](differences.md))\n", ours.Name, ours.Difference)
 		}
 	}
 	if !found {
