@@ -75,7 +75,8 @@
 //	WAIT 1.1s  no request; the times of managedFields have seconds only
 //
 // EVENTUALLY before a verb repeats the request until the answer is as expected, for at most 15 seconds. A kind
-// that was just made needs it.
+// that was just made needs it. TIMES 12 before a verb makes the request twelve times, with $N from 1 to 12; all
+// must succeed, and the last answer is held against the expectations.
 //
 // For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header
 // Content-Type, that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT
@@ -103,6 +104,7 @@
 // They may be anywhere in requests, and in strings of expectations:
 //
 //	$NAMESPACE                     the script's namespace
+//	$N                             the number of the request, see TIMES
 //	$uid, $resourceVersion         of the object in the last answer that had one
 //	${.spec.clusterIP}             any field of it
 //	${alice applies .metadata.uid} any field of the answer to the step of that name

@@ -20,6 +20,7 @@ type fake struct {
 	mu       sync.Mutex
 	answers  []string // of the requests below the script's namespace: "STATUS BODY", or headers and an empty line before
 	requests []string
+	removed  []string
 	host     string
 	version  string
 }
@@ -43,7 +44,12 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"gitVersion":%q}`, f.version)
 	case r.URL.Path == "/api/v1" || r.URL.Path == "/apis/apps/v1":
 		fmt.Fprint(w, `{"resources":[{"name":"configmaps"},{"name":"deployments"}]}`)
-	case found == nil || r.Method == http.MethodDelete:
+	case r.Method == http.MethodDelete:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.removed = append(f.removed, r.URL.Path)
+		fmt.Fprint(w, `{}`)
+	case found == nil:
 		fmt.Fprint(w, `{}`)
 	default:
 		body, _ := io.ReadAll(r.Body)

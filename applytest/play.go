@@ -117,6 +117,13 @@ func (p *play) run(ctx context.Context, step *step) *Failure {
 		}
 		return p.judge(step, &answer{code: http.StatusOK}, "")
 	}
+	again := *step
+	again.expectations = nil // but that it succeeds
+	for p.variables.round = 1; p.variables.round < step.request.times; p.variables.round++ {
+		if failure := p.attempt(ctx, &again, false); failure != nil {
+			return failure
+		}
+	}
 	for deadline := time.Now().Add(eventualTime); step.request.eventually && time.Now().Before(deadline); {
 		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil {
 			break

@@ -48,6 +48,8 @@ type request struct {
 	wait    time.Duration // of WAIT, which asks nothing
 	// eventually repeats the request until the answer is as expected.
 	eventually bool
+	// times is how often the request is made; the last answer is judged.
+	times int
 }
 
 type pair struct{ name, value string }
@@ -63,18 +65,17 @@ func parseRequest(text string) (request, error) {
 		wait, err := time.ParseDuration(words[1])
 		return request{wait: wait}, err
 	}
-	eventually := len(words) > 0 && words[0] == "EVENTUALLY"
-	if eventually {
-		words = words[1:]
+	r := request{body: body, times: 1}
+	if words, err = r.readPrefix(words); err != nil {
+		return request{}, err
 	}
 	if len(words) < 2 {
 		return request{}, fmt.Errorf("expected a request such as %q, received %q", "APPLY configmaps/shared as alice", line)
 	}
-	verb, ok := verbs[words[0]]
-	if !ok {
+	var ok bool
+	if r.verb, ok = verbs[words[0]]; !ok {
 		return request{}, fmt.Errorf("expected one of %s or an expectation's name, received %q", verbNames(), words[0])
 	}
-	r := request{verb: verb, body: body, eventually: eventually}
 	if words, err = r.readAddress(words[1:]); err != nil {
 		return request{}, err
 	}
@@ -89,6 +90,23 @@ func parseRequest(text string) (request, error) {
 		r.headers = append(r.headers, pair{name, strings.TrimSpace(value)})
 	}
 	return r, nil
+}
+
+// readPrefix reads what may be before the verb: "EVENTUALLY" or "TIMES n".
+func (r *request) readPrefix(words []string) ([]string, error) {
+	switch {
+	case len(words) > 0 && words[0] == "EVENTUALLY":
+		r.eventually = true
+		return words[1:], nil
+	case len(words) > 1 && words[0] == "TIMES":
+		times, err := strconv.Atoi(words[1])
+		if err != nil || times < 1 {
+			return nil, fmt.Errorf("expected a number after TIMES, received %q", words[1])
+		}
+		r.times = times
+		return words[2:], nil
+	}
+	return words, nil
 }
 
 func verbNames() string {

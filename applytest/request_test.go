@@ -1,8 +1,11 @@
 package applytest
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRequests: what is sent for each verb.
@@ -65,6 +68,33 @@ func TestEventually(t *testing.T) {
 	}
 }
 
+// TestTimes: a request is made several times, and each must succeed.
+func TestTimes(t *testing.T) {
+	const script = "It works.\n-- step --\nTIMES 3 MERGE configmaps/shared as m-$N\n\na: $N\n-- answer --\n200\n"
+	f := newFake(t, shared)
+	result := f.run(t, script)
+	if result.Outcome != Pass || len(f.requests) != 3 || !strings.Contains(f.requests[2], "fieldManager=m-3\napplication/merge-patch+json\n{\"a\":3}") {
+		t.Errorf("received %v %v: %q", result.Outcome, result.Failure, f.requests)
+	}
+	if result := newFake(t, refused, shared).run(t, script); result.Outcome != Fail {
+		t.Error("the first failed, and nobody said so")
+	}
+}
+
+// TestInterrupt: when a run is interrupted, what it has made is removed all the same.
+func TestInterrupt(t *testing.T) {
+	f := newFake(t, "201 "+strings.TrimPrefix(shared, "200 "))
+	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nWAIT 1h\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := Run(ctx, options); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("received %v", err)
+	}
+	if len(f.removed) != 2 || !strings.HasSuffix(f.removed[0], "/configmaps/shared") || !strings.HasPrefix(f.removed[1], "/api/v1/namespaces/applytest-") {
+		t.Errorf("removed %q, want the object and its namespace", f.removed)
+	}
+}
+
 // TestMistakes: what is wrong with a script is told before anything is asked.
 func TestMistakes(t *testing.T) {
 	const prose, step = "It works.\n", "-- step --\nGET configmaps/shared\n"
@@ -81,6 +111,7 @@ func TestMistakes(t *testing.T) {
 		{"unknown option", prose + "-- step --\nGET configmaps quickly\n", `expected as NAME, force, dryRun or name=value, received "quickly"`},
 		{"body without an empty line", prose + "-- step --\nAPPLY configmaps/x as a\ndata: {}\nwhat else\n", "expected a header such as"},
 		{"open quote", prose + "-- step --\nGET configmaps \"as\n", "expected a closing quote"},
+		{"bad number", prose + "-- step --\nTIMES many GET configmaps\n", "expected a number after TIMES"},
 		{"bad wait", prose + "-- step --\nWAIT long\n", "invalid duration"},
 		{"bad status", prose + step + "-- answer --\nfine\n", `expected a status such as 200, received "fine"`},
 		{"bad word after the status", prose + step + "-- answer --\n200 same\n", "expected a status, and perhaps changed or unchanged"},

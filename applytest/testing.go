@@ -6,25 +6,24 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// RunTests runs every script of this package against a server, each as a parallel subtest named after it.
+// testParallel is more than processors: many scripts wait for a second to pass.
+const testParallel = 32
+
+// RunTests runs every script of this package against a server, side by side, and reports each as a subtest of
+// its name.
 func RunTests(t *testing.T, config *rest.Config) {
 	t.Helper()
-	scripts, err := Scripts(nil, nil)
+	report, err := Run(t.Context(), Options{Config: config, Parallel: testParallel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := connect(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, script := range scripts {
-		t.Run(script.Name, func(t *testing.T) {
-			t.Parallel()
-			switch result, _ := s.play(t.Context(), script, false, false); result.Outcome {
+	for _, result := range report.Results {
+		t.Run(result.Name, func(t *testing.T) {
+			switch result.Outcome {
 			case Skip:
 				t.Skip(result.Reason)
 			case Fail:
-				t.Errorf("%s\n%s", script.Behaviour, result.Failure)
+				t.Errorf("%s\n%s", result.Behaviour, result.Failure)
 			}
 		})
 	}

@@ -3,19 +3,21 @@ package applytest
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// variable finds $NAMESPACE, $uid, $resourceVersion and ${step .path}. All other dollars are themselves, such
+// variable finds $NAMESPACE, $N, $uid, $resourceVersion and ${step .path}. All other dollars are themselves, such
 // as those of $patch.
-var variable = regexp.MustCompile(`\$(NAMESPACE|uid|resourceVersion)\b|\$\{([^}]*)\}`)
+var variable = regexp.MustCompile(`\$(NAMESPACE|N|uid|resourceVersion)\b|\$\{([^}]*)\}`)
 
 // variables are what earlier answers said.
 type variables struct {
 	namespace string
+	round     int     // of a request that is made several times
 	last      *answer // the last one with an object in it
 	answers   map[string]*answer
 }
@@ -40,6 +42,8 @@ func (v *variables) value(found string) (string, error) {
 	switch found {
 	case "$NAMESPACE":
 		return v.namespace, nil
+	case "$N":
+		return strconv.Itoa(v.round), nil
 	case "$uid":
 		return v.lookup("", ".metadata.uid")
 	case "$resourceVersion":

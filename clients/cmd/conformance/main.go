@@ -24,6 +24,9 @@ import (
 	"github.com/cadastre/cadastre/peers"
 )
 
+// parallel is more than processors: many scripts wait for a second to pass.
+const parallel = 16
+
 type flags struct {
 	run, scripts, document, kubeconfig string
 	record                             bool
@@ -105,7 +108,7 @@ func kubeAPIServer(ctx context.Context, kubeconfig string) (*rest.Config, func()
 func record(ctx context.Context, folder string, run *regexp.Regexp, servers ...*rest.Config) error {
 	for _, config := range servers {
 		_, err := applytest.Run(ctx, applytest.Options{
-			Config: config, Scripts: os.DirFS(folder), Run: run,
+			Config: config, Scripts: os.DirFS(folder), Run: run, Parallel: parallel,
 			Record: func(name string, text []byte) error {
 				fmt.Println("recorded", name)
 				return os.WriteFile(filepath.Join(folder, filepath.FromSlash(name)+".txtar"), text, 0o644)
@@ -120,7 +123,7 @@ func record(ctx context.Context, folder string, run *regexp.Regexp, servers ...*
 
 func check(ctx context.Context, name string, scripts fs.FS, run *regexp.Regexp, config *rest.Config) (*applytest.Report, error) {
 	return applytest.Run(ctx, applytest.Options{
-		Config: config, Scripts: scripts, Run: run,
+		Config: config, Scripts: scripts, Run: run, Parallel: parallel,
 		Progress: func(done, total int, _ applytest.Result) { fmt.Fprintf(os.Stderr, "\r%s %d/%d ", name, done, total) },
 	})
 }
