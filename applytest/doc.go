@@ -50,6 +50,8 @@
 //	only: NAME: REASON        only the implementation of this name is asked, such as cadastre
 //	difference: REASON        why an implementation has expectations of its own, see below; for Cadastre's, a
 //	                          title in docs/differences.md
+//	defect: NAME: WHAT        the implementation of this name is known to fail here, and should be corrected; in
+//	                          Go tests it is skipped, and an error when it passes
 //
 // A server that lacks an ability skips the script, and the report says why. So does one that lacks a kind of
 // Kubernetes' own that the script has a short address for, without saying so.
@@ -104,7 +106,7 @@
 // They may be anywhere in requests, and in strings of expectations:
 //
 //	$NAMESPACE                     the script's namespace
-//	$N                             the number of the request, see TIMES
+//	$N, $NN                        the number of the request, see TIMES; $NN has two digits, so that names sort
 //	$uid, $resourceVersion         of the object in the last answer that had one
 //	${.spec.clusterIP}             any field of it
 //	${alice applies .metadata.uid} any field of the answer to the step of that name

@@ -33,6 +33,9 @@ const cleanTime = 30 * time.Second
 func (s *server) play(ctx context.Context, script *Script, recording, keep bool) (result Result, recorded map[int]string) {
 	start := time.Now()
 	result = Result{Name: script.Name, Area: script.Area(), Behaviour: script.Behaviour, Outcome: Pass}
+	if script.Defective == s.implementation {
+		result.Defect = script.Defect
+	}
 	defer func() { result.Duration = time.Since(start) }()
 	reason, err := s.skipReason(ctx, script)
 	if reason != "" {

@@ -39,8 +39,10 @@ type Result struct {
 	// Reason is why the script was skipped.
 	Reason string `json:"reason,omitempty"`
 	// Difference is why this server answers differently from Kubernetes on purpose, if it does.
-	Difference string   `json:"difference,omitempty"`
-	Failure    *Failure `json:"failure,omitempty"`
+	Difference string `json:"difference,omitempty"`
+	// Defect is what this server is known to do wrong here. It fails all the same.
+	Defect  string   `json:"defect,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
 }
 
 // A Failure is the first step that was not answered as expected.
@@ -110,7 +112,10 @@ func (r *Report) WriteTable(w io.Writer) error {
 	for _, result := range r.Results {
 		switch result.Outcome {
 		case Fail:
-			fmt.Fprintf(w, "FAIL %s\n  %s\n%s\n", result.Name, strings.ReplaceAll(result.Behaviour, "\n", "\n  "), indented(result.Failure.String()))
+			fmt.Fprintf(w, "FAIL %s\n%s%s\n", result.Name, indented(result.Behaviour), indented(result.Failure.String()))
+			if result.Defect != "" {
+				fmt.Fprintf(w, "  a known defect: %s\n\n", result.Defect)
+			}
 		case Skip:
 			fmt.Fprintf(w, "SKIP %s: %s\n", result.Name, result.Reason)
 		}

@@ -103,6 +103,7 @@ func TestMistakes(t *testing.T) {
 		{"no step", prose, "expected at least one step"},
 		{"unknown ability", prose + "needs: wings\n" + step, `needs: expected crds, no controllers, unset or a kind such as "apps/v1 deployments", received "wings"`},
 		{"only without a reason", prose + "only: cadastre\n" + step, "only: expected an implementation and a reason"},
+		{"defect without a reason", prose + "defect: cadastre\n" + step, "defect: expected an implementation and a reason"},
 		{"expectation without a step", prose + "-- answer --\n200\n", "expected a request before"},
 		{"same step twice", prose + step + step, "there is a step of this name already"},
 		{"same expectation twice", prose + step + "-- answer --\n200\n-- answer --\n200\n", "expected each expectation once"},

@@ -23,6 +23,8 @@ type Script struct {
 	// Difference is why another implementation than Kubernetes answers differently on purpose; empty if
 	// all have the same answers.
 	Difference string
+	// Defective is the implementation that is known to answer wrongly, and Defect what is wrong; empty if none is.
+	Defective, Defect string
 
 	steps   []*step
 	text    []byte
@@ -68,7 +70,7 @@ func Parse(name string, text []byte) (*Script, error) {
 	return s, nil
 }
 
-var directive = regexp.MustCompile(`^(needs|only|difference): *(.*)$`)
+var directive = regexp.MustCompile(`^(needs|only|difference|defect): *(.*)$`)
 
 // readComment takes the directives out of the prose.
 func (s *Script) readComment() error {
@@ -85,12 +87,16 @@ func (s *Script) readComment() error {
 				return fmt.Errorf("needs: expected %s, received %q", abilityNames(), value)
 			}
 			s.Needs = append(s.Needs, value)
-		case "only":
+		case "only", "defect":
 			implementation, reason, ok := strings.Cut(value, ": ")
 			if !ok {
-				return fmt.Errorf("only: expected an implementation and a reason, such as %q, received %q", "only: cadastre: why", value)
+				return fmt.Errorf("%s: expected an implementation and a reason, such as %q, received %q", found[1], "cadastre: why", value)
 			}
-			s.Only, s.OnlyReason = implementation, reason
+			if found[1] == "only" {
+				s.Only, s.OnlyReason = implementation, reason
+			} else {
+				s.Defective, s.Defect = implementation, reason
+			}
 		case "difference":
 			s.Difference = value
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// variable finds $NAMESPACE, $N, $uid, $resourceVersion and ${step .path}. All other dollars are themselves, such
+// variable finds $NAMESPACE, $N, $NN, $uid, $resourceVersion and ${step .path}. All other dollars are themselves, such
 // as those of $patch.
-var variable = regexp.MustCompile(`\$(NAMESPACE|N|uid|resourceVersion)\b|\$\{([^}]*)\}`)
+var variable = regexp.MustCompile(`\$(NAMESPACE|NN|N|uid|resourceVersion)\b|\$\{([^}]*)\}`)
 
 // variables are what earlier answers said.
 type variables struct {
@@ -44,6 +44,8 @@ func (v *variables) value(found string) (string, error) {
 		return v.namespace, nil
 	case "$N":
 		return strconv.Itoa(v.round), nil
+	case "$NN":
+		return fmt.Sprintf("%02d", v.round), nil
 	case "$uid":
 		return v.lookup("", ".metadata.uid")
 	case "$resourceVersion":

@@ -169,7 +169,7 @@ func recordEvents(p *play, e *expectation, _ *answer) string {
 	m := matcher{expand: p.variables.expand, subset: true}
 	for i, r := range received {
 		pattern := document.NewMap(document.Field{Name: "metadata", Value: document.NewMap(
-			document.Field{Name: "name", Value: r.object.Lookup("metadata", "name")})})
+			document.Field{Name: "name", Value: maskedMetadata(r.object.Get("metadata")).Get("name")})})
 		if i < len(expected) && expected[i].kind == r.kind {
 			pattern = expected[i].object
 		}

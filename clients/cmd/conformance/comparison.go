@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -25,7 +26,9 @@ func (c comparison) print(w io.Writer) {
 			result applytest.Result
 		}{{"kube-apiserver", theirs}, {"cadastre", ours}} {
 			if failed.result.Outcome == applytest.Fail {
-				fmt.Fprintf(w, "%s FAILS %s\n  %s\n%s\n", failed.where, theirs.Name, theirs.Behaviour, failed.result.Failure)
+				fmt.Fprintf(w, "%s FAILS %s%s\n  %s\n%s\n", failed.where, theirs.Name, inBrackets(failed.result.Defect), theirs.Behaviour, failed.result.Failure)
+			} else if failed.result.Defect != "" && failed.result.Outcome == applytest.Pass {
+				fmt.Fprintf(w, "%s passes %s: remove the line about the defect\n", failed.where, theirs.Name)
 			}
 		}
 		if (theirs.Outcome == applytest.Skip) != (ours.Outcome == applytest.Skip) {
@@ -144,7 +147,7 @@ func (c comparison) writeFailures(text *bytes.Buffer) {
 	for i, theirs := range c.theirs.Results {
 		for _, result := range []applytest.Result{theirs, c.ours.Results[i]} {
 			if result.Outcome == applytest.Fail {
-				fmt.Fprintf(text, "- `%s`, step %q: %s\n", result.Name, result.Failure.Step, oneLine(result.Behaviour))
+				fmt.Fprintf(text, "- `%s`, step %q: %s\n", result.Name, result.Failure.Step, cmp.Or(result.Defect, oneLine(result.Behaviour)))
 			}
 		}
 	}
