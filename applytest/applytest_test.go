@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/cadastre/cadastre/applytest"
 	"github.com/cadastre/cadastre/cadastretest"
@@ -41,6 +42,34 @@ func TestDifferencesAreListed(t *testing.T) {
 	if !found {
 		t.Error("no script has a difference: the directive is not read")
 	}
+}
+
+// TestDocumentation runs the script that the package's documentation starts with.
+func TestDocumentation(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	for line := range strings.Lines(string(text)) {
+		code, isCode := strings.CutPrefix(line, "//\t")
+		switch {
+		case isCode:
+			script.WriteString(code)
+		case line == "//\n":
+			script.WriteString("\n")
+		case script.Len() > 100: // what follows is not the script
+			report, err := applytest.Run(t.Context(), applytest.Options{
+				Config:  cadastretest.Start(t),
+				Scripts: fstest.MapFS{"doc/example.txtar": {Data: []byte(strings.TrimLeft(script.String(), "\n"))}},
+			})
+			if err != nil || report.Count(applytest.Pass) != 1 {
+				t.Errorf("received %v, %+v from\n%s", err, report, script.String())
+			}
+			return
+		}
+	}
+	t.Error("found no script in doc.go")
 }
 
 func ExampleRun() {

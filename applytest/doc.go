@@ -170,10 +170,24 @@
 //
 // # Recording
 //
-// Write the requests, and files with the names of what you want to expect and nothing in them. Options.Record,
-// or on the command line the flag --record, fills them with what the server answers. It leaves alone what holds
-// already, to the byte, so that parts and words that were written by hand stay; what does not hold is replaced
-// in the form that it has. Then read what was recorded: it is a test only once somebody has agreed with it.
+// Write the requests, and files with the names of what you want to expect and nothing in them:
+//
+//	-- answer --
+//	-- object --
+//	-- owners --
+//
+// Options.Record, or cadastre conformance --record FOLDER, fills them with what the server answers. In this
+// repository,
+//
+//	make conformance CONFORMANCE='-run ^removal/ -record'
+//
+// starts the real kube-apiserver, records its answers in scripts/, and holds our own server to them. (To start it
+// once for many such runs: go -C peers run ./cmd/run, and pass its -kubeconfig.) What holds already is left alone
+// to the byte, so that parts and words that were written by hand stay; what does not hold is replaced in the form
+// that it has. Only what is empty is recorded from another implementation than Kubernetes. Of an object with many
+// defaults, record "object has" and remove what the script is not about.
+//
+// Then read what was recorded: it is a test only once somebody has agreed with it.
 //
 // # Where to look
 //

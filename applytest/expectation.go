@@ -64,6 +64,10 @@ func newExpectation(name string) (*expectation, bool) {
 	return e, known
 }
 
+func expectationNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(judges)), ", ")
+}
+
 func (e *expectation) name() string {
 	name := e.kind
 	if e.from != "" {

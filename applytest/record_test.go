@@ -61,13 +61,13 @@ GET configmaps/shared
 409
 -- error --
 reason: Conflict
-message: 'Apply failed: it is alice''s'
+message: 'Apply failed: it is alice''s since <time>'
 causes:
 - field: .data.a
   message: conflict with "alice"<any>
   reason: FieldManagerConflict
 - field: .data.b
-  message: 'conflict with "zoe": and more<any>'
+  message: conflict with "zoe"<any>
   reason: FieldManagerConflict
 `
 	recorded := newFake(t, shared, refused).record(t, script)

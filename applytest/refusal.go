@@ -3,6 +3,7 @@ package applytest
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func recordError(p *play, e *expectation, a *answer) string {
 	)))
 }
 
-// openCauses lets the messages of conflicts go on: clients know their beginning, and servers may say more.
+// openCauses lets the messages of conflicts go on after the owner: clients know that, and servers may say more.
 func openCauses(causes document.Value) document.Value {
 	if causes.IsAbsent() {
 		return causes
@@ -63,7 +64,11 @@ func openCauses(causes document.Value) document.Value {
 	var open []document.Value
 	for _, cause := range causes.Items() {
 		if cause.Get("reason").Text() == "FieldManagerConflict" {
-			cause = cause.With("message", document.NewString(cause.Get("message").Text()+anyWord))
+			message := cause.Get("message").Text()
+			if end := outside(message, ':'); end >= 0 {
+				message = message[:end]
+			}
+			cause = cause.With("message", document.NewString(message+anyWord))
 		}
 		open = append(open, cause)
 	}
@@ -83,8 +88,10 @@ func errorYAML(status document.Value) string {
 			text = document.NewMap(document.Field{Name: name, Value: value}).AppendYAML(text)
 		}
 	}
-	return string(text)
+	return timeIn.ReplaceAllString(string(text), "<time>")
 }
+
+var timeIn = regexp.MustCompile(words["<time>"])
 
 func compareWarnings(p *play, e *expectation, a *answer) []string {
 	text, err := p.variables.expand(strings.TrimSpace(e.text))

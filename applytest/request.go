@@ -2,6 +2,7 @@ package applytest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -70,11 +71,13 @@ func parseRequest(text string) (request, error) {
 		return request{}, err
 	}
 	if len(words) < 2 {
-		return request{}, fmt.Errorf("expected a request such as %q, received %q", "APPLY configmaps/shared as alice", line)
+		return request{}, fmt.Errorf("expected a request such as %q, received %q; what is expected has one of the names %s",
+			"APPLY configmaps/shared as alice", line, expectationNames())
 	}
 	var ok bool
 	if r.verb, ok = verbs[words[0]]; !ok {
-		return request{}, fmt.Errorf("expected one of %s or an expectation's name, received %q", verbNames(), words[0])
+		return request{}, fmt.Errorf("expected one of %s, received %q; what is expected has one of the names %s",
+			verbNames(), words[0], expectationNames())
 	}
 	if words, err = r.readAddress(words[1:]); err != nil {
 		return request{}, err
@@ -110,12 +113,7 @@ func (r *request) readPrefix(words []string) ([]string, error) {
 }
 
 func verbNames() string {
-	names := []string{"WAIT"}
-	for name := range verbs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(slices.Sorted(maps.Keys(verbs)), ", ") + ", WAIT"
 }
 
 // groupVersion tells "apps/v1" and "v1" from a resource.
