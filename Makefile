@@ -37,6 +37,12 @@ test-clients: ## run real clients (kubectl, client-go, controller-runtime, curl)
 test-clients-peer: ## run the same clients against the real kube-apiserver, which proves what they expect
 	CADASTRE_TARGET=kube-apiserver $(GO) -C clients test -count=1 ./...
 
+CONFORMANCE ?=
+
+.PHONY: conformance
+conformance: ## run every behaviour script on the real kube-apiserver and on ours, tell where they differ, write docs/conformance.md; CONFORMANCE='-run ^noop/ -record' passes flags
+	$(GO) -C clients run ./cmd/conformance $(CONFORMANCE)
+
 .PHONY: lint
 lint: ## run only the architecture and lint checks
 	$(GO) test -count=1 ./internal/repocheck

@@ -2,8 +2,9 @@
 //
 // # Where to look
 //
-//	cli.go    the command and its verbs
-//	serve.go  cadastre serve
-//	gates.go  feature gates
-//	log.go    what is logged, and how
+//	cli.go          the command and its verbs
+//	serve.go        cadastre serve
+//	conformance.go  cadastre conformance
+//	gates.go        feature gates
+//	log.go          what is logged, and how
 package cli

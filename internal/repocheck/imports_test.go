@@ -35,9 +35,9 @@ var pipeline = []string{
 	"server",
 	"client",
 	"cadastretest",
+	"applytest",
 	"cli",
 	"cmd",
-	"applytest",
 }
 
 // outsidePipeline lists the folders that serve development. They may import anything; the pipeline

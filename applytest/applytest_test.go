@@ -1,0 +1,107 @@
+package applytest_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cadastre/cadastre/applytest"
+	"github.com/cadastre/cadastre/cadastretest"
+)
+
+// TestScripts holds our own server to what kube-apiserver answered when the scripts were recorded.
+func TestScripts(t *testing.T) {
+	applytest.RunTests(t, cadastretest.Start(t))
+}
+
+// TestDifferencesAreListed: where our server differs from kube-apiserver on purpose, docs/differences.md says why.
+func TestDifferencesAreListed(t *testing.T) {
+	listed, err := os.ReadFile("../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := applytest.Scripts(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, script := range scripts {
+		if script.Difference == "" {
+			continue
+		}
+		found = true
+		if !strings.Contains(string(listed), "\n### "+script.Difference+"\n") {
+			t.Errorf("scripts/%s.txtar: the difference %q is no title in docs/differences.md", script.Name, script.Difference)
+		}
+	}
+	if !found {
+		t.Error("no script has a difference: the directive is not read")
+	}
+}
+
+// TestDocumentation runs the script that the package's documentation starts with.
+func TestDocumentation(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	for line := range strings.Lines(string(text)) {
+		code, isCode := strings.CutPrefix(line, "//\t")
+		switch {
+		case isCode:
+			script.WriteString(code)
+		case line == "//\n":
+			script.WriteString("\n")
+		case script.Len() > 100: // what follows is not the script
+			report, err := applytest.Run(t.Context(), applytest.Options{
+				Config:  cadastretest.Start(t),
+				Scripts: fstest.MapFS{"doc/example.txtar": {Data: []byte(strings.TrimLeft(script.String(), "\n"))}},
+			})
+			if err != nil || report.Count(applytest.Pass) != 1 {
+				t.Errorf("received %v, %+v from\n%s", err, report, script.String())
+			}
+			return
+		}
+	}
+	t.Error("found no script in doc.go")
+}
+
+func ExampleRun() {
+	config, stop, err := cadastretest.Open()
+	if err != nil {
+		log.Fatal(err)
+	}
+	report, err := applytest.Run(context.Background(), applytest.Options{
+		Config: config,
+		Run:    regexp.MustCompile("^conflict/force-"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, result := range report.Results {
+		fmt.Println(result.Outcome, result.Name)
+	}
+	if err := stop(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// pass conflict/force-from-all
+	// pass conflict/force-is-for-apply
+	// pass conflict/force-leaves-nobody
+	// pass conflict/force-same-value
+	// pass conflict/force-takes-over
+}
+
+// A server's own tests run all scripts as subtests.
+func ExampleRunTests() {
+	TestConformance := func(t *testing.T) {
+		applytest.RunTests(t, cadastretest.Start(t))
+	}
+	_ = TestConformance
+}

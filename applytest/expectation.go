@@ -1,0 +1,342 @@
+package applytest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// An expectation is one file that says what an answer must be like.
+type expectation struct {
+	kind string
+	of   string // the implementation that answers so on purpose; empty for Kubernetes and all that answer as it does
+	from string // of events, the watch; the last one if empty
+	file int
+	text string
+}
+
+// none is what is written where there are no warnings or events.
+const none = "none"
+
+// A judge knows one kind of expectation.
+type judge struct {
+	// check says what is wrong with the text of an expectation.
+	check func(text string) error
+	// compare tells how the answer differs.
+	compare func(p *play, e *expectation, a *answer) []string
+	// record writes what was received in the form that the expectation has.
+	record func(p *play, e *expectation, a *answer) string
+}
+
+var judges map[string]judge
+
+func init() {
+	judges = map[string]judge{
+		"answer":          {checkAnswer, compareAnswer, recordAnswer},
+		"object":          {checkYAML, compareObject, recordObject},
+		"object has":      {checkYAML, compareObject, recordObject},
+		"owners":          {checkOwners, compareOwnersOf, recordOwners},
+		"owners in order": {checkOwners, compareOwnersOf, recordOwners},
+		"times":           {checkTimes, compareTimes, recordTimes},
+		"error":           {checkYAML, compareError, recordError},
+		"warnings":        {nil, compareWarnings, recordWarnings},
+		"events":          {checkEvents, compareEvents, recordEvents},
+		"headers":         {checkHeaders, compareHeaders, recordHeaders},
+		"body":            {nil, compareBody, recordBody},
+	}
+}
+
+// newExpectation tells the name of an expectation from that of a step.
+func newExpectation(name string) (*expectation, bool) {
+	e := &expectation{}
+	if rest, of, ok := strings.Cut(name, " of "); ok {
+		name, e.of = rest, of
+	}
+	if rest, from, ok := strings.Cut(name, " from "); ok && rest == "events" {
+		name, e.from = rest, from
+	}
+	e.kind = name
+	_, known := judges[name]
+	return e, known
+}
+
+func expectationNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(judges)), ", ")
+}
+
+func (e *expectation) name() string {
+	name := e.kind
+	if e.from != "" {
+		name += " from " + e.from
+	}
+	if e.of != "" {
+		name += " of " + e.of
+	}
+	return name
+}
+
+// isEmpty is for expectations that are yet to be recorded.
+func (e *expectation) isEmpty() bool { return strings.TrimSpace(e.text) == "" }
+
+func (e *expectation) check() error {
+	if check := judges[e.kind].check; check != nil && !e.isEmpty() {
+		return check(e.text)
+	}
+	return nil
+}
+
+func (e *expectation) compare(p *play, a *answer) []string {
+	if e.isEmpty() {
+		return []string{"nothing is expected yet: record it"}
+	}
+	return judges[e.kind].compare(p, e, a)
+}
+
+// The answer: its status, and whether the object has changed.
+
+const changed, unchanged = "changed", "unchanged"
+
+func checkAnswer(text string) error {
+	words := strings.Fields(text)
+	if code, err := strconv.Atoi(words[0]); err != nil || code < 100 || code > 599 {
+		return fmt.Errorf("expected a status such as 200, received %q", words[0])
+	}
+	if len(words) > 2 || len(words) == 2 && words[1] != changed && words[1] != unchanged {
+		return fmt.Errorf("expected a status, and perhaps changed or unchanged, received %q", strings.TrimSpace(text))
+	}
+	return nil
+}
+
+func compareAnswer(p *play, e *expectation, a *answer) []string {
+	words := strings.Fields(e.text)
+	if received := strconv.Itoa(a.code); received != words[0] {
+		return []string{fmt.Sprintf("expected status %s, received %s", words[0], a.summary())}
+	}
+	if len(words) == 1 {
+		return nil
+	}
+	before, ok := p.seen[a.uid()]
+	switch {
+	case !ok:
+		return []string{"expected the object to be " + words[1] + ", but no answer before had it"}
+	case words[1] == unchanged && a.revision() != before.revision():
+		return []string{fmt.Sprintf("expected the object to be unchanged, but its resourceVersion was %s and is %s", before.revision(), a.revision())}
+	case words[1] == changed && a.revision() == before.revision():
+		return []string{fmt.Sprintf("expected the object to be changed, but its resourceVersion is %s as before", a.revision())}
+	}
+	return nil
+}
+
+func recordAnswer(p *play, e *expectation, a *answer) string {
+	code := strconv.Itoa(a.code)
+	before, ok := p.seen[a.uid()]
+	switch {
+	case !ok || !a.succeeded() || !e.isEmpty() && len(strings.Fields(e.text)) == 1:
+		return code + "\n"
+	case a.revision() == before.revision():
+		return code + " " + unchanged + "\n"
+	}
+	return code + " " + changed + "\n"
+}
+
+// The object, whole or in part.
+
+func checkYAML(text string) error {
+	_, err := document.ParseYAML([]byte(text))
+	return err
+}
+
+// pattern is the expectation's text as a value, which check has read before.
+func (e *expectation) pattern() document.Value {
+	value, err := document.ParseYAML([]byte(e.text))
+	if err != nil || e.isEmpty() {
+		return document.Value{}
+	}
+	return value
+}
+
+func (e *expectation) isSubset() bool { return e.kind != "object" }
+
+func compareObject(p *play, e *expectation, a *answer) []string {
+	expected, received := e.pattern(), a.body
+	if !e.isSubset() {
+		received = hidden(received, expected)
+	}
+	return p.compareValues(expected, e.isSubset(), received)
+}
+
+func (p *play) compareValues(expected document.Value, subset bool, received document.Value) []string {
+	m := matcher{expand: p.variables.expand, subset: subset}
+	m.match(nil, expected, received)
+	return m.complaints
+}
+
+func recordObject(p *play, e *expectation, a *answer) string {
+	expected := e.pattern()
+	received := hidden(a.body, expected)
+	if expected.IsAbsent() {
+		return objectYAML(p.masked(received))
+	}
+	if e.isSubset() {
+		received = a.body
+	}
+	m := matcher{expand: p.variables.expand, subset: e.isSubset()}
+	return objectYAML(p.masked(m.refreshed(expected, received)))
+}
+
+// firstFields come first in objects that are written for people.
+var firstFields = []string{"apiVersion", "kind", "metadata", "spec"}
+
+// objectYAML writes an object with its fields in the order that people expect.
+func objectYAML(object document.Value) string {
+	if object.Kind() != document.Map || object.Len() == 0 {
+		return object.YAML()
+	}
+	names := slices.Clone(firstFields)
+	for name := range object.Fields() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var text []byte
+	for _, name := range names {
+		if value := object.Get(name); !value.IsAbsent() {
+			text = document.NewMap(document.Field{Name: name, Value: value}).AppendYAML(text)
+		}
+	}
+	return string(text)
+}
+
+// The owners, and when they wrote.
+
+func checkOwners(text string) error {
+	_, err := parseOwners(text)
+	return err
+}
+
+func (e *expectation) inOrder() bool { return e.kind == "owners in order" }
+
+func compareOwnersOf(p *play, e *expectation, a *answer) []string {
+	text, err := p.variables.expand(e.text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	expected, err := parseOwners(text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	received, err := ownersOf(a.body)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return compareOwners(expected, received, e.inOrder())
+}
+
+func recordOwners(p *play, e *expectation, a *answer) string {
+	owners, err := ownersOf(a.body)
+	if err != nil {
+		return err.Error()
+	}
+	if !e.inOrder() {
+		sortOwners(owners)
+	}
+	return p.maskedText(formatOwners(owners))
+}
+
+func checkTimes(text string) error {
+	_, err := parseTimes(text)
+	return err
+}
+
+// parseTimes reads lines such as "alice Apply v1: unchanged".
+func parseTimes(text string) (map[string]string, error) {
+	times := map[string]string{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		end := outside(line, ':')
+		if end < 0 {
+			return nil, fmt.Errorf("expected a line such as %q, received %q", "alice Apply v1: unchanged", line)
+		}
+		word := strings.TrimSpace(line[end+1:])
+		if word != changed && word != unchanged && word != "new" {
+			return nil, fmt.Errorf("expected changed, unchanged or new, received %q", word)
+		}
+		times[line[:end]] = word
+	}
+	return times, nil
+}
+
+// timesOf tells for each owner whether its time is the one that it had in the answer before.
+func timesOf(p *play, a *answer) (map[string]string, error) {
+	owners, err := ownersOf(a.body)
+	if err != nil {
+		return nil, err
+	}
+	var before []owner
+	if earlier, ok := p.seen[a.uid()]; ok {
+		if before, err = ownersOf(earlier.body); err != nil {
+			return nil, err
+		}
+	}
+	times := map[string]string{}
+	for _, o := range owners {
+		switch i := indexOf(before, o); {
+		case i < 0:
+			times[o.who()] = "new"
+		case before[i].time == o.time:
+			times[o.who()] = unchanged
+		default:
+			times[o.who()] = changed
+		}
+	}
+	return times, nil
+}
+
+func compareTimes(p *play, e *expectation, a *answer) []string {
+	expected, err := parseTimes(e.text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	received, err := timesOf(p, a)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var complaints []string
+	for _, who := range slices.Sorted(maps.Keys(expected)) {
+		if word := received[who]; word != expected[who] {
+			complaints = append(complaints, fmt.Sprintf("%s: expected its time to be %s, received %s", who, expected[who], orNothing(word)))
+		}
+	}
+	for _, who := range slices.Sorted(maps.Keys(received)) {
+		if _, ok := expected[who]; !ok {
+			complaints = append(complaints, fmt.Sprintf("%s: its time is %s, but it is not expected to be an owner", who, received[who]))
+		}
+	}
+	return complaints
+}
+
+func orNothing(word string) string {
+	if word == "" {
+		return "nothing"
+	}
+	return word
+}
+
+func recordTimes(p *play, e *expectation, a *answer) string {
+	times, err := timesOf(p, a)
+	if err != nil {
+		return err.Error()
+	}
+	var text strings.Builder
+	for _, who := range slices.Sorted(maps.Keys(times)) {
+		fmt.Fprintf(&text, "%s: %s\n", who, times[who])
+	}
+	return text.String()
+}

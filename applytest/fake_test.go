@@ -1,0 +1,114 @@
+package applytest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"k8s.io/client-go/rest"
+)
+
+// A fake is a server that says what a test wants, whatever it is asked.
+type fake struct {
+	mu       sync.Mutex
+	answers  []string // of the requests below the script's namespace: "STATUS BODY", or headers and an empty line before
+	requests []string
+	removed  []string
+	host     string
+	version  string
+}
+
+// newFake starts one. Its answers may have $NAMESPACE in them.
+func newFake(t *testing.T, answers ...string) *fake {
+	f := &fake{answers: answers, version: "v1.36.0"}
+	s := httptest.NewServer(f)
+	t.Cleanup(s.Close)
+	f.host = s.URL
+	return f
+}
+
+var inNamespace = regexp.MustCompile(`^/apis?/.*/namespaces/(applytest-[a-z0-9]+)/`)
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	found := inNamespace.FindStringSubmatch(r.URL.Path)
+	switch {
+	case r.URL.Path == "/version":
+		fmt.Fprintf(w, `{"gitVersion":%q}`, f.version)
+	case r.URL.Path == "/api/v1" || r.URL.Path == "/apis/apps/v1":
+		fmt.Fprint(w, `{"resources":[{"name":"configmaps"},{"name":"deployments"}]}`)
+	case r.Method == http.MethodDelete:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.removed = append(f.removed, r.URL.Path)
+		fmt.Fprint(w, `{}`)
+	case found == nil:
+		fmt.Fprint(w, `{}`)
+	default:
+		body, _ := io.ReadAll(r.Body)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		text := fmt.Sprintf("%s %s\n%s\n%s", r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), body)
+		f.requests = append(f.requests, strings.ReplaceAll(text, found[1], "$NAMESPACE"))
+		f.answer(w, found[1])
+	}
+}
+
+func (f *fake) answer(w http.ResponseWriter, namespace string) {
+	if len(f.answers) == 0 {
+		w.WriteHeader(http.StatusTeapot)
+		return
+	}
+	next := strings.ReplaceAll(f.answers[0], "$NAMESPACE", namespace)
+	if len(f.answers) > 1 {
+		f.answers = f.answers[1:]
+	}
+	for header, rest, ok := strings.Cut(next, "\n"); ok; header, rest, ok = strings.Cut(next, "\n") {
+		name, value, _ := strings.Cut(header, ": ")
+		w.Header().Set(name, value)
+		next = rest
+	}
+	var code int
+	_, _ = fmt.Sscan(next, &code) // a bad number is status 0, which panics
+	w.WriteHeader(code)
+	fmt.Fprint(w, strings.TrimPrefix(next, fmt.Sprint(code)+" "))
+}
+
+// run runs one script against the fake.
+func (f *fake) run(t *testing.T, script string) Result {
+	t.Helper()
+	report, err := Run(context.Background(), f.options(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Results[0]
+}
+
+// record runs it, and returns its new text.
+func (f *fake) record(t *testing.T, script string) string {
+	t.Helper()
+	options := f.options(script)
+	recorded := script
+	options.Record = func(_ string, text []byte) error {
+		recorded = string(text)
+		return nil
+	}
+	if _, err := Run(context.Background(), options); err != nil {
+		t.Fatal(err)
+	}
+	return recorded
+}
+
+func (f *fake) options(script string) Options {
+	return Options{
+		Config:  &rest.Config{Host: f.host},
+		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(script)}},
+	}
+}

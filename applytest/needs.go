@@ -1,0 +1,123 @@
+package applytest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A probe says what a server lacks for an ability; nothing if it has it.
+type probe func(ctx context.Context, s *server) (lack string, err error)
+
+// probes are the abilities that scripts may need, beside kinds.
+var probes = map[string]probe{
+	"crds":           probeCRDs,
+	"unset":          probeUnset,
+	"no controllers": probeControllers,
+}
+
+// known says whether a script may need this: an ability, or a kind such as "apps/v1 deployments".
+func known(need string) bool {
+	_, ok := probes[need]
+	version, resource, isKind := strings.Cut(need, " ")
+	return ok || isKind && groupVersion.MatchString(version) && resource != ""
+}
+
+func abilityNames() string {
+	names := slices.Sorted(maps.Keys(probes))
+	return strings.Join(names, ", ") + ` or a kind such as "apps/v1 deployments"`
+}
+
+// skipReason says why a script can't be asked of this server; empty if it can.
+func (s *server) skipReason(ctx context.Context, script *Script) (string, error) {
+	if script.Only != "" && script.Only != s.implementation {
+		return "only " + script.Only + ": " + script.OnlyReason, nil
+	}
+	for _, need := range slices.Concat(script.Needs, script.kinds()) {
+		lack, err := s.lacks(ctx, need)
+		if err != nil {
+			return "", fmt.Errorf("needs: %s: %w", need, err)
+		}
+		if lack != "" {
+			return lack, nil
+		}
+	}
+	return "", nil
+}
+
+// kinds are those of Kubernetes that the script's short addresses are about. What has another group is made by
+// the script itself.
+func (s *Script) kinds() []string {
+	var kinds []string
+	for _, step := range s.steps {
+		kind := step.request.kind
+		version, _, _ := strings.Cut(kind, " ")
+		group, _, _ := strings.Cut(version, "/")
+		if kind != "" && (!strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")) && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// lacks asks the server once for each ability.
+func (s *server) lacks(ctx context.Context, need string) (string, error) {
+	s.mu.Lock()
+	once, ok := s.abilities[need]
+	if !ok {
+		ask := probes[need]
+		if ask == nil {
+			ask = func(ctx context.Context, s *server) (string, error) { return probeKind(ctx, s, need) }
+		}
+		once = sync.OnceValues(func() (string, error) { return ask(ctx, s) })
+		s.abilities[need] = once
+	}
+	s.mu.Unlock()
+	return once()
+}
+
+func probeCRDs(ctx context.Context, s *server) (string, error) {
+	return probeKind(ctx, s, "apiextensions.k8s.io/v1 customresourcedefinitions")
+}
+
+func probeKind(ctx context.Context, s *server, need string) (string, error) {
+	version, resource, _ := strings.Cut(need, " ")
+	prefix := "/api/"
+	if strings.Contains(version, "/") {
+		prefix = "/apis/"
+	}
+	a, err := s.send(ctx, http.MethodGet, prefix+version, nil, "")
+	if err != nil {
+		return "", err
+	}
+	for _, served := range a.body.Get("resources").Items() {
+		if served.Get("name").Text() == resource {
+			return "", nil
+		}
+	}
+	return "the server has no " + need, nil
+}
+
+// probeUnset applies a marker where only a server that knows markers accepts one.
+func probeUnset(ctx context.Context, s *server) (string, error) {
+	const path = "/api/v1/namespaces/default/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
+	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-unset"},"data":{"a":{"k8s_io__value":"unset"}}}`)
+	a, err := s.send(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml")
+	if err != nil || a.succeeded() {
+		return "", err
+	}
+	return "the server does not know unset markers", nil
+}
+
+// probeControllers looks for what controllers do to every namespace.
+func probeControllers(ctx context.Context, s *server) (string, error) {
+	a, err := s.send(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, "")
+	if err == nil && a.succeeded() {
+		return "controllers run here, and write to the same objects", nil
+	}
+	return "", err
+}

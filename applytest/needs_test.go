@@ -1,0 +1,69 @@
+package applytest
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestSkips: a server that lacks what a script needs is not asked, and the report says why. The fake has no
+// deployments by that name, and looks as if controllers ran there.
+func TestSkips(t *testing.T) {
+	const get = "-- step --\nGET configmaps/shared\n"
+	for _, test := range []struct{ name, script, reason string }{
+		{"nothing", get, ""},
+		{"unset", "needs: unset\n" + get, ""},
+		{"kind", "needs: apps/v1 deployments\n" + get, ""},
+		{"no kind", "needs: apps/v1 boats\n" + get, "the server has no apps/v1 boats"},
+		{"no kind of an address", "-- step --\nGET apps/v1 boats/b\n", "the server has no apps/v1 boats"},
+		{"a kind of its own", "-- step --\nGET $NAMESPACE.example.com/v1 boats/b\n", ""},
+		{"no group", "needs: batch/v1 jobs\n" + get, "the server has no batch/v1 jobs"},
+		{"crds", "needs: crds\n" + get, "the server has no apiextensions.k8s.io/v1 customresourcedefinitions"},
+		{"controllers", "needs: no controllers\n" + get, "controllers run here, and write to the same objects"},
+		{"this one only", "only: kubernetes: it is theirs\n" + get, ""},
+		{"another one only", "only: cadastre: it is ours\n" + get, "only cadastre: it is ours"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, shared)
+			result := f.run(t, "It works.\n"+test.script)
+			if result.Reason != test.reason || (result.Outcome == Skip) != (test.reason != "") {
+				t.Errorf("received %v %q, want %q", result.Outcome, result.Reason, test.reason)
+			}
+			if result.Outcome == Skip && len(f.requests) > 0 {
+				t.Errorf("it was asked all the same: %q", f.requests)
+			}
+		})
+	}
+}
+
+// TestImplementations: who differs on purpose is held to its own expectations, and nobody else is.
+func TestImplementations(t *testing.T) {
+	const head = "It works.\ndifference: because\ndefect: cadastre: it is slow\n-- step --\nGET configmaps/shared\n"
+	for _, test := range []struct {
+		name, expectations  string
+		kubernetes, ourOwns Outcome
+	}{
+		{"own answer replaces all", "-- answer --\n409\n-- error --\nreason: Other\n-- answer of cadastre --\n200\n", Fail, Pass},
+		{"own answer is compared", "-- answer --\n200\n-- answer of cadastre --\n409\n", Pass, Fail},
+		{"own part replaces its like", "-- answer --\n200\n-- object has --\ndata: {a: \"9\"}\n-- object has of cadastre --\ndata: {a: \"1\"}\n", Fail, Pass},
+		{"all else is compared", "-- answer --\n409\n-- object has of cadastre --\ndata: {a: \"1\"}\n", Fail, Fail},
+		{"of somebody else", "-- answer --\n200\n-- answer of nobody --\n409\n", Pass, Pass},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			theirs := newFake(t, shared).run(t, head+test.expectations)
+			f := newFake(t, shared)
+			f.version = "v1.36.0+cadastre"
+			ours := f.run(t, head+test.expectations)
+			if theirs.Outcome != test.kubernetes || ours.Outcome != test.ourOwns {
+				t.Errorf("received %v and %v, want %v and %v", theirs.Outcome, ours.Outcome, test.kubernetes, test.ourOwns)
+			}
+			if theirs.Defect != "" || ours.Defect != "it is slow" {
+				t.Errorf("received the defects %q and %q", theirs.Defect, ours.Defect)
+			}
+			if own := strings.Contains(test.expectations, "of cadastre"); theirs.Difference != "" || own && ours.Outcome == Pass && ours.Difference != "because" {
+				t.Errorf("received the differences %q and %q", theirs.Difference, ours.Difference)
+			}
+		})
+	}
+}

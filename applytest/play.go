@@ -1,0 +1,264 @@
+package applytest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// A play is one run of a script, in a namespace of its own.
+type play struct {
+	server    *server
+	script    *Script
+	variables variables
+	seen      map[string]*answer // the last stored state of each object, by uid
+	watches   []*watch
+	created   []string // the paths of what is to be removed
+	recorded  map[int]string
+	recording bool
+}
+
+// cleanTime is how long it may take to remove what a script made, also when the run was interrupted.
+const cleanTime = 30 * time.Second
+
+// play runs a script from its namespace to its end.
+func (s *server) play(ctx context.Context, script *Script, recording, keep bool) (result Result, recorded map[int]string) {
+	start := time.Now()
+	result = Result{Name: script.Name, Area: script.Area(), Behaviour: script.Behaviour, Outcome: Pass}
+	if script.Defective == s.implementation {
+		result.Defect = script.Defect
+	}
+	defer func() { result.Duration = time.Since(start) }()
+	reason, err := s.skipReason(ctx, script)
+	if reason != "" {
+		result.Outcome, result.Reason = Skip, reason
+		return result, nil
+	}
+	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
+	p.variables.answers = map[string]*answer{}
+	if err == nil {
+		p.variables.namespace, err = s.makeNamespace(ctx)
+	}
+	if err != nil {
+		result.fail(&Failure{Complaints: []string{err.Error()}})
+		return result, nil
+	}
+	if !keep {
+		defer p.clean(context.WithoutCancel(ctx), &result)
+	}
+	for _, step := range script.steps {
+		if failure := p.run(ctx, step); failure != nil {
+			failure.Step = step.name
+			result.fail(failure)
+			return result, p.recorded
+		}
+	}
+	if p.differs() {
+		result.Difference = script.Difference
+	}
+	return result, p.recorded
+}
+
+// makeNamespace makes the namespace that a script has for itself.
+func (s *server) makeNamespace(ctx context.Context) (string, error) {
+	name := "applytest-" + strings.ToLower(rand.Text()[:8])
+	_, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
+		document.Field{Name: "kind", Value: document.NewString("Namespace")},
+		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
+	))
+	if err != nil {
+		return "", fmt.Errorf("make a namespace: %w", err)
+	}
+	return name, nil
+}
+
+// clean removes what the script made, the last first.
+func (p *play) clean(ctx context.Context, result *Result) {
+	ctx, cancel := context.WithTimeout(ctx, cleanTime)
+	defer cancel()
+	for _, watch := range p.watches {
+		watch.stop()
+	}
+	var failed error
+	for _, path := range slices.Backward(p.created) {
+		failed = errors.Join(failed, p.server.remove(ctx, path))
+	}
+	failed = errors.Join(failed, p.server.removeNamespace(ctx, p.variables.namespace))
+	if failed != nil && result.Outcome == Pass {
+		result.fail(&Failure{Step: "clean up", Complaints: []string{failed.Error()}})
+	}
+}
+
+// differs says whether this server has expectations of its own in the script.
+func (p *play) differs() bool {
+	for _, step := range p.script.steps {
+		for _, e := range step.expectations {
+			if e.of == p.server.implementation {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// run does a step and judges the answer.
+func (p *play) run(ctx context.Context, step *step) *Failure {
+	if step.request.wait > 0 {
+		select {
+		case <-time.After(step.request.wait):
+		case <-ctx.Done():
+			return &Failure{Complaints: []string{ctx.Err().Error()}}
+		}
+		return p.judge(step, &answer{code: http.StatusOK}, "")
+	}
+	again := *step
+	again.expectations = nil // but that it succeeds
+	for p.variables.round = 1; p.variables.round < step.request.times; p.variables.round++ {
+		if failure := p.attempt(ctx, &again, false); failure != nil {
+			return failure
+		}
+	}
+	for deadline := time.Now().Add(eventualTime); step.request.eventually && time.Now().Before(deadline); {
+		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(eventualPause)
+	}
+	return p.attempt(ctx, step, false)
+}
+
+const (
+	// eventualTime is how long a server may take until it answers as expected, where a script says so.
+	eventualTime  = 15 * time.Second
+	eventualPause = 50 * time.Millisecond
+)
+
+// attempt makes the request once. A trial is forgotten, and not recorded.
+func (p *play) attempt(ctx context.Context, step *step, trial bool) *Failure {
+	request, body, err := p.build(ctx, step.request)
+	if err != nil {
+		return &Failure{Complaints: []string{err.Error()}}
+	}
+	curl := curlCommand(request, body)
+	a, err := p.ask(step, request)
+	if err != nil {
+		return &Failure{Complaints: []string{err.Error()}, Request: curl}
+	}
+	if trial {
+		return p.tried(step, a)
+	}
+	failure := p.judge(step, a, curl)
+	p.remember(step, request, a)
+	return failure
+}
+
+// tried says whether an answer is as expected. Where nothing is expected yet, success is.
+func (p *play) tried(step *step, a *answer) *Failure {
+	var complaints []string
+	expectations := step.of(p.server.implementation)
+	for _, e := range expectations {
+		if !e.isEmpty() && e.kind != "events" {
+			complaints = append(complaints, e.compare(p, a)...)
+		} else if e.kind == "answer" && !a.succeeded() {
+			complaints = append(complaints, "expected success")
+		}
+	}
+	if len(expectations) == 0 && !a.succeeded() || len(complaints) > 0 {
+		return &Failure{Complaints: complaints}
+	}
+	return nil
+}
+
+// ask sends the request. The answer of a watch is its head.
+func (p *play) ask(step *step, request *http.Request) (*answer, error) {
+	if step.request.verb.watches {
+		return p.open(step.name, request)
+	}
+	response, err := p.server.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	return readAnswer(response, step.request.isDryRun())
+}
+
+// judge compares the answer with all that is expected of this server, or records it.
+func (p *play) judge(step *step, a *answer, curl string) *Failure {
+	var complaints []string
+	expectations := step.of(p.server.implementation)
+	for _, e := range expectations {
+		found := e.compare(p, a)
+		if len(found) > 0 && p.recording && p.mayRecord(e) {
+			if text := judges[e.kind].record(p, e, a); text != "" {
+				p.recorded[e.file] = text
+				continue
+			}
+			found = []string{"the answer has nothing to record"}
+		}
+		for _, complaint := range found {
+			complaints = append(complaints, e.name()+": "+complaint)
+		}
+	}
+	if len(expectations) == 0 && !a.succeeded() {
+		complaints = append(complaints, "expected success, as no other answer is expected")
+	}
+	if len(complaints) == 0 {
+		return nil
+	}
+	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary()}
+}
+
+// mayRecord keeps what Kubernetes has answered from being replaced by what another server answers.
+func (p *play) mayRecord(e *expectation) bool {
+	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
+}
+
+// of returns what an implementation is held to. Its own expectations replace those of the same kind, and all
+// others too if its own status is among them: another status goes with another body.
+func (s *step) of(implementation string) []*expectation {
+	var own []*expectation
+	replaced := map[string]bool{}
+	for _, e := range s.expectations {
+		if e.of == implementation {
+			own = append(own, e)
+			replaced[e.kind] = true
+		}
+	}
+	if replaced["answer"] {
+		return own
+	}
+	for _, e := range s.expectations {
+		if e.of == "" && !replaced[e.kind] {
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
+// remember keeps what later steps refer to.
+func (p *play) remember(step *step, request *http.Request, a *answer) {
+	p.variables.answers[step.name] = a
+	if a.uid() == "" || !a.succeeded() {
+		return
+	}
+	p.variables.last = a
+	if a.dryRun {
+		return
+	}
+	p.seen[a.uid()] = a
+	if a.code == http.StatusCreated {
+		path := request.URL.Path
+		if request.Method == http.MethodPost {
+			path += "/" + url.PathEscape(a.body.Lookup("metadata", "name").Text())
+		}
+		p.created = append(p.created, path)
+	}
+}

@@ -1,0 +1,125 @@
+package applytest
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRecordEmpty: what is empty is filled, in the forms that people read.
+func TestRecordEmpty(t *testing.T) {
+	const script = `It works.
+
+-- step --
+GET configmaps/shared
+-- answer --
+-- object --
+-- owners --
+-- owners in order --
+-- times --
+-- warnings --
+-- headers --
+-- refused --
+GET configmaps/shared
+-- answer --
+-- error --
+`
+	const want = `It works.
+
+-- step --
+GET configmaps/shared
+-- answer --
+200
+-- object --
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: shared
+  namespace: $NAMESPACE
+data:
+  a: "1"
+  b: "2"
+list:
+- 1
+- 2
+-- owners --
+alice Apply v1: .data.a
+bob Update v1 status: .data .data.b
+-- owners in order --
+bob Update v1 status: .data .data.b
+alice Apply v1: .data.a
+-- times --
+alice Apply v1: new
+bob Update v1 status: new
+-- warnings --
+none
+-- headers --
+Content-Type: application/json
+
+-- refused --
+GET configmaps/shared
+-- answer --
+409
+-- error --
+reason: Conflict
+message: 'Apply failed: it is alice''s since <time>'
+causes:
+- field: .data.a
+  message: conflict with "alice"<any>
+  reason: FieldManagerConflict
+- field: .data.b
+  message: conflict with "zoe"<any>
+  reason: FieldManagerConflict
+`
+	recorded := newFake(t, shared, refused).record(t, script)
+	if recorded != want {
+		t.Errorf("received\n%s, want\n%s", recorded, want)
+	}
+	if again := newFake(t, shared, refused).record(t, recorded); again != recorded {
+		t.Errorf("recording again changed it:\n%s", again)
+	}
+}
+
+// TestRecordKeepsForms: what holds stays to the byte, and what does not is replaced in the form that it has.
+func TestRecordKeepsForms(t *testing.T) {
+	const head = "It works.\n-- step --\nGET configmaps/shared\n"
+	for _, test := range []struct{ name, before, after string }{
+		{"comments and flow style", "-- object has --\n# mine\ndata: {a: \"1\"}\n", "-- object has --\n# mine\ndata: {a: \"1\"}\n"},
+		{"words", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n"},
+		{"only the fields that are named", "-- object has --\ndata: {a: \"9\"}\nmetadata: {name: sh<any>}\n", "-- object has --\nmetadata:\n  name: sh<any>\ndata:\n  a: \"1\"\n"},
+		{"a field that is gone", "-- object has --\ndata: {c: \"9\"}\n", "-- object has --\ndata:\n  c: <absent>\n"},
+		{"status alone", "-- answer --\n201\n", "-- answer --\n200\n"},
+		{"only the headers that are named", "-- headers --\nContent-Type: x\nWarning: y\n", "-- headers --\nContent-Type: application/json\nWarning: <absent>\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := newFake(t, shared).record(t, head+test.before); got != head+test.after {
+				t.Errorf("received\n%s, want\n%s", strings.TrimPrefix(got, head), test.after)
+			}
+		})
+	}
+}
+
+// TestRecordMasks: what differs from run to run is not written.
+func TestRecordMasks(t *testing.T) {
+	const generated = `201 {"metadata":{"generateName":"web-","name":"web-x7k2p","deletionTimestamp":"2026-01-02T03:04:05Z"},"link":"/namespaces/$NAMESPACE/web"}`
+	const want = "metadata:\n  deletionTimestamp: <time>\n  generateName: web-\n  name: web-<any>\nlink: /namespaces/$NAMESPACE/web\n"
+	recorded := newFake(t, generated).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- object --\n")
+	if _, got, _ := strings.Cut(recorded, "-- object --\n"); got != want {
+		t.Errorf("received\n%s, want\n%s", got, want)
+	}
+	if result := newFake(t, generated).run(t, recorded); result.Outcome != Pass {
+		t.Errorf("what was recorded does not hold: %v", result.Failure)
+	}
+}
+
+// TestRecordOthers: what kube-apiserver answered is not replaced by what another implementation answers.
+func TestRecordOthers(t *testing.T) {
+	const script = "It works.\ndifference: because\n-- step --\nGET configmaps/shared\n-- answer --\n201\n-- error of cadastre --\nreason: Other\n" +
+		"-- other --\nGET configmaps/shared\n-- answer --\n201\n"
+	f := newFake(t, refused)
+	f.version = "v1.36.0+cadastre"
+	want := strings.Replace(script, "Other", "Conflict", 1)
+	if got := f.record(t, script); got != strings.Replace(want, "Conflict\n-- other", "Conflict\n\n-- other", 1) {
+		t.Errorf("received\n%s", got)
+	}
+}

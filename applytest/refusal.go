@@ -1,0 +1,189 @@
+package applytest
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// What an answer has beside the object: an error, warnings, headers, and a body that is no document.
+
+// errorOf is a Status with its causes beside its reason and message.
+func errorOf(a *answer) document.Value {
+	return sortedCauses(a.body.With("causes", a.body.Lookup("details", "causes")))
+}
+
+// sortedCauses gives causes an order: kube-apiserver has them in a random one.
+func sortedCauses(status document.Value) document.Value {
+	causes := status.Get("causes")
+	if causes.Kind() != document.List {
+		return status
+	}
+	var sorted []document.Value
+	for _, cause := range causes.Items() {
+		sorted = append(sorted, cause)
+	}
+	slices.SortStableFunc(sorted, func(a, b document.Value) int {
+		return cmp.Or(cmp.Compare(a.Get("field").Text(), b.Get("field").Text()), cmp.Compare(a.Get("message").Text(), b.Get("message").Text()))
+	})
+	return status.With("causes", document.NewList(sorted...))
+}
+
+func compareError(p *play, e *expectation, a *answer) []string {
+	if a.body.Get("kind").Text() != "Status" {
+		return []string{"expected a Status, received " + a.summary()}
+	}
+	return p.compareValues(sortedCauses(e.pattern()), true, errorOf(a))
+}
+
+func recordError(p *play, e *expectation, a *answer) string {
+	if a.body.Get("kind").Text() != "Status" {
+		return ""
+	}
+	received := errorOf(a)
+	if expected := sortedCauses(e.pattern()); !expected.IsAbsent() {
+		m := matcher{expand: p.variables.expand, subset: true}
+		return errorYAML(p.masked(m.refreshed(expected, received)))
+	}
+	return errorYAML(p.masked(document.NewMap(
+		document.Field{Name: "reason", Value: received.Get("reason")},
+		document.Field{Name: "message", Value: received.Get("message")},
+		document.Field{Name: "causes", Value: openCauses(received.Get("causes"))},
+	)))
+}
+
+// openCauses lets the messages of conflicts go on after the owner: clients know that, and servers may say more.
+func openCauses(causes document.Value) document.Value {
+	if causes.IsAbsent() {
+		return causes
+	}
+	var open []document.Value
+	for _, cause := range causes.Items() {
+		if cause.Get("reason").Text() == "FieldManagerConflict" {
+			message := cause.Get("message").Text()
+			if end := outside(message, ':'); end >= 0 {
+				message = message[:end]
+			}
+			cause = cause.With("message", document.NewString(message+anyWord))
+		}
+		open = append(open, cause)
+	}
+	return document.NewList(open...)
+}
+
+func errorYAML(status document.Value) string {
+	var text []byte
+	names := []string{"reason", "message", "causes"}
+	for name := range status.Fields() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if value := status.Get(name); !value.IsAbsent() {
+			text = document.NewMap(document.Field{Name: name, Value: value}).AppendYAML(text)
+		}
+	}
+	return timeIn.ReplaceAllString(string(text), "<time>")
+}
+
+var timeIn = regexp.MustCompile(words["<time>"])
+
+func compareWarnings(p *play, e *expectation, a *answer) []string {
+	text, err := p.variables.expand(strings.TrimSpace(e.text))
+	if err != nil {
+		return []string{err.Error()}
+	}
+	expected := strings.Split(text, "\n")
+	if text == none {
+		expected = nil
+	}
+	received := a.warnings()
+	if !slices.EqualFunc(expected, received, matchText) {
+		return []string{fmt.Sprintf("expected %q, received %q", expected, received)}
+	}
+	return nil
+}
+
+func recordWarnings(p *play, e *expectation, a *answer) string {
+	if len(a.warnings()) == 0 {
+		return none + "\n"
+	}
+	return p.maskedText(strings.Join(a.warnings(), "\n") + "\n")
+}
+
+func checkHeaders(text string) error {
+	_, err := parseHeaders(text)
+	return err
+}
+
+func parseHeaders(text string) ([]pair, error) {
+	var headers []pair
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok {
+			return nil, fmt.Errorf("expected a header such as %q, received %q", "Content-Type: application/json", line)
+		}
+		headers = append(headers, pair{name, strings.TrimSpace(value)})
+	}
+	return headers, nil
+}
+
+func compareHeaders(p *play, e *expectation, a *answer) []string {
+	headers, err := parseHeaders(e.text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var complaints []string
+	for _, h := range headers {
+		var received document.Value
+		if values := a.header.Values(h.name); len(values) > 0 {
+			received = document.NewString(strings.Join(values, ", "))
+		}
+		m := matcher{expand: p.variables.expand}
+		m.matchString(nil, h.value, received)
+		for _, complaint := range m.complaints {
+			complaints = append(complaints, h.name+strings.TrimPrefix(complaint, "."))
+		}
+	}
+	return complaints
+}
+
+// recordHeaders keeps the headers that the script names. If it names none, it is about the form of the body.
+func recordHeaders(p *play, e *expectation, a *answer) string {
+	headers, err := parseHeaders(e.text)
+	if err != nil || len(headers) == 0 {
+		headers = []pair{{name: "Content-Type"}}
+	}
+	var text strings.Builder
+	for _, h := range headers {
+		value := absentWord
+		if values := a.header.Values(h.name); len(values) > 0 {
+			value = p.maskedText(strings.Join(values, ", "))
+		}
+		fmt.Fprintf(&text, "%s: %s\n", h.name, value)
+	}
+	return text.String()
+}
+
+func compareBody(p *play, e *expectation, a *answer) []string {
+	expected, err := p.variables.expand(strings.TrimSpace(e.text))
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if received := strings.TrimSpace(string(a.raw)); !matchText(expected, received) {
+		return []string{fmt.Sprintf("expected %q, received %q", expected, received)}
+	}
+	return nil
+}
+
+func recordBody(p *play, e *expectation, a *answer) string {
+	return p.maskedText(strings.TrimSpace(string(a.raw)) + "\n")
+}

@@ -1,0 +1,211 @@
+package applytest
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// An Outcome is how a script ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Pass Outcome = "pass"
+	Fail Outcome = "fail"
+	Skip Outcome = "skip"
+)
+
+// A Report is what a run found.
+type Report struct {
+	Server         string   `json:"server"`
+	Version        string   `json:"version"`
+	Implementation string   `json:"implementation"`
+	Results        []Result `json:"results"`
+}
+
+// A Result is what a script found.
+type Result struct {
+	Name      string        `json:"name"`
+	Area      string        `json:"area"`
+	Behaviour string        `json:"behaviour"`
+	Outcome   Outcome       `json:"outcome"`
+	Duration  time.Duration `json:"nanoseconds"`
+	// Reason is why the script was skipped.
+	Reason string `json:"reason,omitempty"`
+	// Difference is why this server answers differently from Kubernetes on purpose, if it does.
+	Difference string `json:"difference,omitempty"`
+	// Defect is what this server is known to do wrong here. It fails all the same.
+	Defect  string   `json:"defect,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// A Failure is the first step that was not answered as expected.
+type Failure struct {
+	Step       string   `json:"step"`
+	Complaints []string `json:"complaints"`
+	// Request is a command that repeats the request, without credentials, and Answer what it was answered.
+	Request string `json:"request,omitempty"`
+	Answer  string `json:"answer,omitempty"`
+}
+
+func (r *Result) fail(f *Failure) { r.Outcome, r.Failure = Fail, f }
+
+// String is the failure for people.
+func (f *Failure) String() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "step %q:\n", f.Step)
+	for _, complaint := range f.Complaints {
+		fmt.Fprintf(&text, "  %s\n", complaint)
+	}
+	if f.Answer != "" {
+		fmt.Fprintf(&text, "  answer:  %s\n", f.Answer)
+	}
+	if f.Request != "" {
+		fmt.Fprintf(&text, "  request: %s\n", f.Request)
+	}
+	return text.String()
+}
+
+// Count is how many scripts ended so.
+func (r *Report) Count(outcome Outcome) int {
+	n := 0
+	for _, result := range r.Results {
+		if result.Outcome == outcome {
+			n++
+		}
+	}
+	return n
+}
+
+// An Area is a folder of scripts with what they found.
+type Area struct {
+	Name    string
+	Results []Result
+}
+
+// Areas groups the results by area, in the order of names.
+func (r *Report) Areas() []Area {
+	var areas []Area
+	for _, result := range r.Results {
+		i := slices.IndexFunc(areas, func(a Area) bool { return a.Name == result.Area })
+		if i < 0 {
+			i = len(areas)
+			areas = append(areas, Area{Name: result.Area})
+		}
+		areas[i].Results = append(areas[i].Results, result)
+	}
+	slices.SortFunc(areas, func(a, b Area) int { return strings.Compare(a.Name, b.Name) })
+	return areas
+}
+
+func (a Area) count(outcome Outcome) int { return (&Report{Results: a.Results}).Count(outcome) }
+
+// WriteTable writes failures, skips with their reasons, and a table by area.
+func (r *Report) WriteTable(w io.Writer) error {
+	text := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, result := range r.Results {
+		switch result.Outcome {
+		case Fail:
+			fmt.Fprintf(w, "FAIL %s\n%s%s\n", result.Name, indented(result.Behaviour), indented(result.Failure.String()))
+			if result.Defect != "" {
+				fmt.Fprintf(w, "  a known defect: %s\n\n", result.Defect)
+			}
+		case Skip:
+			fmt.Fprintf(w, "SKIP %s: %s\n", result.Name, result.Reason)
+		}
+	}
+	fmt.Fprintf(w, "\n%s at %s\n\n", r.Version, r.Server)
+	fmt.Fprintln(text, "area\tpass\tfail\tskip")
+	for _, area := range r.Areas() {
+		fmt.Fprintf(text, "%s\t%4d\t%4d\t%4d\n", area.Name, area.count(Pass), area.count(Fail), area.count(Skip))
+	}
+	fmt.Fprintf(text, "all\t%4d\t%4d\t%4d\n", r.Count(Pass), r.Count(Fail), r.Count(Skip))
+	return text.Flush()
+}
+
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// WriteJSON writes the report as JSON.
+func (r *Report) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r)
+}
+
+// The parts of JUnit's form, as far as its readers agree on it.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Skipped  int          `xml:"skipped,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Time     string      `xml:"time,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitMessage `xml:"failure,omitempty"`
+		Skipped *junitMessage `xml:"skipped,omitempty"`
+	}
+	junitMessage struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// WriteJUnit writes the report as JUnit's XML, an area a suite.
+func (r *Report) WriteJUnit(w io.Writer) error {
+	suites := junitSuites{Name: "applytest " + r.Version, Tests: len(r.Results), Failures: r.Count(Fail), Skipped: r.Count(Skip)}
+	for _, area := range r.Areas() {
+		suites.Suites = append(suites.Suites, area.junit())
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(suites); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (a Area) junit() junitSuite {
+	suite := junitSuite{Name: a.Name, Tests: len(a.Results), Failures: a.count(Fail), Skipped: a.count(Skip)}
+	var all time.Duration
+	for _, result := range a.Results {
+		all += result.Duration
+		test := junitCase{Name: strings.TrimPrefix(result.Name, a.Name+"/"), Class: "applytest." + a.Name, Time: seconds(result.Duration)}
+		switch result.Outcome {
+		case Fail:
+			test.Failure = &junitMessage{strings.Join(result.Failure.Complaints, "; "), result.Failure.String()}
+		case Skip:
+			test.Skipped = &junitMessage{Message: result.Reason}
+		}
+		suite.Cases = append(suite.Cases, test)
+	}
+	suite.Time = seconds(all)
+	return suite
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

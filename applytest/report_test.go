@@ -1,0 +1,69 @@
+package applytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"strings"
+	"testing"
+)
+
+var example = &Report{
+	Server: "https://example.com", Version: "v1.36.0", Implementation: Kubernetes,
+	Results: []Result{
+		{Name: "removal/one", Area: "removal", Behaviour: "It goes.", Outcome: Pass},
+		{Name: "conflict/two", Area: "conflict", Behaviour: "It is told.", Outcome: Fail,
+			Failure: &Failure{Step: "bob", Complaints: []string{"answer: expected status 409 & <more>"}, Request: "curl", Answer: "200 {}"}},
+		{Name: "conflict/three", Area: "conflict", Behaviour: "It flies.", Outcome: Skip, Reason: "no wings"},
+	},
+}
+
+func TestTable(t *testing.T) {
+	var text bytes.Buffer
+	if err := example.WriteTable(&text); err != nil {
+		t.Fatal(err)
+	}
+	const want = `FAIL conflict/two
+  It is told.
+  step "bob":
+    answer: expected status 409 & <more>
+    answer:  200 {}
+    request: curl
+
+SKIP conflict/three: no wings
+
+v1.36.0 at https://example.com
+
+area      pass  fail  skip
+conflict     0     1     1
+removal      1     0     0
+all          1     1     1
+`
+	if text.String() != want {
+		t.Errorf("received\n%s, want\n%s", text.String(), want)
+	}
+}
+
+func TestReportFiles(t *testing.T) {
+	var text bytes.Buffer
+	if err := example.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal(text.Bytes(), &back); err != nil || back.Count(Fail) != 1 || back.Results[2].Reason != "no wings" {
+		t.Errorf("received %v, %v", back, err)
+	}
+	text.Reset()
+	if err := example.WriteJUnit(&text); err != nil {
+		t.Fatal(err)
+	}
+	var suites junitSuites
+	if err := xml.Unmarshal(text.Bytes(), &suites); err != nil {
+		t.Fatal(err)
+	}
+	conflict := suites.Suites[0]
+	if suites.Tests != 3 || conflict.Name != "conflict" || conflict.Failures != 1 || conflict.Cases[1].Skipped.Message != "no wings" ||
+		!strings.Contains(conflict.Cases[0].Failure.Text, "409 & <more>") {
+		t.Errorf("received %+v", suites)
+	}
+}

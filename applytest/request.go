@@ -1,0 +1,233 @@
+package applytest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A verb is what a request line starts with.
+type verb struct {
+	method    string
+	mediaType string // of the body, unless a header says otherwise
+	asJSON    bool   // the body is written as YAML and sent as JSON
+	edits     bool   // the object is read first, and sent back with the body merged into it
+	watches   bool
+}
+
+// verbs are the shorthands, and HTTP's own methods, whose body is sent as it is written.
+var verbs = map[string]verb{
+	"APPLY":     {method: http.MethodPatch, mediaType: "application/apply-patch+yaml"},
+	"CREATE":    {method: http.MethodPost, mediaType: "application/json", asJSON: true},
+	"UPDATE":    {method: http.MethodPut, mediaType: "application/json", asJSON: true},
+	"EDIT":      {method: http.MethodPut, mediaType: "application/json", asJSON: true, edits: true},
+	"MERGE":     {method: http.MethodPatch, mediaType: "application/merge-patch+json", asJSON: true},
+	"STRATEGIC": {method: http.MethodPatch, mediaType: "application/strategic-merge-patch+json", asJSON: true},
+	"JSONPATCH": {method: http.MethodPatch, mediaType: "application/json-patch+json", asJSON: true},
+	"DELETE":    {method: http.MethodDelete, mediaType: "application/json", asJSON: true},
+	"WATCH":     {method: http.MethodGet, watches: true},
+	"GET":       {method: http.MethodGet},
+	"POST":      {method: http.MethodPost},
+	"PUT":       {method: http.MethodPut},
+	"PATCH":     {method: http.MethodPatch},
+}
+
+// A request is the text of a step, understood. Variables in it are not yet replaced.
+type request struct {
+	verb    verb
+	path    string // absolute
+	query   []pair
+	headers []pair
+	body    string
+	kind    string        // of a short address, such as "apps/v1 deployments"
+	wait    time.Duration // of WAIT, which asks nothing
+	// eventually repeats the request until the answer is as expected.
+	eventually bool
+	// times is how often the request is made; the last answer is judged.
+	times int
+}
+
+type pair struct{ name, value string }
+
+func parseRequest(text string) (request, error) {
+	head, body, _ := strings.Cut(strings.TrimLeft(text, "\n"), "\n\n")
+	line, headers, _ := strings.Cut(strings.TrimRight(head, "\n"), "\n")
+	words, err := splitWords(line)
+	if err != nil {
+		return request{}, err
+	}
+	if len(words) == 2 && words[0] == "WAIT" {
+		wait, err := time.ParseDuration(words[1])
+		return request{wait: wait}, err
+	}
+	r := request{body: body, times: 1}
+	if words, err = r.readPrefix(words); err != nil {
+		return request{}, err
+	}
+	if len(words) < 2 {
+		return request{}, fmt.Errorf("expected a request such as %q, received %q; what is expected has one of the names %s",
+			"APPLY configmaps/shared as alice", line, expectationNames())
+	}
+	var ok bool
+	if r.verb, ok = verbs[words[0]]; !ok {
+		return request{}, fmt.Errorf("expected one of %s, received %q; what is expected has one of the names %s",
+			verbNames(), words[0], expectationNames())
+	}
+	if words, err = r.readAddress(words[1:]); err != nil {
+		return request{}, err
+	}
+	if err := r.readOptions(words); err != nil {
+		return request{}, err
+	}
+	for line := range strings.Lines(headers) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok || strings.Contains(name, " ") {
+			return request{}, fmt.Errorf("expected a header such as %q and an empty line before the body, received %q", "Accept: application/json", line)
+		}
+		r.headers = append(r.headers, pair{name, strings.TrimSpace(value)})
+	}
+	return r, nil
+}
+
+// readPrefix reads what may be before the verb: "EVENTUALLY" or "TIMES n".
+func (r *request) readPrefix(words []string) ([]string, error) {
+	switch {
+	case len(words) > 0 && words[0] == "EVENTUALLY":
+		r.eventually = true
+		return words[1:], nil
+	case len(words) > 1 && words[0] == "TIMES":
+		times, err := strconv.Atoi(words[1])
+		if err != nil || times < 1 {
+			return nil, fmt.Errorf("expected a number after TIMES, received %q", words[1])
+		}
+		r.times = times
+		return words[2:], nil
+	}
+	return words, nil
+}
+
+func verbNames() string {
+	return strings.Join(slices.Sorted(maps.Keys(verbs)), ", ") + ", WAIT"
+}
+
+// groupVersion tells "apps/v1" and "v1" from a resource.
+var groupVersion = regexp.MustCompile(`^((\$NAMESPACE\.)?[a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
+
+// readAddress makes a path of the first words: a path already, or a version, which is v1 if it is left out,
+// with a resource, a name and a subresource in the script's namespace.
+func (r *request) readAddress(words []string) ([]string, error) {
+	if strings.HasPrefix(words[0], "/") {
+		path, query, _ := strings.Cut(words[0], "?")
+		r.path = path
+		for part := range strings.SplitSeq(query, "&") {
+			if part != "" {
+				name, value, _ := strings.Cut(part, "=")
+				r.query = append(r.query, pair{unescape(name), unescape(value)})
+			}
+		}
+		return words[1:], nil
+	}
+	version := "v1"
+	if groupVersion.MatchString(words[0]) && len(words) > 1 {
+		version, words = words[0], words[1:]
+	}
+	prefix := "/api/"
+	if strings.Contains(version, "/") {
+		prefix = "/apis/"
+	}
+	resource, _, _ := strings.Cut(words[0], "/")
+	r.kind = version + " " + resource
+	r.path = prefix + version + "/namespaces/$NAMESPACE/" + words[0]
+	return words[1:], nil
+}
+
+// unescape reads what is written in a URL; what is no URL is meant as it is.
+func unescape(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// readOptions reads "as NAME", "force", "dryRun" and "name=value".
+func (r *request) readOptions(words []string) error {
+	for i := 0; i < len(words); i++ {
+		switch name, value, hasValue := strings.Cut(words[i], "="); {
+		case hasValue:
+			r.query = append(r.query, pair{name, value})
+		case name == "as" && i+1 < len(words):
+			i++
+			r.query = append(r.query, pair{"fieldManager", words[i]})
+		case name == "force":
+			r.query = append(r.query, pair{"force", "true"})
+		case name == "dryRun":
+			r.query = append(r.query, pair{"dryRun", "All"})
+		default:
+			return fmt.Errorf("expected as NAME, force, dryRun or name=value, received %q", words[i])
+		}
+	}
+	if r.verb.watches {
+		r.query = append(r.query, pair{"watch", "true"})
+	}
+	return nil
+}
+
+// splitWords splits at spaces. What is in double quotes is a Go string, and may be a part of a word, as may a
+// variable with spaces in it.
+func splitWords(line string) ([]string, error) {
+	var words []string
+	word, inWord := strings.Builder{}, false
+	for line != "" {
+		if at := variable.FindStringIndex(line); at != nil && at[0] == 0 {
+			word.WriteString(line[:at[1]])
+			line, inWord = line[at[1]:], true
+			continue
+		}
+		switch line[0] {
+		case ' ', '\t', '\r':
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			line, inWord = line[1:], false
+		case '"':
+			quoted, err := strconv.QuotedPrefix(line)
+			if err != nil {
+				return nil, fmt.Errorf("expected a closing quote: %s", line)
+			}
+			text, err := strconv.Unquote(quoted)
+			if err != nil {
+				return nil, err
+			}
+			word.WriteString(text)
+			line, inWord = line[len(quoted):], true
+		default:
+			word.WriteByte(line[0])
+			line, inWord = line[1:], true
+		}
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// isDryRun says whether nothing is to be stored.
+func (r *request) isDryRun() bool {
+	return slices.ContainsFunc(r.query, func(p pair) bool { return p.name == "dryRun" && p.value != "" })
+}
+
+func (r *request) header(name string) (string, bool) {
+	for _, h := range r.headers {
+		if strings.EqualFold(h.name, name) {
+			return h.value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,136 @@
+package applytest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRequests: what is sent for each verb.
+func TestRequests(t *testing.T) {
+	for _, test := range []struct {
+		name, request, want string
+	}{
+		{"apply", "APPLY configmaps/shared as alice\n\ndata: {a: \"1\"} # as it is\n",
+			"PATCH /api/v1/namespaces/$NAMESPACE/configmaps/shared?fieldManager=alice\napplication/apply-patch+yaml\ndata: {a: \"1\"} # as it is\n"},
+		{"options", "APPLY configmaps/shared as \"a b\" force dryRun fieldValidation=Strict\n\n{}\n",
+			"PATCH /api/v1/namespaces/$NAMESPACE/configmaps/shared?fieldManager=a+b&force=true&dryRun=All&fieldValidation=Strict\napplication/apply-patch+yaml\n{}\n"},
+		{"group and subresource", "MERGE apps/v1 deployments/web/scale as bob\n\nspec: {replicas: 3}\n",
+			"PATCH /apis/apps/v1/namespaces/$NAMESPACE/deployments/web/scale?fieldManager=bob\napplication/merge-patch+json\n{\"spec\":{\"replicas\":3}}"},
+		{"a group of its own", "GET $NAMESPACE.example.com/v1beta1 widgets/x\n",
+			"GET /apis/$NAMESPACE.example.com/v1beta1/namespaces/$NAMESPACE/widgets/x\n\n"},
+		{"create", "CREATE configmaps\n\nmetadata: {name: $NAMESPACE}\n",
+			"POST /api/v1/namespaces/$NAMESPACE/configmaps\napplication/json\n{\"metadata\":{\"name\":\"$NAMESPACE\"}}"},
+		{"update", "UPDATE configmaps/shared\n\n{a: 1}\n", "PUT /api/v1/namespaces/$NAMESPACE/configmaps/shared\napplication/json\n{\"a\":1}"},
+		{"strategic", "STRATEGIC configmaps/shared\n\n$patch: delete\n",
+			"PATCH /api/v1/namespaces/$NAMESPACE/configmaps/shared\napplication/strategic-merge-patch+json\n{\"$patch\":\"delete\"}"},
+		{"JSON patch", "JSONPATCH configmaps/shared\n\n- {op: remove, path: /a}\n",
+			"PATCH /api/v1/namespaces/$NAMESPACE/configmaps/shared\napplication/json-patch+json\n[{\"op\":\"remove\",\"path\":\"/a\"}]"},
+		{"another media type", "CREATE configmaps\nContent-Type: application/yaml\n\na: 1\n", "POST /api/v1/namespaces/$NAMESPACE/configmaps\napplication/yaml\na: 1\n"},
+		{"CBOR", "APPLY configmaps/shared\nContent-Type: application/apply-patch+cbor\n\na: 1\n",
+			"PATCH /api/v1/namespaces/$NAMESPACE/configmaps/shared\napplication/apply-patch+cbor\n\xd9\xd9\xf7\xa1\x41a\x01"},
+		{"HTTP", "PATCH /api/v1/namespaces/$NAMESPACE/configmaps/shared?fieldManager=a%20b&force=\n\n{}\n",
+			"PATCH /api/v1/namespaces/$NAMESPACE/configmaps/shared?fieldManager=a+b&force=\n\n{}\n"},
+		{"variables", "GET configmaps/${first .metadata.name}-$uid-$resourceVersion resourceVersion=${.metadata.resourceVersion} label=${first .list[1]}\n",
+			"GET /api/v1/namespaces/$NAMESPACE/configmaps/shared-4a1b2c3d-0000-4000-8000-000000000000-7?resourceVersion=7&label=2\n\n"},
+		{"edit", "EDIT configmaps/shared as bob\n\nmetadata: null\nlist: null\ndata: {a: null, b: '3'}\n",
+			"PUT /api/v1/namespaces/$NAMESPACE/configmaps/shared?fieldManager=bob\napplication/json\n{\"apiVersion\":\"v1\",\"data\":{\"b\":\"3\"},\"kind\":\"ConfigMap\"}"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, shared)
+			script := "It works.\n-- first --\nGET configmaps/shared\n-- step --\n" + test.request
+			if result := f.run(t, script); result.Outcome == Fail {
+				t.Fatal(result.Failure)
+			} else if result.Outcome == Skip {
+				t.Fatal(result.Reason)
+			}
+			if got := f.requests[len(f.requests)-1]; got != test.want {
+				t.Errorf("received\n%q, want\n%q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestEventually: a request is repeated until the answer is as expected.
+func TestEventually(t *testing.T) {
+	const notYet = `404 {"kind":"Status"}`
+	f := newFake(t, notYet, notYet, shared)
+	result := f.run(t, "It works.\n-- step --\nEVENTUALLY GET configmaps/shared\n-- answer --\n200\n")
+	if result.Outcome != Pass || len(f.requests) < 3 {
+		t.Errorf("received %v %v after %d requests", result.Outcome, result.Failure, len(f.requests))
+	}
+	f = newFake(t, notYet, shared)
+	if result := f.run(t, "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n200\n"); result.Outcome != Fail {
+		t.Errorf("received %v without EVENTUALLY", result.Outcome)
+	}
+}
+
+// TestTimes: a request is made several times, and each must succeed.
+func TestTimes(t *testing.T) {
+	const script = "It works.\n-- step --\nTIMES 3 MERGE configmaps/shared as m-$N\n\na: $N\n-- answer --\n200\n"
+	f := newFake(t, shared)
+	result := f.run(t, script)
+	if result.Outcome != Pass || len(f.requests) != 3 || !strings.Contains(f.requests[2], "fieldManager=m-3\napplication/merge-patch+json\n{\"a\":3}") {
+		t.Errorf("received %v %v: %q", result.Outcome, result.Failure, f.requests)
+	}
+	if result := newFake(t, refused, shared).run(t, script); result.Outcome != Fail {
+		t.Error("the first failed, and nobody said so")
+	}
+}
+
+// TestInterrupt: when a run is interrupted, what it has made is removed all the same.
+func TestInterrupt(t *testing.T) {
+	f := newFake(t, "201 "+strings.TrimPrefix(shared, "200 "))
+	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nWAIT 1h\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := Run(ctx, options); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("received %v", err)
+	}
+	if len(f.removed) != 2 || !strings.HasSuffix(f.removed[0], "/configmaps/shared") || !strings.HasPrefix(f.removed[1], "/api/v1/namespaces/applytest-") {
+		t.Errorf("removed %q, want the object and its namespace", f.removed)
+	}
+}
+
+// TestMistakes: what is wrong with a script is told before anything is asked.
+func TestMistakes(t *testing.T) {
+	const prose, step = "It works.\n", "-- step --\nGET configmaps/shared\n"
+	for _, test := range []struct{ name, script, complaint string }{
+		{"no prose", step, "expected the behaviour as a sentence"},
+		{"no step", prose, "expected at least one step"},
+		{"unknown ability", prose + "needs: wings\n" + step, `needs: expected crds, no controllers, unset or a kind such as "apps/v1 deployments", received "wings"`},
+		{"only without a reason", prose + "only: cadastre\n" + step, "only: expected an implementation and a reason"},
+		{"defect without a reason", prose + "defect: cadastre\n" + step, "defect: expected an implementation and a reason"},
+		{"expectation without a step", prose + "-- answer --\n200\n", "expected a request before"},
+		{"same step twice", prose + step + step, "there is a step of this name already"},
+		{"same expectation twice", prose + step + "-- answer --\n200\n-- answer --\n200\n", "expected each expectation once"},
+		{"unknown verb", prose + "-- step --\nFETCH configmaps\n", `received "FETCH"`},
+		{"no address", prose + "-- step --\nGET\n", "expected a request such as"},
+		{"unknown option", prose + "-- step --\nGET configmaps quickly\n", `expected as NAME, force, dryRun or name=value, received "quickly"`},
+		{"body without an empty line", prose + "-- step --\nAPPLY configmaps/x as a\ndata: {}\nwhat else\n", "expected a header such as"},
+		{"open quote", prose + "-- step --\nGET configmaps \"as\n", "expected a closing quote"},
+		{"bad number", prose + "-- step --\nTIMES many GET configmaps\n", "expected a number after TIMES"},
+		{"bad wait", prose + "-- step --\nWAIT long\n", "invalid duration"},
+		{"bad status", prose + step + "-- answer --\nfine\n", `expected a status such as 200, received "fine"`},
+		{"bad word after the status", prose + step + "-- answer --\n200 same\n", "expected a status, and perhaps changed or unchanged"},
+		{"bad YAML", prose + step + "-- object --\na: [\n", "-- object --: line"},
+		{"bad owner", prose + step + "-- owners --\nalice .data\n", "expected a line such as"},
+		{"bad owner's path", prose + step + "-- owners --\nalice Apply v1: .data[\n", ".data["},
+		{"bad time", prose + step + "-- times --\nalice Apply v1: later\n", "expected changed, unchanged or new"},
+		{"bad events", prose + step + "-- events --\nADDED\n", "expected \"none\" or a list"},
+		{"bad event", prose + step + "-- events --\n- ADDED\n", "expected an event such as"},
+		{"bad header", prose + step + "-- headers --\njson\n", "expected a header such as"},
+		{"difference without a reason", prose + step + "-- answer --\n200\n-- answer of cadastre --\n201\n", "expected the reason of the difference"},
+		{"reason without a difference", prose + "difference: because\n" + step, "expected an expectation such as -- answer of cadastre --"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse("area/behaviour", []byte(test.script))
+			if err == nil || !strings.Contains(err.Error(), test.complaint) || !strings.HasPrefix(err.Error(), "area/behaviour: ") {
+				t.Errorf("received %v, want %s", err, test.complaint)
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package applytest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"regexp"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+)
+
+// Options say what to run, and where. Only Config is required.
+type Options struct {
+	// Config is the server's address and the credentials of somebody who may make namespaces and, for some
+	// scripts, kinds.
+	Config *rest.Config
+	// Scripts is a folder of scripts; those of this package if nil.
+	Scripts fs.FS
+	// Run selects scripts by name, such as "removal/last-owner"; all if nil.
+	Run *regexp.Regexp
+	// Parallel is how many scripts run at once; 8 if 0.
+	Parallel int
+	// Keep leaves in place what the scripts have made.
+	Keep bool
+	// Progress is called after each script, by one goroutine at a time.
+	Progress func(done, total int, result Result)
+	// Record is called with the new text of each script whose expectations do not hold or are empty. They are
+	// then rewritten from what the server answers instead of failing. What Kubernetes has answered is not
+	// replaced by what another implementation answers.
+	Record func(name string, text []byte) error
+}
+
+const defaultParallel = 8
+
+// Run runs scripts against a server. The error is about what kept them from running; what they found is in
+// the report. When the context ends, scripts stop and what they have made is removed.
+func Run(ctx context.Context, options Options) (*Report, error) {
+	if options.Config == nil {
+		return nil, errors.New("applytest: Options.Config: expected the server's address, received none")
+	}
+	scripts, err := Scripts(options.Scripts, options.Run)
+	if err != nil {
+		return nil, err
+	}
+	if len(scripts) == 0 {
+		return nil, errors.New("there are no scripts of that name")
+	}
+	s, err := connect(ctx, options.Config)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Results: make([]Result, len(scripts))}
+	return report, s.playAll(ctx, scripts, options, report.Results)
+}
+
+// playAll runs scripts side by side, and leaves the results in the order of the scripts.
+func (s *server) playAll(ctx context.Context, scripts []*Script, options Options, results []Result) error {
+	var mu sync.Mutex
+	done := 0
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(defaultParallel)
+	if options.Parallel > 0 {
+		group.SetLimit(options.Parallel)
+	}
+	for i, script := range scripts {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			result, recorded := s.play(ctx, script, options.Record != nil, options.Keep)
+			mu.Lock()
+			defer mu.Unlock()
+			results[i] = result
+			done++
+			if options.Progress != nil {
+				options.Progress(done, len(scripts), result)
+			}
+			if text := script.withRecorded(recorded); options.Record != nil && !bytes.Equal(text, script.text) {
+				return options.Record(script.Name, text)
+			}
+			return ctx.Err()
+		})
+	}
+	return group.Wait()
+}

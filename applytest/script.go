@@ -1,0 +1,167 @@
+package applytest
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
+
+// A Script is one behaviour: what is asked of a server, and what it must answer.
+type Script struct {
+	// Name is the area and the behaviour, such as "removal/last-owner".
+	Name string
+	// Behaviour says in prose what must hold.
+	Behaviour string
+	// Needs are the abilities without which a server is not asked.
+	Needs []string
+	// Only is the one implementation that is asked, and OnlyReason why; empty for all.
+	Only, OnlyReason string
+	// Difference is why another implementation than Kubernetes answers differently on purpose; empty if
+	// all have the same answers.
+	Difference string
+	// Defective is the implementation that is known to answer wrongly, and Defect what is wrong; empty if none is.
+	Defective, Defect string
+
+	steps   []*step
+	text    []byte
+	archive *txtar.Archive
+}
+
+// A step is a request with what is expected of its answer.
+type step struct {
+	name         string
+	request      request
+	expectations []*expectation
+}
+
+// Area is the folder of the script.
+func (s *Script) Area() string {
+	area, _, _ := strings.Cut(s.Name, "/")
+	return area
+}
+
+// Title is the first sentence of the behaviour.
+func (s *Script) Title() string {
+	text := strings.Join(strings.Fields(s.Behaviour), " ")
+	if i := strings.Index(text, ". "); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}
+
+// Parse reads a script. Errors name the file of the archive that is wrong.
+func Parse(name string, text []byte) (*Script, error) {
+	s := &Script{Name: name, text: text, archive: txtar.Parse(text)}
+	if err := s.readComment(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for i, file := range s.archive.Files {
+		if err := s.readFile(i, file); err != nil {
+			return nil, fmt.Errorf("%s: -- %s --: %w", name, file.Name, err)
+		}
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+var directive = regexp.MustCompile(`^(needs|only|difference|defect): *(.*)$`)
+
+// readComment takes the directives out of the prose.
+func (s *Script) readComment() error {
+	var prose []string
+	for line := range strings.Lines(string(s.archive.Comment)) {
+		found := directive.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if found == nil {
+			prose = append(prose, line)
+			continue
+		}
+		switch value := found[2]; found[1] {
+		case "needs":
+			if !known(value) {
+				return fmt.Errorf("needs: expected %s, received %q", abilityNames(), value)
+			}
+			s.Needs = append(s.Needs, value)
+		case "only", "defect":
+			implementation, reason, ok := strings.Cut(value, ": ")
+			if !ok {
+				return fmt.Errorf("%s: expected an implementation and a reason, such as %q, received %q", found[1], "cadastre: why", value)
+			}
+			if found[1] == "only" {
+				s.Only, s.OnlyReason = implementation, reason
+			} else {
+				s.Defective, s.Defect = implementation, reason
+			}
+		case "difference":
+			s.Difference = value
+		}
+	}
+	if s.Behaviour = strings.TrimSpace(strings.Join(prose, "")); s.Behaviour == "" {
+		return fmt.Errorf("expected the behaviour as a sentence before the first file")
+	}
+	return nil
+}
+
+func (s *Script) readFile(i int, file txtar.File) error {
+	if e, ok := newExpectation(file.Name); ok {
+		if len(s.steps) == 0 {
+			return fmt.Errorf("expected a request before what is expected of it")
+		}
+		e.file, e.text = i, string(file.Data)
+		last := s.steps[len(s.steps)-1]
+		if slices.ContainsFunc(last.expectations, func(other *expectation) bool { return other.name() == e.name() }) {
+			return fmt.Errorf("expected each expectation once in a step")
+		}
+		last.expectations = append(last.expectations, e)
+		return e.check()
+	}
+	if slices.ContainsFunc(s.steps, func(other *step) bool { return other.name == file.Name }) {
+		return fmt.Errorf("there is a step of this name already")
+	}
+	r, err := parseRequest(string(file.Data))
+	if err != nil {
+		return err
+	}
+	s.steps = append(s.steps, &step{name: file.Name, request: r})
+	return nil
+}
+
+// check looks at the script as a whole.
+func (s *Script) check() error {
+	if len(s.steps) == 0 {
+		return fmt.Errorf("expected at least one step")
+	}
+	differs := false
+	for _, step := range s.steps {
+		for _, e := range step.expectations {
+			differs = differs || e.of != ""
+		}
+	}
+	if differs && s.Difference == "" {
+		return fmt.Errorf("expected the reason of the difference, as a line %q before the first file", "difference: …")
+	}
+	if !differs && s.Difference != "" {
+		return fmt.Errorf("difference: expected an expectation such as -- answer of cadastre --, found none")
+	}
+	return nil
+}
+
+// withRecorded returns the text of the script with what was recorded, and an empty line after each step.
+func (s *Script) withRecorded(recorded map[int]string) []byte {
+	archive := &txtar.Archive{Comment: s.archive.Comment, Files: slices.Clone(s.archive.Files)}
+	for i, text := range recorded {
+		archive.Files[i].Data = []byte(text)
+	}
+	for i, file := range archive.Files[:len(archive.Files)-1] {
+		_, expects := newExpectation(file.Name)
+		if _, goesOn := newExpectation(archive.Files[i+1].Name); expects && !goesOn {
+			archive.Files[i].Data = append(bytes.TrimRight(file.Data, "\n"), "\n\n"...)
+		}
+	}
+	return txtar.Format(archive)
+}

@@ -1,0 +1,52 @@
+package applytest
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+//go:embed scripts
+var embedded embed.FS
+
+// extension is that of scripts.
+const extension = ".txtar"
+
+// Scripts reads the scripts of a folder, those in folders below it included, in the order of their names.
+// Without a folder they are those of this package. Without an expression they are all.
+func Scripts(folder fs.FS, run *regexp.Regexp) ([]*Script, error) {
+	if folder == nil {
+		own, err := fs.Sub(embedded, "scripts")
+		if err != nil {
+			return nil, err
+		}
+		folder = own
+	}
+	var scripts []*Script
+	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) != extension {
+			return err
+		}
+		short := strings.TrimSuffix(name, extension)
+		if run != nil && !run.MatchString(short) {
+			return nil
+		}
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return err
+		}
+		script, err := Parse(short, text)
+		if err != nil {
+			return err
+		}
+		scripts = append(scripts, script)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("scripts: %w", err)
+	}
+	return scripts, nil
+}

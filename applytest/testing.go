@@ -1,0 +1,34 @@
+package applytest
+
+import (
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+// testParallel is more than processors: many scripts wait for a second to pass.
+const testParallel = 32
+
+// RunTests runs every script of this package against a server, side by side, and reports each as a subtest of
+// its name. Known defects are skipped, and must be there.
+func RunTests(t *testing.T, config *rest.Config) {
+	t.Helper()
+	report, err := Run(t.Context(), Options{Config: config, Parallel: testParallel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range report.Results {
+		t.Run(result.Name, func(t *testing.T) {
+			switch {
+			case result.Outcome == Skip:
+				t.Skip(result.Reason)
+			case result.Outcome == Fail && result.Defect != "":
+				t.Skipf("a known defect: %s\n%s", result.Defect, result.Failure)
+			case result.Outcome == Fail:
+				t.Errorf("%s\n%s", result.Behaviour, result.Failure)
+			case result.Defect != "":
+				t.Errorf("it passes: remove the line about the defect (%s)", result.Defect)
+			}
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package applytest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// variable finds $NAMESPACE, $N, $NN, $uid, $resourceVersion and ${step .path}. All other dollars are themselves, such
+// as those of $patch.
+var variable = regexp.MustCompile(`\$(NAMESPACE|NN|N|uid|resourceVersion)\b|\$\{([^}]*)\}`)
+
+// variables are what earlier answers said.
+type variables struct {
+	namespace string
+	round     int     // of a request that is made several times
+	last      *answer // the last one with an object in it
+	answers   map[string]*answer
+}
+
+// expand replaces the variables of a text.
+func (v *variables) expand(text string) (string, error) {
+	if !strings.Contains(text, "$") {
+		return text, nil
+	}
+	var failure error
+	expanded := variable.ReplaceAllStringFunc(text, func(found string) string {
+		value, err := v.value(found)
+		if err != nil && failure == nil {
+			failure = fmt.Errorf("%s: %w", found, err)
+		}
+		return value
+	})
+	return expanded, failure
+}
+
+func (v *variables) value(found string) (string, error) {
+	switch found {
+	case "$NAMESPACE":
+		return v.namespace, nil
+	case "$N":
+		return strconv.Itoa(v.round), nil
+	case "$NN":
+		return fmt.Sprintf("%02d", v.round), nil
+	case "$uid":
+		return v.lookup("", ".metadata.uid")
+	case "$resourceVersion":
+		return v.lookup("", ".metadata.resourceVersion")
+	}
+	inside := strings.TrimSpace(found[2 : len(found)-1])
+	i := strings.LastIndex(" "+inside, " .")
+	if i < 0 {
+		return "", fmt.Errorf("expected ${step .path} or ${.path}")
+	}
+	return v.lookup(strings.TrimSpace(inside[:max(i-1, 0)]), inside[i:])
+}
+
+// lookup finds a value in the answer to a step, or in the last answer that had an object.
+func (v *variables) lookup(step, path string) (string, error) {
+	from := v.last
+	if step != "" {
+		from = v.answers[step]
+	}
+	if from == nil {
+		return "", fmt.Errorf("there is no answer to take it from yet")
+	}
+	parsed, err := fieldset.ParsePath(path)
+	if err != nil {
+		return "", err
+	}
+	value := follow(from.body, parsed)
+	switch value.Kind() {
+	case document.Absent:
+		return "", fmt.Errorf("the answer has no %s", path)
+	case document.String, document.Number:
+		return value.Text(), nil
+	}
+	return value.JSON(), nil
+}
+
+// follow goes along a path; absent if it leads nowhere.
+func follow(value document.Value, path fieldset.Path) document.Value {
+	for _, element := range path {
+		switch element.Kind() {
+		case fieldset.FieldName:
+			value = value.Get(element.Name())
+		case fieldset.Index:
+			value = itemAt(value, element.Index())
+		case fieldset.Key:
+			value = keyed(value, element.KeyFields())
+		default:
+			value = document.Value{}
+		}
+	}
+	return value
+}
+
+func itemAt(list document.Value, i int) document.Value {
+	if list.Kind() != document.List || i >= list.Len() {
+		return document.Value{}
+	}
+	return list.At(i)
+}
+
+func keyed(list document.Value, keys []fieldset.KeyField) document.Value {
+	for _, item := range list.Items() {
+		all := true
+		for _, key := range keys {
+			all = all && document.Equal(item.Get(key.Name), key.Value)
+		}
+		if all {
+			return item
+		}
+	}
+	return document.Value{}
+}

@@ -1,0 +1,140 @@
+package applytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// build makes the HTTP request of a step, and returns its body as well.
+func (p *play) build(ctx context.Context, r request) (*http.Request, []byte, error) {
+	path, err := p.variables.expand(r.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	query, err := p.query(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := p.body(ctx, r, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, r.verb.method, p.server.url+path+query, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	if r.verb.mediaType != "" && len(body) > 0 {
+		request.Header.Set("Content-Type", r.verb.mediaType)
+	}
+	for _, h := range r.headers {
+		value, err := p.variables.expand(h.value)
+		if err != nil {
+			return nil, nil, err
+		}
+		request.Header.Set(h.name, value)
+	}
+	return request, body, nil
+}
+
+// query keeps the order in which the script has the parameters.
+func (p *play) query(r request) (string, error) {
+	var parts []string
+	for _, q := range r.query {
+		value, err := p.variables.expand(q.value)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, url.QueryEscape(q.name)+"="+url.QueryEscape(value))
+	}
+	if len(parts) == 0 {
+		return "", nil
+	}
+	return "?" + strings.Join(parts, "&"), nil
+}
+
+// body is what is sent: as it is written, or as JSON or CBOR.
+func (p *play) body(ctx context.Context, r request, path string) ([]byte, error) {
+	text, err := p.variables.expand(r.body)
+	if err != nil {
+		return nil, err
+	}
+	contentType, given := r.header("Content-Type")
+	switch {
+	case strings.TrimSpace(text) == "" && !r.verb.edits:
+		return nil, nil
+	case strings.Contains(contentType, "cbor"):
+		return encodeCBOR(text)
+	case !r.verb.asJSON || given:
+		return []byte(text), nil
+	}
+	value, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the body: %w", err)
+	}
+	if r.verb.edits {
+		live, err := p.server.send(ctx, http.MethodGet, path, nil, "")
+		if err != nil {
+			return nil, err
+		}
+		if !live.succeeded() {
+			return nil, fmt.Errorf("GET %s: %s", path, live.summary())
+		}
+		value = merged(live.body, value)
+	}
+	return []byte(value.JSON()), nil
+}
+
+// cborTag starts what says of itself that it is CBOR, as clients of Kubernetes do.
+const cborTag = "\xd9\xd9\xf7"
+
+func encodeCBOR(text string) ([]byte, error) {
+	value, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the body: %w", err)
+	}
+	encoded, err := direct.Marshal(value.ToGo())
+	return append([]byte(cborTag), encoded...), err
+}
+
+// merged is RFC 7386: fields of the patch replace the object's, null removes them.
+func merged(object, patch document.Value) document.Value {
+	if patch.Kind() != document.Map {
+		return patch
+	}
+	if object.Kind() != document.Map {
+		object = document.NewMap()
+	}
+	for name, value := range patch.Fields() {
+		if value.IsNull() {
+			object = object.Without(name)
+		} else {
+			object = object.With(name, merged(object.Get(name), value))
+		}
+	}
+	return object
+}
+
+// curlCommand is the request for people to repeat, without credentials.
+func curlCommand(request *http.Request, body []byte) string {
+	words := []string{"curl", "-sS", "-X", request.Method}
+	for _, name := range []string{"Accept", "Content-Type"} {
+		if value := request.Header.Get(name); value != "" {
+			words = append(words, "-H", inShell(name+": "+value))
+		}
+	}
+	if len(body) > 0 {
+		words = append(words, "--data-binary", inShell(string(body)))
+	}
+	return strings.Join(append(words, inShell(request.URL.String())), " ")
+}
+
+func inShell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cadastre/cadastre/applytest"
+)
+
+type conformanceFlags struct {
+	kubeconfig, context string
+	run                 string
+	scripts, record     string
+	reports             []string
+	parallel            int
+	keep, list          bool
+}
+
+func conformanceCommand() *cobra.Command {
+	var f conformanceFlags
+	command := &cobra.Command{
+		Use:   "conformance",
+		Short: "Ask any Kubernetes API server what apply does there, and compare it with Kubernetes",
+		Long: `Run behaviour scripts against a Kubernetes API server, and tell where its answers are not
+those of kube-apiserver.
+
+Each script runs in a namespace of its own, which is removed after it. Failures come with
+what was expected and received, and with the request to repeat. At the end there is a table
+by area of what passed, failed and was skipped; the reason of each skip is above it. The
+exit code is 1 if anything failed.`,
+		Example: `  cadastre conformance
+  cadastre conformance --run '^conflict/' --report result.xml --report result.json
+  cadastre conformance --list`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("conformance: expected no arguments, received %q; see cadastre conformance --help", args)}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			return conformance(c.Context(), f, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config)")
+	flags.StringVar(&f.context, "context", "", "the context of the kubeconfig to use, by `name`")
+	flags.StringVar(&f.run, "run", "", "run only the scripts whose name, such as removal/last-owner, matches the `expression`")
+	flags.StringArrayVar(&f.reports, "report", nil, "write the result to a `file`, as JUnit if it ends in .xml, as JSON if it ends in .json; may be repeated")
+	flags.StringVar(&f.scripts, "scripts", "", "run the scripts of a `folder` instead of those that are built in")
+	flags.StringVar(&f.record, "record", "", "write into the scripts of a `folder` what the server answers, where it differs or nothing is expected yet")
+	flags.IntVar(&f.parallel, "parallel", 8, "how many scripts run at once")
+	flags.BoolVar(&f.keep, "keep", false, "leave in place what the scripts make, to look at it")
+	flags.BoolVar(&f.list, "list", false, "list the scripts and the behaviours, and ask nothing")
+	_ = flags.MarkHidden("record") // for those who write scripts; the flag is there
+	return command
+}
+
+// options reads the flags, and refuses those that can't work before anything is asked.
+func (f conformanceFlags) options() (applytest.Options, error) {
+	options := applytest.Options{Parallel: f.parallel, Keep: f.keep}
+	run, err := regexp.Compile(f.run)
+	if err != nil {
+		return options, fmt.Errorf("--run: %w", err)
+	}
+	options.Run = run
+	if f.parallel < 1 {
+		return options, fmt.Errorf("--parallel: expected 1 or more, received %d", f.parallel)
+	}
+	for _, name := range f.reports {
+		if reportWriter(name) == nil {
+			return options, fmt.Errorf("--report: expected a name that ends in .xml or .json, received %q", name)
+		}
+	}
+	if folder := f.folder(); folder != "" {
+		options.Scripts = os.DirFS(folder)
+	}
+	return options, nil
+}
+
+func (f conformanceFlags) folder() string {
+	if f.record != "" {
+		return f.record
+	}
+	return f.scripts
+}
+
+func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writer) error {
+	options, err := f.options()
+	if err != nil {
+		return &usageError{err}
+	}
+	if f.list {
+		return listScripts(stdout, options)
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = f.kubeconfig
+	options.Config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
+	}
+	if err != nil {
+		return fmt.Errorf("kubeconfig: %w", err)
+	}
+	options.Progress = func(done, total int, result applytest.Result) {
+		fmt.Fprintf(stderr, "%*d/%d %s %s\n", len(fmt.Sprint(total)), done, total, result.Outcome, result.Name)
+	}
+	if f.record != "" {
+		options.Record = func(name string, text []byte) error {
+			return os.WriteFile(filepath.Join(f.record, filepath.FromSlash(name)+".txtar"), text, 0o644)
+		}
+	}
+	report, err := applytest.Run(ctx, options)
+	if err != nil {
+		return fmt.Errorf("conformance: %w", err)
+	}
+	return tell(report, f.reports, stdout)
+}
+
+// tell writes the result everywhere. It fails if anything in it failed.
+func tell(report *applytest.Report, files []string, stdout io.Writer) error {
+	if err := report.WriteTable(stdout); err != nil {
+		return err
+	}
+	for _, name := range files {
+		if err := writeReport(report, name); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	if n := report.Count(applytest.Fail); n > 0 {
+		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
+	}
+	return nil
+}
+
+// reportWriter finds the form by the name of the file; nil if there is none.
+func reportWriter(name string) func(*applytest.Report, io.Writer) error {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".xml":
+		return (*applytest.Report).WriteJUnit
+	case ".json":
+		return (*applytest.Report).WriteJSON
+	}
+	return nil
+}
+
+func writeReport(report *applytest.Report, name string) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(reportWriter(name)(report, file), file.Close())
+}
+
+func listScripts(w io.Writer, options applytest.Options) error {
+	scripts, err := applytest.Scripts(options.Scripts, options.Run)
+	for _, script := range scripts {
+		fmt.Fprintf(w, "%s: %s\n", script.Name, script.Title())
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+// Command conformance runs the behaviour scripts of applytest against the real kube-apiserver and against
+// ours, tells where they differ, and writes docs/conformance.md. Run it in the folder of this module, as
+// `make conformance` does.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cadastre/cadastre/applytest"
+	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/peers"
+)
+
+// parallel is more than processors: many scripts wait for a second to pass.
+const parallel = 16
+
+type flags struct {
+	run, scripts, document, kubeconfig string
+	record                             bool
+}
+
+func main() {
+	var f flags
+	flag.StringVar(&f.run, "run", "", "run only scripts whose name matches the `expression`, and write no document")
+	flag.StringVar(&f.scripts, "scripts", "../applytest/scripts", "the `folder` of the scripts")
+	flag.StringVar(&f.document, "document", "../docs/conformance.md", "the `file` to write")
+	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "a kube-apiserver that runs already; otherwise one is started")
+	flag.BoolVar(&f.record, "record", false, "first write into the scripts what kube-apiserver answers, where it differs or nothing is expected yet")
+	flag.Parse()
+	if err := conform(f); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+func conform(f flags) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	run, err := regexp.Compile(f.run)
+	if err != nil {
+		return err
+	}
+	theirs, stopTheirs, err := kubeAPIServer(ctx, f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer stopTheirs()
+	ours, stopOurs, err := cadastretest.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopOurs()) }()
+
+	if f.record {
+		if err := record(ctx, f.scripts, run, theirs, ours); err != nil {
+			return err
+		}
+	}
+	c := comparison{}
+	if c.theirs, err = check(ctx, "kube-apiserver", os.DirFS(f.scripts), run, theirs); err != nil {
+		return err
+	}
+	if c.ours, err = check(ctx, "cadastre", os.DirFS(f.scripts), run, ours); err != nil {
+		return err
+	}
+	c.print(os.Stdout)
+	if f.run == "" {
+		if err := os.WriteFile(f.document, c.document(), 0o644); err != nil {
+			return err
+		}
+	}
+	if n := c.theirs.Count(applytest.Fail) + c.ours.Count(applytest.Fail); n > 0 {
+		return fmt.Errorf("%d scripts failed", n)
+	}
+	return nil
+}
+
+// kubeAPIServer starts the real server, or finds the one that runs.
+func kubeAPIServer(ctx context.Context, kubeconfig string) (*rest.Config, func(), error) {
+	if kubeconfig != "" {
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		return config, func() {}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	server, err := peers.Start(ctx, peers.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	config := &rest.Config{Host: server.Host, BearerToken: server.Token, TLSClientConfig: rest.TLSClientConfig{CAData: server.CA}}
+	return config, server.Stop, nil
+}
+
+// record writes what the real server answers, and then what ours does where only ours is asked.
+func record(ctx context.Context, folder string, run *regexp.Regexp, servers ...*rest.Config) error {
+	for _, config := range servers {
+		_, err := applytest.Run(ctx, applytest.Options{
+			Config: config, Scripts: os.DirFS(folder), Run: run, Parallel: parallel,
+			Record: func(name string, text []byte) error {
+				fmt.Println("recorded", name)
+				return os.WriteFile(filepath.Join(folder, filepath.FromSlash(name)+".txtar"), text, 0o644)
+			},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func check(ctx context.Context, name string, scripts fs.FS, run *regexp.Regexp, config *rest.Config) (*applytest.Report, error) {
+	return applytest.Run(ctx, applytest.Options{
+		Config: config, Scripts: scripts, Run: run, Parallel: parallel,
+		Progress: func(done, total int, _ applytest.Result) { fmt.Fprintf(os.Stderr, "\r%s %d/%d ", name, done, total) },
+	})
+}

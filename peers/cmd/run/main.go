@@ -1,0 +1,57 @@
+// Command run starts the real etcd and kube-apiserver, writes a kubeconfig for them, and waits until it is
+// interrupted: go run ./cmd/run [-kubeconfig FILE].
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/cadastre/cadastre/peers"
+)
+
+// kubeconfig has the address, the authority and the token.
+const kubeconfig = `apiVersion: v1
+kind: Config
+clusters:
+- name: peer
+  cluster: {server: %q, certificate-authority-data: %s}
+users:
+- name: admin
+  user: {token: %s}
+contexts:
+- name: peer
+  context: {cluster: peer, user: admin}
+current-context: peer
+`
+
+func main() {
+	file := flag.String("kubeconfig", filepath.Join(os.TempDir(), "peer.kubeconfig"), "the `file` to write the kubeconfig to")
+	flag.Parse()
+	if err := run(*file); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(file string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	server, err := peers.Start(ctx, peers.Options{})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	text := fmt.Sprintf(kubeconfig, server.Host, base64.StdEncoding.EncodeToString(server.CA), server.Token)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	fmt.Printf("ready %s\nexport KUBECONFIG=%s\n", server.Host, file)
+	<-ctx.Done()
+	return nil
+}
