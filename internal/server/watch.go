@@ -66,7 +66,7 @@ func watchOptions(o listOptions) (cache.WatchOptions, error) {
 	}
 	var err error
 	switch wish := o.SendInitialEvents; {
-	case wish != nil && *wish, wish == nil && (o.ResourceVersion == "" || o.ResourceVersion == "0"):
+	case wish != nil && *wish:
 		w.InitialState = true
 		w.Freshness, err = readFreshness(o.ResourceVersion, "")
 	case o.ResourceVersion == "" || o.ResourceVersion == "0":
