@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -44,17 +45,19 @@ type answer struct {
 	body   string
 }
 
-// call sends a request and reads the whole answer, also of a watch.
+// call sends a request and reads the whole answer, also of a watch. The method may be followed by the
+// type of the body.
 func (s server) call(t *testing.T, method, path, body string) answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	method, mediaType, _ := strings.Cut(method, " ")
 	request, err := http.NewRequestWithContext(ctx, method, s.host+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if body != "" {
-		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Content-Type", cmp.Or(mediaType, "application/json"))
 	}
 	response, err := s.client.Do(request)
 	if err != nil {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -129,6 +130,7 @@ func TestLimits(t *testing.T) {
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("there is no Retry-After")
 	}
+	c.call("GET", "/metrics", "").want(200, terminated(429, "POST"))
 	c.call("POST", configMaps, configMap("admin")).want(201) // nobody keeps the administrator out
 	close(enough)
 	group.Wait()
@@ -146,6 +148,31 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	b.once.Do(func() { close(b.begun) })
 	<-b.enough
 	return b.text.Read(p)
+}
+
+// terminated is the beginning of the line that counts requests about a ConfigMap that were refused or ended.
+func terminated(code int, verb string) string {
+	return fmt.Sprintf("apiserver_request_terminations_total{code=\"%d\",component=\"apiserver\",group=\"\",resource=\"configmaps\",scope=\"resource\",subresource=\"\",verb=%q,version=\"v1\"}", code, verb)
+}
+
+// TestGone: who does not wait for the answer is counted, and who gets it late, because that is what it
+// asked for, is not.
+func TestGone(t *testing.T) {
+	c := start(t, Config{})
+	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
+	if metrics := c.call("GET", "/metrics", ""); strings.Contains(metrics.text, "terminations_total{") {
+		t.Errorf("an answer was counted as none")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", c.url+configMaps+"/c?resourceVersion=99999999", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.http.Do(r); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("received %v", err)
+	}
+	c.waitFor("/metrics", 200, terminated(504, "GET")+" 1")
 }
 
 // TestSlowClients: who does not take an answer does not keep a place.
