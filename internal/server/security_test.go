@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -204,21 +203,6 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic is the fault of one request.
-func TestPanic(t *testing.T) {
-	var log bytes.Buffer
-	h := NewHandler(Options{
-		Authenticator: &identity.Authenticator{}, Metrics: metrics.New(),
-		Log: slog.New(slog.NewTextHandler(&log, nil)),
-	})
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", "/version", nil) // there is no catalog
-	h.ServeHTTP(w, r)
-	if w.Code != 500 || !strings.Contains(w.Body.String(), "panic") || !strings.Contains(log.String(), "stack") {
-		t.Errorf("received %d %s, log %s", w.Code, w.Body, &log)
-	}
-}
-
 // TestNotReadyWithoutCommits: who sends requests here must learn that all writes fail.
 func TestNotReadyWithoutCommits(t *testing.T) {
 	h := NewHandler(Options{
@@ -278,23 +262,5 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		if strings.Contains(refused.text, "aGlkZGVu") || strings.Contains(refused.text, "c2VjcmV0") {
 			t.Errorf("the error has what is in the secret: %s", refused.text)
 		}
-	}
-}
-
-// TestTLSOnly: nothing is said without TLS.
-func TestTLSOnly(t *testing.T) {
-	c := start(t, Config{})
-	connection, err := net.Dial("tcp", strings.TrimPrefix(c.url, "https://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if _, err := connection.Write([]byte("GET /version HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
-		t.Fatal(err)
-	}
-	answer := make([]byte, 200)
-	n, _ := connection.Read(answer)
-	if strings.Contains(string(answer[:n]), "minor") {
-		t.Errorf("received %s", answer[:n])
 	}
 }
