@@ -56,6 +56,15 @@ func TestDifferenceCreatingWithAVersionIsABadRequest(t *testing.T) {
 		want(400).wantText("resourceVersion should not be set on objects to be created")
 }
 
+// Kubernetes: 500 without a reason; 400 for the list.
+func TestDifferenceVersionsThatAreNoNumbersAreBadRequests(t *testing.T) {
+	c := newClient(t)
+	c.apply("c", "m", `"data":{"a":"1"}`).want(201)
+	for _, path := range []string{"/c?", "?watch=1&", "?"} {
+		c.call("GET", configMaps+path+"resourceVersion=abc", "").want(400).wantText(`"reason":"BadRequest"`, `invalid resource version: resourceVersion: expected a number, received \"abc\"`)
+	}
+}
+
 // Kubernetes: kind, apiVersion, metadata and then the rest, in the order of Go's structs.
 func TestDifferenceNamesAreSorted(t *testing.T) {
 	c := newClient(t)

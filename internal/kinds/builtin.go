@@ -59,6 +59,7 @@ func parseKind(words []string) (*Kind, error) {
 		group = ""
 	}
 	k := &Kind{Group: group, Versions: strings.Split(versions, ","), Name: words[1], Resource: words[2]}
+	k.Deprecated = deprecations[k.String()]
 	switch words[3] {
 	case "namespaced":
 		k.Namespaced = true

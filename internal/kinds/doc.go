@@ -34,6 +34,7 @@
 //	  prepareworkload.go, preparesigning.go, and preparepod.go with qos.go
 //	field.go       what field selectors can ask for
 //	traits.go      how writing and deleting differ
+//	deprecation.go what clients are advised against
 //	generate/      makes topologies.json.gz
 //	oracle/        what Kubernetes does to objects, for tests: a module of its own
 package kinds

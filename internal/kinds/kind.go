@@ -33,6 +33,8 @@ type Kind struct {
 	FieldAliases map[string]string
 	// Traits are what is not the same for all kinds.
 	Traits
+	// Deprecated are the versions that clients are advised against.
+	Deprecated map[string]Deprecation
 	// StoredAt is the apiVersion that objects are stored at, "" for that of the preferred version.
 	// AlsoAt is an apiVersion of another group at which the same objects are there as well.
 	StoredAt, AlsoAt string

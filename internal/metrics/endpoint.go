@@ -80,7 +80,7 @@ func (e *Endpoint) LongRunning(change int) {
 }
 
 // Terminated counts a request that the server ended or refused to protect itself: too many at once,
-// or too slow. It is counted by Done as well.
+// or too slow, or nobody waits for it any more. It is counted by Done as well.
 func (e *Endpoint) Terminated(code int) {
 	e.families.terminations.WithLabelValues(append(e.request.short(), strconv.Itoa(code))...).Inc()
 }
@@ -132,7 +132,7 @@ func find(codes *[]codeCounter, code int) prometheus.Counter {
 func (e *Endpoint) makeAnswered() *answered {
 	r, f := e.request, e.families
 	a := &answered{durations: f.durations.WithLabelValues(r.long()...)}
-	if r.DryRun == NoDryRun {
+	if r.DryRun == NoDryRun && r.Verb != Watch {
 		a.sli = f.sli.WithLabelValues(r.short()...)
 	}
 	if r.Verb.hasSize() {
@@ -144,10 +144,10 @@ func (e *Endpoint) makeAnswered() *answered {
 
 // long are the values of requestLabels.
 func (r Request) long() []string {
-	return []string{string(r.Verb), string(r.DryRun), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), component}
+	return []string{string(r.Verb), string(r.DryRun), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }
 
 // short are the values of shortLabels.
 func (r Request) short() []string {
-	return []string{string(r.Verb), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), component}
+	return []string{string(r.Verb), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }

@@ -2,9 +2,6 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// component is what all requests are served by; in Kubernetes, others share these names.
-const component = "apiserver"
-
 // Labels, in the order in which values are given.
 var (
 	requestLabels    = []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
@@ -53,7 +50,7 @@ func newFamilies(registry *prometheus.Registry) families {
 		durations: r.histograms("apiserver_request_duration_seconds",
 			"How long requests took until they were answered, watches until they ended.", requestLabels, durationBuckets),
 		sli: r.histograms("apiserver_request_sli_duration_seconds",
-			"How long requests took that were no dry runs, without time that is not the server's.", shortLabels, sliBuckets),
+			"How long requests took that were neither dry runs nor watches.", shortLabels, sliBuckets),
 		responses: r.histograms("apiserver_response_sizes",
 			"How many bytes the answers to reads had.", shortLabels, responseBuckets),
 		longRunning: r.gauges("apiserver_longrunning_requests",
@@ -65,7 +62,7 @@ func newFamilies(registry *prometheus.Registry) families {
 		handshakes: r.counter("apiserver_tls_handshake_errors_total", "Connections that ended in the TLS handshake."),
 
 		initEvents: r.counters("apiserver_init_events_total",
-			"Events that watches began with: what there was, or what had happened since their revision.", groupLabels),
+			"Events that watches began with: the objects that there were.", groupLabels),
 		watchEvents: r.counters("apiserver_watch_events_total", "Events that were sent to watches.", kindLabels),
 		watchSizes: r.histograms("apiserver_watch_events_sizes",
 			"How many bytes the events had that were sent to watches.", kindLabels, eventBuckets),

@@ -86,3 +86,12 @@ const (
 
 // hasSize says whether the sizes of answers are counted: those of reads.
 func (v Verb) hasSize() bool { return v == Get || v == List || v == Watch }
+
+// component is what serves requests about resources; in Kubernetes, others share the names of these
+// metrics, and what is not about resources is served by nobody.
+func (r Request) component() string {
+	if r.Resource == "" {
+		return ""
+	}
+	return "apiserver"
+}

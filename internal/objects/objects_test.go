@@ -75,10 +75,14 @@ func request(endpoint *Endpoint, namespace, name string, body Body) *Request {
 }
 
 // TestNothingIsLost: many write to one object at once, each a field of its own, by apply and by patch;
-// in the end all fields are there, and each has its owner.
+// in the end all fields are there, each has its owner and no other, and every write was done once.
 func TestNothingIsLost(t *testing.T) {
 	o := open(t, Options{})
 	const writers, rounds = 8, 20
+	before, err := o.Cache.Revision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	var group sync.WaitGroup
 	for writer := range writers {
 		group.Go(func() {
@@ -86,15 +90,20 @@ func TestNothingIsLost(t *testing.T) {
 				field := fmt.Sprintf(`{"w%d":"%d"}`, writer, round)
 				r := o.request(t, "configmaps", "default", "shared", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared"},"data":`+field+`}`)
 				r.Manager = fmt.Sprint("writer-", writer)
-				var err error
+				var (
+					result Result
+					err    error
+				)
 				if writer%2 == 0 || round == 0 {
-					_, err = o.Apply(t.Context(), r)
+					result, err = o.Apply(t.Context(), r)
 				} else {
 					r.Body = Body{Text: `{"data":` + field + `}`, Patch: true}
-					_, err = o.Patch(t.Context(), r, MergePatch)
+					result, err = o.Patch(t.Context(), r, MergePatch)
 				}
 				if err != nil {
 					t.Errorf("writer %d, round %d: %v", writer, round, err)
+				} else if result.Revision == 0 || !strings.Contains(result.Object.Text(), strings.Trim(field, "{}")) {
+					t.Errorf("writer %d, round %d: revision %d, %s", writer, round, result.Revision, result.Object.Text())
 				}
 			}
 		})
@@ -113,8 +122,24 @@ func TestNothingIsLost(t *testing.T) {
 			t.Errorf("writer %d wrote %d last, received %q", writer, rounds-1, got)
 		}
 	}
-	if n := len(object.Entries); n < writers {
-		t.Errorf("there are %d entries, want one for each of %d writers", n, writers)
+	if now, err := o.Cache.Revision(t.Context()); err != nil || now != before+writers*rounds || live.Revision() != now {
+		t.Errorf("the last of %d writes is revision %d, %v, the object's is %d, and it was %d before", writers*rounds, now, err, live.Revision(), before)
+	}
+	owned := map[string]string{}
+	for _, e := range object.Entries {
+		owned[e.Manager+" "+string(e.Operation)] = e.FieldsV1
+	}
+	for writer := range writers {
+		name := fmt.Sprintf("writer-%d Apply", writer)
+		if writer%2 == 1 {
+			name = fmt.Sprintf("writer-%d Update", writer) // which took over what was applied first
+		}
+		if got, want := owned[name], fmt.Sprintf(`{"f:data":{"f:w%d":{}}}`, writer); got != want {
+			t.Errorf("%s owns %s, want %s", name, got, want)
+		}
+	}
+	if len(owned) != writers || len(object.Entries) != writers {
+		t.Errorf("owners are %v, want one for each of %d writers", owned, writers)
 	}
 }
 

@@ -41,16 +41,16 @@ func (t continueToken) String() string {
 
 // readContinue reads a token. It must be about the kind that is listed.
 func readContinue(o listOptions, kind string) (after string, f cache.Freshness, err error) {
-	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
-		return "", f, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
-	}
 	var t continueToken
 	text, err := base64.RawURLEncoding.DecodeString(o.Continue)
 	if err == nil {
 		err = json.Unmarshal(text, &t)
 	}
 	if err != nil || t.Version != continueVersion || !strings.HasPrefix(t.After, kind+"/") {
-		return "", f, apierrors.NewBadRequest(fmt.Sprintf("continue key is not valid: expected what a list of %s returned as metadata.continue, received %q", kind, o.Continue))
+		return "", f, apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: continue key is not valid: expected what a list of %s returned as metadata.continue, received %q", kind, o.Continue))
+	}
+	if o.ResourceVersion != "" && o.ResourceVersion != "0" {
+		return "", f, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	if t.Revision == newest {
 		return t.After, cache.Latest, nil

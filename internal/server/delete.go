@@ -137,8 +137,8 @@ func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	}
 	query := q.query()
 	o.DryRun = query["dryRun"]
-	if text := query.Get("gracePeriodSeconds"); text != "" {
-		seconds, err := readNumber(text, "gracePeriodSeconds")
+	if query.Get("gracePeriodSeconds") != "" {
+		seconds, err := readNumber(query, "gracePeriodSeconds")
 		if err != nil {
 			return o, err
 		}

@@ -102,6 +102,21 @@ type answered struct {
 	text   string
 }
 
+// send sends a request that was made elsewhere.
+func (c *client) send(r *http.Request) *answered {
+	c.t.Helper()
+	response, err := c.http.Do(r)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return &answered{c.t, response.StatusCode, response.Header, string(text)}
+}
+
 // call sends a request. Headers are "Name: value".
 func (c *client) call(method, path, body string, headers ...string) *answered {
 	c.t.Helper()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -69,17 +70,18 @@ func (q *request) readListOptions() (listOptions, error) {
 	o.ResourceVersionMatch = metav1.ResourceVersionMatch(query.Get("resourceVersionMatch"))
 	o.Continue = query.Get("continue")
 	o.AllowWatchBookmarks = isTrue(query.Get("allowWatchBookmarks"))
-	if values, ok := query["sendInitialEvents"]; ok {
-		o.SendInitialEvents = new(isTrue(values[0]))
+	if query.Has("sendInitialEvents") {
+		o.SendInitialEvents = new(hasTrue(query, "sendInitialEvents"))
 	}
 	var err error
-	if o.Limit, err = readNumber(query.Get("limit"), "limit"); err != nil {
+	if o.Limit, err = readNumber(query, "limit"); err != nil {
 		return o, err
 	}
-	seconds, err := readNumber(query.Get("timeoutSeconds"), "timeoutSeconds")
+	seconds, err := readNumber(query, "timeoutSeconds")
 	if err != nil {
 		return o, err
 	}
+	internalversion.SetListOptionsDefaults(&o.ListOptions, true)
 	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // more would not fit
 	if errs := optionsvalidation.ValidateListOptions(&o.ListOptions, true); len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
@@ -87,10 +89,11 @@ func (q *request) readListOptions() (listOptions, error) {
 	return o, q.readSelectors(&o.selection)
 }
 
-func readNumber(text, name string) (int64, error) {
-	if text == "" {
+func readNumber(query url.Values, name string) (int64, error) {
+	if !query.Has(name) {
 		return 0, nil
 	}
+	text := query.Get(name)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0, apierrors.NewBadRequest(fmt.Sprintf("%s: expected a number, received %q", name, text))
@@ -115,6 +118,9 @@ func (q *request) readSelectors(s *cache.Selection) error {
 	selector, err := fields.ParseSelector(text)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
+	}
+	if name, ok := selector.RequiresExactMatch("metadata.name"); ok && s.Name != "" && name != s.Name {
+		return apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 	}
 	s.Fields, err = selector.Transform(func(field, value string) (string, string, error) {
 		stored, err := q.kind.StoredField(field)
@@ -147,7 +153,7 @@ func readFreshness(version string, match metav1.ResourceVersionMatch) (cache.Fre
 func readRevision(version string) (store.Revision, error) {
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || revision < 0 {
-		return 0, apierrors.NewBadRequest(fmt.Sprintf("resourceVersion: expected a number, received %q", version))
+		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: resourceVersion: expected a number, received %q", version))
 	}
 	return store.Revision(revision), nil
 }
@@ -186,13 +192,14 @@ type page struct {
 func (q *request) listQuery(o listOptions) (query cache.Query, err error) {
 	query = cache.Query{Selection: o.selection, Limit: int(o.Limit)}
 	match := o.ResourceVersionMatch
+	if o.ResourceVersion == "0" {
+		query.Limit = 0 // as in Kubernetes, where what comes from the cache has no pages
+	}
 	switch {
 	case o.Continue != "":
 		query.After, query.Freshness, err = readContinue(o, q.kind.StoreName())
 		return query, err
-	case o.ResourceVersion == "0":
-		query.Limit = 0 // as in Kubernetes, where what comes from the cache has no pages
-	case o.Limit > 0 && o.ResourceVersion != "" && match == "":
+	case query.Limit > 0 && o.ResourceVersion != "" && match == "":
 		// A page of an old state would be followed by pages of the same old state; Kubernetes takes
 		// a limit for a wish to see a certain one.
 		match = metav1.ResourceVersionMatchExact

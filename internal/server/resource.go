@@ -50,6 +50,12 @@ func (q *request) findKind() error {
 		return noSuchResource(fmt.Sprintf("objects of %s are in namespaces: the path must have one", kind))
 	}
 	q.kind = kind
+	if d, ok := kind.Deprecated[t.version]; ok {
+		q.warn(d.Warning)
+		if q.metrics != nil {
+			q.metrics.Deprecated(d.Removed)
+		}
+	}
 	switch {
 	case t.subresource == "finalize" && kind.Contains:
 		if t.verb != "update" {
@@ -104,8 +110,17 @@ func (q *request) count(took time.Duration) {
 		}
 		q.metrics = q.h.Metrics.Endpoint(other)
 	}
-	if q.w.code != 0 { // else nobody waits for the answer any more
-		q.metrics.Done(q.w.code, took, q.w.bytes)
+	if q.w.code == 0 { // nobody waits for the answer any more
+		return
+	}
+	q.metrics.Done(q.w.code, took, q.w.bytes)
+	switch q.w.code {
+	case http.StatusTooManyRequests:
+		q.metrics.Terminated(q.w.code)
+	case http.StatusGatewayTimeout:
+		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTime { // else it waited for a revision
+			q.metrics.Terminated(q.w.code)
+		}
 	}
 }
 

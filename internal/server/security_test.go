@@ -2,11 +2,11 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -129,6 +129,7 @@ func TestLimits(t *testing.T) {
 	if refused.header.Get("Retry-After") == "" {
 		t.Error("there is no Retry-After")
 	}
+	c.call("GET", "/metrics", "").want(200, terminated(429, "POST"))
 	c.call("POST", configMaps, configMap("admin")).want(201) // nobody keeps the administrator out
 	close(enough)
 	group.Wait()
@@ -146,6 +147,31 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	b.once.Do(func() { close(b.begun) })
 	<-b.enough
 	return b.text.Read(p)
+}
+
+// terminated is the beginning of the line that counts requests about a ConfigMap that were refused or ended.
+func terminated(code int, verb string) string {
+	return fmt.Sprintf("apiserver_request_terminations_total{code=\"%d\",component=\"apiserver\",group=\"\",resource=\"configmaps\",scope=\"resource\",subresource=\"\",verb=%q,version=\"v1\"}", code, verb)
+}
+
+// TestGone: who does not wait for the answer is counted, and who gets it late, because that is what it
+// asked for, is not.
+func TestGone(t *testing.T) {
+	c := start(t, Config{})
+	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
+	if metrics := c.call("GET", "/metrics", ""); strings.Contains(metrics.text, "terminations_total{") {
+		t.Errorf("an answer was counted as none")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", c.url+configMaps+"/c?resourceVersion=99999999", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.http.Do(r); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("received %v", err)
+	}
+	c.waitFor("/metrics", 200, terminated(504, "GET")+" 1")
 }
 
 // TestSlowClients: who does not take an answer does not keep a place.
@@ -174,21 +200,6 @@ func TestSlowClients(t *testing.T) {
 				t.Error("the answer is whole, although nobody took it in time")
 			}
 		})
-	}
-}
-
-// TestPanic: a panic is the fault of one request.
-func TestPanic(t *testing.T) {
-	var log bytes.Buffer
-	h := NewHandler(Options{
-		Authenticator: &identity.Authenticator{}, Metrics: metrics.New(),
-		Log: slog.New(slog.NewTextHandler(&log, nil)),
-	})
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", "/version", nil) // there is no catalog
-	h.ServeHTTP(w, r)
-	if w.Code != 500 || !strings.Contains(w.Body.String(), "panic") || !strings.Contains(log.String(), "stack") {
-		t.Errorf("received %d %s, log %s", w.Code, w.Body, &log)
 	}
 }
 
@@ -251,23 +262,5 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		if strings.Contains(refused.text, "aGlkZGVu") || strings.Contains(refused.text, "c2VjcmV0") {
 			t.Errorf("the error has what is in the secret: %s", refused.text)
 		}
-	}
-}
-
-// TestTLSOnly: nothing is said without TLS.
-func TestTLSOnly(t *testing.T) {
-	c := start(t, Config{})
-	connection, err := net.Dial("tcp", strings.TrimPrefix(c.url, "https://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if _, err := connection.Write([]byte("GET /version HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
-		t.Fatal(err)
-	}
-	answer := make([]byte, 200)
-	n, _ := connection.Read(answer)
-	if strings.Contains(string(answer[:n]), "minor") {
-		t.Errorf("received %s", answer[:n])
 	}
 }

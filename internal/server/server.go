@@ -18,6 +18,7 @@ import (
 
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/catalog"
+	"github.com/cadastre/cadastre/internal/codec"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/metrics"
@@ -184,17 +185,20 @@ func (q *request) noSuchMethod() error {
 
 // finish counts a request when it has been answered. A panic is the fault of this request alone.
 func (q *request) finish() {
-	if reason := recover(); reason != nil {
-		if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-			panic(reason)
-		}
+	reason := recover()
+	isHalf := reason != nil && q.w.code != 0
+	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		isHalf = true // the handler means it
+	} else if reason != nil {
 		q.h.Log.Error("a request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
-		if q.w.code != 0 {
-			panic(http.ErrAbortHandler) // half an answer must not look whole
+		if !isHalf {
+			q.answerStatus(codec.StatusOf(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more"))))
 		}
-		q.fail(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more")))
 	}
 	q.count(time.Since(q.start))
+	if isHalf {
+		panic(http.ErrAbortHandler) // half an answer must not look whole
+	}
 }
 
 // timeLimited returns the context of a request that must not take long.

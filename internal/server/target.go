@@ -50,12 +50,13 @@ func readTarget(r *http.Request, query url.Values) target {
 		// Were it let through, a name that is missing would mean all objects.
 		return target{verb: t.verb, path: t.path}
 	}
-	watching := hasTrue(query, "watch")
-	if parts[0] == "watch" && len(parts) > 1 {
-		watching, parts = true, parts[1:]
+	isOldWatch := parts[0] == "watch" && len(parts) > 1
+	if isOldWatch {
+		parts = parts[1:]
 	}
 	t.readPlace(parts)
-	t.verb = t.resourceVerb(r.Method, watching)
+	// As in Kubernetes, the parameter is for lists; only the old way watches one object by its path.
+	t.verb = t.resourceVerb(r.Method, isOldWatch || t.name == "" && hasTrue(query, "watch"))
 	return t
 }
 

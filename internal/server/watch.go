@@ -66,7 +66,7 @@ func watchOptions(o listOptions) (cache.WatchOptions, error) {
 	}
 	var err error
 	switch wish := o.SendInitialEvents; {
-	case wish != nil && *wish, wish == nil && (o.ResourceVersion == "" || o.ResourceVersion == "0"):
+	case wish != nil && *wish:
 		w.InitialState = true
 		w.Freshness, err = readFreshness(o.ResourceVersion, "")
 	case o.ResourceVersion == "" || o.ResourceVersion == "0":
@@ -87,9 +87,13 @@ type stream struct {
 	events   *codec.Events
 	watched  metrics.Watched
 	control  *http.ResponseController
-	// bookmarks says that the client wants them, initial that it gets the state first.
+	// bookmarks says that the client wants them, initial that it gets the state first, and hears when
+	// that is over.
 	bookmarks, initial bool
-	patience           *patience
+	// state is how many events the state had so far, and isState says that it is not over.
+	state    int
+	isState  bool
+	patience *patience
 }
 
 // run tells all that happens.
@@ -103,6 +107,7 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 	}
 	s.bookmarks = o.AllowWatchBookmarks
 	s.initial = o.SendInitialEvents != nil && *o.SendInitialEvents
+	s.isState = options.InitialState
 	w, err := s.q.h.Cache.Watch(ctx, options)
 	if err != nil {
 		return s.refuse(err)
@@ -166,7 +171,9 @@ func (s *stream) tell(events []cache.Event) error {
 			if b, err = s.append(b, e); err != nil {
 				return b, err
 			}
-			s.watched.Sent(len(b) - before)
+			if len(b) > before {
+				s.watched.Sent(len(b) - before)
+			}
 			if len(b) >= largestFrames {
 				if err := s.write(b); err != nil {
 					return b, err
@@ -186,6 +193,8 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 	case cache.Bookmark:
 		return s.appendBookmark(b, e), nil
 	case cache.InitialEnd:
+		s.isState = false
+		s.watched.Initial(s.state)
 		if !s.initial || !s.bookmarks {
 			return b, nil
 		}
@@ -194,6 +203,9 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 	object, err := s.q.h.Objects.At(s.endpoint, e.Object)
 	if err != nil {
 		return b, err
+	}
+	if s.isState {
+		s.state++
 	}
 	return s.events.Append(b, e.Type.String(), object), nil
 }

@@ -33,6 +33,9 @@ func TestWatch(t *testing.T) {
 
 	short := c.watch(configMaps + "?watch=true&timeoutSeconds=1&allowWatchBookmarks=true")
 	short.want("ADDED", "w1")
+	if end := short.next(); jsonAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end") != "true" {
+		t.Errorf("received %v, want the end of the state, which who takes bookmarks gets", end)
+	}
 	if last := short.next(); last["type"] != "BOOKMARK" {
 		t.Errorf("received %v, want a last bookmark", last)
 	}
@@ -77,7 +80,7 @@ func TestWatchEnds(t *testing.T) {
 	for event := w.next(); event != nil; event = w.next() {
 		types = append(types, event["type"].(string))
 	}
-	if got := strings.Join(types, " "); got != "ADDED ADDED ADDED ADDED BOOKMARK" {
+	if got := strings.Join(types, " "); got != "ADDED ADDED ADDED ADDED BOOKMARK BOOKMARK" {
 		t.Errorf("received %s", got)
 	}
 }

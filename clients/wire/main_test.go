@@ -1,0 +1,95 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
+
+// patience is how long an answer may take.
+const patience = 30 * time.Second
+
+// A server is where requests go.
+type server struct {
+	client *http.Client
+	host   string
+}
+
+func connect(t *testing.T) server {
+	t.Helper()
+	config := target.Config(t)
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server{client, config.Host}
+}
+
+// An answer is all that came back.
+type answer struct {
+	code   int
+	header http.Header
+	body   string
+}
+
+// call sends a request and reads the whole answer, also of a watch. The method may be followed by the
+// type of the body.
+func (s server) call(t *testing.T, method, path, body string) answer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	method, mediaType, _ := strings.Cut(method, " ")
+	request, err := http.NewRequestWithContext(ctx, method, s.host+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", cmp.Or(mediaType, "application/json"))
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+		return answer{}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+	}
+	return answer{response.StatusCode, response.Header, string(text)}
+}
+
+// must calls, and wants a certain code.
+func (s server) must(t *testing.T, code int, method, path, body string) answer {
+	t.Helper()
+	a := s.call(t, method, path, body)
+	if a.code != code {
+		t.Fatalf("%s %s: received %d %s, want %d", method, path, a.code, a.body, code)
+	}
+	return a
+}
+
+// read reads the answer as JSON.
+func read[T any](t *testing.T, a answer) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+		t.Errorf("%s: %v", a.body, err)
+	}
+	return v
+}
+
+// status reads the answer as one that tells of a failure.
+func (a answer) status(t *testing.T) metav1.Status { return read[metav1.Status](t, a) }

@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+// series are the numbers of a scrape, by name and labels.
+func (s server) series(t *testing.T) map[string]float64 {
+	t.Helper()
+	all := map[string]float64{}
+	for line := range strings.Lines(s.must(t, 200, "GET", "/metrics", "").body) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		line = strings.TrimSpace(line)
+		end := strings.LastIndexByte(line, ' ')
+		number, err := strconv.ParseFloat(line[end+1:], 64)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		all[line[:end]] = number
+	}
+	return all
+}
+
+// counted is how much a series has grown.
+type counted struct {
+	name, labels string
+	by           float64
+}
+
+// metricsOf is about PodTemplates, which nobody else uses. The requests are those of TestMetrics.
+var metricsOf = []counted{
+	{"apiserver_request_total", `code="201",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
+	{"apiserver_request_total", `code="201",component="apiserver",dry_run="All",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
+	{"apiserver_request_total", `code="422",component="apiserver",dry_run="invalid",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
+	{"apiserver_request_total", `code="409",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="GET",version="v1"`, 1},
+	{"apiserver_request_total", `code="404",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="GET",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="namespace",subresource="",verb="LIST",version="v1"`, 2},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="cluster",subresource="",verb="LIST",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="namespace",subresource="",verb="WATCH",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="cluster",subresource="",verb="WATCH",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="WATCH",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="APPLY",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="PATCH",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="PUT",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="DELETE",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="apiserver",dry_run="",group="",resource="podtemplates",scope="namespace",subresource="",verb="DELETE",version="v1"`, 1},
+	{"apiserver_request_total", `code="504",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="GET",version="v1"`, 1},
+	{"apiserver_request_total", `code="200",component="",dry_run="",group="",resource="",scope="",subresource="/livez",verb="GET",version=""`, 1},
+	{"apiserver_request_duration_seconds_count", `component="apiserver",dry_run="",group="",resource="podtemplates",scope="namespace",subresource="",verb="WATCH",version="v1"`, 1},
+	{"apiserver_request_duration_seconds_count", `component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="APPLY",version="v1"`, 1},
+	{"apiserver_request_sli_duration_seconds_count", `component="apiserver",group="",resource="podtemplates",scope="resource",subresource="",verb="APPLY",version="v1"`, 1},
+	{"apiserver_request_sli_duration_seconds_count", `component="apiserver",group="",resource="podtemplates",scope="namespace",subresource="",verb="WATCH",version="v1"`, 0},
+	{"apiserver_response_sizes_count", `component="apiserver",group="",resource="podtemplates",scope="resource",subresource="",verb="GET",version="v1"`, 3},
+	{"apiserver_response_sizes_count", `component="apiserver",group="",resource="podtemplates",scope="namespace",subresource="",verb="LIST",version="v1"`, 2},
+	{"apiserver_response_sizes_count", `component="apiserver",group="",resource="podtemplates",scope="namespace",subresource="",verb="WATCH",version="v1"`, 1},
+	{"apiserver_response_sizes_count", `component="apiserver",group="",resource="podtemplates",scope="resource",subresource="",verb="PUT",version="v1"`, 0},
+	{"apiserver_watch_events_total", `group="",resource="podtemplates",version="v1"`, 3},
+	{"apiserver_watch_events_sizes_count", `group="",resource="podtemplates",version="v1"`, 3},
+	{"apiserver_init_events_total", `group="",resource="podtemplates"`, 3},
+	{"apiserver_longrunning_requests", `component="apiserver",group="",resource="podtemplates",scope="namespace",subresource="",verb="WATCH",version="v1"`, 0},
+	{"apiserver_requested_deprecated_apis", `group="",removed_release="",resource="endpoints",subresource="",version="v1"`, 1},
+	{"apiserver_request_terminations_total", `code="504",component="apiserver",group="",resource="podtemplates",scope="resource",subresource="",verb="GET",version="v1"`, 0},
+}
+
+// TestMetrics: the same requests are counted as the same.
+func TestMetrics(t *testing.T) {
+	s, namespace := connect(t), target.Namespace(t)
+	all := "/api/v1/namespaces/" + namespace + "/podtemplates"
+	const body = `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"a"},"template":{"spec":{"containers":[{"name":"c","image":"i"}]}}}`
+	before := s.series(t)
+	s.must(t, 201, "POST", all, body)
+	s.must(t, 409, "POST", all, body)
+	s.must(t, 201, "POST", all+"?dryRun=All", strings.Replace(body, `"a"`, `"b"`, 1))
+	s.must(t, 422, "POST", all+"?dryRun=Some", body)
+	s.must(t, 200, "GET", all+"/a", "")
+	s.must(t, 404, "GET", all+"/none", "")
+	s.must(t, 504, "GET", all+"/a?resourceVersion=99999999", "")
+	s.must(t, 200, "GET", all, "")
+	s.must(t, 200, "GET", all+"?labelSelector=a", "")
+	s.must(t, 200, "GET", "/api/v1/podtemplates", "")
+	for _, path := range []string{all + "?watch=1&timeoutSeconds=1", "/api/v1/podtemplates?watch=1&timeoutSeconds=1", "/api/v1/watch/namespaces/" + namespace + "/podtemplates/a?timeoutSeconds=1"} {
+		s.must(t, 200, "GET", path, "")
+	}
+	s.must(t, 200, "PATCH application/apply-patch+yaml", all+"/a?fieldManager=m", `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"a","labels":{"l":"1"}}}`)
+	s.must(t, 200, "PATCH application/merge-patch+json", all+"/a", `{"metadata":{"labels":{"l":"2"}}}`)
+	s.must(t, 200, "PUT", all+"/a", body)
+	s.must(t, 200, "DELETE", all+"/a", "")
+	s.must(t, 200, "DELETE", all, "")
+	s.must(t, 200, "GET", "/api/v1/namespaces/"+namespace+"/endpoints", "")
+	s.must(t, 200, "GET", "/livez", "")
+	after := s.series(t)
+	for _, c := range metricsOf {
+		key := c.name + "{" + c.labels + "}"
+		by := after[key] - before[key]
+		if strings.HasPrefix(c.name, "apiserver_requested_") {
+			by = after[key] // it may have been asked for before
+		}
+		if by != c.by {
+			t.Errorf("%s has grown by %v, want %v", key, by, c.by)
+		}
+	}
+}
