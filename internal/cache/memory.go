@@ -38,6 +38,7 @@ type pacer struct{ percent int }
 const (
 	goPercent    = 100 // Go's own
 	leastPercent = 15
+	mostPercent  = 200
 	someGarbage  = 64 << 20
 )
 
@@ -52,7 +53,7 @@ func (p *pacer) set(live uint64) {
 // change all the time.
 func pacePercent(live uint64) int {
 	percent := someGarbage * 100 / max(live, 1)
-	return int(min(max(percent, leastPercent), goPercent)) / 5 * 5
+	return int(min(max(percent, leastPercent), mostPercent)) / 5 * 5
 }
 
 func liveHeap() uint64 {

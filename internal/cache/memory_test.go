@@ -20,7 +20,7 @@ func TestMemoryInUse(t *testing.T) {
 }
 
 func TestPace(t *testing.T) {
-	for live, want := range map[uint64]int{0: 100, 1 << 20: 100, 64 << 20: 100, 128 << 20: 50, 1 << 30: 15, 100 << 30: 15} {
+	for live, want := range map[uint64]int{0: 200, 1 << 20: 200, 64 << 20: 100, 128 << 20: 50, 1 << 30: 15, 100 << 30: 15} {
 		if got := pacePercent(live); got != want {
 			t.Errorf("%d: %d, want %d", live, got, want)
 		}

@@ -109,7 +109,7 @@ func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object
 // draft returns an object as it would be.
 func (o *Objects) draft(live *cache.Object, changed apply.Object) (*cache.Object, error) {
 	key := cache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
-	return o.Cache.Draft(key, changed.AppendJSON(make([]byte, 0, changed.JSONSize())), live.Revision())
+	return o.Cache.Draft(key, jsonOf(changed), live.Revision())
 }
 
 // marked returns an object that is to be deleted in so many seconds.
@@ -145,7 +145,7 @@ func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Obje
 		draft, err := o.draft(live, parsed)
 		return Deleted{Object: draft, Waits: true}, err
 	}
-	value := parsed.AppendJSON(make([]byte, 0, parsed.JSONSize()))
+	value := jsonOf(parsed)
 	written, revision, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
 	if err != nil {
 		return Deleted{}, err

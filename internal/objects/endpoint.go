@@ -138,7 +138,7 @@ func (o *Objects) formOf(e *Endpoint) *cache.Form {
 		if parsed, err = e.show(parsed); err != nil {
 			return nil, 0, err
 		}
-		text := parsed.AppendJSON(make([]byte, 0, parsed.JSONSize()))
+		text := jsonOf(parsed)
 		key := cache.Key{Kind: object.Kind(), Namespace: object.Namespace(), Name: object.Name()}
 		shown, err := o.Cache.Draft(key, text, object.Revision())
 		return shown, len(text), err

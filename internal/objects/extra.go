@@ -87,7 +87,7 @@ func (o *Objects) DraftCreation(ctx context.Context, r *Request) (store.Write, e
 
 // ownWrite is the write of the object itself.
 func (w *writing) ownWrite() store.Write {
-	change := store.Write{Key: w.key().String(), Value: w.after.AppendJSON(make([]byte, 0, w.after.JSONSize()))}
+	change := store.Write{Key: w.key().String(), Value: jsonOf(w.after)}
 	if w.live != nil {
 		change.Expected = w.live.Revision()
 	}

@@ -22,7 +22,7 @@ func port(c *checker, now, _ document.Value) {
 
 func portOrName(c *checker, now, old document.Value) {
 	if now.Kind() == document.String {
-		c.invalidAll(now.Text(), validation.IsValidPortName(now.Text()))
+		c.invalidAll(now.Text(), formats["port-name"].check(now.Text()))
 		return
 	}
 	port(c, now, old)

@@ -3,7 +3,7 @@ package local
 import (
 	"context"
 	"errors"
-	"runtime"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +27,8 @@ type queue struct {
 	mu       sync.Mutex
 	waiting  []*pending
 	closed   bool
+	last     time.Time
+	many     bool
 	notEmpty *sync.Cond
 	// committed is the revision that was given last; the committer's own.
 	committed store.Revision
@@ -51,10 +53,14 @@ func (q *queue) takeAll(into []*pending) []*pending {
 	q.wait()
 	// Who can run, runs first: on a busy machine more commits get into the group, and an idle one does
 	// not wait.
-	runtime.Gosched()
+	if since := time.Since(q.last); q.many && since < interval() {
+		time.Sleep(interval() - since)
+	}
+	q.last = time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	count := min(len(q.waiting), largestGroup)
+	q.many = count > 1
 	into = append(into, q.waiting[:count]...)
 	q.waiting = append(q.waiting[:0], q.waiting[count:]...)
 	return into
@@ -79,6 +85,9 @@ func (q *queue) close() {
 const (
 	largestGroup   = 1024 // commits that share a sync
 	groupsUnderWay = 4    // groups that wait for the disk
+	// mostTurns is how often a group lets others run before it goes, and longestWait how long.
+	mostTurns   = 6
+	longestWait = time.Millisecond
 	// largestBatchKept is how large the memory of a group may be to be used again, which
 	// saves growing it from nothing for every group.
 	largestBatchKept = 8 << 20
@@ -331,3 +340,5 @@ func setVersion(batch *pebble.Batch, key []byte, e store.Event) error {
 	copy(set.Value[1:], e.Value)
 	return set.Finish()
 }
+
+var interval = sync.OnceValue(func() time.Duration { n, _ := time.ParseDuration(os.Getenv("INTERVAL")); return n })
