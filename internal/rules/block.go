@@ -17,6 +17,8 @@ type block struct {
 // statement is one line of rules: checks of the value at a path, or a condition with the
 // statements that depend on it.
 type statement struct {
+	// idle says that there is nothing to check if the field is not there that the path starts with.
+	idle      bool
 	at        []step
 	elsewhere []step // where to report; nil: at the value
 	checks    []check
@@ -61,6 +63,9 @@ func (c *checker) all(statements []statement, now, old document.Value) {
 				c.all(s.otherwise, now, old)
 			}
 			continue
+		}
+		if s.idle && now.Get(s.at[0].name).IsAbsent() {
+			continue // as most are
 		}
 		base, elsewhere := c.base, c.elsewhere
 		c.base, c.elsewhere = len(c.where), s.elsewhere

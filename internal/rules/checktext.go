@@ -200,6 +200,9 @@ func (book *rulebook) line(b *block, l line) (s statement, err error) {
 		if err != nil {
 			return s, err
 		}
+		if len(s.checks) == 0 {
+			s.idle = s.isIdle(words[0].text, n == len(words))
+		}
 		s.checks = append(s.checks, made)
 		words = words[n:]
 	}
@@ -207,6 +210,18 @@ func (book *rulebook) line(b *block, l line) (s statement, err error) {
 		return s, fmt.Errorf("expected a check after the path")
 	}
 	return s, nil
+}
+
+// isIdle reports whether there is nothing to check if the field is not there that the path starts with, as
+// the first check tells, which may be the only one.
+func (s *statement) isIdle(first string, only bool) bool {
+	switch {
+	case len(s.at) == 0:
+		return false
+	case slices.ContainsFunc(s.at, func(s step) bool { return s.kind != stepField }):
+		return true // there are no items and no keys
+	}
+	return first == "optional" || first == "nullable" || only && (first == "forbidden" || first == "invalid")
 }
 
 // check reads CHECK [ARGUMENT…], where the name of a type stands for all its rules.
