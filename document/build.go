@@ -102,7 +102,7 @@ func (v Value) With(name string, value Value) Value {
 		panic("document: a sealed value can not be changed")
 	}
 	place, found := v.Find(name)
-	if value.IsAbsent() && !found {
+	if value.IsAbsent() && !found || found && Same(v.At(place), value) {
 		return v
 	}
 	size := 0

@@ -3,7 +3,7 @@ package local
 import (
 	"context"
 	"errors"
-	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -27,8 +27,6 @@ type queue struct {
 	mu       sync.Mutex
 	waiting  []*pending
 	closed   bool
-	last     time.Time
-	many     bool
 	notEmpty *sync.Cond
 	// committed is the revision that was given last; the committer's own.
 	committed store.Revision
@@ -51,19 +49,27 @@ func (q *queue) put(p *pending) bool {
 // It returns nothing when the queue is closed and empty.
 func (q *queue) takeAll(into []*pending) []*pending {
 	q.wait()
-	// Who can run, runs first: on a busy machine more commits get into the group, and an idle one does
-	// not wait.
-	if since := time.Since(q.last); q.many && since < interval() {
-		time.Sleep(interval() - since)
-	}
-	q.last = time.Now()
+	letOthersRun()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	count := min(len(q.waiting), largestGroup)
-	q.many = count > 1
 	into = append(into, q.waiting[:count]...)
 	q.waiting = append(q.waiting[:0], q.waiting[count:]...)
 	return into
+}
+
+// letOthersRun waits while there are goroutines that can run: on a busy machine more commits get into the
+// group then, and on an idle one nobody waits. A sync costs more than all else that a commit does.
+func letOthersRun() {
+	begun := time.Now()
+	for turn := begun; ; {
+		runtime.Gosched()
+		now := time.Now()
+		if now.Sub(turn) < idleTurn || now.Sub(begun) > longestWait {
+			return
+		}
+		turn = now
+	}
 }
 
 // wait waits until there is something, or the queue is closed.
@@ -85,9 +91,10 @@ func (q *queue) close() {
 const (
 	largestGroup   = 1024 // commits that share a sync
 	groupsUnderWay = 4    // groups that wait for the disk
-	// mostTurns is how often a group lets others run before it goes, and longestWait how long.
-	mostTurns   = 6
+	// longestWait is how long a group lets others run before it goes. A turn that is shorter than
+	// idleTurn had nobody to run.
 	longestWait = time.Millisecond
+	idleTurn    = 5 * time.Microsecond
 	// largestBatchKept is how large the memory of a group may be to be used again, which
 	// saves growing it from nothing for every group.
 	largestBatchKept = 8 << 20
@@ -340,5 +347,3 @@ func setVersion(batch *pebble.Batch, key []byte, e store.Event) error {
 	copy(set.Value[1:], e.Value)
 	return set.Finish()
 }
-
-var interval = sync.OnceValue(func() time.Duration { n, _ := time.ParseDuration(os.Getenv("INTERVAL")); return n })
