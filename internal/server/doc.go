@@ -28,6 +28,6 @@
 //	other.go       health, metrics, discovery
 //	respond.go     answers
 //	start.go       a whole server: what it starts, in order
-//	bootstrap.go   the objects that are there from the beginning
+//	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
 //	listen.go      TLS and HTTP; log.go
 package server
