@@ -115,9 +115,17 @@ func (s *Server) start(ctx context.Context) error {
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Failure: s.store.Failure,
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Failure: s.failure,
 	}), socket, s.Authority.TLS())
 	return nil
+}
+
+// failure tells why the store takes no commits, and whether it would after a restart.
+func (s *Server) failure() (isCured bool, err error) {
+	if err = s.store.Failure(); err == nil {
+		return false, nil
+	}
+	return s.store.MayRecover(), err
 }
 
 // startRemover has namespaces that are deleted go with all that is in them.
