@@ -106,7 +106,7 @@ func TestDifferenceDeletionWaitsForNoGarbageCollector(t *testing.T) {
 func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
 	c := newClient(t)
 	for _, path := range []string{
-		"/api/v1/services", "/api/v1/configmaps",
+		"/api/v1/services?fieldSelector=metadata.name!=kubernetes", "/api/v1/configmaps",
 		"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", "/apis/rbac.authorization.k8s.io/v1/roles",
 	} {
 		if items := c.call("GET", path, "").want(200).get("items"); items != "[]" {

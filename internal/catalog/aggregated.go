@@ -48,6 +48,9 @@ func aggregatedResource(k *kinds.Kind) apidiscoveryv2.APIResourceDiscovery {
 	if k.Namespaced {
 		made.Scope = apidiscoveryv2.ScopeNamespace
 	}
+	if k.Contains {
+		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "finalize", Verbs: replaceVerbs, ResponseKind: own})
+	}
 	if k.HasScale {
 		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{
 			Subresource: "scale", Verbs: partVerbs,

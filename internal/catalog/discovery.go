@@ -16,10 +16,11 @@ import (
 // The verbs that discovery tells: of all kinds, of those that are deleted one by one, of questions,
 // and of subresources.
 var (
-	allVerbs    = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	singlyVerbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
-	askVerbs    = metav1.Verbs{"create"}
-	partVerbs   = metav1.Verbs{"get", "patch", "update"}
+	allVerbs     = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	singlyVerbs  = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+	askVerbs     = metav1.Verbs{"create"}
+	partVerbs    = metav1.Verbs{"get", "patch", "update"}
+	replaceVerbs = metav1.Verbs{"update"}
 )
 
 func verbs(k *kinds.Kind) metav1.Verbs {
@@ -158,6 +159,9 @@ func apiResources(k *kinds.Kind) []metav1.APIResource {
 		resource.StorageVersionHash = storageVersionHash(k)
 	}
 	list := []metav1.APIResource{resource}
+	if k.Contains {
+		list = append(list, metav1.APIResource{Name: k.Resource + "/finalize", Namespaced: k.Namespaced, Verbs: replaceVerbs, Kind: k.Name})
+	}
 	if k.HasScale {
 		list = append(list, metav1.APIResource{
 			Name: k.Resource + "/scale", Namespaced: k.Namespaced, Verbs: partVerbs,

@@ -17,7 +17,7 @@ import (
 // notServed are the resources and subresources of stable groups that kube-apiserver has and we do not.
 var notServed = []string{
 	"certificates.k8s.io/v1 certificatesigningrequests/approval",
-	"v1 componentstatuses", "v1 namespaces/finalize", "v1 nodes/proxy", "v1 pods/attach", "v1 pods/binding",
+	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach", "v1 pods/binding",
 	"v1 pods/ephemeralcontainers", "v1 pods/eviction", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
 	"v1 pods/proxy", "v1 pods/resize", "v1 serviceaccounts/token", "v1 services/proxy",
 }

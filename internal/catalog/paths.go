@@ -149,6 +149,9 @@ func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
 	if k.HasStatus {
 		paths = append(paths, p.subresource("status", p.object, p.gvk))
 	}
+	if k.Contains {
+		paths = append(paths, p.place(p.item+"/finalize", p.replace("finalize", p.object, p.gvk)))
+	}
 	if k.HasScale {
 		scale := autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 		paths = append(paths, p.subresource("scale", m.define(reflect.TypeFor[autoscalingv1.Scale]()), scale))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ const systemManager = "cadastre"
 
 // bootstrap makes objects that must be there, side by side, so that they share the wait for the
 // disk.
-func bootstrap(ctx context.Context, all *objects.Objects) error {
+func bootstrap(ctx context.Context, all *objects.Objects, address net.Addr) error {
 	changes, err := rbac.Reconcile(func(kind, name string) ([]byte, error) {
 		o, err := all.Cache.Get(ctx, cache.Key{Kind: kind, Name: name}, cache.Latest)
 		if errors.Is(err, store.ErrNotFound) {
@@ -53,7 +54,13 @@ func bootstrap(ctx context.Context, all *objects.Objects) error {
 	}
 	for _, name := range systemNamespaces {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
-		group.Go(func() error { return makeIfAbsent(ctx, all, "", "namespaces", body) })
+		group.Go(func() error {
+			err := makeIfAbsent(ctx, all, "", "namespaces", body)
+			if err == nil && name == "default" {
+				makeService(ctx, all, address)
+			}
+			return err
+		})
 	}
 	for _, class := range admission.SystemClasses {
 		body := fmt.Sprintf(`{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":%q},"value":%d,"description":%q}`,
@@ -109,7 +116,7 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 }
 
 // own is something that the server itself writes.
-type own struct{ group, resource, subresource, name, body, manager string }
+type own struct{ group, resource, subresource, namespace, name, body, manager string }
 
 // write has the server write an object of its own.
 func write(ctx context.Context, all *objects.Objects, do func(context.Context, *objects.Request) (objects.Result, error), o own) error {
@@ -118,7 +125,7 @@ func write(ctx context.Context, all *objects.Objects, do func(context.Context, *
 		return err
 	}
 	_, err = do(ctx, &objects.Request{
-		Endpoint: endpoint, Name: o.name, Body: objects.Body{Text: o.body},
+		Endpoint: endpoint, Namespace: o.namespace, Name: o.name, Body: objects.Body{Text: o.body},
 		User: systemUser, Manager: cmp.Or(o.manager, systemManager), Force: true,
 		MayCreate: func(context.Context) error { return nil },
 		Warn:      func(string) {},

@@ -25,10 +25,10 @@
 //	write.go       create, update and patch; options.go, their parameters
 //	delete.go      delete and deletecollection
 //	review.go      questions about users
-//	other.go       health, metrics, discovery
+//	other.go       metrics, discovery; health.go, how the server is
 //	respond.go     answers
 //	start.go       a whole server: what it starts, in order
-//	bootstrap.go   the objects that are there from the beginning
+//	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
 //	listen.go      TLS and HTTP; log.go
 //	gather.go     connections that send what is written together
 package server

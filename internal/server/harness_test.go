@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ const (
 // client talks to a server that was started for a test.
 type client struct {
 	t      testing.TB
+	server *Server
 	url    string
 	http   *http.Client
 	header http.Header
@@ -70,7 +72,7 @@ func clientOf(t testing.TB, s *Server) *client {
 		ForceAttemptHTTP2: true,
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &client{t: t, url: s.URL(), http: &http.Client{Transport: transport}, header: http.Header{"User-Agent": {"tester/1.0"}}}
+	return &client{t: t, server: s, url: s.URL(), http: &http.Client{Transport: transport}, header: http.Header{"User-Agent": {"tester/1.0"}}}
 }
 
 // withToken returns a client that shows a token, or nothing, instead of a certificate.
@@ -85,6 +87,12 @@ func (c *client) withToken(token string) *client {
 		other.header.Set("Authorization", "Bearer "+token)
 	}
 	return &other
+}
+
+// port is where the server listens.
+func (c *client) port() string {
+	_, port, _ := net.SplitHostPort(c.server.listener.Address())
+	return port
 }
 
 // in returns the client for a part of the test.

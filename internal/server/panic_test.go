@@ -41,7 +41,7 @@ func TestPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Stop(t.Context()) })
-	s.listener.handler.Failure = func() error { panic("on purpose") }
+	s.listener.handler.Failure = func() (bool, error) { panic("on purpose") }
 	c := clientOf(t, s)
 	watch := c.watch(configMaps + "?watch=true")
 	before := log.String()

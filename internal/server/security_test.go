@@ -8,14 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/metrics"
 )
 
 // TestWhoMayComeIn: nobody without a name, save for health and version.
@@ -200,19 +196,6 @@ func TestSlowClients(t *testing.T) {
 				t.Error("the answer is whole, although nobody took it in time")
 			}
 		})
-	}
-}
-
-// TestNotReadyWithoutCommits: who sends requests here must learn that all writes fail.
-func TestNotReadyWithoutCommits(t *testing.T) {
-	h := NewHandler(Options{
-		Authenticator: &identity.Authenticator{}, Metrics: metrics.New(), Log: slog.New(slog.DiscardHandler),
-		Failure: func() error { return errors.New("no space left on device") },
-	})
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
-	if w.Code != 503 || !strings.Contains(w.Body.String(), "no space left") {
-		t.Errorf("received %d %s", w.Code, w.Body)
 	}
 }
 

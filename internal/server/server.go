@@ -38,8 +38,9 @@ type Options struct {
 	Metrics       *metrics.Metrics
 	Log           *slog.Logger
 	Limits        Limits
-	// Failure tells why nothing can be written any more; nil as long as it can be.
-	Failure func() error
+	// Failure tells why nothing can be written any more, nil as long as it can be, and whether a
+	// restart would help.
+	Failure func() (isCured bool, err error)
 }
 
 // Handler answers requests.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net"
 	"strings"
 	"testing"
 )
@@ -61,7 +62,7 @@ func TestServiceFamilies(t *testing.T) {
 	c.call("POST", services, serviceBody("six", `"clusterIP":"fd00::1","ports":[{"port":80}]`)).want(422, `spec.clusterIPs[0]: Invalid value: [\"fd00::1\"]: IPv6 is not configured on this cluster`)
 	c.call("POST", services, serviceBody("two", `"ipFamilyPolicy":"RequireDualStack","ports":[{"port":80}]`)).want(422, `this cluster is not configured for dual-stack services`)
 	c.call("GET", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes", "").want(200, `"cidrs":["10.96.0.0/12"]`, `"type":"Ready"`)
-	if list := c.call("GET", ipAddresses, "").want(200); list.get("items", 0) != "" {
+	if list := c.call("GET", ipAddresses, "").want(200, ownAddress); list.get("items", 1) != "" {
 		t.Errorf("reserved for nobody: %s", list.text)
 	}
 }
@@ -95,11 +96,66 @@ func TestNodePorts(t *testing.T) {
 	}
 }
 
+// ownAddress is of the server's own service.
+const ownAddress = `"name":"10.96.0.1"`
+
+// TestOwnService leads to the server, after a restart at another port too, and stands in nobody's way.
+func TestOwnService(t *testing.T) {
+	config := Config{Folder: t.TempDir()}
+	var before *answered
+	t.Run("first", func(t *testing.T) {
+		c := start(t, config)
+		before = c.call("GET", services+"/kubernetes", "").want(200, `"clusterIP":"10.96.0.1"`, `"targetPort":`+c.port(), `"component":"apiserver"`, `"name":"https"`, `"port":443`)
+		c.call("GET", ipAddresses+"/10.96.0.1", "").want(200, `"name":"kubernetes"`)
+		// What listens at this machine alone leads nowhere from elsewhere.
+		if list := c.call("GET", "/apis/discovery.k8s.io/v1/endpointslices", "").want(200); list.get("items", 0) != "" {
+			t.Errorf("received %s", list.text)
+		}
+	})
+	t.Run("again", func(t *testing.T) {
+		c := start(t, config)
+		again := c.call("GET", services+"/kubernetes", "").want(200, `"clusterIP":"10.96.0.1"`, `"targetPort":`+c.port())
+		if again.get("metadata", "uid") != before.get("metadata", "uid") {
+			t.Errorf("it is another: %s", again.text)
+		}
+		c.call("DELETE", services+"/kubernetes", "").want(200)
+		c.call("POST", services, serviceBody("first", `"clusterIP":"10.96.0.1","ports":[{"port":80}]`)).want(201)
+	})
+	t.Run("its address is taken", func(t *testing.T) {
+		c := start(t, config)
+		if other := c.call("GET", services+"/kubernetes", "").want(200, `"targetPort":`+c.port()).get("spec", "clusterIP"); other == "10.96.0.1" || other == "" {
+			t.Errorf("it has address %q", other)
+		}
+		c.call("DELETE", services+"/kubernetes", "").want(200)
+		c.call("POST", services, serviceBody("kubernetes", `"type":"ExternalName","externalName":"example.org"`)).want(201)
+	})
+	t.Run("it is something else", func(t *testing.T) {
+		start(t, config).call("GET", services+"/kubernetes", "").want(200)
+	})
+}
+
+// TestOwnSlice tells where a server is that can be reached from elsewhere.
+func TestOwnSlice(t *testing.T) {
+	c := start(t, Config{})
+	all := c.server.listener.handler.Objects
+	for address, want := range map[string]string{"192.0.2.7:6443": `"IPv4"`, "[2001:db8::7]:6443": `"IPv6"`} {
+		tcp, err := net.ResolveTCPAddr("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.call("DELETE", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", "").want(200)
+		makeService(t.Context(), all, tcp)
+		c.call("GET", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes", "").
+			want(200, `"addressType":`+want, tcp.IP.String(), `"kubernetes.io/service-name":"kubernetes"`, `"name":"https"`, `"port":6443`, `"ready":true`)
+	}
+	c.call("GET", services+"/kubernetes", "").want(200, `"targetPort":6443`)
+}
+
 // TestDryRunReserves nothing, and shows addresses and ports that nobody gets.
 func TestDryRunReserves(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", services+"?dryRun=All", serviceBody("d", `"type":"NodePort","ports":[{"port":80}]`)).want(201, `"clusterIP":"10.96.0.0"`, `"nodePort":32769`)
-	if list := c.call("GET", ipAddresses, "").want(200); list.get("items", 0) != "" {
+	if list := c.call("GET", ipAddresses, "").want(200, ownAddress); list.get("items", 1) != "" {
 		t.Errorf("a dry run reserved %s", list.text)
 	}
 	created := c.call("POST", services, serviceBody("d", `"type":"NodePort","ports":[{"port":80}]`)).want(201)

@@ -49,6 +49,7 @@ type Server struct {
 	store    *local.Store
 	cache    *cache.Cache
 	rbac     *rbac.Authorizer
+	socket   net.Listener
 	listener *Listener
 	running  sync.WaitGroup
 	// stopRemover ends the removal of namespaces.
@@ -83,7 +84,13 @@ func (s *Server) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// 3 the objects
+	// 3 the door, which nobody answers yet
+	socket, err := net.Listen("tcp", s.config.Address)
+	if err != nil {
+		return err
+	}
+	s.socket = socket
+	// 4 the objects
 	s.cache, err = cache.Open(ctx, s.store, cache.Options{Fields: selectableFields(register), PaceGC: s.config.PaceGC, Log: s.config.Log})
 	if err != nil {
 		return err
@@ -91,8 +98,8 @@ func (s *Server) start(ctx context.Context) error {
 	counted := metrics.New()
 	all := objects.New(objects.Options{Cache: s.cache, Kinds: register, Unset: s.config.Unset, Metrics: counted, Log: s.config.Log})
 	all.Extras = extras(all)
-	// 4 those that must be there, and who may do what
-	if err := bootstrap(ctx, all); err != nil {
+	// 5 those that must be there, and who may do what
+	if err := bootstrap(ctx, all, socket.Addr()); err != nil {
 		return err
 	}
 	if s.rbac, err = rbac.New(ctx, s.cache, s.config.Log); err != nil {
@@ -102,19 +109,23 @@ func (s *Server) start(ctx context.Context) error {
 	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
 	s.startRemover(ctx, all)
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(register, s.cache) })
-	// 5 the door
-	socket, err := net.Listen("tcp", s.config.Address)
-	if err != nil {
-		return err
-	}
+	// 6 come in
 	s.listener = Listen(NewHandler(Options{
 		Kinds: register, Cache: s.cache, Objects: all,
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Failure: s.store.Failure,
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Failure: s.failure,
 	}), socket, s.Authority.TLS())
 	return nil
+}
+
+// failure tells why the store takes no commits, and whether it would after a restart.
+func (s *Server) failure() (isCured bool, err error) {
+	if err = s.store.Failure(); err == nil {
+		return false, nil
+	}
+	return s.store.MayRecover(), err
 }
 
 // startRemover has namespaces that are deleted go with all that is in them.
@@ -213,6 +224,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	var errs []error
 	if s.listener != nil {
 		errs = append(errs, s.listener.Stop(ctx))
+	} else if s.socket != nil {
+		errs = append(errs, s.socket.Close())
 	}
 	if s.stopRemover != nil {
 		s.stopRemover()

@@ -153,9 +153,10 @@ func (s *stream) begin() error {
 }
 
 // end tells how far a watch has come that ends in time. A watch that was too slow just ends: the
-// client goes on after what it got last.
+// client goes on after what it got last. So does one that has not told the whole state: who went on from
+// here would never hear of the rest.
 func (s *stream) end(err error, w *cache.Watcher) error {
-	if s.bookmarks && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+	if s.bookmarks && !s.isState && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		_ = s.send(s.appendBookmark(nil, cache.Event{Type: cache.Bookmark, Revision: w.Revision()}))
 	}
 	return nil

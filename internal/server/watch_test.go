@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,24 @@ func TestWatchTables(t *testing.T) {
 	}
 }
 
+// TestWatchEndsHalfway: who has not been told the whole state is not told where to go on after it.
+func TestWatchEndsHalfway(t *testing.T) {
+	for range 20 {
+		s, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.listener.handler.Drain() // watches end as soon as they begin
+		a := clientOf(t, s).call("GET", "/api/v1/namespaces?watch=true&allowWatchBookmarks=true", "")
+		if a.code == 200 && strings.Contains(a.text, "BOOKMARK") && strings.Count(a.text, "ADDED") != 4 {
+			t.Errorf("received %s", a.text)
+		}
+		if err := s.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestWatchEnds: a server that stops ends its watches, and whoever watched can go on elsewhere.
 func TestWatchEnds(t *testing.T) {
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0"})
@@ -73,6 +92,13 @@ func TestWatchEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := clientOf(t, s).watch("/api/v1/namespaces?watch=true&allowWatchBookmarks=true")
+	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system", ""} {
+		kind := "ADDED"
+		if name == "" {
+			kind = "BOOKMARK" // the end of the state
+		}
+		w.want(kind, name)
+	}
 	if err := s.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +106,7 @@ func TestWatchEnds(t *testing.T) {
 	for event := w.next(); event != nil; event = w.next() {
 		types = append(types, event["type"].(string))
 	}
-	if got := strings.Join(types, " "); got != "ADDED ADDED ADDED ADDED BOOKMARK BOOKMARK" {
+	if got := strings.Join(types, " "); got != "BOOKMARK" {
 		t.Errorf("received %s", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // failure is the first error of the disk, after which there are no more commits.
@@ -37,6 +38,40 @@ func (f *failure) reason() error {
 // Failure tells why the store takes no more commits; nil as long as it does.
 func (s *Store) Failure() error { return s.failure.reason() }
 
+// trialFile is written to find out whether the disk takes data, trialBytes of it: about what opening the
+// store needs at once.
+const (
+	trialFile  = "TRIAL"
+	trialBytes = 4 << 20
+)
+
+// damagedFile is the failure that a new start does not cure.
+type damagedFile struct{ error }
+
+// MayRecover reports whether a store that failed could be opened again: no file is damaged, and the disk takes
+// data.
+func (s *Store) MayRecover() bool {
+	if damaged := (damagedFile{}); errors.As(s.failure.reason(), &damaged) {
+		return false
+	}
+	return s.tryDisk() == nil
+}
+
+// tryDisk writes something.
+func (s *Store) tryDisk() error {
+	fs := s.options.FileSystem
+	name := fs.PathJoin(s.options.Folder, trialFile)
+	file, err := fs.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, trialBytes))
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close(), fs.Remove(name))
+}
+
 // fail notes an error of the disk.
 func (s *Store) fail(err error) {
 	s.failure.once.Do(func() {
@@ -50,7 +85,7 @@ func (s *Store) fail(err error) {
 // foundDamage notes that a file is damaged. Whoever was reading it gets an error; nobody
 // writes any more to a store of which a part is lost.
 func (s *Store) foundDamage(info pebble.DataCorruptionInfo) {
-	s.fail(fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, info.Details))
+	s.fail(damagedFile{fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, info.Details)})
 }
 
 // readError adds to an error which file is damaged, if that is the reason.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"log/slog"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
@@ -165,5 +167,32 @@ func waitFor(t *testing.T, happened func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("it did not happen")
 		}
+	}
+}
+
+// TestMayRecover: not while the disk is full, and when it no longer is.
+func TestMayRecover(t *testing.T) {
+	f := &faulty{kind: onWrites, err: syscall.ENOSPC}
+	s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(vfs.NewMem(), f), Log: slog.New(slog.DiscardHandler)})
+	defer s.Close()
+	f.on.Store(true)
+	if _, err := s.Commit(t.Context(), store.Write{Key: "a", Value: []byte("1")}); err == nil {
+		t.Fatal("the commit was done")
+	}
+	if s.Failure() == nil || s.MayRecover() {
+		t.Errorf("failure %v on a disk that is full, and may recover: %v", s.Failure(), s.MayRecover())
+	}
+	f.on.Store(false)
+	if s.Failure() == nil || !s.MayRecover() {
+		t.Errorf("failure %v on a disk that is well again, and may recover: %v", s.Failure(), s.MayRecover())
+	}
+	if names, err := s.options.FileSystem.List("data"); err != nil || slices.Contains(names, trialFile) {
+		t.Errorf("%v, %v", names, err)
+	}
+	damaged := open(t, Options{Folder: "data", FileSystem: vfs.NewMem(), Log: slog.New(slog.DiscardHandler)})
+	defer damaged.Close()
+	damaged.foundDamage(pebble.DataCorruptionInfo{Path: "000004.sst", Details: errors.New("checksum mismatch")})
+	if damaged.Failure() == nil || damaged.MayRecover() {
+		t.Errorf("failure %v, and may recover: %v", damaged.Failure(), damaged.MayRecover())
 	}
 }

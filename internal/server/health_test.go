@@ -1,0 +1,71 @@
+package server
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestHealth: what is asked and answered is what Kubernetes has.
+func TestHealth(t *testing.T) {
+	c := start(t, Config{})
+	for _, name := range []string{"healthz", "livez", "readyz"} {
+		ping := "[+]ping ok\n[+]store ok\n[+]commits ok\n"
+		if name == "readyz" {
+			ping += "[+]shutdown ok\n"
+		}
+		for query, want := range map[string]string{
+			"":                          "ok",
+			"?verbose":                  ping + name + " check passed\n",
+			"?verbose=true":             ping + name + " check passed\n",
+			"?exclude=store":            "ok",
+			"?verbose&exclude=store":    strings.Replace(ping, "[+]store ok", "[+]store excluded: ok", 1) + name + " check passed\n",
+			"?verbose&exclude=nonsense": ping + "warn: some health checks cannot be excluded: no matches for \"nonsense\"\n" + name + " check passed\n",
+			"/ping":                     "ok",
+			"/store":                    "ok",
+		} {
+			a := c.call("GET", "/"+name+query, "").want(200)
+			if a.text != want || a.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+				t.Errorf("%s%s: received %q as %s, want %q", name, query, a.text, a.header.Get("Content-Type"), want)
+			}
+		}
+		c.call("GET", "/"+name+"/nonsense", "").want(404)
+		c.call("POST", "/"+name, "").want(404)
+		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // the parts are for who has a name
+	}
+	c.call("GET", "/livez/shutdown", "").want(404)
+	c.call("GET", "/readyzz", "").want(404)
+}
+
+// TestHealthWithoutCommits: who sends requests here must learn that all writes fail, and who could restart
+// the server when that would help, not before.
+func TestHealthWithoutCommits(t *testing.T) {
+	c := start(t, Config{})
+	var (
+		failure error
+		isCured bool
+	)
+	c.server.listener.handler.Failure = func() (bool, error) { return isCured, failure }
+	failure = errors.New("no space left on device")
+	c.call("GET", "/livez", "").want(200)
+	c.call("GET", "/healthz", "").want(200)
+	broken := c.call("GET", "/readyz", "").want(500)
+	if want := "[+]ping ok\n[+]store ok\n[-]commits failed: no space left on device\n[+]shutdown ok\nreadyz check failed\n"; broken.text != want {
+		t.Errorf("received %q, want %q", broken.text, want)
+	}
+	c.call("GET", "/readyz?exclude=commits", "").want(200)
+	c.call("GET", "/readyz/commits", "").want(500, "no space left on device")
+	c.call("GET", configMaps, "").want(200)
+	isCured = true
+	for _, path := range []string{"/livez", "/healthz", "/readyz"} {
+		c.call("GET", path, "").want(500, "[-]commits failed: no space left on device")
+	}
+}
+
+// TestHealthWhileStopping: it lives, and is not ready.
+func TestHealthWhileStopping(t *testing.T) {
+	c := start(t, Config{})
+	c.server.listener.handler.Drain()
+	c.call("GET", "/livez", "").want(200)
+	c.call("GET", "/readyz", "").want(500, "[-]shutdown failed: the server is being stopped", "readyz check failed")
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+
+	"github.com/cadastre/cadastre/internal/addresses"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// makeService makes the service by which what runs in a cluster finds the server, as Kubernetes does. It
+// is applied anew at every start, as the port may be another. Users may have made something else of it, or
+// have taken its address: then it is left alone, since nothing here needs it.
+func makeService(ctx context.Context, all *objects.Objects, address net.Addr) {
+	host, port, err := net.SplitHostPort(address.String())
+	if err != nil {
+		return // it listens at something that has no ports
+	}
+	o := own{resource: "services", namespace: "default", name: "kubernetes"}
+	body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},` +
+		`"spec":{%s"ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":` + port + `}],"sessionAffinity":"None","type":"ClusterIP"}}`
+	o.body = fmt.Sprintf(body, `"clusterIP":`+strconv.Quote(addresses.Network.Masked().Addr().Next().String())+`,`)
+	if err = write(ctx, all, all.Apply, o); err != nil {
+		o.body = fmt.Sprintf(body, "") // another has the first address
+		err = write(ctx, all, all.Apply, o)
+	}
+	if err == nil {
+		err = makeSlice(ctx, all, host, port)
+	}
+	if err != nil {
+		all.Log.Warn("the service kubernetes does not lead to this server", "error", err)
+	}
+}
+
+// makeSlice says where the service leads to. As in Kubernetes that can't be the machine itself: what runs
+// in a cluster is elsewhere.
+func makeSlice(ctx context.Context, all *objects.Objects, host, port string) error {
+	ip, err := netip.ParseAddr(host)
+	if err != nil || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() {
+		return nil
+	}
+	family := "IPv6"
+	if ip.Unmap().Is4() {
+		family = "IPv4"
+	}
+	return write(ctx, all, all.Apply, own{
+		group: "discovery.k8s.io", resource: "endpointslices", namespace: "default", name: "kubernetes",
+		body: fmt.Sprintf(`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"kubernetes","labels":{"kubernetes.io/service-name":"kubernetes"}},`+
+			`"addressType":%q,"endpoints":[{"addresses":[%q],"conditions":{"ready":true}}],"ports":[{"name":"https","port":%s,"protocol":"TCP"}]}`,
+			family, ip.Unmap(), port),
+	})
+}
