@@ -18,8 +18,12 @@ type maker func(args []string) (check, error)
 // makers returns the makers of all checks that rules name.
 func (book *rulebook) makers() map[string]maker {
 	all := plainChecks()
-	maps.Copy(all, relatedChecks())
+	for _, more := range []map[string]maker{relatedChecks(), amountChecks(), certainRefusals(), blankChecks()} {
+		maps.Copy(all, more)
+	}
 	all["union"] = book.makeUnion
+	all["stateful-template"] = book.makeStatefulTemplate
+	all["event-namespace"] = makeEventNamespace
 	for name, f := range formats {
 		all[name] = simple(func(c *checker, now, _ document.Value) bool {
 			for _, detail := range f.check(now.Text()) {

@@ -83,8 +83,10 @@
 //	dns-label, …             a format: see formats.go
 //	key FORMAT               how the key of a map is written
 //	unique                   no item before this one has the same
+//	alone TEXT "DETAIL"      a list with this text has no other
 //	union MORE NONE F:TYPE…  exactly one of these fields is there
-//	forbidden, invalid       it must not be there: "DETAIL" says why
+//	forbidden, invalid       it must not be there: "DETAIL" says why; refused and wrong say the
+//	                         same whether it is there or not, which is for conditions
 //	immutable ["DETAIL"]     it must be what it was; frozen says so with another error
 //	object-meta FORMAT       metadata of a new object, whose name has this format; always: of any
 //	TYPE                     all rules of the block of that name
@@ -94,9 +96,10 @@
 // (of a selector), and a PATH may start at a block around this one: PodSpec.hostUsers.
 // What can not be said so is a function that irregular.go names.
 //
-// Objects in testdata/validation/objects are spoiled in every field by oracle-validation, which
-// asks kube-apiserver's own code about them. Tests replay its answers: we may never refuse what it
-// accepts. Errors that we do not find are listed in testdata/validation/gaps.txt.
+// Objects in testdata/validation/objects are spoiled in every field by oracle-validation, and as
+// changes.txt says, and it asks kube-apiserver's own code about them. Tests replay its answers: we
+// may never refuse what it accepts. Errors that we do not find are listed in gaps.txt, with the
+// reason; there may be no others.
 //
 // # Invariants
 //
@@ -126,9 +129,14 @@
 //	block.go      how they are followed
 //	checks.go     the checks that rules name; makers.go has those about several fields
 //	formats.go    how texts are written; scalars.go has what is no plain text
+//	lists.go      those about lists of texts, and about texts in which spaces do not count
 //	irregular.go  the checks that are code, by name
-//	  metadata.go, selectors.go, resources.go, volumes.go, services.go, networks.go, configdata.go
-//	  pods.go, podsystem.go, podupdate.go, containers.go, workloads.go
+//	  metadata.go, selectors.go, resources.go, limits.go, configdata.go, events.go, nodes.go
+//	  services.go, endpoints.go, networks.go
+//	  pods.go, podsystem.go, podupdate.go, containers.go, workloads.go, jobs.go, autoscalers.go
+//	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
+//	  storage.go has the group of that name, classes.go what is neither stored nor run
+//	  webhooks.go and policies.go have admission, flows.go flow control, signing.go certificates
 //	sameness.go   what counts as a change
 //	shown.go      values in errors
 package rules

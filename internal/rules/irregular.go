@@ -21,13 +21,14 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"port": port, "port-or-name": portOrName, "ip": ip, "new-ip": newIP, "new-cidr": newCIDR,
 		"user-id": userID, "group-id": groupID, "sysctl-name": sysctlName, "file-mode": fileMode,
 		"absolute-path": absolutePath, "trimmed": trimmed, "csi-driver": csiDriver,
-		"domain-prefixed-path": domainPrefixedPath, "group-version": groupVersion,
+		"domain-prefixed-path": domainPrefixedPath, "group-version": groupVersion, "any-group-version": anyGroupVersion,
 		"int-or-percent": intOrPercentFormat, "percent-limit": percentLimit,
 
 		"pod-annotations": podAnnotations, "template-annotations": templateAnnotations, "pod-profiles": podProfiles,
 		"pod-update": podUpdate, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
 		"host-network-ports": hostNetworkPorts, "dns-config": dnsConfig, "toleration": toleration,
-		"os-fields": osFields, "node-taint": nodeTaint, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
+		"os-fields": osFields, "node-annotations": nodeAnnotations, "node-taints": nodeTaints, "node-amounts": nodeAmounts, "pod-cidrs": podCIDRs,
+		"pod-cidrs-frozen": podCIDRsFrozen, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
 		"spread-min-domains": spreadMinDomains, "privilege-escalation": privilegeEscalation,
 		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName,
 
@@ -42,7 +43,9 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"downward-file": downwardFile, "fibre-channel": fibreChannel, "single-projection": singleProjection,
 		"single-access-mode": singleAccessMode, "claim-storage": claimStorage, "data-source-kind": dataSourceKind,
 		"claim-update": claimUpdate, "volume-update": volumeUpdate, "node-affinity-frozen": nodeAffinityFrozen,
-		"volume-capacity": volumeCapacity,
+		"volume-capacity": volumeCapacity, "data-sources": dataSources, "claim-of-pod": claimOfPod, "projected-paths": projectedPaths, "flex-option": flexOption,
+		"quobyte-registry": quobyteRegistry, "iscsi-name": iscsiName, "iscsi-portal-length": iscsiPortalLength,
+		"not-recycled-root": notRecycledRoot,
 
 		"progress-deadline": progressDeadline, "rollout-moves": rolloutMoves, "daemon-moves": daemonMoves,
 		"revision-data": revisionData, "job-selects": jobSelects, "job-hostnames": jobHostnames,
@@ -57,10 +60,27 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"ports-unique": portsUnique, "external-traffic": externalTraffic, "service-port-name": servicePortName,
 		"endpoint-subset-size": endpointSubsetSize, "endpoint-port-name": endpointPortName,
 
+		"domain-name": domainName, "webhook-client": webhookClient, "review-versions": reviewVersions,
+		"admission-resources": admissionResources, "param-version": paramVersion, "param-kind": paramKind,
+		"expression-name": expressionName, "audit-annotation": auditAnnotation,
+		"flow-verbs": checkFlowVerbs, "flow-namespaces": flowNamespaces, "flow-paths": flowPaths,
+		"hand-size": handSize, "mandatory-flow-schema": mandatoryFlowSchema, "mandatory-priority-level": mandatoryPriorityLevel,
+
+		"limit-type": limitType, "limit-amounts": limitAmounts, "quota-scopes": quotaScopes, "quota-scope-selector": quotaScopeSelector,
+		"endpoint-ip": endpointIP, "slice-endpoints": sliceEndpoints, "event-type": eventType,
+		"certificate-request": certificateRequest, "signer-name": signerName, "key-usage": keyUsage,
+		"exit-codes": exitCodes, "one-requirement": oneRequirement, "success-rule": successRule,
+		"generated-selector": generatedSelector,
+
 		"not-both-resources": notBothResources, "ingress-class-annotation": ingressClassAnnotation,
 		"ingress-path": ingressPath, "ingress-backend": ingressBackend, "policy-types": policyTypes,
 		"policy-port": policyPort, "policy-peer": policyPeer, "ip-block-except": ipBlockExcept,
 		"ingress-class-namespace": ingressClassNamespace,
-		"autoscaler-bounds":       autoscalerBounds, "access-review": accessReview,
+		"autoscaler-metrics":      autoscalerMetrics, "autoscaler-utilization": autoscalerUtilization,
+		"metric-source": metricSource, "metric-resource": metricResource, "priority-value": priorityValue,
+		"overhead": overhead, "unique-tolerations": uniqueTolerations, "lease-strategy": leaseStrategy, "service-cidrs": serviceCIDRs,
+		"topologies": topologies, "parameters": parameters, "driver-frozen": driverFrozen, "topology-keys": topologyKeys,
+		"attachment-source": attachmentSource,
+		"autoscaler-bounds": autoscalerBounds, "access-review": accessReview,
 	}
 }

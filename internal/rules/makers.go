@@ -17,6 +17,11 @@ func relatedChecks() map[string]maker {
 		"not-text":      makeNotText,
 		"frozen-except": makeFrozenExcept,
 		"selected-by":   makeSelectedBy,
+		"alone":         makeAlone,
+		"not-both":      makeNotBoth,
+		"at-most":       makeAtMost,
+		"starts-with":   makeStartsWith,
+		"longest":       makeLongest,
 
 		// kube-apiserver looks at how an empty text is written even after it has said that there
 		// must be one.
@@ -24,10 +29,6 @@ func relatedChecks() map[string]maker {
 			if isEmpty(v) {
 				c.required(detail)
 			}
-			return true
-		}),
-		"missing": detailed("", func(c *checker, _ document.Value, detail string) bool {
-			c.required(detail)
 			return true
 		}),
 		"flag-forbidden": detailed("", func(c *checker, v document.Value, detail string) bool {
@@ -48,20 +49,16 @@ func relatedChecks() map[string]maker {
 			}
 			return true
 		}),
-		"not-zero": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if intOrPercent(v) == 0 {
+		"readable": detailed("", func(c *checker, v document.Value, detail string) bool {
+			if matchSelector(v, document.Value{}) == unreadable {
 				c.invalid(shown(v), detail)
 			}
 			return true
 		}),
-		"quantity-forbidden": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if strings.HasPrefix(v.Text(), "-") {
-				c.forbidden(detail)
+		"no-slash": detailed("", func(c *checker, v document.Value, detail string) bool {
+			if strings.Contains(v.Text(), "/") {
+				c.invalid(v.Text(), detail)
 			}
-			return true
-		}),
-		"no-rules": detailed("", func(c *checker, v document.Value, detail string) bool {
-			c.invalid(shown(v), detail)
 			return true
 		}),
 	}
@@ -71,22 +68,19 @@ func relatedChecks() map[string]maker {
 func (c *checker) innermost() document.Value { return c.scopes[len(c.scopes)-1].now }
 
 // makeUnion wants exactly one of some fields: MORE NONE FIELD[:TYPE]… says what is wrong with
-// more and with none, and what the rules of each are. Only the first one found is looked at.
+// more and with none, and what the rules of each are: see unionMember. Only the first one found is
+// looked at.
 func (book *rulebook) makeUnion(args []string) (check, error) {
 	if len(args) < 3 {
 		return nil, fmt.Errorf("expected words for more than one, words for none, and fields")
 	}
-	type member struct {
-		name  string
-		rules *block
-	}
-	var members []member
+	var members []unionMember
 	for _, arg := range args[2:] {
-		name, rules, has := strings.Cut(arg, ":")
-		if has && book.blocks[rules] == nil {
-			return nil, fmt.Errorf("expected a type after %s:, received %q", name, rules)
+		m, err := book.unionMember(arg)
+		if err != nil {
+			return nil, err
 		}
-		members = append(members, member{name, book.blocks[rules]})
+		members = append(members, m)
 	}
 	return func(c *checker, now, old document.Value) bool {
 		found := false
@@ -95,13 +89,13 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 			if isNothing(value) {
 				continue
 			}
-			if found {
-				c.forbidden(args[0], m.name)
+			if found && !m.always {
+				c.forbidden(args[0], m.refusedAt)
 				continue
 			}
 			found = true
 			if m.rules != nil {
-				c.push(m.name)
+				c.push(m.place)
 				c.run(m.rules, value, old.Get(m.name))
 				c.pop()
 			}
@@ -111,6 +105,35 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 		}
 		return true
 	}, nil
+}
+
+// unionMember is one field of a union.
+type unionMember struct {
+	name  string
+	rules *block
+	// place is what errors call the field, refusedAt what they call it when it is one too many.
+	place, refusedAt string
+	// always says that kube-apiserver forgets to refuse it beside others.
+	always bool
+}
+
+// unionMember reads FIELD[!][/REFUSED-AT][:TYPE[@PLACE]].
+func (book *rulebook) unionMember(text string) (m unionMember, err error) {
+	name, rules, has := strings.Cut(text, ":")
+	rules, place, hasPlace := strings.Cut(rules, "@")
+	if has && book.blocks[rules] == nil {
+		return m, fmt.Errorf("expected a type after %s:, received %q", name, rules)
+	}
+	name, refusedAt, hasRefused := strings.Cut(name, "/")
+	m.name, m.always = strings.CutSuffix(name, "!")
+	m.rules, m.place, m.refusedAt = book.blocks[rules], m.name, m.name
+	if hasPlace {
+		m.place = place
+	}
+	if hasRefused {
+		m.refusedAt = refusedAt
+	}
+	return m, nil
 }
 
 // makeUnsupported refuses whatever is there.
@@ -194,4 +217,53 @@ func makeSelectedBy(args []string) (check, error) {
 
 func (c *checker) notFound(bad any, below ...string) {
 	c.fail(field.ErrorTypeNotFound, bad, "", below...)
+}
+
+// amountChecks look at numbers and quantities.
+func amountChecks() map[string]maker {
+	return map[string]maker{
+		"not-zero": detailed("", func(c *checker, v document.Value, detail string) bool {
+			if intOrPercent(v) == 0 {
+				c.invalid(shown(v), detail)
+			}
+			return true
+		}),
+		"quantity-forbidden": detailed("", func(c *checker, v document.Value, detail string) bool {
+			if strings.HasPrefix(v.Text(), "-") {
+				c.forbidden(detail)
+			}
+			return true
+		}),
+		"positive-quantity": detailed("must be greater than zero", func(c *checker, v document.Value, detail string) bool {
+			// What takes too long to read is not read, and is more than nothing.
+			if q, err := ParseQuantity(v.Text()); err == nil && q.Sign() <= 0 {
+				c.invalid(q.String(), detail)
+			}
+			return true
+		}),
+		"quantity-not-negative": detailed("must be greater than or equal to 0", func(c *checker, v document.Value, detail string) bool {
+			if q := amount(v); q.Sign() < 0 {
+				c.invalid(q.String(), detail)
+			}
+			return true
+		}),
+	}
+}
+
+// certainRefusals refuse whatever there is: conditions say when.
+func certainRefusals() map[string]maker {
+	return map[string]maker{
+		"missing": detailed("", func(c *checker, _ document.Value, detail string) bool {
+			c.required(detail)
+			return true
+		}),
+		"refused": detailed("", func(c *checker, _ document.Value, detail string) bool {
+			c.forbidden(detail)
+			return true
+		}),
+		"wrong": detailed("", func(c *checker, v document.Value, detail string) bool {
+			c.invalid(shown(v), detail)
+			return true
+		}),
+	}
 }

@@ -31,6 +31,8 @@ var nameFormats = map[string]nameFormat{
 	"path-segment":        {pathSegment, pathSegment, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
 
+	"ip-address": {addressName, addressName, false},
+
 	"generated-dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), true},
 }
 
@@ -79,7 +81,7 @@ func (c *checker) createdMeta(meta document.Value, names nameFormat) {
 	if prefix := meta.Get("generateName").Text(); prefix != "" {
 		c.invalidAll(prefix, names.prefix.check(prefix), "generateName")
 	}
-	if name := meta.Get("name").Text(); name == "" && names.generated {
+	if name := meta.Get("name").Text(); name == "" && names.generated && !c.updating {
 	} else if name == "" {
 		c.required("name or generateName is required", "name")
 	} else {

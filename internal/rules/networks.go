@@ -189,13 +189,6 @@ func ipBlockExcept(c *checker, block, _ document.Value) {
 	c.pop()
 }
 
-func autoscalerBounds(c *checker, scaler, _ document.Value) {
-	least, most := scaler.Lookup("spec", "minReplicas"), number(scaler.Lookup("spec", "maxReplicas"))
-	if !isNothing(least) && most < number(least) {
-		c.invalid(most, "must be greater than or equal to `minReplicas`", "spec", "maxReplicas")
-	}
-}
-
 // accessReview wants to know about whom and what it is asked.
 func accessReview(c *checker, review, _ document.Value) {
 	spec := review.Get("spec")

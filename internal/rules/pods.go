@@ -50,12 +50,16 @@ func (c *checker) meaningfulAnnotations(annotations, spec document.Value) {
 		c.invalid(mirror.Text(), "must set spec.nodeName if mirror pod annotation is set")
 		c.pop()
 	}
+	c.deletionCost(annotations)
+	c.pop()
+}
+
+func (c *checker) deletionCost(annotations document.Value) {
 	if cost := annotations.Get(deletionCostAnnotation); !isNothing(cost) && !isDeletionCost(cost.Text()) {
 		c.pushKey(deletionCostAnnotation)
 		c.invalid(cost.Text(), "must be a 32bit integer")
 		c.pop()
 	}
-	c.pop()
 }
 
 // isDeletionCost wants a number in its shortest form.

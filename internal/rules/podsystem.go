@@ -160,22 +160,3 @@ func controllerSelects(c *checker, spec, _ document.Value) {
 		}
 	}
 }
-
-// nodeTaint checks a taint, whose place is not where one would look for it.
-func nodeTaint(c *checker, taint, _ document.Value) {
-	c.where = append(c.where[:0], step{name: "metadata"}, step{name: "taints"}, step{index: c.item, kind: stepItem})
-	key, value, effect := taint.Get("key").Text(), taint.Get("value").Text(), taint.Get("effect").Text()
-	c.invalidAll(key, formats["qualified-name"].check(key), "key")
-	c.invalidAll(value, formats["label-value"].check(value), "value")
-	c.push("effect")
-	c.requiredEnum(effect, "NoSchedule", "PreferNoSchedule", "NoExecute")
-	c.pop()
-	for i := range c.item {
-		if other := c.list.At(i); other.Get("key").Text() == key && other.Get("effect").Text() == effect {
-			c.duplicate(shown(taint))
-			c.errs[len(c.errs)-1].Detail = "taints must be unique by key and effect pair"
-			break
-		}
-	}
-	c.where = append(c.where[:0], step{name: "spec"}, step{name: "taints"}, step{index: c.item, kind: stepItem})
-}

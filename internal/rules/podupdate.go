@@ -14,6 +14,11 @@ import (
 func podUpdate(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
+	c.push("metadata")
+	c.push("annotations")
+	c.deletionCost(pod.Lookup("metadata", "annotations"))
+	c.pop()
+	c.pop()
 	c.push("spec")
 	defer c.pop()
 	if !c.sameContainers(spec, old, "containers") || !c.sameContainers(spec, old, "initContainers") || !c.deadlineUpdate(spec, old) {

@@ -61,10 +61,20 @@ func newCIDR(c *checker, now, _ document.Value) {
 	}
 }
 
-// wasThere reports whether the live object has a text anywhere. What is there stays allowed,
-// although it would not be written so today.
+// wasThere reports whether the live object has a text in the same list, or, if that is in a list
+// itself, anywhere. What is there stays allowed, although it would not be written so today.
 func (c *checker) wasThere(text string) bool {
-	return c.updating && hasText(c.scopes[0].old.Get("spec"), text)
+	if !c.updating {
+		return false
+	}
+	old := c.scopes[0].old
+	if list := c.where[:len(c.where)-1]; !slices.ContainsFunc(list, func(s step) bool { return s.kind == stepItem }) {
+		for _, s := range list {
+			old = old.Get(s.name)
+		}
+		return hasText(old, text)
+	}
+	return hasText(old.Get("spec"), text)
 }
 
 func hasText(v document.Value, text string) bool {
@@ -121,6 +131,12 @@ func csiDriver(c *checker, now, _ document.Value) {
 
 func domainPrefixedPath(c *checker, now, _ document.Value) {
 	c.own(validation.IsDomainPrefixedPath(nil, now.Text()))
+}
+
+func anyGroupVersion(c *checker, now, _ document.Value) {
+	if _, err := schema.ParseGroupVersion(now.Text()); err != nil {
+		c.invalid(now.Text(), err.Error())
+	}
 }
 
 func groupVersion(c *checker, now, _ document.Value) {

@@ -248,6 +248,9 @@ func serviceUpdate(c *checker, service, oldService document.Value) {
 	if class := spec.Get("loadBalancerClass"); kind == "LoadBalancer" && was == "LoadBalancer" {
 		if class.Text() != old.Get("loadBalancerClass").Text() {
 			c.invalid(shown(class), "may not change once set", "loadBalancerClass")
+			if !isNothing(class) {
+				c.invalidAll(class.Text(), formats["qualified-name"].check(class.Text()), "loadBalancerClass")
+			}
 		}
 	}
 	if n := number(spec.Get("healthCheckNodePort")); needsHealthCheck(spec) && needsHealthCheck(old) && n != 0 && n != number(old.Get("healthCheckNodePort")) {

@@ -1,10 +1,24 @@
 package rules
 
 import (
+	"fmt"
+	slashes "path"
 	"slices"
 
 	"github.com/cadastre/cadastre/document"
 )
+
+// claimOfPod wants a name of a volume from which the name of its claim can be made.
+func claimOfPod(c *checker, now, _ document.Value) {
+	pod := c.scopes[0].now.Lookup("metadata", "name").Text()
+	if pod == "" || now.Text() == "" {
+		return
+	}
+	claim := pod + "-" + now.Text()
+	for _, problem := range formats["dns-subdomain"].check(claim) {
+		c.invalid(now.Text(), fmt.Sprintf("PVC name %q: %v", claim, problem))
+	}
+}
 
 func downwardFile(c *checker, file, _ document.Value) {
 	field, amount := file.Get("fieldRef"), file.Get("resourceFieldRef")
@@ -102,15 +116,23 @@ func volumeCapacity(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
+// notRecycledRoot refuses to have the whole disk of a node emptied.
+func notRecycledRoot(c *checker, spec, _ document.Value) {
+	host := spec.Get("hostPath")
+	if !isNothing(host) && slashes.Clean(host.Get("path").Text()) == "/" && spec.Get("persistentVolumeReclaimPolicy").Text() == "Recycle" {
+		c.forbidden("may not be 'recycle' for a hostPath mount of '/'", "persistentVolumeReclaimPolicy")
+	}
+}
+
 // claimUpdate refuses changes of a claim, save that it may be bound, and grow when it is.
 func claimUpdate(c *checker, claim, oldClaim document.Value) {
-	spec, old := claim.Get("spec"), oldClaim.Get("spec")
+	spec, old := withDataSources(claim.Get("spec")), withDataSources(oldClaim.Get("spec"))
 	except := []string{"resources"}
 	if old.Get("volumeName").Text() == "" {
 		except = append(except, "volumeName")
 	}
-	if isNothing(old.Get("storageClassName")) {
-		except = append(except, "storageClassName") // it may be set once
+	if c.classUpgrade(claim, oldClaim) {
+		except = append(except, "storageClassName")
 	}
 	isBound := claim.Lookup("status", "phase").Text() == "Bound"
 	if isBound {
@@ -121,7 +143,7 @@ func claimUpdate(c *checker, claim, oldClaim document.Value) {
 	frozen := !sameExcept(t, spec, old, except)
 	resources, _ := below(t, "resources")
 	is, was := spec.Get("resources"), old.Get("resources")
-	if isBound {
+	if isBound && is.Get("requests").Kind() == document.Map {
 		is, was = withoutStorage(is), withoutStorage(was)
 	}
 	if frozen || !same(resources, false, is, was) {
@@ -132,6 +154,64 @@ func claimUpdate(c *checker, claim, oldClaim document.Value) {
 	mode, pointer := below(t, "volumeMode")
 	if now := spec.Get("volumeMode"); !same(mode, pointer, now, old.Get("volumeMode")) {
 		c.invalid(shown(now), "field is immutable", "volumeMode")
+	}
+	class := spec.Get("volumeAttributesClassName")
+	if isNothing(oldClaim.Lookup("status", "currentVolumeAttributesClassName")) || class.Text() != "" {
+		return
+	}
+	if was := old.Get("volumeAttributesClassName"); isNothing(class) && !isNothing(was) {
+		c.forbidden("update to nil is forbidden when status.currentVolumeAttributesClassName is not nil", "spec", "volumeAttributesClassName")
+	} else if !isNothing(class) && (isNothing(was) || was.Text() != "") {
+		c.forbidden("update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil", "spec", "volumeAttributesClassName")
+	}
+}
+
+// betaStorageClass is the annotation that named the class of a claim before there was a field.
+const betaStorageClass = "volume.beta.kubernetes.io/storage-class"
+
+// classUpgrade reports whether a claim is given the class that it lacked, which it may be once, and
+// refuses another in the annotation.
+func (c *checker) classUpgrade(claim, oldClaim document.Value) bool {
+	noted, was := claim.Lookup("metadata", "annotations", betaStorageClass), oldClaim.Lookup("metadata", "annotations", betaStorageClass)
+	class := claim.Lookup("spec", "storageClassName")
+	lacked := isNothing(oldClaim.Lookup("spec", "storageClassName")) && !isNothing(class)
+	if lacked && !isNothing(was) && class.Text() == was.Text() && (isNothing(noted) || noted.Text() == was.Text()) {
+		return true
+	}
+	if noted.Text() != was.Text() {
+		c.invalid(noted.Text(), "field is immutable", "metadata", "annotations", betaStorageClass)
+	}
+	return lacked && (isNothing(was) || class.Text() == was.Text())
+}
+
+// withDataSources returns a claim's spec with both fields for its source, as kube-apiserver
+// completes it.
+func withDataSources(spec document.Value) document.Value {
+	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
+	switch {
+	case isNothing(source) && !isNothing(ref) && ref.Get("namespace").Text() == "":
+		return spec.With("dataSource", ref.Without("namespace"))
+	case !isNothing(source) && isNothing(ref):
+		return spec.With("dataSourceRef", source)
+	}
+	return spec
+}
+
+// dataSources wants both fields for a source to say the same.
+func dataSources(c *checker, spec, _ document.Value) {
+	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
+	if isNothing(source) || isNothing(ref) {
+		return
+	}
+	if ref.Get("namespace").Text() != "" {
+		c.invalid("", "may not be specified when dataSourceRef.namespace is specified")
+		return
+	}
+	for _, name := range []string{"apiGroup", "kind", "name"} {
+		if a, b := source.Get(name), ref.Get(name); a.Text() != b.Text() || name == "apiGroup" && isNothing(a) != isNothing(b) {
+			c.invalid("", "must match dataSourceRef")
+			return
+		}
 	}
 }
 
@@ -175,25 +255,51 @@ func volumeUpdate(c *checker, volume, oldVolume document.Value) {
 	}
 }
 
-// nodeAffinityFrozen refuses another place for a volume than it has. Renamed labels are the same
-// to kube-apiserver; whoever renames one here gets away with it too.
+// generalLabels are the names that labels of nodes have now, by those that they had.
+var generalLabels = map[string]string{
+	"failure-domain.beta.kubernetes.io/zone":   "topology.kubernetes.io/zone",
+	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+	"beta.kubernetes.io/os":                    "kubernetes.io/os",
+	"beta.kubernetes.io/arch":                  "kubernetes.io/arch",
+	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
+}
+
+// nodeAffinityFrozen refuses another place for a volume than it has. Labels may be given the names
+// that they have now.
 func nodeAffinityFrozen(c *checker, now, _ document.Value) {
 	old := c.scopes[0].old.Lookup("spec", "nodeAffinity")
-	was, is := old.Lookup("required", "nodeSelectorTerms"), now.Lookup("required", "nodeSelectorTerms")
-	if len(c.errs) > 0 || c.isAsBefore(now) || was.Len() == is.Len() && was.Len() > 0 && hasBetaLabel(was) {
+	if c.isAsBefore(now) || sameTerms(now.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {
 		return
 	}
 	c.invalid(shown(now), "field is immutable, except for updating from beta label to GA")
 }
 
-func hasBetaLabel(terms document.Value) bool {
-	for _, name := range []string{
-		"failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region",
-		"beta.kubernetes.io/os", "beta.kubernetes.io/arch", "beta.kubernetes.io/instance-type",
-	} {
-		if hasText(terms, name) {
-			return true
+func sameTerms(now, old document.Value) bool {
+	if now.Len() != old.Len() || now.Len() == 0 {
+		return false
+	}
+	for i := range now.Len() {
+		is, was := now.At(i), old.At(i)
+		if !sameRequirements(is.Get("matchFields"), was.Get("matchFields")) || !sameRequirements(is.Get("matchExpressions"), was.Get("matchExpressions")) {
+			return false
 		}
 	}
-	return false
+	return true
+}
+
+func sameRequirements(now, old document.Value) bool {
+	if now.Len() != old.Len() {
+		return false
+	}
+	for i := range now.Len() {
+		is, was := now.At(i), old.At(i)
+		key := was.Get("key").Text()
+		if is.Get("key").Text() != key && is.Get("key").Text() != generalLabels[key] {
+			return false
+		}
+		if !same(nil, false, is.Without("key"), was.Without("key")) {
+			return false
+		}
+	}
+	return true
 }

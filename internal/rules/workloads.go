@@ -9,7 +9,6 @@ import (
 	_ "time/tzdata" // time zones do not depend on what is installed
 
 	"github.com/robfig/cron/v3"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -43,89 +42,6 @@ func revisionData(c *checker, data, _ document.Value) {
 		c.required("data is mandatory")
 	} else if data.Kind() != document.Map {
 		c.required("data must be a valid JSON object")
-	}
-}
-
-func jobSelects(c *checker, job, _ document.Value) {
-	have := job.Lookup("spec", "template", "metadata", "labels")
-	if matchSelector(job.Lookup("spec", "selector"), have) == differs {
-		c.invalid(shownMap(have), "`selector` does not match template `labels`", "spec", "template", "metadata", "labels")
-	}
-}
-
-// jobHostnames wants the names of an indexed job's pods to be hostnames.
-func jobHostnames(c *checker, job, _ document.Value) {
-	spec, name := job.Get("spec"), job.Lookup("metadata", "name").Text()
-	n := number(spec.Get("completions"))
-	if spec.Get("completionMode").Text() != "Indexed" || n <= 0 {
-		return
-	}
-	if longest := fmt.Sprintf("%s-%d", name, n-1); len(validation.IsDNS1123Label(longest)) > 0 {
-		c.invalid(name, "will not able to create pod with invalid DNS label: "+longest, "metadata", "name")
-	}
-}
-
-func jobCompletions(c *checker, job, oldJob document.Value) {
-	spec := job.Get("spec")
-	now, old := spec.Get("completions"), oldJob.Lookup("spec", "completions")
-	if now.Text() == old.Text() {
-		return
-	}
-	switch {
-	case spec.Get("completionMode").Text() != "Indexed":
-		c.invalid(shown(now), "field is immutable", "spec", "completions")
-	case !isNothing(now) && number(now) != number(spec.Get("parallelism")):
-		c.invalid(number(now), "can only be modified in tandem with spec.parallelism", "spec", "completions")
-	}
-}
-
-// jobTemplate refuses a change of the template. While a job is suspended, where its pods go and
-// how much they get may change.
-func jobTemplate(c *checker, job, oldJob document.Value) {
-	now, old := job.Lookup("spec", "template"), oldJob.Lookup("spec", "template")
-	t, _ := c.kind.Lookup("spec", "template")
-	if !oldJob.Lookup("spec", "suspend").Bool() {
-		if !same(t, false, now, old) {
-			c.invalid(shown(now), "field is immutable", "spec", "template")
-		}
-		return
-	}
-	spec, _ := below(t, "spec")
-	free := []string{"nodeSelector", "tolerations", "schedulingGates", "affinity", "containers", "initContainers"}
-	if !sameExcept(spec, now.Get("spec"), old.Get("spec"), free) {
-		c.invalid(shown(now.Get("spec")), "field is immutable", "spec", "template", "spec")
-	}
-}
-
-// Limits of a job that counts its indexes.
-const (
-	mostFailedIndexes    = 100_000
-	manyCompletions      = 100_000
-	mostFailedOfMany     = 10_000
-	mostParallelOfMany   = 10_000
-	forManyWithIndexOnes = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
-)
-
-func failedIndexes(c *checker, spec, _ document.Value) {
-	failed, completions, parallelism := spec.Get("maxFailedIndexes"), spec.Get("completions"), spec.Get("parallelism")
-	n := number(failed)
-	if !isNothing(completions) && !isNothing(failed) && n > number(completions) {
-		c.invalid(n, "must be less than or equal to completions", "maxFailedIndexes")
-	}
-	if n > mostFailedIndexes {
-		c.invalid(n, "must be less than or equal to 100000", "maxFailedIndexes")
-	}
-	if number(completions) <= manyCompletions || isNothing(spec.Get("backoffLimitPerIndex")) {
-		return
-	}
-	if isNothing(failed) {
-		c.required("must be specified when completions is above 100000", "maxFailedIndexes")
-	}
-	if number(parallelism) > mostParallelOfMany {
-		c.invalid(number(parallelism), forManyWithIndexOnes, "parallelism")
-	}
-	if n > mostFailedOfMany {
-		c.invalid(n, forManyWithIndexOnes, "maxFailedIndexes")
 	}
 }
 
@@ -187,4 +103,47 @@ func timeZoneProblems(zone string) (problems []string) {
 		problems = append(problems, err.Error())
 	}
 	return problems
+}
+
+// makeStatefulTemplate checks the template of a stateful set as its controller uses it: with the
+// volumes of its claims before its own, unless they have the same name, and with names of its own.
+func (book *rulebook) makeStatefulTemplate(args []string) (check, error) {
+	template := book.blocks["PodTemplateSpec"]
+	if len(args) > 0 || template == nil {
+		return nil, fmt.Errorf("expected nothing after it and the type PodTemplateSpec, received %q", args)
+	}
+	return func(c *checker, now, old document.Value) bool {
+		c.run(template, asInSet(now, c.innermost().Get("volumeClaimTemplates")), old)
+		return true
+	}, nil
+}
+
+func asInSet(template, claims document.Value) document.Value {
+	spec := template.Get("spec")
+	if claims.Len() == 0 && isNothing(spec.Get("hostname")) && isNothing(spec.Get("subdomain")) {
+		return template
+	}
+	spec = spec.Without("hostname").Without("subdomain")
+	if claims.Len() == 0 {
+		return template.With("spec", spec)
+	}
+	var volumes []document.Value
+	named := map[string]bool{}
+	for _, claim := range claims.Items() {
+		name := claim.Lookup("metadata", "name").Text()
+		if named[name] {
+			continue
+		}
+		named[name] = true
+		text := document.NewString(name)
+		volumes = append(volumes, document.NewMap(document.Field{Name: "name", Value: text}, document.Field{
+			Name: "persistentVolumeClaim", Value: document.NewMap(document.Field{Name: "claimName", Value: text}),
+		}))
+	}
+	for _, volume := range spec.Get("volumes").Items() {
+		if !named[volume.Get("name").Text()] {
+			volumes = append(volumes, volume)
+		}
+	}
+	return template.With("spec", spec.With("volumes", document.NewList(volumes...)))
 }

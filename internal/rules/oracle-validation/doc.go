@@ -1,10 +1,10 @@
 // Package oracle compares our validation with that of kube-apiserver.
 //
 // It is a module of its own, for it needs k8s.io/kubernetes. It takes the objects in
-// ../testdata/validation/objects, spoils them in every way that it can think of, asks
-// kube-apiserver's strategies and our rules, and compares the errors. With -update it writes what
-// kube-apiserver said to ../testdata/validation/verdicts.txt.gz, which the tests of package rules
-// replay.
+// ../testdata/validation/objects, spoils them in every way that it can think of, and in those that
+// ../testdata/validation/changes.txt lists, and asks kube-apiserver's strategies. With -update it
+// writes what they said to ../testdata/validation/verdicts.txt.gz, which the tests of package rules
+// replay. It also changes objects in two places, and asks our rules as well: see -pairs and -seed.
 //
 // # Where to look
 //

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -82,34 +83,70 @@ func newSample(text string) (s sample, err error) {
 
 func TestVerdicts(t *testing.T) {
 	var verdicts bytes.Buffer
+	more, err := readChanges(*folder + "/changes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
 	for _, s := range samples(t) {
-		if said, ok := ask(s.object, nil, s.gvk); !ok || len(said) > 0 {
+		if said, ok := ask(s.object, s.object, s.gvk); !ok || len(said) > 0 {
 			t.Errorf("%s is no valid sample: %v %q", s.name, ok, said)
 			continue
 		}
 		fmt.Fprintf(&verdicts, "object\t%s\t%s\n", s.typ, s.text)
-		record(&verdicts, s, change{At: "/kind", Value: s.gvk.Kind})
+		record(&verdicts, s, change{At: "/kind", Value: s.gvk.Kind}, true)
 		for _, c := range changes("", s.tree) {
-			if c.At != "" && c.At != "/kind" && c.At != "/apiVersion" {
-				record(&verdicts, s, c)
+			if c.At != "" && c.At != "/kind" && c.At != "/apiVersion" && !(seen[s.typ] && isUsualMetadata(c.At)) {
+				record(&verdicts, s, c, isEmpty(c.Value))
 			}
 		}
+		for _, c := range more[s.typ+" "+s.object.(metav1.Object).GetName()] {
+			record(&verdicts, s, c, true)
+		}
+		delete(more, s.typ+" "+s.object.(metav1.Object).GetName())
+		seen[s.typ] = true
+	}
+	for name := range more {
+		t.Errorf("there is no object %s to change", name)
 	}
 	if *update {
-		var packed bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-		_, _ = z.Write(verdicts.Bytes())
-		_ = z.Close()
-		if err := os.WriteFile(*folder+"/verdicts.txt.gz", packed.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, verdicts.Bytes())
 	}
 	t.Logf("%d bytes of verdicts", verdicts.Len())
 }
 
-// record asks about a changed object. What defaults would change is left out: the tests that
-// replay this have no defaults to set.
-func record(to *bytes.Buffer, s sample, c change) {
+// isUsualMetadata reports whether a place is in the metadata that one object of each kind is
+// enough for.
+func isUsualMetadata(at string) bool {
+	return strings.HasPrefix(at, "/metadata/") && at != "/metadata/name" && !strings.HasPrefix(at, "/metadata/annotations")
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case goneType:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+func write(t *testing.T, verdicts []byte) {
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	_, _ = z.Write(verdicts)
+	_ = z.Close()
+	if err := os.WriteFile(*folder+"/verdicts.txt.gz", packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// record asks about a changed object: as a new one, as the update of what it was, and, if that is
+// wanted and the changed object can be, about the way back. What defaults would change is left
+// out: the tests that replay this have no defaults to set.
+func record(to *bytes.Buffer, s sample, c change, back bool) {
 	text, err := json.Marshal(apply(s.tree, c))
 	if err != nil {
 		return
@@ -118,13 +155,14 @@ func record(to *bytes.Buffer, s sample, c change) {
 	if err != nil || !stable {
 		return
 	}
-	for _, old := range []runtime.Object{nil, s.object} {
-		verb := "create"
-		if old != nil {
-			verb = "update"
-		}
-		if said, ok := ask(object, old, s.gvk); ok {
+	line := func(verb string, now, old runtime.Object) {
+		if said, ok := ask(now, old, s.gvk); ok {
 			fmt.Fprintf(to, "%s\t%s\t%s\n", verb, c, strings.Join(said, "\t"))
 		}
+	}
+	line("create", object, nil)
+	line("update", object, s.object)
+	if said, ok := ask(object, nil, s.gvk); back && !isUsualMetadata(c.At) && !strings.HasPrefix(c.At, "/status") && ok && len(said) == 0 {
+		line("back", s.object, object)
 	}
 }

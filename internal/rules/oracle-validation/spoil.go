@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +66,64 @@ func changes(at string, v any) (list []change) {
 		add(!v)
 	}
 	return list
+}
+
+// readChanges reads changes of single objects: TYPE NAME POINTER JSON on a line, where the JSON is
+// left out to remove what is there.
+func readChanges(file string) (map[string][]change, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]change{}
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		parts := strings.SplitN(line, " ", 4)
+		if len(parts) < 3 {
+			return nil, fmt.Errorf("%s: expected TYPE NAME POINTER JSON, received %q", file, line)
+		}
+		c := change{At: parts[2], Value: gone}
+		if len(parts) == 4 {
+			if err := json.Unmarshal([]byte(parts[3]), &c.Value); err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", file, line, err)
+			}
+			c.Value = grown(c.Value)
+		}
+		object := parts[0] + " " + parts[1]
+		found[object] = append(found[object], c)
+	}
+	return found, nil
+}
+
+// grown returns a value with what is too long to be written out: see changes.txt.
+func grown(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = grown(v[i])
+		}
+	case map[string]any:
+		if n, ok := v["$text"].(float64); ok {
+			return strings.Repeat("x", int(n))
+		}
+		if pair, ok := v["$list"].([]any); ok {
+			return slices.Repeat([]any{grown(pair[1])}, int(pair[0].(float64)))
+		}
+		if pair, ok := v["$map"].([]any); ok {
+			made := map[string]any{}
+			for i := range int(pair[0].(float64)) {
+				made["k"+strconv.Itoa(i)] = grown(pair[1])
+			}
+			return made
+		}
+		for name := range v {
+			v[name] = grown(v[name])
+		}
+	}
+	return v
 }
 
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

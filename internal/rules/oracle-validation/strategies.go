@@ -3,6 +3,12 @@ package oracle
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicybinding"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingwebhookconfiguration"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/resolver"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicy"
+	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingadmissionpolicybinding"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/validatingwebhookconfiguration"
 	"k8s.io/kubernetes/pkg/registry/apps/controllerrevision"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
@@ -12,9 +18,11 @@ import (
 	"k8s.io/kubernetes/pkg/registry/autoscaling/horizontalpodautoscaler"
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
+	"k8s.io/kubernetes/pkg/registry/certificates/certificates"
 	"k8s.io/kubernetes/pkg/registry/coordination/lease"
 	"k8s.io/kubernetes/pkg/registry/core/configmap"
 	"k8s.io/kubernetes/pkg/registry/core/endpoint"
+	"k8s.io/kubernetes/pkg/registry/core/event"
 	"k8s.io/kubernetes/pkg/registry/core/limitrange"
 	"k8s.io/kubernetes/pkg/registry/core/namespace"
 	"k8s.io/kubernetes/pkg/registry/core/node"
@@ -28,10 +36,13 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/service"
 	"k8s.io/kubernetes/pkg/registry/core/serviceaccount"
 	"k8s.io/kubernetes/pkg/registry/discovery/endpointslice"
+	"k8s.io/kubernetes/pkg/registry/flowcontrol/flowschema"
 	"k8s.io/kubernetes/pkg/registry/flowcontrol/prioritylevelconfiguration"
 	"k8s.io/kubernetes/pkg/registry/networking/ingress"
 	"k8s.io/kubernetes/pkg/registry/networking/ingressclass"
+	"k8s.io/kubernetes/pkg/registry/networking/ipaddress"
 	"k8s.io/kubernetes/pkg/registry/networking/networkpolicy"
+	"k8s.io/kubernetes/pkg/registry/networking/servicecidr"
 	"k8s.io/kubernetes/pkg/registry/node/runtimeclass"
 	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
 	"k8s.io/kubernetes/pkg/registry/rbac/clusterrole"
@@ -56,6 +67,7 @@ type strategy interface {
 var strategies = map[schema.GroupKind]strategy{
 	{Group: "", Kind: "ConfigMap"}:             configmap.Strategy,
 	{Group: "", Kind: "Endpoints"}:             endpoint.Strategy,
+	{Group: "", Kind: "Event"}:                 event.Strategy,
 	{Group: "", Kind: "LimitRange"}:            limitrange.Strategy,
 	{Group: "", Kind: "Namespace"}:             namespace.Strategy,
 	{Group: "", Kind: "Node"}:                  node.Strategy,
@@ -69,21 +81,32 @@ var strategies = map[schema.GroupKind]strategy{
 	{Group: "", Kind: "Service"}:               service.Strategy,
 	{Group: "", Kind: "ServiceAccount"}:        serviceaccount.Strategy,
 
-	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}: validatingwebhookconfiguration.Strategy,
+	// Nobody is asked whether the user may read the parameters.
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}:          mutatingadmissionpolicy.NewStrategy(nil, nil),
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}:   mutatingadmissionpolicybinding.NewStrategy(nil, nil, resolver.ResourceResolverFunc(nil)),
+	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:     mutatingwebhookconfiguration.Strategy,
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}:        validatingadmissionpolicy.NewStrategy(nil, nil),
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicyBinding"}: validatingadmissionpolicybinding.NewStrategy(nil, nil, resolver.ResourceResolverFunc(nil)),
+	{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}:   validatingwebhookconfiguration.Strategy,
 
-	{Group: "apps", Kind: "ControllerRevision"}:             controllerrevision.Strategy,
-	{Group: "apps", Kind: "DaemonSet"}:                      daemonset.Strategy,
-	{Group: "apps", Kind: "Deployment"}:                     deployment.Strategy,
-	{Group: "apps", Kind: "ReplicaSet"}:                     replicaset.Strategy,
-	{Group: "apps", Kind: "StatefulSet"}:                    statefulset.Strategy,
-	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: horizontalpodautoscaler.Strategy,
-	{Group: "batch", Kind: "CronJob"}:                       cronjob.Strategy,
-	{Group: "batch", Kind: "Job"}:                           job.Strategy,
-	{Group: "coordination.k8s.io", Kind: "Lease"}:           lease.Strategy,
-	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:      endpointslice.Strategy,
+	{Group: "apps", Kind: "ControllerRevision"}:                       controllerrevision.Strategy,
+	{Group: "apps", Kind: "DaemonSet"}:                                daemonset.Strategy,
+	{Group: "apps", Kind: "Deployment"}:                               deployment.Strategy,
+	{Group: "apps", Kind: "ReplicaSet"}:                               replicaset.Strategy,
+	{Group: "apps", Kind: "StatefulSet"}:                              statefulset.Strategy,
+	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:           horizontalpodautoscaler.Strategy,
+	{Group: "batch", Kind: "CronJob"}:                                 cronjob.Strategy,
+	{Group: "batch", Kind: "Job"}:                                     job.Strategy,
+	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}: certificates.Strategy,
+	{Group: "coordination.k8s.io", Kind: "Lease"}:                     lease.Strategy,
+	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:                endpointslice.Strategy,
 
+	{Group: "events.k8s.io", Kind: "Event"}:                                     event.Strategy,
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                 flowschema.Strategy,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: prioritylevelconfiguration.Strategy,
 
+	{Group: "networking.k8s.io", Kind: "IPAddress"}:                  ipaddress.Strategy,
+	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:                servicecidr.Strategy,
 	{Group: "networking.k8s.io", Kind: "Ingress"}:                    ingress.Strategy,
 	{Group: "networking.k8s.io", Kind: "IngressClass"}:               ingressclass.Strategy,
 	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:              networkpolicy.Strategy,

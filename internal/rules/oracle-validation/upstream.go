@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,21 +64,47 @@ func ask(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict,
 	if err != nil {
 		return nil, false
 	}
+	ctx := requestFor(s, gvk, m)
+	if old != nil {
+		return causes(rest.BeforeUpdate(s, ctx, object, old.DeepCopyObject()))
+	}
+	if isPrepared(ctx, s, object) {
+		return nil, false
+	}
+	uid := m.GetUID() // labels of jobs are to go with it
+	rest.FillObjectMetaSystemFields(m)
+	m.SetUID(uid)
+	return causes(rest.BeforeCreate(s, ctx, object))
+}
+
+func requestFor(s strategy, gvk schema.GroupVersionKind, m metav1.Object) context.Context {
 	namespace := ""
 	if s.NamespaceScoped() {
 		namespace = m.GetNamespace()
 	}
 	ctx := genericapirequest.WithNamespace(context.Background(), namespace)
-	ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
+	return genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
 		APIGroup: gvk.Group, APIVersion: gvk.Version, IsResourceRequest: true, Verb: "create",
 	})
-	if old == nil {
-		rest.FillObjectMetaSystemFields(m)
-		err = rest.BeforeCreate(s, ctx, object)
-	} else {
-		err = rest.BeforeUpdate(s, ctx, object, old.DeepCopyObject())
+}
+
+// isPrepared reports whether kube-apiserver changes an object before it looks at it, beyond
+// metadata and status. Then its answer is about another object than the one that is recorded.
+func isPrepared(ctx context.Context, s strategy, object runtime.Object) bool {
+	prepared := object.DeepCopyObject()
+	s.PrepareForCreate(ctx, prepared)
+	return !equality.Semantic.DeepEqual(essential(object), essential(prepared))
+}
+
+// essential returns a copy of an object without metadata and status.
+func essential(object runtime.Object) any {
+	copied := object.DeepCopyObject()
+	for _, name := range []string{"ObjectMeta", "Status"} {
+		if f := reflect.ValueOf(copied).Elem().FieldByName(name); f.IsValid() {
+			f.SetZero()
+		}
 	}
-	return causes(err)
+	return copied
 }
 
 func causes(err error) (said verdict, ok bool) {

@@ -1,0 +1,154 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// flowVerbs are those that rules of flow schemas can name.
+var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
+
+func isStar(v document.Value) bool { return v.Text() == "*" }
+
+func hasStar(list document.Value) bool {
+	for _, item := range list.Items() {
+		if isStar(item) {
+			return true
+		}
+	}
+	return false
+}
+
+func checkFlowVerbs(c *checker, verbs, _ document.Value) {
+	if hasStar(verbs) {
+		if verbs.Len() > 1 {
+			c.invalid(shown(verbs), "if '*' is present, must not specify other verbs")
+		}
+		return
+	}
+	for _, verb := range verbs.Items() {
+		if !slices.Contains(flowVerbs, verb.Text()) {
+			c.unsupported(shown(verbs), flowVerbs)
+			return
+		}
+	}
+}
+
+func flowNamespaces(c *checker, namespaces, _ document.Value) {
+	if hasStar(namespaces) {
+		return
+	}
+	for i, namespace := range namespaces.Items() {
+		c.pushItem(i)
+		for _, problem := range formats["dns-label"].check(namespace.Text()) {
+			c.invalid(namespace.Text(), "each member of this list must be '*' or a DNS-1123 label; "+problem)
+		}
+		c.pop()
+	}
+}
+
+func flowPaths(c *checker, paths, _ document.Value) {
+	if hasStar(paths) {
+		return
+	}
+	for i, path := range paths.Items() {
+		if problem := flowPathProblem(path.Text()); problem != "" {
+			c.pushItem(i)
+			c.invalid(path.Text(), problem)
+			c.pop()
+		}
+	}
+}
+
+func flowPathProblem(path string) string {
+	stars := strings.Count(path, "*")
+	switch {
+	case path == "":
+		return "must not be empty"
+	case !strings.HasPrefix(path, "/"):
+		return "must start with slash"
+	case strings.Contains(path, " "):
+		return "must not contain white-space"
+	case strings.Contains(path, "//"):
+		return "must not contain double slash"
+	case stars > 1 || stars == 1 && !strings.HasSuffix(path, "/*"):
+		return "wildcard can only do suffix matching"
+	}
+	return ""
+}
+
+// mostHashBits is how many bits the hash of a flow has, from which its hand of queues is dealt.
+const mostHashBits = 60
+
+// handSize wants to be able to deal a hand of queues.
+func handSize(c *checker, queuing, _ document.Value) {
+	queues, hand := number(queuing.Get("queues")), number(queuing.Get("handSize"))
+	switch {
+	case hand <= 0:
+		c.invalid(hand, "must be positive", "handSize")
+	case hand > queues:
+		c.invalid(hand, fmt.Sprintf("should not be greater than queues (%d)", queues), "handSize")
+	case math.Ceil(math.Log2(float64(queues))*float64(hand)) > mostHashBits:
+		c.invalid(hand, fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, hand, mostHashBits), "handSize")
+	}
+}
+
+// Objects of these names always are what kube-apiserver needs them to be.
+var (
+	mandatoryFlowSchemas = sync.OnceValue(func() map[string]document.Value {
+		const all = `"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"namespaces":["*"],"clusterScope":true}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`
+		return parsed(map[string]string{
+			"exempt": `{"matchingPrecedence":1,"priorityLevelConfiguration":{"name":"exempt"},
+				"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:masters"}}],` + all + `}]}`,
+			"catch-all": `{"matchingPrecedence":10000,"priorityLevelConfiguration":{"name":"catch-all"},"distinguisherMethod":{"type":"ByUser"},
+				"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:unauthenticated"}},{"kind":"Group","group":{"name":"system:authenticated"}}],` + all + `}]}`,
+		})
+	})
+	mandatoryPriorityLevels = sync.OnceValue(func() map[string]document.Value {
+		return parsed(map[string]string{
+			"exempt":    `{"type":"Exempt"}`,
+			"catch-all": `{"type":"Limited","limited":{"nominalConcurrencyShares":5,"lendablePercent":0,"limitResponse":{"type":"Reject"}}}`,
+		})
+	})
+)
+
+func parsed(texts map[string]string) map[string]document.Value {
+	all := make(map[string]document.Value, len(texts))
+	for name, text := range texts {
+		value, err := document.ParseJSON([]byte(text))
+		if err != nil {
+			panic(err) // a test reads them
+		}
+		all[name] = value
+	}
+	return all
+}
+
+func mandatoryFlowSchema(c *checker, schema, _ document.Value) {
+	name := schema.Lookup("metadata", "name").Text()
+	c.mandatory(schema.Get("spec"), mandatoryFlowSchemas()[name], fmt.Sprintf("spec of '%s' must equal the fixed value", name))
+}
+
+// mandatoryPriorityLevel lets the shares of the level for exempt requests be changed.
+func mandatoryPriorityLevel(c *checker, level, _ document.Value) {
+	name := level.Lookup("metadata", "name").Text()
+	spec, detail := level.Get("spec"), fmt.Sprintf("spec of '%s' must equal the fixed value", name)
+	if name == "exempt" {
+		spec, detail = spec.Without("exempt"), "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value"
+	}
+	c.mandatory(spec, mandatoryPriorityLevels()[name], detail)
+}
+
+func (c *checker) mandatory(spec, want document.Value, detail string) {
+	if want.IsAbsent() {
+		return
+	}
+	if t, _ := below(c.kind, "spec"); !same(t, false, spec, want) {
+		c.invalid(shown(spec), detail, "spec")
+	}
+}

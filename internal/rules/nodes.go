@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// nodeTaints checks taints. kube-apiserver says that they are in the metadata.
+func nodeTaints(c *checker, taints, _ document.Value) {
+	where := c.where
+	c.where = []step{{name: "metadata"}, {name: "taints"}}
+	c.taints(taints)
+	c.where = where
+}
+
+func (c *checker) taints(taints document.Value) {
+	seen := map[[2]string]bool{}
+	for i, taint := range taints.Items() {
+		key, value, effect := taint.Get("key").Text(), taint.Get("value").Text(), taint.Get("effect").Text()
+		c.pushItem(i)
+		c.invalidAll(key, formats["qualified-name"].check(key), "key")
+		if problems := formats["label-value"].check(value); len(problems) > 0 {
+			c.invalid(value, strings.Join(problems, ";"), "value")
+		}
+		c.push("effect")
+		c.requiredEnum(effect, "NoSchedule", "PreferNoSchedule", "NoExecute")
+		c.pop()
+		if seen[[2]string{key, effect}] {
+			c.duplicate(shown(taint))
+			c.errs[len(c.errs)-1].Detail = "taints must be unique by key and effect pair"
+		}
+		seen[[2]string{key, effect}] = true
+		c.pop()
+	}
+}
+
+// Annotations of nodes that were fields before there were fields for them.
+const (
+	taintsAnnotation = "scheduler.alpha.kubernetes.io/taints"
+	avoidAnnotation  = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+)
+
+// nodeAnnotations checks annotations that kube-apiserver reads. What it says about what it can not
+// read is said by the decoder of these Go types.
+func nodeAnnotations(c *checker, annotations, _ document.Value) {
+	if text := annotations.Get(taintsAnnotation).Text(); text != "" {
+		var read []corev1.Taint
+		if err := json.Unmarshal([]byte(text), &read); err != nil {
+			c.invalid(taintsAnnotation, err.Error())
+		} else if taints, err := document.ParseJSON([]byte(text)); err == nil {
+			c.push(taintsAnnotation)
+			c.taints(taints)
+			c.pop()
+		}
+	}
+	if text := annotations.Get(avoidAnnotation).Text(); text != "" {
+		var read corev1.AvoidPods
+		if err := json.Unmarshal([]byte(text), &read); err != nil {
+			c.invalid(avoidAnnotation, err.Error(), "AvoidPods")
+			return
+		}
+		c.push(avoidAnnotation)
+		for i, entry := range read.PreferAvoidPods {
+			c.pushItem(i)
+			if owner := entry.PodSignature.PodController; owner == nil {
+				c.required("", "PodSignature")
+			} else if owner.Controller != nil && !*owner.Controller {
+				c.invalid(false, "must point to a controller", "PodSignature", "PodController", "Controller")
+			}
+			c.pop()
+		}
+		c.pop()
+	}
+}
+
+// nodeAmounts checks how much of what a node has.
+func nodeAmounts(c *checker, list, _ document.Value) {
+	for name, v := range list.Fields() {
+		c.push(name)
+		c.quantity(name, v)
+		c.pop()
+	}
+}
+
+// cidrsOf returns a node's addresses. There was one field for them before there was a list, and who
+// sets it means it.
+func cidrsOf(spec document.Value) []string {
+	first, all := spec.Get("podCIDR").Text(), texts(spec.Get("podCIDRs"))
+	if first != "" && (len(all) == 0 || all[0] != first) {
+		return []string{first}
+	}
+	return all
+}
+
+// podCIDRs wants one range of addresses of each family.
+func podCIDRs(c *checker, spec, _ document.Value) {
+	cidrs := cidrsOf(spec)
+	c.push("podCIDRs")
+	defer c.pop()
+	for i, cidr := range cidrs {
+		c.pushItem(i)
+		c.own(validation.IsValidCIDRForLegacyField(nil, cidr, true, nil))
+		c.pop()
+	}
+	if len(cidrs) < 2 {
+		return
+	}
+	dual, err := netutils.IsDualStackCIDRStrings(cidrs)
+	if err != nil {
+		e := field.InternalError(nil, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%v", err))
+		c.fail(e.Type, e.BadValue, e.Detail)
+	}
+	if !dual || len(cidrs) > 2 {
+		c.invalid(cidrs, "may specify no more than one CIDR for each IP family")
+	}
+}
+
+const podCIDRFixed = `node updates may not change podCIDR except from "" to valid`
+
+// podCIDRsFrozen refuses other addresses than a node has, once for each that is another.
+func podCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
+	cidrs, old := cidrsOf(spec), cidrsOf(oldSpec)
+	if len(old) == 0 {
+		return
+	}
+	if len(old) != len(cidrs) {
+		c.forbidden(podCIDRFixed, "podCIDRs")
+		return
+	}
+	for i, cidr := range cidrs {
+		if cidr != old[i] {
+			c.forbidden(podCIDRFixed, "podCIDRs")
+		}
+	}
+}

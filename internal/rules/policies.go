@@ -1,0 +1,79 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// mostAuditExpression is how long the expression of an audit annotation may be.
+const mostAuditExpression = 5 * 1024
+
+// paramVersion checks the apiVersion of a policy's parameters.
+func paramVersion(c *checker, now, _ document.Value) {
+	text := now.Text()
+	group, version, has := strings.Cut(text, "/")
+	switch {
+	case text == "/":
+		group, version = "", ""
+	case strings.Contains(version, "/"):
+		c.invalid(text, "unexpected GroupVersion string: "+text)
+		return
+	case !has:
+		group, version = "", text
+	}
+	if group != "" {
+		c.invalidJoined(group, formats["dns-subdomain"].check(group))
+	}
+	if version == "" {
+		c.invalid(text, "version must be specified")
+	} else {
+		c.invalidJoined(version, validation.IsDNS1035Label(version))
+	}
+}
+
+// invalidJoined reports problems as one.
+func (c *checker) invalidJoined(bad string, problems []string) {
+	if len(problems) > 0 {
+		c.invalid(bad, strings.Join(problems, ","))
+	}
+}
+
+func paramKind(c *checker, now, _ document.Value) {
+	if problems := validation.IsDNS1035Label(strings.ToLower(now.Text())); len(problems) > 0 {
+		c.invalid(now.Text(), "may have mixed case, but should otherwise match: "+strings.Join(problems, ","))
+	}
+}
+
+// reservedInExpressions are words that no variable may be called.
+var reservedInExpressions = map[string]bool{
+	"true": true, "false": true, "null": true, "in": true, "as": true, "break": true, "const": true,
+	"continue": true, "else": true, "for": true, "function": true, "if": true, "import": true, "let": true,
+	"loop": true, "package": true, "namespace": true, "return": true, "var": true, "void": true, "while": true,
+}
+
+// expressionName wants a name that an expression can use.
+func expressionName(c *checker, now, _ document.Value) {
+	if name := now.Text(); !isCIdentifier(name) || reservedInExpressions[name] {
+		c.invalid(name, "must be a valid CEL identifier")
+	}
+}
+
+// auditAnnotation checks an annotation of audit events, whose name starts with that of the policy.
+func auditAnnotation(c *checker, annotation, _ document.Value) {
+	policy, key := c.scopes[0].now.Lookup("metadata", "name").Text(), annotation.Get("key").Text()
+	if policy == "" {
+		c.invalid(key, "requires metadata.name be non-empty", "key")
+	} else {
+		c.invalidAll(policy+"/"+key, formats["qualified-name"].check(policy+"/"+key), "key")
+	}
+	switch n := len(strings.TrimSpace(annotation.Get("valueExpression").Text())); {
+	case n == 0:
+		c.required("valueExpression is not specified", "valueExpression")
+	case n > mostAuditExpression:
+		c.required(fmt.Sprintf("must not exceed %d bytes in length", mostAuditExpression), "valueExpression")
+	}
+}

@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// keyUsages are what certificates can be for.
+var keyUsages = []string{
+	"any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only",
+	"digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement",
+	"key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
+}
+
+// certificateRequest wants a request whose signature is that of its key.
+func certificateRequest(c *checker, now, _ document.Value) {
+	if err := readRequest(now.Text()); err != nil {
+		c.invalid(now.Text(), err.Error())
+	}
+}
+
+func readRequest(text string) error {
+	content, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return err
+	}
+	block, _ := pem.Decode(content)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return errors.New("PEM block type must be CERTIFICATE REQUEST")
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return err
+	}
+	return request.CheckSignature()
+}
+
+// Limits of a signer's name: domain/path.
+const (
+	mostSignerDomain = validation.DNS1123SubdomainMaxLength
+	mostSignerPath   = validation.DNS1123SubdomainMaxLength + 1 + validation.DNS1123LabelMaxLength
+	mostSignerName   = mostSignerDomain + 1 + mostSignerPath
+)
+
+func signerName(c *checker, now, _ document.Value) {
+	name := now.Text()
+	domain, path, ok := strings.Cut(name, "/")
+	switch {
+	case name == "":
+		c.required("")
+		return
+	case name == "kubernetes.io/legacy-unknown":
+		c.invalid(name, "the legacy signerName is not allowed via this API version")
+		return
+	case !ok || strings.Contains(path, "/"):
+		c.invalid(name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")
+		return
+	}
+	if len(domain) > mostSignerDomain {
+		c.tooLong(mostSignerDomain)
+	}
+	c.signerLabels(domain, formats["dns-label"])
+	if !strings.Contains(domain, ".") {
+		c.invalid(domain, "should be a domain with at least two segments separated by dots")
+	}
+	c.signerLabels(path, formats["dns-subdomain"])
+	if len(name) > mostSignerName {
+		c.tooLong(mostSignerName)
+	}
+}
+
+// signerLabels reports the first label that is wrong.
+func (c *checker) signerLabels(text string, f format) {
+	for label := range strings.SplitSeq(text, ".") {
+		problems := f.check(label)
+		for _, problem := range problems {
+			c.invalid(text, fmt.Sprintf("validating label %q: %s", label, problem))
+		}
+		if len(problems) > 0 {
+			return
+		}
+	}
+}
+
+func keyUsage(c *checker, now, _ document.Value) {
+	for _, usage := range keyUsages {
+		if usage == now.Text() {
+			return
+		}
+	}
+	c.unsupported(now.Text(), keyUsages)
+}

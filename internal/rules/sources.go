@@ -1,0 +1,94 @@
+package rules
+
+import (
+	"net"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// projectedPaths refuses a file that is there twice.
+func projectedPaths(c *checker, sources, _ document.Value) {
+	seen := map[string]bool{}
+	visit := func(path string, shownAs string) {
+		if path == "" {
+			return
+		}
+		if seen[path] {
+			c.invalid(shownAs, "conflicting duplicate paths")
+		}
+		seen[path] = true
+	}
+	for _, source := range sources.Items() {
+		for _, kind := range []string{"secret", "configMap"} {
+			of := source.Get(kind)
+			for _, item := range of.Get("items").Items() {
+				visit(item.Get("path").Text(), of.Get("name").Text())
+			}
+		}
+		for _, item := range source.Lookup("downwardAPI", "items").Items() {
+			visit(item.Get("path").Text(), item.Get("path").Text())
+		}
+		for _, kind := range []string{"serviceAccountToken", "clusterTrustBundle"} {
+			path := source.Lookup(kind, "path").Text()
+			visit(path, path)
+		}
+	}
+}
+
+// flexOption refuses options that only Kubernetes itself gives to drivers.
+func flexOption(c *checker, _, _ document.Value) {
+	domain, _, _ := strings.Cut(c.key(), "/")
+	domain = "." + strings.ToLower(domain)
+	if strings.HasSuffix(domain, ".kubernetes.io") || strings.HasSuffix(domain, ".k8s.io") {
+		c.invalid(c.key(), "kubernetes.io and k8s.io namespaces are reserved")
+	}
+}
+
+// mostTenant is how long the name of a tenant may be.
+const mostTenant = 64
+
+func quobyteRegistry(c *checker, volume, _ document.Value) {
+	registry := volume.Get("registry").Text()
+	if registry == "" {
+		return
+	}
+	if len(volume.Get("tenant").Text()) > mostTenant {
+		c.required("must be a UUID and may not exceed a length of 64 characters", "tenant")
+		return
+	}
+	for pair := range strings.SplitSeq(registry, ",") {
+		if _, _, err := net.SplitHostPort(pair); err != nil {
+			c.invalid(registry, "must be a host:port pair or multiple pairs separated by commas", "registry")
+		}
+	}
+}
+
+// iscsiNames are how names of initiators and targets are written, by their beginning.
+var iscsiNames = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		"iqn": regexp.MustCompile(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
+		"eui": regexp.MustCompile(`^eui.[[:alnum:]]{16}$`),
+		"naa": regexp.MustCompile(`^naa.[[:alnum:]]{32}$`),
+	}
+})
+
+func iscsiName(c *checker, now, _ document.Value) {
+	text := now.Text()
+	pattern := iscsiNames()[text[:min(3, len(text))]]
+	if pattern == nil || !pattern.MatchString(text) {
+		c.invalid(text, "must be valid format")
+	}
+}
+
+// mostPortal is how long the name of a volume and its portal may be together.
+const mostPortal = 64
+
+func iscsiPortalLength(c *checker, volume, _ document.Value) {
+	name, portal := c.scopes[0].now.Lookup("metadata", "name").Text(), volume.Get("targetPortal").Text()
+	if !isNothing(volume.Get("initiatorName")) && len(name)+1+len(portal) > mostPortal {
+		c.invalid(portal, "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.", "targetportal")
+	}
+}

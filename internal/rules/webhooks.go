@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// domainName wants a name with a domain of its own: three labels at least.
+func domainName(c *checker, now, _ document.Value) {
+	c.own(validation.IsFullyQualifiedName(nil, now.Text()))
+}
+
+// webhookClient checks how a webhook is reached: by its URL, or as a service.
+func webhookClient(c *checker, client, _ document.Value) {
+	address, service := client.Get("url"), client.Get("service")
+	switch {
+	case isNothing(address) == isNothing(service):
+		c.required("exactly one of url or service is required")
+	case !isNothing(address):
+		c.webhookURL(address.Text(), "url")
+	default:
+		c.push("service")
+		c.webhookService(service)
+		c.pop()
+	}
+}
+
+func (c *checker) webhookURL(text, at string) {
+	const form = "; desired format: https://host[/path]"
+	u, err := url.Parse(text)
+	if err != nil {
+		c.required("url must be a valid URL: "+err.Error()+form, at)
+		return
+	}
+	if u.Scheme != "https" {
+		c.invalid(u.Scheme, "'https' is the only allowed URL scheme"+form, at)
+	}
+	if u.Host == "" {
+		c.invalid(u.Host, "host must be specified"+form, at)
+	}
+	if u.User != nil {
+		c.invalid(u.User.String(), "user information is not permitted in the URL", at)
+	}
+	if u.Fragment != "" {
+		c.invalid(u.Fragment, "fragments are not permitted in the URL", at)
+	}
+	if u.RawQuery != "" {
+		c.invalid(u.RawQuery, "query parameters are not permitted in the URL", at)
+	}
+}
+
+// webhookService takes the name for the namespace and the other way round, as kube-apiserver does:
+// both must be there, so that only shows in which is reported first.
+func (c *checker) webhookService(service document.Value) {
+	for _, name := range []string{"namespace", "name"} {
+		if service.Get(name).Text() == "" {
+			c.required("", webhookServiceFields[name])
+		}
+	}
+	if n := number(service.Get("port")); n < 1 || n > 65535 {
+		c.invalid(n, "port is not valid: "+strings.Join(validation.IsValidPortNum(int(n)), ", "), "port")
+	}
+	c.webhookPath(service.Get("path").Text())
+}
+
+// webhookServiceFields says where kube-apiserver reports that a field of a service is missing.
+var webhookServiceFields = map[string]string{"namespace": "name", "name": "namespace"}
+
+func (c *checker) webhookPath(path string) {
+	switch path {
+	case "", "/":
+		return
+	case "//":
+		c.invalid(path, "segment[0] may not be empty", "path")
+		return
+	}
+	if path[0] != '/' {
+		c.invalid(path, "must start with a '/'", "path")
+	}
+	segments := strings.Split(strings.TrimSuffix(path[1:], "/"), "/")
+	for i, segment := range segments {
+		if segment == "" {
+			c.invalid(path, fmt.Sprintf("segment[%d] may not be empty", i), "path")
+			continue
+		}
+		for _, problem := range formats["dns-subdomain"].check(segment) {
+			c.invalid(path, fmt.Sprintf("segment[%d]: %v", i, problem), "path")
+		}
+	}
+}
+
+// reviewVersions wants one version of AdmissionReview that the server speaks.
+func reviewVersions(c *checker, versions, _ document.Value) {
+	spoken := false
+	for i, v := range versions.Items() {
+		version := v.Text()
+		c.pushItem(i)
+		if c.first(versions, "", version, false) < i {
+			c.invalid(version, "duplicate version")
+		} else {
+			c.invalidAll(version, validation.IsDNS1035Label(version))
+		}
+		c.pop()
+		spoken = spoken || version == "v1" || version == "v1beta1"
+	}
+	if !spoken {
+		c.invalid(shown(versions), "must include at least one of v1, v1beta1")
+	}
+}
+
+// admissionResources refuses resources that others in the list include. What a mutating or
+// validating rule says about subresources is written after a slash; * stands for all.
+func admissionResources(c *checker, resources, _ document.Value) {
+	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // x of x/*, and x of */x
+	plain := false                                                 // whether the last resource without a subresource is one
+	for i, r := range resources.Items() {
+		text := r.Text()
+		c.pushItem(i)
+		resource, below, has := strings.Cut(text, "/")
+		switch {
+		case text == "":
+			c.required("")
+		case !has:
+			plain = text != "*"
+		default:
+			if withAllBelow[resource] {
+				c.invalid(text, fmt.Sprintf("if '%s/*' is present, must not specify %s", resource, text))
+			}
+			if belowAll[below] {
+				c.invalid(text, fmt.Sprintf("if '*/%s' is present, must not specify %s", below, text))
+			}
+			if below == "*" {
+				withAllBelow[resource] = true
+			}
+			if resource == "*" {
+				belowAll[below] = true
+			}
+		}
+		c.pop()
+	}
+	if resources.Len() > 1 && c.first(resources, "", "*/*", false) >= 0 {
+		c.invalid(shown(resources), "if '*/*' is present, must not specify other resources")
+	}
+	if plain && c.first(resources, "", "*", false) >= 0 {
+		c.invalid(shown(resources), "if '*' is present, must not specify other resources without subresources")
+	}
+}
