@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -48,7 +49,7 @@ func (w *writing) update(ctx context.Context, body sent) error {
 	there := w.stored.Lookup("metadata", "uid").Text()
 	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
 		return apierrors.NewConflict(e.resource(), w.Name,
-			preconditionError("UID", uid, there))
+			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
 	}
 	return w.replace(body)
 }
