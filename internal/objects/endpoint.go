@@ -110,7 +110,7 @@ func kindResource(k *kinds.Kind) schema.GroupResource {
 // whole returns what was sent as a whole object in the way that is stored.
 func (e *Endpoint) whole(doc document.Value) document.Value {
 	if e.Subresource == scale {
-		return e.body.Default(doc)
+		return withoutZero(e.body.Default(doc))
 	}
 	return e.Kind.Fold(e.body.Default(doc))
 }

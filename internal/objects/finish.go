@@ -124,7 +124,7 @@ func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
 	if errs := e.stored.Validate(w.after.Document, w.stored); len(errs) > 0 {
-		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}, w.Name, errs)
+		return apierrors.NewInvalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
 	if w.live == nil && e.Kind.Namespaced {
 		if err := w.checkNamespace(ctx); err != nil {

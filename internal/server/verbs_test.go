@@ -122,3 +122,11 @@ func TestSubresources(t *testing.T) {
 	c.call("GET", deployments+"/web/log", "").want(404, "no subresource")
 	c.call("POST", deployments+"/web/status", deployment(1, "")).want(405)
 }
+	patch := func(replicas string) *answered {
+		return c.call("PATCH", deployments+"/web/scale", `{"spec":{"replicas":`+replicas+`}}`, "Content-Type: "+mergeType)
+	}
+	patch("-1").want(422, `Scale.autoscaling \"web\" is invalid: spec.replicas`)
+	patch("0").want(200, `"spec":{}`)
+	if got := c.call("GET", deployments+"/web", "").want(200, `"replicas":0`).text; strings.Contains(got, `"subresource":"scale"`) {
+		t.Errorf("somebody owns what is scaled to nothing: %s", got)
+	}
