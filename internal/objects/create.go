@@ -95,3 +95,4 @@ func (w *writing) applyRequest() apply.Request {
 		Force:       w.Force,
 	}
 }
+		Empty:       w.Endpoint.empty,
