@@ -19,6 +19,9 @@ func (o *Objects) Update(ctx context.Context, r *Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if err := body.checkManaged(); err != nil {
+		return Result{}, r.unfit(err.Error())
+	}
 	if body.document, err = r.clean(r.Endpoint.body, body.document); err != nil {
 		return Result{}, err
 	}
