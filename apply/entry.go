@@ -71,6 +71,10 @@ func seconds(t time.Time) int64 {
 	return t.Unix()
 }
 
+// SortEntries puts entries in the order in which Kubernetes writes them. Those of a [Result] are in it if
+// those that were read are, or some changed.
+func SortEntries(entries []Entry) { sortEntries(entries) }
+
 func sortEntries(entries []Entry) {
 	if !slices.IsSortedFunc(entries, compareEntries) {
 		slices.SortStableFunc(entries, compareEntries)

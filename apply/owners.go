@@ -46,9 +46,13 @@ func (e *Engine) readOwners(live Object, t *schema.Type, r Request) (*owners, er
 	if err != nil || len(live.Entries) > 0 || live.Document.IsAbsent() {
 		return o, err
 	}
-	all := e.compare(t, document.NewMap(), live.Document).without(e.options.Reset[r.Version])
+	empty := r.Empty
+	if empty.IsAbsent() {
+		empty = document.NewMap()
+	}
+	all := e.compare(t, empty, live.Document).without(e.options.Reset[r.Version])
 	before := Entry{Manager: beforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	return o, o.join(before, all.Added.Difference(neverOwned), r.Time)
+	return o, o.join(before, all.set().Difference(neverOwned), r.Time)
 }
 
 // readEntries lists the owners, with their sets fitted to the topologies of today.

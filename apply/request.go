@@ -22,6 +22,10 @@ type Request struct {
 	Time time.Time
 	// Force takes conflicting fields over.
 	Force bool
+	// Empty is what an object has at this version although nobody has set anything,
+	// such as structs that are always there. Of an object that nobody owns yet, only
+	// what differs from it gets an owner before the first apply. Absent means nothing.
+	Empty document.Value
 	// ForcePaths takes over only conflicting fields at or below these paths.
 	ForcePaths []fieldset.Path
 }

@@ -117,6 +117,19 @@ func TestBeforeFirstApply(t *testing.T) {
 		s.apply("m", `number: 1`)
 		s.owners("m .number", "before-first-apply/Update .number")
 	})
+	t.Run("what is always there", func(t *testing.T) {
+		live := Object{Document: parse(`{apiVersion: v1, number: 1, text: x, struct: {a: 1}, atomicStruct: {}}`)}
+		result, err := mustEngine(Options{}).Apply(live, parse(`flag: true`), Request{
+			Manager: "m", Version: "v1", Empty: parse(`{text: "", struct: {}, atomicStruct: {}}`),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = `{"f:number":{},"f:struct":{"f:a":{}},"f:text":{}}`
+		if got := result.Object.Entries[1]; got.Manager != beforeFirstApply || got.FieldsV1 != want {
+			t.Errorf("%s owns %s, want %s", got.Manager, got.FieldsV1, want)
+		}
+	})
 	t.Run("updates do not start tracking", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(live)

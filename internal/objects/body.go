@@ -106,32 +106,6 @@ func (r *Request) withKind(doc document.Value) (document.Value, error) {
 	return doc, nil
 }
 
-// entries returns the entries that an object has before a plain write is tracked: those that the
-// client sent, if it sent some that can be read, else those of the live object. An empty list,
-// or one with an empty entry, says that nobody owns anything.
-func (s sent) entries(live apply.Object) []apply.Entry {
-	if isReset(s.managed) {
-		return nil
-	}
-	if s.managed.Kind() != document.List {
-		return live.Entries
-	}
-	o, err := apply.SplitObject(document.NewMap(document.Field{
-		Name: "metadata", Value: document.NewMap(document.Field{Name: "managedFields", Value: s.managed}),
-	}))
-	if err != nil || len(o.Entries) == 0 {
-		return live.Entries
-	}
-	return o.Entries
-}
-
-func isReset(managed document.Value) bool {
-	if managed.Kind() != document.List {
-		return false
-	}
-	return managed.Len() == 0 || managed.Len() == 1 && managed.At(0).Kind() == document.Map && managed.At(0).Len() == 0
-}
-
 // invalid returns the error for a configuration that does not fit the kind. It begins as in
 // Kubernetes, which takes it for a fault of its own.
 func (r *Request) invalid(err *apply.InvalidError) error {

@@ -28,6 +28,9 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	if body.resourceVersion != "" {
 		return Result{}, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
+	if err := body.checkManaged(); err != nil {
+		return Result{}, r.unfit(err.Error())
+	}
 	if body.document, err = r.clean(r.Endpoint.body, body.document); err != nil {
 		return Result{}, err
 	}
@@ -93,5 +96,6 @@ func (w *writing) applyRequest() apply.Request {
 		Version:     w.Endpoint.BodyVersion,
 		Time:        w.all.Now(),
 		Force:       w.Force,
+		Empty:       w.Endpoint.empty,
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -153,23 +154,21 @@ func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Obje
 	return Deleted{Object: written[0], Waits: true, Revision: revision}, nil
 }
 
-// checkPreconditions refuses to delete another object than the client means.
+// checkPreconditions refuses to delete another object than the client means. The errors are those of
+// Kubernetes, which name the kind where others name the resource.
 func (d *Deletion) checkPreconditions(live *cache.Object, doc document.Value) error {
+	differs := func(field, meant, there, happened string) error {
+		kind := schema.GroupResource{Group: d.Endpoint.Kind.Group, Resource: d.Endpoint.Kind.Name}
+		return apierrors.NewConflict(kind, d.Name, fmt.Errorf(
+			"the %[1]s in the precondition (%[2]s) does not match the %[1]s in record (%[3]s). The object might have been %[4]s", field, meant, there, happened))
+	}
 	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != "" && d.UID != uid {
-		return apierrors.NewConflict(d.Endpoint.resource(), d.Name,
-			preconditionError("UID", d.UID, uid))
+		return differs("UID", d.UID, uid, "deleted and then recreated")
 	}
 	if there := fmt.Sprint(live.Revision()); d.ResourceVersion != "" && d.ResourceVersion != there {
-		return apierrors.NewConflict(d.Endpoint.resource(), d.Name,
-			preconditionError("ResourceVersion", d.ResourceVersion, there))
+		return differs("ResourceVersion", d.ResourceVersion, there, "modified")
 	}
 	return nil
-}
-
-// preconditionError says in which field an object is another than the one that is meant, in the
-// words of Kubernetes.
-func preconditionError(field, expected, received string) error {
-	return errors.New("Precondition failed: " + field + " in precondition: " + expected + ", " + field + " in object meta: " + received)
 }
 
 // deletedAtOnce is how many objects are deleted side by side, so that they share the wait for the

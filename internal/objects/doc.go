@@ -25,7 +25,7 @@
 //
 //	objects.go    what it works with
 //	endpoint.go   where objects are written: kind, version, subresource; at.go, how they are shown
-//	request.go    who wants what; body.go, what was sent
+//	request.go    who wants what; body.go, what was sent; entries.go, what was sent as managedFields
 //	write.go      the way of all writes
 //	  create.go, update.go, apply.go, patch.go   what the verbs make of an object
 //	  lastapplied.go   kubectl's own way to apply, and those who come from it

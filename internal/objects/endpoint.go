@@ -34,7 +34,7 @@ type Endpoint struct {
 	body, values, stored *rules.Type
 	// objectVersion is the apiVersion of objects here, storedVersion that at which they are stored.
 	objectVersion, storedVersion string
-	// empty is an object in which nobody has set anything.
+	// empty is what is sent to the endpoint if nobody has set anything in it.
 	empty document.Value
 	// strategies are how patches merge what is sent here.
 	strategies func() (*strategic.Type, error)
@@ -81,7 +81,7 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 	if e.stored, err = valuesOf(e.storedVersion, k.Name); err != nil {
 		return nil, err
 	}
-	e.empty, e.extra = e.values.Empty(), o.Extras[k.StoreName()]
+	e.empty, e.extra = e.body.Empty(), o.Extras[k.StoreName()]
 	e.strategies = sync.OnceValues(func() (*strategic.Type, error) { return strategiesOf(e.BodyVersion, e.BodyKind) })
 	e.form = o.formOf(e)
 	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})
@@ -110,7 +110,7 @@ func kindResource(k *kinds.Kind) schema.GroupResource {
 // whole returns what was sent as a whole object in the way that is stored.
 func (e *Endpoint) whole(doc document.Value) document.Value {
 	if e.Subresource == scale {
-		return e.body.Default(doc)
+		return withoutZero(e.body.Default(doc))
 	}
 	return e.Kind.Fold(e.body.Default(doc))
 }

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -48,22 +49,28 @@ func (w *writing) finish(ctx context.Context) error {
 	return nil
 }
 
-// clean drops what the kind does not have: unknown fields, of which the client is told as it
-// wishes, and nulls. What is of the wrong type is an error.
+// clean drops what the kind does not have. What can't be an object of the kind is refused.
 func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value, error) {
-	// Numbers that come as JSON in the body of an object are read by Go; all others are made before.
-	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Patch})
+	doc, err := r.fit(values, doc)
 	if err != nil {
 		return doc, r.unfit(err.Error())
 	}
-	if len(unknown) == 0 || r.Validation == Ignore {
-		return doc, nil
+	return doc, nil
+}
+
+// fit drops what the kind does not have: unknown fields, of which the client is told as it
+// wishes, and nulls. What is of the wrong type is an error.
+func (r *Request) fit(values *rules.Type, doc document.Value) (document.Value, error) {
+	// Numbers that come as JSON in the body of an object are read by Go; all others are made before.
+	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Patch})
+	if err != nil || len(unknown) == 0 || r.Validation == Ignore {
+		return doc, err
 	}
 	for i, path := range unknown {
 		unknown[i] = fmt.Sprintf("unknown field %q", path)
 	}
 	if r.Validation == Strict {
-		return doc, r.unfit("strict decoding error: " + strings.Join(unknown, ", "))
+		return doc, errors.New("strict decoding error: " + strings.Join(unknown, ", "))
 	}
 	for _, text := range unknown {
 		r.Warn(text)
@@ -123,8 +130,9 @@ func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
-	if errs := e.stored.Validate(w.after.Document, w.stored); len(errs) > 0 {
-		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}, w.Name, errs)
+	errs := append(e.stored.Validate(w.after.Document, w.stored), checkManagers(w.after.Entries)...)
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
 	if w.live == nil && e.Kind.Namespaced {
 		if err := w.checkNamespace(ctx); err != nil {

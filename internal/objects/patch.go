@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/codec"
@@ -52,8 +54,11 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return err
 	}
-	if after.document, err = w.clean(e.body, after.document); err != nil {
-		return unprocessable(err) // the patch could be read, but not what it makes
+	if err := after.checkManaged(); err != nil {
+		return w.unfitPatch(err)
+	}
+	if after.document, err = w.fit(e.body, after.document); err != nil {
+		return w.unfitPatch(err)
 	}
 	if err := w.checkName(after.document); err != nil {
 		return err
@@ -87,13 +92,14 @@ func strategiesOf(apiVersion, kind string) (*strategic.Type, error) {
 	return strategic.FromGoType(t)
 }
 
-// unprocessable makes an error one about the content of a request, not about its form.
-func unprocessable(err error) error {
-	var status *apierrors.StatusError
-	if errors.As(err, &status) && status.ErrStatus.Reason == metav1.StatusReasonBadRequest {
-		status.ErrStatus.Code, status.ErrStatus.Reason = http.StatusUnprocessableEntity, metav1.StatusReasonInvalid
+// unfitPatch is the error for a patch that could be read, but makes what can't be an object of the
+// kind. It has the patch in it, unless it is one of a Secret.
+func (w *writing) unfitPatch(err error) error {
+	shown := w.Body.Text
+	if w.Endpoint.isSecret() {
+		shown = "(the values of Secrets are not shown)"
 	}
-	return err
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
 }
 
 // patchError says to a client why its patch was refused. Of a Secret it says where, and not which

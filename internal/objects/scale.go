@@ -8,6 +8,16 @@ import (
 // A scale is a small object that stands for a large one. What is written to it is written to the
 // other: the replicas, and who owns them.
 
+// withoutZero returns a scale as Kubernetes reads it: a scale to nothing has no replicas, so that who
+// writes it takes them from their owners and does not own them.
+func withoutZero(scale document.Value) document.Value {
+	spec := scale.Get("spec")
+	if n, ok := spec.Get("replicas").Int64(); !ok || n != 0 {
+		return scale
+	}
+	return scale.With("spec", spec.Without("replicas"))
+}
+
 // throughScale has something done to the scale of the object that is there, and does the same to
 // the object.
 func (w *writing) throughScale(do func(apply.Object) (apply.Result, error)) error {

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -17,6 +18,9 @@ func (o *Objects) Update(ctx context.Context, r *Request) (Result, error) {
 	body, err := r.read(document.Value{})
 	if err != nil {
 		return Result{}, err
+	}
+	if err := body.checkManaged(); err != nil {
+		return Result{}, r.unfit(err.Error())
 	}
 	if body.document, err = r.clean(r.Endpoint.body, body.document); err != nil {
 		return Result{}, err
@@ -48,7 +52,7 @@ func (w *writing) update(ctx context.Context, body sent) error {
 	there := w.stored.Lookup("metadata", "uid").Text()
 	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
 		return apierrors.NewConflict(e.resource(), w.Name,
-			preconditionError("UID", uid, there))
+			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
 	}
 	return w.replace(body)
 }

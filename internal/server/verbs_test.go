@@ -41,10 +41,22 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 		body := strings.Replace(configMap("m", "a", "1"), `"name":"m"`, `"name":"m","managedFields":`+managed, 1)
 		return c.call("PUT", configMaps+"/m", body).want(200)
 	}
-	for _, bad := range []string{`null`, `[{"manager":"x"}]`, `[{"manager":"x","operation":"Bad","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}]`} {
+	entry := func(manager string) string {
+		return `{"manager":"` + manager + `","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}}}`
+	}
+	c.call("PUT", configMaps+"/m", strings.Replace(configMap("m"), `"name":"m"`, `"name":"m","managedFields":[{"manager":1}]`, 1)).
+		want(400, "cannot be handled as a ConfigMap: metadata.managedFields[0].manager: expected a string, received a number")
+	c.call("PATCH", configMaps+"/m", `{"metadata":{"managedFields":[{"time":"noon"}]}}`, "Content-Type: "+mergeType).want(422, "patch: Invalid value", "managedFields[0].time")
+	c.call("PUT", configMaps+"/m", strings.Replace(configMap("m", "a", "1"), `"name":"m"`, `"name":"m","managedFields":[`+entry(strings.Repeat("m", 129))+`]`, 1)).
+		want(422, "metadata.managedFields[0].manager: Too long")
+	const nonsense = `[{"manager":"x","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"nonsense":{}}}]`
+	for _, bad := range []string{nonsense, `null`, `[{"manager":"x"}]`, `[{"manager":"x","operation":"Bad","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{}}]`} {
 		if got := put(bad).get("metadata", "managedFields", 0, "manager"); got != "applier" {
 			t.Errorf("after %s the manager is %q", bad, got)
 		}
+	}
+	if got := put("["+entry("b")+","+entry("a")+"]").get("metadata", "managedFields", 0, "manager"); got != "a" {
+		t.Errorf("the first of a and b is %q", got)
 	}
 	for _, reset := range []string{`[]`, `[{}]`} {
 		if got := put(reset).get("metadata", "managedFields"); got != "" {
@@ -67,6 +79,8 @@ func TestFieldValidation(t *testing.T) {
 	if got := c.call("POST", configMaps+"?fieldValidation=Ignore", body).want(201).header.Get("Warning"); got != "" {
 		t.Errorf("the warning is %s", got)
 	}
+	c.call("PATCH", configMaps+"/w?fieldValidation=Strict", `{"foo":1}`, "Content-Type: "+mergeType).
+		want(422, `\"\" is invalid: patch: Invalid value: \"{\\\"foo\\\":1}\": strict decoding error: unknown field \"foo\"`, `"causes"`, "FieldValueInvalid")
 	c.call("POST", configMaps+"?fieldValidation=Loud", body).want(422, "fieldValidation")
 }
 
@@ -74,7 +88,8 @@ func TestFieldValidation(t *testing.T) {
 func TestDelete(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("d")).want(201)
-	c.call("DELETE", configMaps+"/d", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"other"}}`).want(409, "Precondition failed: UID")
+	c.call("DELETE", configMaps+"/d", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"other"}}`).want(409, `on ConfigMap \"d\": the UID in the precondition (other) does not match the UID in record (`, "). The object might have been deleted and then recreated")
+	c.call("DELETE", configMaps+"/d", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"resourceVersion":"1"}}`).want(409, "the ResourceVersion in the precondition (1) does not match", "). The object might have been modified")
 	c.call("DELETE", configMaps+"/d", "").want(200, `"status":"Success"`, `"name":"d"`)
 	c.call("DELETE", configMaps+"/d", "").want(404)
 	c.call("DELETE", configMaps+"/d?propagationPolicy=Never", "").want(422, "propagationPolicy")
@@ -118,6 +133,14 @@ func TestSubresources(t *testing.T) {
 	c.apply(deployments+"/web/scale", "scaler", scale).want(409, ".spec.replicas")
 	c.apply(deployments+"/web/scale?force=true", "scaler", scale).want(200, `"spec":{"replicas":3}`)
 	c.call("GET", deployments+"/web", "").want(200, `"generation":2`, `"subresource":"scale"`)
+	patch := func(replicas string) *answered {
+		return c.call("PATCH", deployments+"/web/scale", `{"spec":{"replicas":`+replicas+`}}`, "Content-Type: "+mergeType)
+	}
+	patch("-1").want(422, `Scale.autoscaling \"web\" is invalid: spec.replicas`)
+	patch("0").want(200, `"spec":{}`)
+	if got := c.call("GET", deployments+"/web", "").want(200, `"replicas":0`).text; strings.Contains(got, `"subresource":"scale"`) {
+		t.Errorf("somebody owns what is scaled to nothing: %s", got)
+	}
 	c.call("GET", deployments+"/web/log", "").want(404, "no subresource")
 	c.call("POST", deployments+"/web/status", deployment(1, "")).want(405)
 }

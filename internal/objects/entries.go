@@ -1,0 +1,96 @@
+package objects
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// entries returns the entries that an object has before a plain write is tracked: those that the
+// client sent, if it sent some that can be read, else those of the live object. An empty list,
+// or one with an empty entry, says that nobody owns anything.
+func (s sent) entries(live apply.Object) []apply.Entry {
+	if isReset(s.managed) {
+		return nil
+	}
+	if s.managed.Kind() != document.List {
+		return live.Entries
+	}
+	o, err := apply.SplitObject(document.NewMap(document.Field{
+		Name: "metadata", Value: document.NewMap(document.Field{Name: "managedFields", Value: s.managed}),
+	}))
+	if err != nil || len(o.Entries) == 0 || !canBeRead(o.Entries, live.Entries) {
+		return live.Entries
+	}
+	apply.SortEntries(o.Entries)
+	return o.Entries
+}
+
+// canBeRead reports whether all field sets of some entries can be read. Those that live entries have as
+// well need not be looked at.
+func canBeRead(entries, live []apply.Entry) bool {
+	for _, e := range entries {
+		if slices.ContainsFunc(live, func(l apply.Entry) bool { return l.FieldsV1 == e.FieldsV1 }) {
+			continue
+		}
+		if _, err := e.Fields(); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// checkManaged refuses managedFields that are not of the type that they have in every object. What they
+// say is not looked at.
+func (s sent) checkManaged() error {
+	switch s.managed.Kind() {
+	case document.Absent, document.Null:
+		return nil
+	case document.List:
+	default:
+		return fmt.Errorf("metadata.managedFields: expected a list, received a %s", s.managed.Kind())
+	}
+	for i, entry := range s.managed.Items() {
+		if entry.Kind() != document.Map && !entry.IsNull() {
+			return fmt.Errorf("metadata.managedFields[%d]: expected a map, received a %s", i, entry.Kind())
+		}
+		for _, name := range entryTexts {
+			if v := entry.Get(name); v.Kind() != document.String && !v.IsAbsent() && !v.IsNull() {
+				return fmt.Errorf("metadata.managedFields[%d].%s: expected a string, received a %s", i, name, v.Kind())
+			}
+		}
+		if v := entry.Get("time"); v.Kind() == document.String {
+			if _, err := time.Parse(time.RFC3339, v.Text()); err != nil {
+				return fmt.Errorf("metadata.managedFields[%d].time: expected a time such as 2026-01-02T03:04:05Z, received %q", i, v.Text())
+			}
+		}
+	}
+	return nil
+}
+
+// entryTexts are the fields of entries of managedFields that are strings.
+var entryTexts = []string{"apiVersion", "fieldsType", "manager", "operation", "subresource", "time"}
+
+func isReset(managed document.Value) bool {
+	if managed.Kind() != document.List {
+		return false
+	}
+	return managed.Len() == 0 || managed.Len() == 1 && managed.At(0).Kind() == document.Map && managed.At(0).Len() == 0
+}
+
+// checkManagers refuses entries whose managers have names that no writer may have.
+func checkManagers(entries []apply.Entry) (errs field.ErrorList) {
+	for i, e := range entries {
+		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 {
+			path := field.NewPath("metadata", "managedFields").Index(i).Child("manager")
+			errs = append(errs, metav1validation.ValidateFieldManager(e.Manager, path)...)
+		}
+	}
+	return errs
+}
