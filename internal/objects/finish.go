@@ -51,8 +51,9 @@ func (w *writing) finish(ctx context.Context) error {
 // clean drops what the kind does not have: unknown fields, of which the client is told as it
 // wishes, and nulls. What is of the wrong type is an error.
 func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value, error) {
-	// Numbers that come as JSON in the body of an object are read by Go; all others are made before.
-	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Patch})
+	// Of JSON Go reads the numbers as they are written. Upstream makes numbers of YAML, and of strategic
+	// merge patches, before.
+	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
 	if err != nil {
 		return doc, r.unfit(err.Error())
 	}
