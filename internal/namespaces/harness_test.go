@@ -126,7 +126,6 @@ func (k *kit) mustDelete(resource, namespace, name string) {
 func (k *kit) merge(resource, namespace, name, patch string) {
 	k.Helper()
 	r := k.request(resource, namespace, name, patch)
-	r.Body.Patch = true
 	if _, err := k.all.Patch(k.Context(), r, objects.MergePatch); err != nil {
 		k.Error(err)
 	}

@@ -34,6 +34,8 @@ type Endpoint struct {
 	body, values, stored *rules.Type
 	// objectVersion is the apiVersion of objects here, storedVersion that at which they are stored.
 	objectVersion, storedVersion string
+	// keepUnset returns what was sent with the unset fields of the object that it replaces.
+	keepUnset func(doc, before document.Value) document.Value
 	// empty is what is sent to the endpoint if nobody has set anything in it.
 	empty document.Value
 	// strategies are how patches merge what is sent here.
@@ -84,6 +86,13 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 	e.empty, e.extra = e.body.Empty(), o.Extras[k.StoreName()]
 	e.strategies = sync.OnceValues(func() (*strategic.Type, error) { return strategiesOf(e.BodyVersion, e.BodyKind) })
 	e.form = o.formOf(e)
+	topology, _ := k.Topology(e.objectVersion)
+	e.keepUnset = func(doc, before document.Value) document.Value {
+		if e.Subresource == scale {
+			return doc // which is not an object of the kind
+		}
+		return e.values.KeepUnset(doc, before, topology)
+	}
 	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})
 	return e, err
 }

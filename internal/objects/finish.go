@@ -62,7 +62,7 @@ func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value,
 // wishes, and nulls. What is of the wrong type is an error.
 func (r *Request) fit(values *rules.Type, doc document.Value) (document.Value, error) {
 	// Numbers that come as JSON in the body of an object are read by Go; all others are made before.
-	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Patch})
+	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
 	if err != nil || len(unknown) == 0 || r.Validation == Ignore {
 		return doc, err
 	}

@@ -97,7 +97,7 @@ func TestNothingIsLost(t *testing.T) {
 				if writer%2 == 0 || round == 0 {
 					result, err = o.Apply(t.Context(), r)
 				} else {
-					r.Body = Body{Text: `{"data":` + field + `}`, Patch: true}
+					r.Body = Body{Text: `{"data":` + field + `}`}
 					result, err = o.Patch(t.Context(), r, MergePatch)
 				}
 				if err != nil {

@@ -36,8 +36,8 @@ type Body struct {
 	Text string
 	// YAML says that the text may be YAML; JSON is YAML, too, and is tried first.
 	YAML bool
-	// Patch says that the text is not an object, but what to change about one.
-	Patch bool
+	// Strategic says that the text is a strategic merge patch.
+	Strategic bool
 }
 
 // Validation says what becomes of fields that a kind does not have: they are dropped in any

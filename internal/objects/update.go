@@ -70,7 +70,7 @@ func (w *writing) replace(body sent) error {
 	if w.Endpoint.Subresource == "" {
 		before.Entries = body.entries(w.before)
 	}
-	return w.track(before, w.Endpoint.whole(doc))
+	return w.track(before, w.Endpoint.keepUnset(w.Endpoint.whole(doc), w.before.Document))
 }
 
 // checkRevision refuses bodies that are about another version of the object than the one that is

@@ -118,6 +118,7 @@
 //	image.go      the tags of images
 //	error.go      what is wrong with a value
 //	default.go    defaulting: the walk; empty.go, what Go writes for nothing
+//	keep.go       what clients drop without knowing it
 //	rule.go       rules, and how they are followed
 //	subject.go    a struct while they are
 //	ruletext.go   the language of defaults.txt

@@ -9,7 +9,7 @@ import (
 // ReadOptions say how a document came.
 type ReadOptions struct {
 	// WholeFloats takes 1.0 for an integer. Upstream refuses it in JSON, but not in YAML and in
-	// patches, which it converts before it decodes them.
+	// strategic merge patches, which it converts before it decodes them.
 	WholeFloats bool
 }
 

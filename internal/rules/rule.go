@@ -52,14 +52,17 @@ type pathName struct {
 }
 
 // isUnset tells whether Go would see nothing in a value at the end of the path.
-func (n *pathName) isUnset(v document.Value) bool {
+func (n *pathName) isUnset(v document.Value) bool { return n.of.isUnset(n.pointer, v) }
+
+// isUnset tells whether Go would see nothing in a field of the type, which may be a pointer to it.
+func (t *Type) isUnset(pointer bool, v document.Value) bool {
 	switch {
 	case v.IsAbsent() || v.IsNull():
 		return true
-	case n.pointer:
+	case pointer:
 		return false
 	}
-	switch n.of.Kind {
+	switch t.Kind {
 	case List, Map:
 		return v.Len() == 0
 	case String:

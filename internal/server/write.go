@@ -149,7 +149,7 @@ func (q *request) warn(text string) {
 
 // readBody reads what the client sent.
 func (q *request) readBody() (objects.Body, error) {
-	body := objects.Body{YAML: q.applies(), Patch: q.target.verb == "patch"}
+	body := objects.Body{YAML: q.applies(), Strategic: q.patchType == types.StrategicMergePatchType}
 	mediaType := ""
 	if q.r.Method != http.MethodPatch {
 		var err error
