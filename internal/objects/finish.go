@@ -61,7 +61,8 @@ func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value,
 // fit drops what the kind does not have: unknown fields, of which the client is told as it
 // wishes, and nulls. What is of the wrong type is an error.
 func (r *Request) fit(values *rules.Type, doc document.Value) (document.Value, error) {
-	// Numbers that come as JSON in the body of an object are read by Go; all others are made before.
+	// Of JSON Go reads the numbers as they are written. Upstream makes numbers of YAML, and of strategic
+	// merge patches, before.
 	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
 	if err != nil || len(unknown) == 0 || r.Validation == Ignore {
 		return doc, err
