@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -156,14 +157,20 @@ func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Obje
 // checkPreconditions refuses to delete another object than the client means.
 func (d *Deletion) checkPreconditions(live *cache.Object, doc document.Value) error {
 	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != "" && d.UID != uid {
-		return apierrors.NewConflict(d.Endpoint.resource(), d.Name,
-			preconditionError("UID", d.UID, uid))
+		return d.conflict("UID", d.UID, uid, "deleted and then recreated")
 	}
 	if there := fmt.Sprint(live.Revision()); d.ResourceVersion != "" && d.ResourceVersion != there {
-		return apierrors.NewConflict(d.Endpoint.resource(), d.Name,
-			preconditionError("ResourceVersion", d.ResourceVersion, there))
+		return d.conflict("ResourceVersion", d.ResourceVersion, there, "modified")
 	}
 	return nil
+}
+
+// conflict says in which field an object is another than the one that is to be deleted. Here
+// Kubernetes names the kind, and not the resource as everywhere else.
+func (d *Deletion) conflict(field, expected, received, perhaps string) error {
+	kind := d.Endpoint.Kind
+	return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Name}, d.Name,
+		fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", field, expected, field, received, perhaps))
 }
 
 // preconditionError says in which field an object is another than the one that is meant, in the

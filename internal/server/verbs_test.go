@@ -74,7 +74,7 @@ func TestFieldValidation(t *testing.T) {
 func TestDelete(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("d")).want(201)
-	c.call("DELETE", configMaps+"/d", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"other"}}`).want(409, "Precondition failed: UID")
+	c.call("DELETE", configMaps+"/d", `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"other"}}`).want(409, "the UID in the precondition (other) does not match the UID in record")
 	c.call("DELETE", configMaps+"/d", "").want(200, `"status":"Success"`, `"name":"d"`)
 	c.call("DELETE", configMaps+"/d", "").want(404)
 	c.call("DELETE", configMaps+"/d?propagationPolicy=Never", "").want(422, "propagationPolicy")
