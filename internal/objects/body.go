@@ -3,6 +3,7 @@ package objects
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
 )
 
 // fieldSets is where objects have what most operations leave unread.
@@ -96,7 +98,8 @@ func (r *Request) withKind(doc document.Value) (document.Value, error) {
 	if text := doc.Get("kind").Text(); text == "" {
 		doc = doc.With("kind", document.NewString(e.BodyKind))
 	} else if text != e.BodyKind {
-		return doc, apierrors.NewBadRequest(fmt.Sprintf("the kind in the data (%s) does not match the expected kind (%s)", text, e.BodyKind))
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: expected kind %s and apiVersion %s",
+			text, path.Base(doc.Get("apiVersion").Text()), e.BodyKind, e.BodyKind, e.BodyVersion))
 	}
 	if text := doc.Get("apiVersion").Text(); text == "" {
 		doc = doc.With("apiVersion", document.NewString(e.BodyVersion))
@@ -122,7 +125,25 @@ func (s sent) entries(live apply.Object) []apply.Entry {
 	if err != nil || len(o.Entries) == 0 {
 		return live.Entries
 	}
+	for i := range o.Entries {
+		o.Entries[i].FieldsV1 = respelled(o.Entries[i].FieldsV1, live.Entries)
+	}
 	return o.Entries
+}
+
+// respelled returns a field set as the server writes it: on the way through a client, or through a
+// patch, its names may have changed their order, which is no change.
+func respelled(fields string, live []apply.Entry) string {
+	for _, entry := range live {
+		if entry.FieldsV1 == fields {
+			return fields
+		}
+	}
+	set, err := fieldset.ParseFieldsV1(fields)
+	if err != nil {
+		return fields // it is for the engine to say what is wrong with it
+	}
+	return set.FieldsV1()
 }
 
 func isReset(managed document.Value) bool {

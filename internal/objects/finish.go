@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/kinds"
@@ -71,9 +72,17 @@ func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value,
 	return doc, nil
 }
 
-// unfit is the error for what can't be an object of the kind.
+// unfit is the error for what can't be an object of the kind. A patch could be read, so that it is
+// invalid for what it makes.
 func (r *Request) unfit(problem string) error {
 	e := r.Endpoint
+	if r.Body.Patch && !r.Body.YAML {
+		value := r.Body.Text
+		if e.isSecret() {
+			value = "a patch of a Secret"
+		}
+		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), value, problem)})
+	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", e.BodyKind, path.Base(e.BodyVersion), e.BodyKind, problem))
 }
 
@@ -89,8 +98,11 @@ func (w *writing) newMetadata(doc document.Value) document.Value {
 // keptMetadata gives an object back what no update can change.
 func (w *writing) keptMetadata(doc document.Value) document.Value {
 	live, metadata := w.stored.Get("metadata"), doc.Get("metadata")
-	for _, name := range []string{"creationTimestamp", "deletionTimestamp", "generation"} {
+	for _, name := range []string{"creationTimestamp", "generation"} {
 		metadata = withField(metadata, name, live.Get(name))
+	}
+	if marked := live.Get("deletionTimestamp"); !marked.IsAbsent() {
+		metadata = metadata.With("deletionTimestamp", marked) // to set the first one is refused later
 	}
 	for _, name := range []string{"uid", "deletionGracePeriodSeconds"} {
 		if metadata.Get(name).IsAbsent() {

@@ -53,7 +53,10 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 		return err
 	}
 	if after.document, err = w.clean(e.body, after.document); err != nil {
-		return unprocessable(err) // the patch could be read, but not what it makes
+		return err
+	}
+	if !sendsEmpty(body) {
+		after.document = e.body.WithoutEmptied(object, after.document)
 	}
 	if err := w.checkName(after.document); err != nil {
 		return err
@@ -66,8 +69,15 @@ var (
 	// MergePatch is RFC 7396: maps are merged, null removes, all else replaces.
 	MergePatch Patch = strategic.MergeJSON
 	// JSONPatch is RFC 6902: operations, one after the other.
-	JSONPatch Patch = strategic.ApplyJSONPatch
+	JSONPatch Patch = jsonPatch
 )
+
+func jsonPatch(object, body document.Value) (document.Value, error) {
+	if body.Kind() != document.List {
+		return object, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: expected a list of operations, received a %s", body.Kind()))
+	}
+	return strategic.ApplyJSONPatch(object, body)
+}
 
 // StrategicPatch is Kubernetes' own way, in which lists are merged as the kind says.
 func (e *Endpoint) StrategicPatch() (Patch, error) {
@@ -87,13 +97,17 @@ func strategiesOf(apiVersion, kind string) (*strategic.Type, error) {
 	return strategic.FromGoType(t)
 }
 
-// unprocessable makes an error one about the content of a request, not about its form.
-func unprocessable(err error) error {
-	var status *apierrors.StatusError
-	if errors.As(err, &status) && status.ErrStatus.Reason == metav1.StatusReasonBadRequest {
-		status.ErrStatus.Code, status.ErrStatus.Reason = http.StatusUnprocessableEntity, metav1.StatusReasonInvalid
+// sendsEmpty reports whether an empty map or list is in a patch: its author means that one.
+func sendsEmpty(patch document.Value) bool {
+	if kind := patch.Kind(); kind != document.Map && kind != document.List {
+		return false
 	}
-	return err
+	for i := range patch.Len() {
+		if sendsEmpty(patch.At(i)) {
+			return true
+		}
+	}
+	return patch.Len() == 0
 }
 
 // patchError says to a client why its patch was refused. Of a Secret it says where, and not which
