@@ -81,14 +81,21 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	return err
 }
 
-// checkExistence refuses an apply that is meant for objects that are there, or that are not.
+// checkOnly refuses a write that is meant only for objects that are there, or that are not.
+func (w *writing) checkOnly() error {
+	switch {
+	case w.live != nil && w.Only == Absent:
+		return preconditionFailed(fmt.Sprintf("%s %q exists, and the request has If-None-Match: *, which only creates", w.Endpoint.resource(), w.Name))
+	case w.live == nil && w.Only == Present:
+		return preconditionFailed(fmt.Sprintf("%s %q does not exist, and the request has If-Match: *, which only updates", w.Endpoint.resource(), w.Name))
+	}
+	return nil
+}
+
+// checkExistence refuses an apply to an older version of an object, or to another object.
 func (w *writing) checkExistence(ctx context.Context, config sent) error {
 	e := w.Endpoint
 	switch {
-	case w.live != nil && w.Only == Absent:
-		return preconditionFailed(fmt.Sprintf("%s %q exists, and the request has If-None-Match: *, which only creates", e.resource(), w.Name))
-	case w.live == nil && w.Only == Present:
-		return preconditionFailed(fmt.Sprintf("%s %q does not exist, and the request has If-Match: *, which only updates", e.resource(), w.Name))
 	case w.live != nil:
 		return w.checkRevision(config)
 	case e.Subresource != "":

@@ -3,6 +3,7 @@ package objects
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,7 +97,8 @@ func (r *Request) withKind(doc document.Value) (document.Value, error) {
 	if text := doc.Get("kind").Text(); text == "" {
 		doc = doc.With("kind", document.NewString(e.BodyKind))
 	} else if text != e.BodyKind {
-		return doc, apierrors.NewBadRequest(fmt.Sprintf("the kind in the data (%s) does not match the expected kind (%s)", text, e.BodyKind))
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: expected kind %s and apiVersion %s",
+			text, path.Base(doc.Get("apiVersion").Text()), e.BodyKind, e.BodyKind, e.BodyVersion))
 	}
 	if text := doc.Get("apiVersion").Text(); text == "" {
 		doc = doc.With("apiVersion", document.NewString(e.BodyVersion))

@@ -25,23 +25,27 @@ func (s sent) entries(live apply.Object) []apply.Entry {
 	o, err := apply.SplitObject(document.NewMap(document.Field{
 		Name: "metadata", Value: document.NewMap(document.Field{Name: "managedFields", Value: s.managed}),
 	}))
-	if err != nil || len(o.Entries) == 0 || !canBeRead(o.Entries, live.Entries) {
+	if err != nil || len(o.Entries) == 0 || !respell(o.Entries, live.Entries) {
 		return live.Entries
 	}
 	apply.SortEntries(o.Entries)
 	return o.Entries
 }
 
-// canBeRead reports whether all field sets of some entries can be read. Those that live entries have as
-// well need not be looked at.
-func canBeRead(entries, live []apply.Entry) bool {
-	for _, e := range entries {
+// respell writes the field sets of entries as the server does, and reports whether all could be read: on
+// the way through a client, or through a patch, names may have changed their order, which is no change.
+// Field sets that live entries have as well need not be looked at.
+func respell(entries, live []apply.Entry) bool {
+	for i := range entries {
+		e := &entries[i]
 		if slices.ContainsFunc(live, func(l apply.Entry) bool { return l.FieldsV1 == e.FieldsV1 }) {
 			continue
 		}
-		if _, err := e.Fields(); err != nil {
+		fields, err := e.Fields()
+		if err != nil {
 			return false
 		}
+		e.FieldsV1 = fields.FieldsV1()
 	}
 	return true
 }

@@ -97,8 +97,11 @@ func (w *writing) newMetadata(doc document.Value) document.Value {
 // keptMetadata gives an object back what no update can change.
 func (w *writing) keptMetadata(doc document.Value) document.Value {
 	live, metadata := w.stored.Get("metadata"), doc.Get("metadata")
-	for _, name := range []string{"creationTimestamp", "deletionTimestamp", "generation"} {
+	for _, name := range []string{"creationTimestamp", "generation"} {
 		metadata = withField(metadata, name, live.Get(name))
+	}
+	if marked := live.Get("deletionTimestamp"); !marked.IsAbsent() {
+		metadata = metadata.With("deletionTimestamp", marked) // to set the first one is refused later
 	}
 	for _, name := range []string{"uid", "deletionGracePeriodSeconds"} {
 		if metadata.Get(name).IsAbsent() {

@@ -3,6 +3,8 @@ package objects
 import (
 	"errors"
 
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
@@ -96,5 +98,21 @@ func withLastApplied(doc, config document.Value) document.Value {
 	if document.Equal(annotations.Get(lastAppliedAnnotation), text) {
 		return doc
 	}
-	return doc.With("metadata", metadata.With("annotations", annotations.With(lastAppliedAnnotation, text)))
+	annotations = annotations.With(lastAppliedAnnotation, text)
+	if annotationsSize(annotations) > apivalidation.TotalAnnotationSizeLimitB {
+		annotations = annotations.Without(lastAppliedAnnotation) // better none than one that is not up to date
+	}
+	if annotations.Len() == 0 {
+		return doc.With("metadata", metadata.Without("annotations"))
+	}
+	return doc.With("metadata", metadata.With("annotations", annotations))
+}
+
+// annotationsSize is what the annotations of an object count against their limit.
+func annotationsSize(annotations document.Value) int {
+	size := 0
+	for name, value := range annotations.Fields() {
+		size += len(name) + len(value.Text())
+	}
+	return size
 }

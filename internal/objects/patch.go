@@ -60,6 +60,9 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if after.document, err = w.fit(e.body, after.document); err != nil {
 		return w.unfitPatch(err)
 	}
+	if !sendsEmpty(body) {
+		after.document = e.body.WithoutEmptied(object, after.document)
+	}
 	if err := w.checkName(after.document); err != nil {
 		return err
 	}
@@ -71,8 +74,15 @@ var (
 	// MergePatch is RFC 7396: maps are merged, null removes, all else replaces.
 	MergePatch Patch = strategic.MergeJSON
 	// JSONPatch is RFC 6902: operations, one after the other.
-	JSONPatch Patch = strategic.ApplyJSONPatch
+	JSONPatch Patch = jsonPatch
 )
+
+func jsonPatch(object, body document.Value) (document.Value, error) {
+	if body.Kind() != document.List {
+		return object, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: expected a list of operations, received a %s", body.Kind()))
+	}
+	return strategic.ApplyJSONPatch(object, body)
+}
 
 // StrategicPatch is Kubernetes' own way, in which lists are merged as the kind says.
 func (e *Endpoint) StrategicPatch() (Patch, error) {
@@ -100,6 +110,19 @@ func (w *writing) unfitPatch(err error) error {
 		shown = "(the values of Secrets are not shown)"
 	}
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
+}
+
+// sendsEmpty reports whether an empty map or list is in a patch: its author means that one.
+func sendsEmpty(patch document.Value) bool {
+	if kind := patch.Kind(); kind != document.Map && kind != document.List {
+		return false
+	}
+	for i := range patch.Len() {
+		if sendsEmpty(patch.At(i)) {
+			return true
+		}
+	}
+	return patch.Len() == 0
 }
 
 // patchError says to a client why its patch was refused. Of a Secret it says where, and not which

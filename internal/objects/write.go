@@ -46,6 +46,9 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		if err := w.readLive(ctx); err != nil {
 			return Result{}, err
 		}
+		if err := w.checkOnly(); err != nil {
+			return Result{}, err
+		}
 		// 2 what the verb makes of it, with its owners
 		if err := w.change(w); err != nil {
 			return Result{}, err

@@ -35,7 +35,7 @@ func configMapSize(c *checker, object, _ document.Value) {
 		size += len(value.Text())
 	}
 	if size+decodedSize(object.Get("binaryData")) > maxDataBytes {
-		c.tooLong(maxDataBytes, "")
+		c.tooLong(maxDataBytes, "[]") // how Kubernetes writes a path without a name
 	}
 }
 

@@ -119,6 +119,7 @@
 //	error.go      what is wrong with a value
 //	default.go    defaulting: the walk; empty.go, what Go writes for nothing
 //	keep.go       what clients drop without knowing it
+//	emptied.go    what a patch left nothing in
 //	rule.go       rules, and how they are followed
 //	subject.go    a struct while they are
 //	ruletext.go   the language of defaults.txt
