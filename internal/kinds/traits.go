@@ -26,6 +26,9 @@ type Traits struct {
 	// Contains says that other objects are in it: it goes only when spec.finalizers says that it is
 	// empty.
 	Contains bool
+	// CheckedAsSent says that what is right depends on the version at which it is sent: objects of
+	// other kinds are checked as they are stored.
+	CheckedAsSent bool
 }
 
 // GracePeriod returns how many seconds a deletion leaves to an object: those that were asked for,
@@ -90,8 +93,10 @@ func (t *Traits) set(name string) error {
 		t.ShowsDeleted = true
 	case "contains":
 		t.Contains = true
+	case "checked-as-sent":
+		t.CheckedAsSent = true
 	default:
-		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted or contains, received %q", name)
+		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted, contains or checked-as-sent, received %q", name)
 	}
 	return nil
 }

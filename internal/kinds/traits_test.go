@@ -14,14 +14,14 @@ func TestTraits(t *testing.T) {
 		"cronjobs.batch":             {},
 		"pods":                       {Graceful: true, ShowsDeleted: true},
 		"namespaces":                 {Singly: true, Contains: true},
-		"events.events.k8s.io":       {PutCreates: true, Childless: true},
+		"events.events.k8s.io":       {PutCreates: true, Childless: true, CheckedAsSent: true},
 	} {
 		if got := builtin(t, name).Traits; got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 	for text, want := range map[string]string{
-		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted or contains, received "puts"`,
+		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted, contains or checked-as-sent, received "puts"`,
 		"put-creates pods po": `line 1: expected the name of a kind, received "po"`,
 	} {
 		if err := addTraits(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {

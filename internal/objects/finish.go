@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/kinds"
@@ -131,11 +132,24 @@ func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
 	return doc.Lookup("metadata", "finalizers").Len() > 0 || kind.Contains && doc.Lookup("spec", "finalizers").Len() > 0
 }
 
+// validate returns what is wrong with the object by the rules of its kind.
+func (w *writing) validate() (field.ErrorList, error) {
+	e := w.Endpoint
+	if !e.Kind.CheckedAsSent {
+		return e.stored.Validate(w.after.Document, w.stored), nil
+	}
+	asSent, err := e.fromStored(w.after.Document)
+	return e.values.Validate(asSent, w.before.Document), err
+}
+
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
-	errs := append(e.stored.Validate(w.after.Document, w.stored), checkManagers(w.after.Entries)...)
-	if len(errs) > 0 {
+	errs, err := w.validate()
+	if err != nil {
+		return err
+	}
+	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
 	if w.live == nil && e.Kind.Namespaced {

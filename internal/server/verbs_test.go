@@ -144,3 +144,11 @@ func TestSubresources(t *testing.T) {
 	c.call("GET", deployments+"/web/log", "").want(404, "no subresource")
 	c.call("POST", deployments+"/web/status", deployment(1, "")).want(405)
 }
+
+// TestEventsAreCheckedAsSent: the newer version wants more than the older one, of the same event.
+func TestEventsAreCheckedAsSent(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", "/api/v1/namespaces/default/events", `{"metadata":{"name":"old"},"involvedObject":{"kind":"Pod","namespace":"default"},"type":"Odd"}`).want(201)
+	c.call("POST", "/apis/events.k8s.io/v1/namespaces/default/events", `{"metadata":{"name":"new"},"regarding":{"kind":"Pod","namespace":"default"},"type":"Odd"}`).
+		want(422, `"field":"eventTime"`, `"field":"type"`)
+}
