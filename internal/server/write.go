@@ -74,7 +74,7 @@ func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Re
 
 // write has an object written, and answers with it.
 func (q *request) write(o writeOptions, do func(context.Context, *objects.Request) (objects.Result, error)) error {
-	format, err := q.negotiate()
+	view, err := q.negotiate()
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	if result.Created {
 		code = http.StatusCreated
 	}
-	return q.answerObject(code, format, endpoint, result.Object)
+	return q.answerObject(code, view, endpoint, result.Object)
 }
 
 // mayCreate asks whether the user may create what another verb would create.
