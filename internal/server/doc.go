@@ -26,7 +26,8 @@
 //	delete.go      delete and deletecollection
 //	review.go      questions about users
 //	other.go       metrics, discovery; health.go, how the server is
-//	respond.go     answers
+//	respond.go     objects and lists as the client wants them
+//	answer.go      the way back to the client: what is sent, and what went wrong
 //	start.go       a whole server: what it starts, in order
 //	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
 //	roles.go       what the server does when roles are written
