@@ -88,11 +88,11 @@ func (w *writing) readLive(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	w.live = live
 	if w.before, err = w.all.parsed(live); err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	w.stored = w.before.Document
 	w.before.Document, err = w.Endpoint.fromStored(w.stored)
@@ -176,13 +176,13 @@ func (w *writing) commitError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &conflict) && conflict.Key != w.key().String():
-		return ReadError(context.DeadlineExceeded) // else it would have been tried again
+		return StoreError(context.DeadlineExceeded) // else it would have been tried again
 	case errors.As(err, &conflict) && w.live == nil:
 		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 	case errors.As(err, &conflict):
 		return w.staleError()
 	default:
-		return ReadError(err)
+		return StoreError(err)
 	}
 }
 
@@ -192,8 +192,8 @@ func (w *writing) staleError() error {
 		errors.New("the object has been modified; please apply your changes to the latest version and try again"))
 }
 
-// ReadError says to a client why something can't be read, or was not written.
-func ReadError(err error) error {
+// StoreError says to a client why something can't be read, or was not written.
+func StoreError(err error) error {
 	var (
 		tooNew  *cache.TooNewError
 		unknown *store.UnknownError

@@ -41,7 +41,7 @@ func (q *request) get() error {
 		return q.notFound()
 	}
 	if err != nil {
-		return objects.ReadError(err)
+		return objects.StoreError(err)
 	}
 	return q.answerObject(http.StatusOK, view, endpoint, object)
 }
@@ -219,7 +219,7 @@ func (q *request) listPage(o listOptions, read func(cache.Query) (cache.List, er
 		return page{}, expiredContinue(query.After)
 	}
 	if err != nil {
-		return page{}, objects.ReadError(err)
+		return page{}, objects.StoreError(err)
 	}
 	p := page{List: list}
 	if list.More {

@@ -130,12 +130,12 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 // refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes.
 func (s *stream) refuse(err error) error {
 	if !errors.Is(err, cache.ErrTooOld) {
-		return objects.ReadError(err)
+		return objects.StoreError(err)
 	}
 	if err := s.begin(); err != nil {
 		return nil
 	}
-	_ = s.send(s.events.AppendError(nil, objects.ReadError(err)))
+	_ = s.send(s.events.AppendError(nil, objects.StoreError(err)))
 	return nil
 }
 

@@ -112,7 +112,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
 	// was last written.
 	if err := q.h.Authorizer.Sync(ctx, q.kind.StoreName(), max(result.Revision, result.Object.Revision())); err != nil {
-		return objects.ReadError(err)
+		return objects.StoreError(err)
 	}
 	code := http.StatusOK
 	if result.Created {
