@@ -83,11 +83,16 @@ func TestTimes(t *testing.T) {
 
 // TestInterrupt: when a run is interrupted, what it has made is removed all the same.
 func TestInterrupt(t *testing.T) {
-	f := newFake(t, "201 "+strings.TrimPrefix(shared, "200 "))
-	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nWAIT 1h\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	f := newFake(t, "201 "+strings.TrimPrefix(shared, "200 "), shared)
+	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nGET configmaps/shared\n-- last --\nWAIT 1h\n")
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := Run(ctx, options); !errors.Is(err, context.DeadlineExceeded) {
+	f.asked = func(n int) {
+		if n == 2 { // so that the first has been answered
+			time.AfterFunc(50*time.Millisecond, cancel)
+		}
+	}
+	if _, err := Run(ctx, options); !errors.Is(err, context.Canceled) {
 		t.Errorf("received %v", err)
 	}
 	if len(f.removed) != 2 || !strings.HasSuffix(f.removed[0], "/configmaps/shared") || !strings.HasPrefix(f.removed[1], "/api/v1/namespaces/applytest-") {
