@@ -55,7 +55,7 @@ func bootstrap(ctx context.Context, all *objects.Objects, address net.Addr) erro
 		group.Go(func() error {
 			err := makeIfAbsent(ctx, all, "", "namespaces", body)
 			if err == nil && name == "default" {
-				makeService(ctx, all, address)
+				makeService(ctx, all, address) // it is in this namespace
 			}
 			return err
 		})

@@ -90,10 +90,10 @@ type stream struct {
 	// bookmarks says that the client wants them, initial that it gets the state first, and hears when
 	// that is over.
 	bookmarks, initial bool
-	// state is how many events the state had so far, and isState says that it is not over.
-	state    int
-	isState  bool
-	patience *patience
+	// stateEvents is how many events the state had so far, and isState says that it is not over.
+	stateEvents int
+	isState     bool
+	patience    *patience
 }
 
 // run tells all that happens.
@@ -195,7 +195,7 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 		return s.appendBookmark(b, e), nil
 	case cache.InitialEnd:
 		s.isState = false
-		s.watched.Initial(s.state)
+		s.watched.Initial(s.stateEvents)
 		if !s.initial || !s.bookmarks {
 			return b, nil
 		}
@@ -206,7 +206,7 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 		return b, err
 	}
 	if s.isState {
-		s.state++
+		s.stateEvents++
 	}
 	return s.events.Append(b, e.Type.String(), object), nil
 }
