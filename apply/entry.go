@@ -73,9 +73,7 @@ func seconds(t time.Time) int64 {
 
 // SortEntries puts entries in the order in which Kubernetes writes them. Those of a [Result] are in it if
 // those that were read are, or some changed.
-func SortEntries(entries []Entry) { sortEntries(entries) }
-
-func sortEntries(entries []Entry) {
+func SortEntries(entries []Entry) {
 	if !slices.IsSortedFunc(entries, compareEntries) {
 		slices.SortStableFunc(entries, compareEntries)
 	}

@@ -682,7 +682,7 @@ func TestEntryOrder(t *testing.T) {
 	for seed := range uint64(20) {
 		got := append([]Entry(nil), want...)
 		newGenerator(seed).Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
-		sortEntries(got)
+		SortEntries(got)
 		for i := range got {
 			if got[i] != want[i] {
 				t.Fatalf("seed %d: place %d has %v, want %v", seed, i, got[i], want[i])

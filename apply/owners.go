@@ -360,6 +360,6 @@ func (o *owners) entries(live []Entry) []Entry {
 		}
 		entries = append(entries, one.entry)
 	}
-	sortEntries(entries)
+	SortEntries(entries)
 	return entries
 }

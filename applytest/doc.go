@@ -83,8 +83,8 @@
 // For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header
 // Content-Type, that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT
 // and PATCH, send the body as it is written and no header that is not there. Only for media types of CBOR the
-// body, written as YAML, is always converted. Accept is application/json and
-// User-Agent is applytest unless there are such headers.
+// body, written as YAML, is always converted. Accept is application/json and User-Agent is applytest unless there
+// are such headers.
 //
 // An address is a path that starts with a slash, with its query if it has one, or short for something in the
 // script's namespace, with v1 as the version if it is left out:
@@ -195,7 +195,7 @@
 //	script.go       a script and its steps
 //	request.go      the request line; wire.go makes it HTTP
 //	variables.go    what later steps may refer to
-//	expectation.go  what is expected: answer, object, owners, times
+//	expectation.go  what is expected: answer, object, owners; times.go, when these wrote
 //	refusal.go      errors, warnings, headers, bodies
 //	watch.go        events
 //	pattern.go      values with words in them, compared and refreshed

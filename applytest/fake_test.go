@@ -23,6 +23,7 @@ type fake struct {
 	removed  []string
 	host     string
 	version  string
+	asked    func(n int) // called before the n-th of these requests is answered
 }
 
 // newFake starts one. Its answers may have $NAMESPACE in them.
@@ -57,6 +58,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer f.mu.Unlock()
 		text := fmt.Sprintf("%s %s\n%s\n%s", r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), body)
 		f.requests = append(f.requests, strings.ReplaceAll(text, found[1], "$NAMESPACE"))
+		if f.asked != nil {
+			f.asked(len(f.requests))
+		}
 		f.answer(w, found[1])
 	}
 }

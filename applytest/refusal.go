@@ -76,19 +76,7 @@ func openCauses(causes document.Value) document.Value {
 }
 
 func errorYAML(status document.Value) string {
-	var text []byte
-	names := []string{"reason", "message", "causes"}
-	for name := range status.Fields() {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
-		if value := status.Get(name); !value.IsAbsent() {
-			text = document.NewMap(document.Field{Name: name, Value: value}).AppendYAML(text)
-		}
-	}
-	return timeIn.ReplaceAllString(string(text), "<time>")
+	return timeIn.ReplaceAllString(orderedYAML(status, []string{"reason", "message", "causes"}), "<time>")
 }
 
 var timeIn = regexp.MustCompile(words["<time>"])

@@ -64,7 +64,10 @@ func parseRequest(text string) (request, error) {
 	}
 	if len(words) == 2 && words[0] == "WAIT" {
 		wait, err := time.ParseDuration(words[1])
-		return request{wait: wait}, err
+		if err != nil || wait <= 0 {
+			return request{}, fmt.Errorf("expected a time such as 1.1s after WAIT, received %q", words[1])
+		}
+		return request{wait: wait}, nil
 	}
 	r := request{body: body, times: 1}
 	if words, err = r.readPrefix(words); err != nil {

@@ -83,11 +83,16 @@ func TestTimes(t *testing.T) {
 
 // TestInterrupt: when a run is interrupted, what it has made is removed all the same.
 func TestInterrupt(t *testing.T) {
-	f := newFake(t, "201 "+strings.TrimPrefix(shared, "200 "))
-	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nWAIT 1h\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	f := newFake(t, "201 "+strings.TrimPrefix(shared, "200 "), shared)
+	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nGET configmaps/shared\n-- last --\nWAIT 1h\n")
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := Run(ctx, options); !errors.Is(err, context.DeadlineExceeded) {
+	f.asked = func(n int) {
+		if n == 2 { // so that the first has been answered
+			time.AfterFunc(50*time.Millisecond, cancel)
+		}
+	}
+	if _, err := Run(ctx, options); !errors.Is(err, context.Canceled) {
 		t.Errorf("received %v", err)
 	}
 	if len(f.removed) != 2 || !strings.HasSuffix(f.removed[0], "/configmaps/shared") || !strings.HasPrefix(f.removed[1], "/api/v1/namespaces/applytest-") {
@@ -113,7 +118,8 @@ func TestMistakes(t *testing.T) {
 		{"body without an empty line", prose + "-- step --\nAPPLY configmaps/x as a\ndata: {}\nwhat else\n", "expected a header such as"},
 		{"open quote", prose + "-- step --\nGET configmaps \"as\n", "expected a closing quote"},
 		{"bad number", prose + "-- step --\nTIMES many GET configmaps\n", "expected a number after TIMES"},
-		{"bad wait", prose + "-- step --\nWAIT long\n", "invalid duration"},
+		{"bad wait", prose + "-- step --\nWAIT long\n", `expected a time such as 1.1s after WAIT, received "long"`},
+		{"no wait", prose + "-- step --\nWAIT 0s\n", `expected a time such as 1.1s after WAIT, received "0s"`},
 		{"bad status", prose + step + "-- answer --\nfine\n", `expected a status such as 200, received "fine"`},
 		{"bad word after the status", prose + step + "-- answer --\n200 same\n", "expected a status, and perhaps changed or unchanged"},
 		{"bad YAML", prose + step + "-- object --\na: [\n", "-- object --: line"},

@@ -52,10 +52,11 @@ func gateNames() string {
 	return strings.Join(names, ", ")
 }
 
+// gatesHelp has a line for each gate.
 func gatesHelp() string {
-	var b strings.Builder
+	var lines []string
 	for _, g := range allGates {
-		fmt.Fprintf(&b, "%s (default %v): %s", g.name, g.on, g.about)
+		lines = append(lines, fmt.Sprintf("%s (default %v): %s", g.name, g.on, g.about))
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }

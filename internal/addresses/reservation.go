@@ -73,11 +73,11 @@ func (r *reserving) find(k key, f cache.Freshness) (there *cache.Object, isOwn b
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, objects.ReadError(err)
+		return nil, false, objects.StoreError(err)
 	}
 	parsed, err := there.Parsed()
 	if err != nil {
-		return nil, false, objects.ReadError(err)
+		return nil, false, objects.StoreError(err)
 	}
 	parent := parsed.Document.Lookup("spec", "parentRef")
 	namespace, name := r.owner()

@@ -74,7 +74,7 @@ func classOf(ctx context.Context, c *cache.Cache, name string) (*priorityClass, 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, objects.ReadError(err)
+		return nil, objects.StoreError(err)
 	}
 	return readClass(object)
 }
@@ -84,7 +84,7 @@ func classOf(ctx context.Context, c *cache.Cache, name string) (*priorityClass, 
 func defaultClass(ctx context.Context, c *cache.Cache) (*priorityClass, error) {
 	list, err := c.List(ctx, cache.Query{Selection: cache.Selection{Kind: PriorityClasses}, Freshness: cache.Latest})
 	if err != nil {
-		return nil, objects.ReadError(err)
+		return nil, objects.StoreError(err)
 	}
 	lowest := &priorityClass{preemption: "PreemptLowerPriority"}
 	for _, object := range list.Objects {
@@ -102,7 +102,7 @@ func defaultClass(ctx context.Context, c *cache.Cache) (*priorityClass, error) {
 func readClass(object *cache.Object) (*priorityClass, error) {
 	parsed, err := object.Parsed()
 	if err != nil {
-		return nil, objects.ReadError(err)
+		return nil, objects.StoreError(err)
 	}
 	class := &priorityClass{
 		name:       object.Name(),

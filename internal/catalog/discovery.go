@@ -14,7 +14,7 @@ import (
 )
 
 // The verbs that discovery tells: of all kinds, of those that are deleted one by one, of questions,
-// and of subresources.
+// of subresources, and of those that are only replaced.
 var (
 	allVerbs     = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	singlyVerbs  = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}

@@ -1,10 +1,8 @@
 package kinds
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -113,7 +111,7 @@ func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 			entries = append(entries, e)
 		}
 	}
-	sortEntries(entries)
+	apply.SortEntries(entries)
 	return entries, nil
 }
 
@@ -163,7 +161,7 @@ func (k *Kind) ScaledEntries(object, scale []apply.Entry, apiVersion string) ([]
 	for _, e := range entries {
 		list = append(list, e)
 	}
-	sortEntries(list)
+	apply.SortEntries(list)
 	return list, nil
 }
 
@@ -192,24 +190,4 @@ func latestEntries(entries []apply.Entry) []apply.Entry {
 		}
 	}
 	return latest
-}
-
-// sortEntries puts entries in the order that Kubernetes has them in.
-func sortEntries(entries []apply.Entry) {
-	seconds := func(e apply.Entry) int64 {
-		if e.Time.IsZero() {
-			return 0
-		}
-		return e.Time.Unix()
-	}
-	slices.SortFunc(entries, func(a, b apply.Entry) int {
-		return cmp.Or(
-			strings.Compare(string(a.Operation), string(b.Operation)),
-			cmp.Compare(seconds(a), seconds(b)),
-			strings.Compare(a.Manager, b.Manager),
-			strings.Compare(a.APIVersion, b.APIVersion),
-			strings.Compare(a.Subresource, b.Subresource),
-			len(b.FieldsV1)-len(a.FieldsV1),
-		)
-	})
 }

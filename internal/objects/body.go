@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -124,10 +123,4 @@ func (r *Request) invalid(err *apply.InvalidError) error {
 	}
 	status.ErrStatus.Details = details
 	return status
-}
-
-// isStatus reports whether an error is made for clients already.
-func isStatus(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status)
 }

@@ -1,13 +1,10 @@
 package objects
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"sync"
 	"time"
 
-	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/store"
@@ -26,19 +23,3 @@ func (o *Objects) commit(ctx context.Context, writes ...store.Write) ([]*cache.O
 	o.Metrics.Commit(result, time.Since(begun))
 	return written, revision, err
 }
-
-// jsonOf returns the JSON of an object. It is written where there is room, and then copied, so that it need
-// not be measured before.
-func jsonOf(o apply.Object) []byte {
-	room := rooms.Get().(*[]byte)
-	defer rooms.Put(room)
-	text := o.AppendJSON((*room)[:0])
-	if cap(text) <= largestRoom {
-		*room = text
-	}
-	return bytes.Clone(text)
-}
-
-const largestRoom = 256 << 10
-
-var rooms = sync.Pool{New: func() any { return new([]byte) }}

@@ -55,7 +55,7 @@ func (o *Objects) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
 			return Deleted{}, apierrors.NewNotFound(e.resource(), d.Name)
 		}
 		if err != nil {
-			return Deleted{}, ReadError(err)
+			return Deleted{}, StoreError(err)
 		}
 		deleted, err := o.deleteLive(ctx, d, live)
 		var conflict *store.ConflictError
@@ -64,7 +64,7 @@ func (o *Objects) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
 		}
 		// Somebody was faster; look again, as long as the client waits.
 		if err := ctx.Err(); err != nil {
-			return Deleted{}, ReadError(err)
+			return Deleted{}, StoreError(err)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (o *Objects) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
 func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Object) (Deleted, error) {
 	parsed, err := o.parsed(live)
 	if err != nil {
-		return Deleted{}, ReadError(err)
+		return Deleted{}, StoreError(err)
 	}
 	if err := d.checkPreconditions(live, parsed.Document); err != nil {
 		return Deleted{}, err

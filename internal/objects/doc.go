@@ -34,5 +34,6 @@
 //	  extra.go      what some kinds get that depends on other objects
 //	  conflict.go   what appliers are told about conflicts
 //	delete.go     deletions, of one and of many
-//	commit.go     commits are counted
+//	commit.go     commits are counted; json.go, what they write
+//	errors.go     what clients are told when the store refuses
 package objects

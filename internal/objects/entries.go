@@ -91,7 +91,7 @@ func isReset(managed document.Value) bool {
 // checkManagers refuses entries whose managers have names that no writer may have.
 func checkManagers(entries []apply.Entry) (errs field.ErrorList) {
 	for i, e := range entries {
-		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 {
+		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 { // paths are made for bad names only
 			path := field.NewPath("metadata", "managedFields").Index(i).Child("manager")
 			errs = append(errs, metav1validation.ValidateFieldManager(e.Manager, path)...)
 		}

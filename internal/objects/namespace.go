@@ -25,11 +25,11 @@ func (w *writing) checkNamespace(ctx context.Context) error {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, w.Namespace)
 	}
 	if err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	parsed, err := w.all.parsed(there)
 	if err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	if parsed.Document.Lookup("metadata", "deletionTimestamp").IsAbsent() {
 		w.home = store.Write{Key: there.Key(), Expected: there.Revision(), Keep: true}

@@ -192,10 +192,10 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// TestReadError: who does not know whether something was written is told so, whatever the verb and
+// TestStoreError: who does not know whether something was written is told so, whatever the verb and
 // whatever the reason.
-func TestReadError(t *testing.T) {
-	err := ReadError(fmt.Errorf("commit: %w", &store.UnknownError{Err: context.DeadlineExceeded}))
+func TestStoreError(t *testing.T) {
+	err := StoreError(fmt.Errorf("commit: %w", &store.UnknownError{Err: context.DeadlineExceeded}))
 	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "nobody can tell whether this was written") {
 		t.Errorf("received %v", err)
 	}

@@ -40,11 +40,11 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	}
 	shown, err := w.all.At(e, w.live)
 	if err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	object, err := document.ParseJSON(shown.AppendJSON(nil))
 	if err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	patched, err := patch(object, body)
 	if err != nil {

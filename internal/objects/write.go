@@ -3,10 +3,8 @@ package objects
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -91,11 +89,11 @@ func (w *writing) readLive(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	w.live = live
 	if w.before, err = w.all.parsed(live); err != nil {
-		return ReadError(err)
+		return StoreError(err)
 	}
 	w.stored = w.before.Document
 	w.before.Document, err = w.Endpoint.fromStored(w.stored)
@@ -179,13 +177,13 @@ func (w *writing) commitError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &conflict) && conflict.Key != w.key().String():
-		return ReadError(context.DeadlineExceeded) // else it would have been tried again
+		return StoreError(context.DeadlineExceeded) // else it would have been tried again
 	case errors.As(err, &conflict) && w.live == nil:
 		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 	case errors.As(err, &conflict):
 		return w.staleError()
 	default:
-		return ReadError(err)
+		return StoreError(err)
 	}
 }
 
@@ -193,35 +191,4 @@ func (w *writing) commitError(err error) error {
 func (w *writing) staleError() error {
 	return apierrors.NewConflict(w.Endpoint.resource(), w.Name,
 		errors.New("the object has been modified; please apply your changes to the latest version and try again"))
-}
-
-// ReadError says to a client why something can't be read, or was not written.
-func ReadError(err error) error {
-	var (
-		tooNew  *cache.TooNewError
-		unknown *store.UnknownError
-	)
-	switch {
-	case isStatus(err):
-		return err
-	case errors.As(err, &unknown): // before its reason, such as a context that has ended
-		return apierrors.NewTimeoutError(fmt.Sprintf("nobody can tell whether this was written: %v; read the object to find out", err), 1)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return apierrors.NewTimeoutError("the request took too long", 1)
-	case errors.Is(err, cache.ErrTooOld):
-		return apierrors.NewResourceExpired("The provided resource version is too old: " + err.Error())
-	case errors.As(err, &tooNew):
-		return tooNewError(tooNew)
-	case errors.Is(err, cache.ErrClosed), errors.Is(err, store.ErrClosed):
-		return apierrors.NewServiceUnavailable("the server is being stopped")
-	default:
-		return apierrors.NewInternalError(err)
-	}
-}
-
-// tooNewError is for reads at a revision that has not been: the client may try again.
-func tooNewError(e *cache.TooNewError) error {
-	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Wanted, e.Now), 1)
-	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
-	return err
 }

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
-	netutils "k8s.io/utils/net"
-
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -75,66 +72,5 @@ func leaseStrategy(c *checker, now, _ document.Value) {
 		c.invalidAll(text, formats["qualified-name"].check(text))
 	} else if !slices.Contains(leaseStrategies, text) {
 		c.unsupported(text, leaseStrategies)
-	}
-}
-
-// addressName is how addresses are named: as themselves.
-var addressName = format{nil, func(s string) (problems []string) {
-	for _, e := range validation.IsValidIP(nil, s) {
-		problems = append(problems, e.Detail)
-	}
-	return problems
-}}
-
-const oneCIDREach = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
-
-// serviceCIDRs checks a range of each family. It may be given one of the other family later.
-func serviceCIDRs(c *checker, cidrs, _ document.Value) {
-	if !c.updating {
-		c.newServiceCIDRs(cidrs)
-		return
-	}
-	old := c.scopes[0].old.Lookup("spec", "cidrs")
-	switch {
-	case old.Len() == cidrs.Len():
-		for i, cidr := range cidrs.Items() {
-			if cidr.Text() != old.At(i).Text() {
-				c.pushItem(i)
-				c.invalid(cidr.Text(), "field is immutable")
-				c.pop()
-			}
-		}
-	case old.Len() == 1 && cidrs.Len() == 2:
-		if cidrs.At(0).Text() != old.At(0).Text() {
-			c.pushItem(0)
-			c.invalid(cidrs.At(0).Text(), "field is immutable")
-			c.pop()
-		}
-		c.newServiceCIDRs(cidrs)
-	default:
-		c.invalid(shown(cidrs), "field is immutable")
-	}
-}
-
-func (c *checker) newServiceCIDRs(cidrs document.Value) {
-	switch n := cidrs.Len(); {
-	case n == 0:
-		c.required("at least one CIDR required")
-		return
-	case n > 2:
-		c.invalid(shown(cidrs), "may only hold up to 2 values")
-		return
-	}
-	for i, cidr := range cidrs.Items() {
-		c.pushItem(i)
-		c.own(validation.IsValidCIDR(nil, cidr.Text()))
-		c.pop()
-	}
-	if cidrs.Len() < 2 {
-		return
-	}
-	family := netutils.IPFamilyOfCIDRString(cidrs.At(0).Text())
-	if family != netutils.IPFamilyUnknown && family == netutils.IPFamilyOfCIDRString(cidrs.At(1).Text()) {
-		c.invalid(shown(cidrs), oneCIDREach)
 	}
 }

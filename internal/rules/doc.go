@@ -133,8 +133,8 @@
 //	formats.go    how texts are written; scalars.go has what is no plain text
 //	lists.go      those about lists of texts, and about texts in which spaces do not count
 //	irregular.go  the checks that are code, by name
-//	  metadata.go, selectors.go, resources.go, limits.go, configdata.go, events.go, nodes.go
-//	  services.go, endpoints.go, networks.go
+//	  metadata.go, selectors.go, resources.go, limits.go, quotas.go, configdata.go, events.go, nodes.go
+//	  services.go, endpoints.go, networks.go, cidrs.go
 //	  pods.go, podsystem.go, podupdate.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
 //	  storage.go has the group of that name, classes.go what is neither stored nor run

@@ -2,8 +2,8 @@ package rules
 
 import "github.com/cadastre/cadastre/document"
 
-// eventNamespace wants an event to be where the object is that it is about: INVOLVED is the field
-// that says which. Events about objects that are in no namespace are in default.
+// makeEventNamespace wants an event to be where the object is that it is about: its argument is the
+// field that says which. Events about objects that are in no namespace are in default.
 func makeEventNamespace(args []string) (check, error) {
 	field, err := detailOf(args, "involvedObject")
 	return func(c *checker, event, _ document.Value) bool {

@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -91,10 +92,7 @@ func (c *checker) signerLabels(text string, f format) {
 }
 
 func keyUsage(c *checker, now, _ document.Value) {
-	for _, usage := range keyUsages {
-		if usage == now.Text() {
-			return
-		}
+	if !slices.Contains(keyUsages, now.Text()) {
+		c.unsupported(now.Text(), keyUsages)
 	}
-	c.unsupported(now.Text(), keyUsages)
 }

@@ -12,12 +12,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/addresses"
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/rbac"
 	"github.com/cadastre/cadastre/internal/store"
@@ -57,7 +55,7 @@ func bootstrap(ctx context.Context, all *objects.Objects, address net.Addr) erro
 		group.Go(func() error {
 			err := makeIfAbsent(ctx, all, "", "namespaces", body)
 			if err == nil && name == "default" {
-				makeService(ctx, all, address)
+				makeService(ctx, all, address) // it is in this namespace
 			}
 			return err
 		})
@@ -94,8 +92,6 @@ func makeNetwork(ctx context.Context, all *objects.Objects) error {
 		head, all.Now().UTC().Format(time.RFC3339))
 	return write(ctx, all, all.Apply, own{group: group, resource: resource, subresource: "status", name: name, body: ready})
 }
-
-const rbacGroup = "rbac.authorization.k8s.io"
 
 // makeRole does what must be done to a role or binding.
 func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac.Change) error {
@@ -139,29 +135,4 @@ func write(ctx context.Context, all *objects.Objects, do func(context.Context, *
 func endpointOf(all *objects.Objects, group, resource, subresource string) (*objects.Endpoint, error) {
 	kind, _ := all.Kinds.Resource(group, "v1", resource)
 	return all.Endpoint(kind, "v1", subresource)
-}
-
-// checkEscalation keeps users from giving others more than they have.
-func checkEscalation(a *rbac.Authorizer) func(context.Context, *identity.User, *kinds.Kind, document.Value, document.Value) error {
-	return func(_ context.Context, user *identity.User, kind *kinds.Kind, obj, old document.Value) error {
-		if kind.Group != rbacGroup {
-			return nil
-		}
-		metadata := obj.Get("metadata")
-		w := &rbac.Write{
-			User: user, Kind: kind.StoreName(),
-			Namespace: metadata.Get("namespace").Text(), Name: metadata.Get("name").Text(), New: obj.AppendJSON(nil),
-		}
-		if !old.IsAbsent() {
-			w.Old = old.AppendJSON(nil)
-		}
-		return a.CheckEscalation(w)
-	}
-}
-
-// aggregate writes the rules of roles that are made of others.
-func aggregate(all *objects.Objects) func(context.Context, rbac.Gathered) error {
-	return func(ctx context.Context, g rbac.Gathered) error {
-		return write(ctx, all, all.Apply, own{group: rbacGroup, resource: "clusterroles", name: g.Name, body: string(g.Configuration), manager: rbac.AggregationManager})
-	}
 }

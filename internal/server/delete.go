@@ -35,7 +35,7 @@ func (q *request) delete() error {
 		err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), deleted.Revision)
 	}
 	if err != nil {
-		return objects.ReadError(err)
+		return objects.StoreError(err)
 	}
 	code := http.StatusOK
 	if deleted.Waits && o.PropagationPolicy != nil && *o.PropagationPolicy == metav1.DeletePropagationForeground {

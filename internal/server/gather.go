@@ -115,6 +115,9 @@ func (g *gathering) send(last []byte) {
 		g.sent.Broadcast()
 	}
 	g.sending = false
+	if g.err != nil {
+		g.waiting = nil // nobody will send it, so that Close must not wait for that
+	}
 	if cap(g.spare)+cap(g.waiting) > 2*enough {
 		g.spare, g.waiting = nil, g.waiting[:0:0] // a connection that is idle keeps little
 	}

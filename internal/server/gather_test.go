@@ -127,3 +127,49 @@ func TestGatheringFails(t *testing.T) {
 		t.Error("nobody was told that the client is gone")
 	}
 }
+
+// TestGatheringClosesAfterFailure: what was written while something failed to be sent is lost, and keeps
+// nobody from closing the connection.
+func TestGatheringClosesAfterFailure(t *testing.T) {
+	broken := &brokenConn{began: make(chan struct{}), fail: make(chan struct{})}
+	g := newGathering(broken)
+	if _, err := g.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	<-broken.began
+	if _, err := g.Write([]byte("y")); err != nil {
+		t.Fatal(err)
+	}
+	close(broken.fail)
+	g.mu.Lock()
+	for g.sending {
+		g.sent.Wait()
+	}
+	g.mu.Unlock()
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !broken.isClosed {
+		t.Error("the connection is open")
+	}
+}
+
+// brokenConn fails to send, when it is told to.
+type brokenConn struct {
+	net.Conn
+	began, fail chan struct{}
+	isClosed    bool
+}
+
+func (c *brokenConn) Write([]byte) (int, error) {
+	close(c.began)
+	<-c.fail
+	return 0, net.ErrClosed
+}
+
+func (c *brokenConn) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *brokenConn) Close() error {
+	c.isClosed = true
+	return nil
+}

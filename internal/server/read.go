@@ -24,7 +24,7 @@ import (
 
 // get answers with one object.
 func (q *request) get() error {
-	format, err := q.negotiate()
+	view, err := q.negotiate()
 	if err != nil {
 		return err
 	}
@@ -41,9 +41,9 @@ func (q *request) get() error {
 		return q.notFound()
 	}
 	if err != nil {
-		return objects.ReadError(err)
+		return objects.StoreError(err)
 	}
-	return q.answerObject(http.StatusOK, format, endpoint, object)
+	return q.answerObject(http.StatusOK, view, endpoint, object)
 }
 
 func (q *request) key() cache.Key {
@@ -163,7 +163,7 @@ func (q *request) list() error {
 	if q.target.subresource != "" {
 		return q.noSuchMethod()
 	}
-	format, err := q.negotiate()
+	view, err := q.negotiate()
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	return q.answerList(format, endpoint, list)
+	return q.answerList(view, endpoint, list)
 }
 
 // page is a list, and where the next one begins.
@@ -219,7 +219,7 @@ func (q *request) listPage(o listOptions, read func(cache.Query) (cache.List, er
 		return page{}, expiredContinue(query.After)
 	}
 	if err != nil {
-		return page{}, objects.ReadError(err)
+		return page{}, objects.StoreError(err)
 	}
 	p := page{List: list}
 	if list.More {

@@ -125,32 +125,6 @@ type request struct {
 	metrics    *metrics.Endpoint
 }
 
-// answer is the way back to the client. It knows what was sent already.
-type answer struct {
-	http.ResponseWriter
-	code  int
-	bytes int
-}
-
-func (a *answer) WriteHeader(code int) {
-	if a.code == 0 {
-		a.code = code
-	}
-	a.ResponseWriter.WriteHeader(code)
-}
-
-func (a *answer) Write(p []byte) (int, error) {
-	if a.code == 0 {
-		a.code = http.StatusOK
-	}
-	n, err := a.ResponseWriter.Write(p)
-	a.bytes += n
-	return n, err
-}
-
-// Unwrap is how http.ResponseController finds the connection.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
-
 // serveResource does what a request wants with objects.
 func (q *request) serveResource() error {
 	if q.kind.OnlyCreate {

@@ -90,10 +90,10 @@ type stream struct {
 	// bookmarks says that the client wants them, initial that it gets the state first, and hears when
 	// that is over.
 	bookmarks, initial bool
-	// state is how many events the state had so far, and isState says that it is not over.
-	state    int
-	isState  bool
-	patience *patience
+	// stateEvents is how many events the state had so far, and isState says that it is not over.
+	stateEvents int
+	isState     bool
+	patience    *patience
 }
 
 // run tells all that happens.
@@ -130,12 +130,12 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 // refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes.
 func (s *stream) refuse(err error) error {
 	if !errors.Is(err, cache.ErrTooOld) {
-		return objects.ReadError(err)
+		return objects.StoreError(err)
 	}
 	if err := s.begin(); err != nil {
 		return nil
 	}
-	_ = s.send(s.events.AppendError(nil, objects.ReadError(err)))
+	_ = s.send(s.events.AppendError(nil, objects.StoreError(err)))
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 		return s.appendBookmark(b, e), nil
 	case cache.InitialEnd:
 		s.isState = false
-		s.watched.Initial(s.state)
+		s.watched.Initial(s.stateEvents)
 		if !s.initial || !s.bookmarks {
 			return b, nil
 		}
@@ -206,7 +206,7 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 		return b, err
 	}
 	if s.isState {
-		s.state++
+		s.stateEvents++
 	}
 	return s.events.Append(b, e.Type.String(), object), nil
 }

@@ -2,20 +2,12 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"slices"
 	"strings"
-	"unsafe"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/codec"
 	"github.com/cadastre/cadastre/internal/objects"
 )
 
@@ -82,7 +74,7 @@ func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Re
 
 // write has an object written, and answers with it.
 func (q *request) write(o writeOptions, do func(context.Context, *objects.Request) (objects.Result, error)) error {
-	format, err := q.negotiate()
+	view, err := q.negotiate()
 	if err != nil {
 		return err
 	}
@@ -120,13 +112,13 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
 	// was last written.
 	if err := q.h.Authorizer.Sync(ctx, q.kind.StoreName(), max(result.Revision, result.Object.Revision())); err != nil {
-		return objects.ReadError(err)
+		return objects.StoreError(err)
 	}
 	code := http.StatusOK
 	if result.Created {
 		code = http.StatusCreated
 	}
-	return q.answerObject(code, format, endpoint, result.Object)
+	return q.answerObject(code, view, endpoint, result.Object)
 }
 
 // mayCreate asks whether the user may create what another verb would create.
@@ -145,96 +137,4 @@ func (q *request) warn(text string) {
 		return r
 	}, text)
 	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
-}
-
-// readBody reads what the client sent.
-func (q *request) readBody() (objects.Body, error) {
-	body := objects.Body{YAML: q.applies(), Strategic: q.patchType == types.StrategicMergePatchType}
-	mediaType := ""
-	if q.r.Method != http.MethodPatch {
-		var err error
-		if mediaType, err = bodyType(q.r.Header.Get("Content-Type")); err != nil {
-			return body, err
-		}
-		body.YAML = mediaType == "application/yaml"
-	}
-	text, err := q.readText()
-	if err != nil {
-		return body, err
-	}
-	if mediaType == codec.Protobuf && text != "" {
-		read, err := codec.ReadProtobuf([]byte(text))
-		if err != nil {
-			return body, apierrors.NewBadRequest(err.Error())
-		}
-		text = string(read)
-	}
-	body.Text = text
-	return body, nil
-}
-
-// readText reads the bytes of a body.
-func (q *request) readText() (string, error) {
-	limit := q.h.Limits.BodyBytes
-	if q.r.ContentLength > limit {
-		return "", q.tooLarge()
-	}
-	// A client that is slow must not keep a place for long.
-	p := newPatience(q.h.Limits.RequestTime, http.NewResponseController(&q.w).SetReadDeadline)
-	p.begin()
-	defer p.done()
-	if n := q.r.ContentLength; n > 0 {
-		// Who says how much it is is not asked whether there is more: HTTP sees to that.
-		b := make([]byte, n)
-		if _, err := io.ReadFull(q.r.Body, b); err != nil {
-			return "", unreadableBody(err)
-		}
-		return unsafe.String(unsafe.SliceData(b), len(b)), nil
-	}
-	b, err := io.ReadAll(io.LimitReader(q.r.Body, limit+1))
-	switch {
-	case err != nil:
-		return "", unreadableBody(err)
-	case int64(len(b)) > limit:
-		return "", q.tooLarge()
-	}
-	return string(b), nil
-}
-
-func unreadableBody(err error) error {
-	return apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
-}
-
-// tooLarge refuses a body. Some of what is left of it is read all the same: a client that is still
-// sending may not hear the answer.
-func (q *request) tooLarge() error {
-	limit := q.h.Limits.BodyBytes
-	_, _ = io.CopyN(io.Discard, q.r.Body, 2*limit)
-	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
-}
-
-var bodyTypes = []string{"application/json", "application/yaml", codec.Protobuf}
-
-// bodyType returns the media type of a body; JSON if the client does not say.
-func bodyType(header string) (string, error) {
-	if header == "" || header == "application/json" {
-		return "application/json", nil
-	}
-	mediaType, _, err := mime.ParseMediaType(header)
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		return "", unsupportedMediaType(header, bodyTypes...)
-	}
-	if slices.Contains(bodyTypes, mediaType) {
-		return mediaType, nil
-	}
-	return "", unsupportedMediaType(header, bodyTypes...)
-}
-
-func unsupportedMediaType(received string, accepted ...string) error {
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
-		Status:  metav1.StatusFailure,
-		Code:    http.StatusUnsupportedMediaType,
-		Reason:  metav1.StatusReasonUnsupportedMediaType,
-		Message: fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s; received %q", strings.Join(accepted, ", "), received),
-	}}
 }

@@ -38,7 +38,8 @@ type Write struct {
 	Key string
 	// Expected is the revision of the item that is there now; 0 if there is none.
 	Expected Revision
-	// Value is the new value; nil deletes the item. It must not be changed any more.
+	// Value is the new value; nil deletes the item, unless it is kept. It must not be changed any
+	// more.
 	Value []byte
 	// Seen is a revision up to which the writer knows of all commits, by which the item is as
 	// expected; 0 if it does not know. A store that remembers what was written since need not look

@@ -18,6 +18,8 @@ type failure struct {
 	happened chan struct{}
 	// opening says that nothing runs yet but Open.
 	opening bool
+	// trial is held by who tries the disk: all write the same file.
+	trial sync.Mutex
 }
 
 // fatal is what Open panics with where Pebble can't go on.
@@ -59,6 +61,8 @@ func (s *Store) MayRecover() bool {
 
 // tryDisk writes something.
 func (s *Store) tryDisk() error {
+	s.failure.trial.Lock()
+	defer s.failure.trial.Unlock()
 	fs := s.options.FileSystem
 	name := fs.PathJoin(s.options.Folder, trialFile)
 	file, err := fs.Create(name, vfs.WriteCategoryUnspecified)

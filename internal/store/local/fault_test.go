@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -195,4 +196,20 @@ func TestMayRecover(t *testing.T) {
 	if damaged.Failure() == nil || damaged.MayRecover() {
 		t.Errorf("failure %v, and may recover: %v", damaged.Failure(), damaged.MayRecover())
 	}
+}
+
+// TestMayRecoverAtOnce: those who ask at the same time get the same answer.
+func TestMayRecoverAtOnce(t *testing.T) {
+	s := open(t, Options{Folder: "data", FileSystem: vfs.NewMem(), Log: slog.New(slog.DiscardHandler)})
+	defer s.Close()
+	s.fail(errors.New("on purpose"))
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if !s.MayRecover() {
+				t.Error("the disk is well, and the store is said not to be")
+			}
+		})
+	}
+	group.Wait()
 }

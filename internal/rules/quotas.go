@@ -1,0 +1,122 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Resources that the scopes of quotas know, by what they are of.
+var (
+	computeOfQuotas = []string{"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
+	storageOfQuotas = []string{"persistentvolumeclaims", "requests.storage"}
+)
+
+// scopeFits reports whether a scope can be applied to a resource. kube-apiserver knows nothing
+// against a scope that it does not know.
+func scopeFits(scope, resource string) bool {
+	switch scope {
+	case "Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity":
+		return resource == "pods" || slices.Contains(computeOfQuotas, resource)
+	case "BestEffort":
+		return resource == "pods"
+	case "VolumeAttributesClass":
+		return slices.Contains(storageOfQuotas, resource)
+	}
+	return true
+}
+
+func isScope(text string) bool {
+	switch text {
+	case "Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity", "VolumeAttributesClass":
+		return true
+	}
+	return false
+}
+
+// mostMisfits is after how many errors nothing more is said about scopes: each of them may have one
+// about each resource.
+const mostMisfits = 100
+
+// misfits counts the resources of a quota that a scope can not be applied to.
+func misfits(hard document.Value, scope string) (n int) {
+	for name := range hard.Fields() {
+		if isStandardOfQuotas(name) && !scopeFits(scope, name) {
+			n++
+		}
+	}
+	return n
+}
+
+func isStandardOfQuotas(name string) bool {
+	return slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
+}
+
+// conflicting are scopes that no object is in together.
+var conflicting = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
+
+func (c *checker) conflictingScopes(scopes []string, shownScopes document.Value) {
+	for _, pair := range conflicting {
+		if slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]) {
+			c.invalid(shown(shownScopes), "conflicting scopes")
+		}
+	}
+}
+
+func quotaScopes(c *checker, scopes, _ document.Value) {
+	hard := c.scopes[0].now.Lookup("spec", "hard")
+	for _, scope := range scopes.Items() {
+		if len(c.errs) > mostMisfits {
+			return
+		}
+		if !isScope(scope.Text()) {
+			c.invalid(shown(scopes), "unsupported scope")
+		}
+		for range misfits(hard, scope.Text()) {
+			c.invalid(shown(scopes), "unsupported scope applied to resource")
+		}
+	}
+	c.conflictingScopes(texts(scopes), scopes)
+}
+
+// quotaScopeSelector checks a list of requirements; errors are those of the list.
+func quotaScopeSelector(c *checker, requirements, _ document.Value) {
+	spec := c.scopes[0].now.Get("spec")
+	for _, r := range requirements.Items() {
+		if len(c.errs) > mostMisfits {
+			return
+		}
+		scope := r.Get("scopeName").Text()
+		if !isScope(scope) {
+			c.invalid(scope, "unsupported scope", "scopeName")
+		}
+		for range misfits(spec.Get("hard"), scope) {
+			c.invalid(shown(spec.Get("scopeSelector")), "unsupported scope applied to resource")
+		}
+		c.scopeOperator(r, scope)
+	}
+	c.conflictingScopes(names(requirements, "scopeName"), spec.Get("scopes"))
+}
+
+func (c *checker) scopeOperator(r document.Value, scope string) {
+	operator, values := r.Get("operator").Text(), r.Get("values")
+	switch scope {
+	case "BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity":
+		if operator != "Exists" {
+			c.invalid(operator, "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity", "operator")
+		}
+	}
+	switch operator {
+	case "In", "NotIn":
+		if values.Len() == 0 {
+			c.required("must be at least one value when `operator` is 'In' or 'NotIn' for scope selector", "values")
+		}
+	case "Exists", "DoesNotExist":
+		if values.Len() > 0 {
+			c.invalid(shown(values), "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector", "values")
+		}
+	default:
+		c.invalid(operator, "not a valid selector operator", "operator")
+	}
+}

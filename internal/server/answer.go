@@ -1,0 +1,115 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/codec"
+)
+
+// answer is the way back to the client. It knows what was sent already.
+type answer struct {
+	http.ResponseWriter
+	code  int
+	bytes int
+}
+
+func (a *answer) WriteHeader(code int) {
+	if a.code == 0 {
+		a.code = code
+	}
+	a.ResponseWriter.WriteHeader(code)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.code == 0 {
+		a.code = http.StatusOK
+	}
+	n, err := a.ResponseWriter.Write(p)
+	a.bytes += n
+	return n, err
+}
+
+// Unwrap is how http.ResponseController finds the connection.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// buffers are used for one answer after the other.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// largestBuffer is how large a buffer may be to be used again.
+const largestBuffer = 1 << 20
+
+// withBuffer has something written to a buffer, which is nobody's when it returns.
+func withBuffer(write func(buffer []byte) ([]byte, error)) error {
+	b := buffers.Get().(*[]byte)
+	used, err := write((*b)[:0])
+	if cap(used) <= largestBuffer {
+		*b = used
+		buffers.Put(b)
+	}
+	return err
+}
+
+// startSending sends the header of an answer whose length is not known yet.
+func (q *request) startSending(v codec.View) {
+	if q.w.code != 0 {
+		return
+	}
+	h := q.w.Header()
+	h["Content-Type"] = []string{v.ContentType()}
+	h["Cache-Control"] = noCache
+	q.w.WriteHeader(http.StatusOK)
+}
+
+// send answers with a body.
+func (q *request) send(code int, mediaType string, body []byte) error {
+	h := q.w.Header()
+	h["Content-Type"] = []string{mediaType}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Cache-Control"] = noCache
+	q.w.WriteHeader(code)
+	if q.r.Method != http.MethodHead {
+		_, _ = q.w.Write(body) // who is gone needs no answer
+	}
+	return nil
+}
+
+var noCache = []string{"no-cache, private"}
+
+// fail answers with an error, if there is one and nothing has been sent yet.
+func (q *request) fail(err error) {
+	if err == nil || q.w.code != 0 {
+		return
+	}
+	status := codec.StatusOf(err)
+	h := q.w.Header()
+	if status.Code == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="cadastre"`)
+	}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
+	if status.Code >= http.StatusInternalServerError {
+		q.h.Log.Warn("a request failed", "method", q.r.Method, "path", q.r.URL.Path, "error", err)
+	}
+	q.answerStatus(status)
+}
+
+// answerStatus answers with a status.
+func (q *request) answerStatus(status metav1.Status) {
+	format := codec.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent())
+	_ = withBuffer(func(b []byte) ([]byte, error) {
+		b, err := codec.AppendStatus(b, format, &status)
+		if err != nil {
+			return b, err
+		}
+		code := http.StatusOK
+		if status.Status != metav1.StatusSuccess {
+			code = int(status.Code)
+		}
+		return b, q.send(code, format.ContentType(), b)
+	})
+}
