@@ -18,6 +18,14 @@ type failure struct {
 	happened chan struct{}
 	// opening says that nothing runs yet but Open.
 	opening bool
+	trial   trial
+}
+
+// trial is what was found out about the disk last, and when.
+type trial struct {
+	mu   sync.Mutex
+	when time.Time
+	err  error
 }
 
 // fatal is what Open panics with where Pebble can't go on.
@@ -43,6 +51,8 @@ func (s *Store) Failure() error { return s.failure.reason() }
 const (
 	trialFile  = "TRIAL"
 	trialBytes = 4 << 20
+	// trialAge is how long a trial tells how the disk is: anybody may ask, as often as it likes.
+	trialAge = time.Second
 )
 
 // damagedFile is the failure that a new start does not cure.
@@ -54,7 +64,13 @@ func (s *Store) MayRecover() bool {
 	if damaged := (damagedFile{}); errors.As(s.failure.reason(), &damaged) {
 		return false
 	}
-	return s.tryDisk() == nil
+	t := &s.failure.trial
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.when.IsZero() || time.Since(t.when) > trialAge {
+		t.err, t.when = s.tryDisk(), time.Now()
+	}
+	return t.err == nil
 }
 
 // tryDisk writes something.

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -183,8 +184,9 @@ func TestMayRecover(t *testing.T) {
 		t.Errorf("failure %v on a disk that is full, and may recover: %v", s.Failure(), s.MayRecover())
 	}
 	f.on.Store(false)
-	if s.Failure() == nil || !s.MayRecover() {
-		t.Errorf("failure %v on a disk that is well again, and may recover: %v", s.Failure(), s.MayRecover())
+	waitFor(t, s.MayRecover)
+	if s.Failure() == nil {
+		t.Error("the store takes commits again without a restart")
 	}
 	if names, err := s.options.FileSystem.List("data"); err != nil || slices.Contains(names, trialFile) {
 		t.Errorf("%v, %v", names, err)
@@ -194,5 +196,27 @@ func TestMayRecover(t *testing.T) {
 	damaged.foundDamage(pebble.DataCorruptionInfo{Path: "000004.sst", Details: errors.New("checksum mismatch")})
 	if damaged.Failure() == nil || damaged.MayRecover() {
 		t.Errorf("failure %v, and may recover: %v", damaged.Failure(), damaged.MayRecover())
+	}
+}
+
+// TestMayRecoverAtOnce: all who ask at once hear the same, and the disk is tried once for all of them.
+func TestMayRecoverAtOnce(t *testing.T) {
+	tried := &faulty{kind: func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate && path.Base(op.Path) == trialFile }}
+	s := open(t, Options{Folder: t.TempDir(), FileSystem: errorfs.Wrap(vfs.Default, tried), Log: slog.New(slog.DiscardHandler)})
+	defer s.Close()
+	s.fail(syscall.ENOSPC)
+	tried.on.Store(true)
+	var group sync.WaitGroup
+	var no atomic.Int64
+	for range 40 {
+		group.Go(func() {
+			if !s.MayRecover() {
+				no.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if no.Load() > 0 || tried.hits.Load() != 1 {
+		t.Errorf("on a disk that is well %d of 40 were told that it is not; it was tried %d times, want once", no.Load(), tried.hits.Load())
 	}
 }
