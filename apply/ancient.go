@@ -1,6 +1,10 @@
 package apply
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/fieldset"
+)
 
 const (
 	// defaultMaxUpdateEntries is how many Update entries Kubernetes keeps.
@@ -27,6 +31,7 @@ func (o *owners) joinOldest(most int) error {
 		return nil
 	}
 	slices.SortStableFunc(updaters, compareEntries)
+	a := newAncient(o)
 	firsts := map[string]Entry{}
 	count := len(updaters)
 	for _, entry := range updaters {
@@ -38,40 +43,81 @@ func (o *owners) joinOldest(most int) error {
 			firsts[entry.APIVersion] = entry
 			continue
 		}
-		if err := o.joinAncient(first, entry); err != nil {
+		if err := a.join(first, entry); err != nil {
 			return err
 		}
 		count--
 	}
+	a.finish()
 	return nil
 }
 
-// joinAncient moves what an entry owns to the entry for ancient changes of its
+// ancient joins entries. A body has room for thousands of them, so that each is looked at once.
+type ancient struct {
+	*owners
+	places map[[4]string]int // of the entries, in the list
+	// sets are what the entry at a place will own, and gone says which places are joined to another.
+	sets map[int][]fieldset.Set
+	gone map[int]bool
+}
+
+func newAncient(o *owners) *ancient {
+	a := &ancient{owners: o, places: make(map[[4]string]int, len(o.list)), sets: map[int][]fieldset.Set{}, gone: map[int]bool{}}
+	for i := range o.list {
+		a.places[o.list[i].entry.identity()] = i
+	}
+	return a
+}
+
+// join moves what an entry owns to the entry for ancient changes of its
 // version. If there is none yet, the first entry of the version becomes it. If it is
 // that entry itself, because the first is of the same second, the first moves there.
-func (o *owners) joinAncient(first, entry Entry) error {
+func (a *ancient) join(first, entry Entry) error {
 	bucket := Entry{Manager: ancientChanges, Operation: Update, APIVersion: entry.APIVersion}
-	at := o.find(bucket)
-	if at < 0 {
-		at = o.find(first)
-		bucket.FieldsV1 = o.list[at].entry.FieldsV1
-		o.list[at].entry = bucket
+	at, ok := a.places[bucket.identity()]
+	if !ok {
+		at = a.places[first.identity()]
+		bucket.FieldsV1 = a.list[at].entry.FieldsV1
+		a.list[at].entry = bucket
+		a.places[bucket.identity()] = at
 	}
-	from := o.find(entry)
+	from := a.places[entry.identity()]
 	if from == at {
-		from = o.find(first)
+		from = a.places[first.identity()]
 	}
-	old, err := o.fields(at)
-	if err != nil {
-		return err
+	for _, i := range []int{at, from} {
+		if i == at && a.sets[at] != nil {
+			continue
+		}
+		set, err := a.fields(i)
+		if err != nil {
+			return err
+		}
+		a.sets[at] = append(a.sets[at], set)
 	}
-	more, err := o.fields(from)
-	if err != nil {
-		return err
-	}
-	o.list[at].become(old.Union(more))
-	o.list[at].entry.Time = entry.Time
-	o.list[at].changed = true
-	o.list = slices.Delete(o.list, from, from+1)
+	a.list[at].entry.Time = entry.Time
+	a.gone[from] = true
 	return nil
+}
+
+// finish does what was noted.
+func (a *ancient) finish() {
+	for at, sets := range a.sets {
+		a.list[at].become(unionOf(sets))
+		a.list[at].changed = true
+	}
+	i := -1
+	a.list = slices.DeleteFunc(a.list, func(owner) bool {
+		i++
+		return a.gone[i]
+	})
+}
+
+// unionOf returns what is in any of some sets. Two halves are quicker than one after the other.
+func unionOf(sets []fieldset.Set) fieldset.Set {
+	if len(sets) == 1 {
+		return sets[0]
+	}
+	half := len(sets) / 2
+	return unionOf(sets[:half]).Union(unionOf(sets[half:]))
 }

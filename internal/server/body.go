@@ -47,13 +47,13 @@ func (q *request) readBody() (objects.Body, error) {
 // readText reads the bytes of a body.
 func (q *request) readText() (string, error) {
 	limit := q.h.Limits.BodyBytes
-	if q.r.ContentLength > limit {
-		return "", q.tooLarge()
-	}
-	// A client that is slow must not keep a place for long.
+	// A client that is slow must not keep a place for long, also if what it sends is not wanted.
 	p := newPatience(q.h.Limits.RequestTime, http.NewResponseController(&q.w).SetReadDeadline)
 	p.begin()
 	defer p.done()
+	if q.r.ContentLength > limit {
+		return "", q.tooLarge()
+	}
 	if n := q.r.ContentLength; n > 0 {
 		// Who says how much it is is not asked whether there is more: HTTP sees to that.
 		b := make([]byte, n)

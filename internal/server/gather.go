@@ -115,11 +115,8 @@ func (g *gathering) send(last []byte) {
 		g.sent.Broadcast()
 	}
 	g.sending = false
-	if g.err != nil {
-		g.waiting = nil // nobody will send it, so that Close must not wait for that
-	}
-	if cap(g.spare)+cap(g.waiting) > 2*enough {
-		g.spare, g.waiting = nil, g.waiting[:0:0] // a connection that is idle keeps little
+	if g.err != nil || cap(g.spare)+cap(g.waiting) > 2*enough {
+		g.spare, g.waiting = nil, nil // a connection that is idle keeps little, and what can't be sent waits no more
 	}
 	if g.closing {
 		_ = g.Conn.Close() // whoever wanted it closed is gone

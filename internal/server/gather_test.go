@@ -6,9 +6,11 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // pipe returns both ends of a connection, of which the first gathers.
@@ -128,48 +130,72 @@ func TestGatheringFails(t *testing.T) {
 	}
 }
 
-// TestGatheringClosesAfterFailure: what was written while something failed to be sent is lost, and keeps
-// nobody from closing the connection.
+// failingConn fails to write when it is told to, and notes that it was closed.
+type failingConn struct {
+	net.Conn
+	writing chan struct{}
+	fail    chan error
+	closed  chan struct{}
+}
+
+func (c *failingConn) Write([]byte) (int, error) {
+	c.writing <- struct{}{}
+	return 0, <-c.fail
+}
+
+func (c *failingConn) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *failingConn) Close() error {
+	close(c.closed)
+	return nil
+}
+
+// TestGatheringClosesAfterFailure: what was written while something failed to be sent is never sent, and the
+// connection is closed all the same.
 func TestGatheringClosesAfterFailure(t *testing.T) {
-	broken := &brokenConn{began: make(chan struct{}), fail: make(chan struct{})}
-	g := newGathering(broken)
+	conn := &failingConn{writing: make(chan struct{}), fail: make(chan error), closed: make(chan struct{})}
+	g := newGathering(conn)
 	if _, err := g.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	<-broken.began
+	<-conn.writing
 	if _, err := g.Write([]byte("y")); err != nil {
 		t.Fatal(err)
 	}
-	close(broken.fail)
-	g.mu.Lock()
-	for g.sending {
-		g.sent.Wait()
+	conn.fail <- errors.New("the client is gone")
+	for {
+		if _, err := g.Write([]byte("z")); err != nil {
+			break
+		}
+		time.Sleep(time.Millisecond)
 	}
-	g.mu.Unlock()
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !broken.isClosed {
-		t.Error("the connection is open")
+	select {
+	case <-conn.closed:
+	case <-time.After(time.Second):
+		t.Error("the connection is still open")
 	}
 }
 
-// brokenConn fails to send, when it is told to.
-type brokenConn struct {
-	net.Conn
-	began, fail chan struct{}
-	isClosed    bool
-}
-
-func (c *brokenConn) Write([]byte) (int, error) {
-	close(c.began)
-	<-c.fail
-	return 0, net.ErrClosed
-}
-
-func (c *brokenConn) SetWriteDeadline(time.Time) error { return nil }
-
-func (c *brokenConn) Close() error {
-	c.isClosed = true
-	return nil
+// TestGatheringKeepsLittle: a connection on which much was waiting lets go of the memory of it.
+func TestGatheringKeepsLittle(t *testing.T) {
+	g := newGathering(&countedConn{})
+	g.waiting = make([]byte, mostWaiting)
+	freed := make(chan struct{})
+	runtime.SetFinalizer(unsafe.SliceData(g.waiting), func(*byte) { close(freed) })
+	g.spare = make([]byte, 0, mostWaiting)
+	freedSpare := make(chan struct{})
+	runtime.SetFinalizer(unsafe.SliceData(g.spare), func(*byte) { close(freedSpare) })
+	g.sendSoon()
+	for _, c := range []chan struct{}{freed, freedSpare} {
+		runtime.GC()
+		select {
+		case <-c:
+		case <-time.After(time.Second):
+			t.Error("memory is kept")
+		}
+	}
+	runtime.KeepAlive(g)
 }

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -246,5 +248,45 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		if strings.Contains(refused.text, "aGlkZGVu") || strings.Contains(refused.text, "c2VjcmV0") {
 			t.Errorf("the error has what is in the secret: %s", refused.text)
 		}
+	}
+}
+
+// TestBodyThatDoesNotCome: a client that says that it sends a body, and does not, is answered in time, also if
+// nobody wants the body.
+func TestBodyThatDoesNotCome(t *testing.T) {
+	c := start(t, Config{Limits: Limits{RequestTime: 300 * time.Millisecond, BodyBytes: 1000}})
+	known := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()
+	known.NextProtos = []string{"http/1.1"}
+	unknown := known.Clone()
+	unknown.Certificates = nil
+	for _, test := range []struct {
+		name    string
+		secrets *tls.Config
+		method  string
+		bytes   int
+		code    int
+	}{
+		{"too large", known, "POST", 1500, 413},
+		{"wanted", known, "POST", 500, 400},
+		{"not wanted", known, "GET", 500, 200},
+		{"nobody's", unknown, "POST", 500, 401},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			conn, err := tls.Dial("tcp", strings.TrimPrefix(c.url, "https://"), test.secrets)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", test.method, configMaps, test.bytes)
+			_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatalf("no answer: %v", err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != test.code {
+				t.Errorf("received %d, want %d", answer.StatusCode, test.code)
+			}
+		})
 	}
 }

@@ -70,7 +70,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.underWay.Add(-1)
 	q := &request{h: h, r: r, w: answer{ResponseWriter: w}, start: time.Now()}
 	defer q.finish()
+	q.limitUnread()
 	q.fail(q.serve())
+}
+
+// limitUnread bounds how long the server waits for a body that nobody reads: HTTP/1 wants it sent before it
+// sends the answer, also to who may not come in. It is as long as the answer may take.
+func (q *request) limitUnread() {
+	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
+		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(2 * q.h.Limits.RequestTime))
+	}
 }
 
 // growStack makes room for what is to come. A request has a goroutine of its own, whose stack would be

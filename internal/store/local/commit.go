@@ -144,8 +144,8 @@ func (s *Store) commitGroups(groups chan<- *group) {
 	defer s.running.Done()
 	defer close(groups)
 	for {
-		g := &group{when: time.Now()}
-		if g.commits = s.queue.takeAll(nil); len(g.commits) == 0 {
+		g := &group{commits: s.queue.takeAll(nil), when: time.Now()}
+		if len(g.commits) == 0 {
 			return
 		}
 		if s.failure.reason() != nil {

@@ -18,8 +18,14 @@ type failure struct {
 	happened chan struct{}
 	// opening says that nothing runs yet but Open.
 	opening bool
-	// trial is held by who tries the disk: all write the same file.
-	trial sync.Mutex
+	trial   trial
+}
+
+// trial is what was found out about the disk last, and when.
+type trial struct {
+	mu   sync.Mutex
+	when time.Time
+	err  error
 }
 
 // fatal is what Open panics with where Pebble can't go on.
@@ -45,6 +51,8 @@ func (s *Store) Failure() error { return s.failure.reason() }
 const (
 	trialFile  = "TRIAL"
 	trialBytes = 4 << 20
+	// trialAge is how long a trial tells how the disk is: anybody may ask, as often as it likes.
+	trialAge = time.Second
 )
 
 // damagedFile is the failure that a new start does not cure.
@@ -56,13 +64,17 @@ func (s *Store) MayRecover() bool {
 	if damaged := (damagedFile{}); errors.As(s.failure.reason(), &damaged) {
 		return false
 	}
-	return s.tryDisk() == nil
+	t := &s.failure.trial
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.when.IsZero() || time.Since(t.when) > trialAge {
+		t.err, t.when = s.tryDisk(), time.Now()
+	}
+	return t.err == nil
 }
 
 // tryDisk writes something.
 func (s *Store) tryDisk() error {
-	s.failure.trial.Lock()
-	defer s.failure.trial.Unlock()
 	fs := s.options.FileSystem
 	name := fs.PathJoin(s.options.Folder, trialFile)
 	file, err := fs.Create(name, vfs.WriteCategoryUnspecified)

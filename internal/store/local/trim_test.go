@@ -89,3 +89,25 @@ func TestForgottenVersionsAreGone(t *testing.T) {
 		}
 	}
 }
+
+// What is committed after a time of silence is as old as it is, not as old as the silence.
+func TestCommitAfterSilence(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{HistoryAge: -1})
+	defer s.Close()
+	time.Sleep(2100 * time.Millisecond)
+	begun := time.Now().Truncate(time.Second) // the log knows seconds
+	last, err := s.Commit(t.Context(), store.Write{Key: "k/a", Value: []byte("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = eachLogEntry(s.db, last-1, last, func(e logEntry) (bool, error) {
+		if e.when.Before(begun) {
+			t.Errorf("a commit of %s is said to be of %s", begun, e.when)
+		}
+		return true, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
