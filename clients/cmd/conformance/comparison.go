@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -16,28 +17,35 @@ type comparison struct {
 	theirs, ours *applytest.Report
 }
 
+// The servers, as they are called in what is written.
+const theirName, ourName = "kube-apiserver", "Cadastre"
+
+// both returns the results of a script, by the server that it was run on.
+func (c comparison) both(i int) iter.Seq2[string, applytest.Result] {
+	return func(yield func(string, applytest.Result) bool) {
+		_ = yield(theirName, c.theirs.Results[i]) && yield(ourName, c.ours.Results[i])
+	}
+}
+
 // print tells what failed where, and how many of each area passed.
 func (c comparison) print(w io.Writer) {
 	fmt.Fprintln(w)
 	for i, theirs := range c.theirs.Results {
 		ours := c.ours.Results[i]
-		for _, failed := range []struct {
-			where  string
-			result applytest.Result
-		}{{"kube-apiserver", theirs}, {"cadastre", ours}} {
-			if failed.result.Outcome == applytest.Fail {
-				fmt.Fprintf(w, "%s FAILS %s%s\n  %s\n%s\n", failed.where, theirs.Name, inBrackets(failed.result.Defect), theirs.Behaviour, failed.result.Failure)
-			} else if failed.result.Defect != "" && failed.result.Outcome == applytest.Pass {
-				fmt.Fprintf(w, "%s passes %s: remove the line about the defect\n", failed.where, theirs.Name)
+		for where, result := range c.both(i) {
+			if result.Outcome == applytest.Fail {
+				fmt.Fprintf(w, "%s FAILS %s%s\n  %s\n%s\n", where, result.Name, inBrackets(result.Defect), result.Behaviour, result.Failure)
+			} else if result.Defect != "" && result.Outcome == applytest.Pass {
+				fmt.Fprintf(w, "%s passes %s: remove the line about the defect\n", where, result.Name)
 			}
 		}
 		if (theirs.Outcome == applytest.Skip) != (ours.Outcome == applytest.Skip) {
-			fmt.Fprintf(w, "skipped by one: %s: kube-apiserver: %s%s, cadastre: %s%s\n",
-				theirs.Name, theirs.Outcome, inBrackets(theirs.Reason), ours.Outcome, inBrackets(ours.Reason))
+			fmt.Fprintf(w, "skipped by one: %s: %s: %s%s, %s: %s%s\n",
+				theirs.Name, theirName, theirs.Outcome, inBrackets(theirs.Reason), ourName, ours.Outcome, inBrackets(ours.Reason))
 		}
 	}
-	fmt.Fprintf(w, "kube-apiserver %s: %s\n", c.theirs.Version, tally(c.theirs))
-	fmt.Fprintf(w, "cadastre %s: %s\n", c.ours.Version, tally(c.ours))
+	fmt.Fprintf(w, "%s %s: %s\n", theirName, c.theirs.Version, tally(c.theirs))
+	fmt.Fprintf(w, "%s %s: %s\n", ourName, c.ours.Version, tally(c.ours))
 }
 
 func inBrackets(reason string) string {
@@ -68,7 +76,7 @@ func (c comparison) document() []byte {
 	for _, row := range []struct {
 		name   string
 		report *applytest.Report
-	}{{"kube-apiserver", c.theirs}, {"Cadastre", c.ours}} {
+	}{{theirName, c.theirs}, {ourName, c.ours}} {
 		fmt.Fprintf(&text, "| %s | %s | %d | %d | %d |\n", row.name, row.report.Version,
 			row.report.Count(applytest.Pass), row.report.Count(applytest.Fail), row.report.Count(applytest.Skip))
 	}
@@ -122,15 +130,11 @@ func (c comparison) writeDifferences(text *bytes.Buffer) {
 func (c comparison) writeAlone(text *bytes.Buffer) {
 	text.WriteString("\n## Asked of one server only\n\n")
 	found := false
-	for i, theirs := range c.theirs.Results {
-		ours := c.ours.Results[i]
-		for _, skipped := range []struct {
-			where  string
-			result applytest.Result
-		}{{"kube-apiserver", theirs}, {"Cadastre", ours}} {
-			if skipped.result.Outcome == applytest.Skip {
+	for i := range c.theirs.Results {
+		for where, result := range c.both(i) {
+			if result.Outcome == applytest.Skip {
 				found = true
-				fmt.Fprintf(text, "- `%s` is not asked of %s: %s\n", theirs.Name, skipped.where, skipped.result.Reason)
+				fmt.Fprintf(text, "- `%s` is not asked of %s: %s\n", result.Name, where, result.Reason)
 			}
 		}
 	}
@@ -144,10 +148,10 @@ func (c comparison) writeFailures(text *bytes.Buffer) {
 		return
 	}
 	text.WriteString("\n## Failures\n\n")
-	for i, theirs := range c.theirs.Results {
-		for _, result := range []applytest.Result{theirs, c.ours.Results[i]} {
+	for i := range c.theirs.Results {
+		for where, result := range c.both(i) {
 			if result.Outcome == applytest.Fail {
-				fmt.Fprintf(text, "- `%s`, step %q: %s\n", result.Name, result.Failure.Step, cmp.Or(result.Defect, oneLine(result.Behaviour)))
+				fmt.Fprintf(text, "- `%s` on %s, step %q: %s\n", result.Name, where, result.Failure.Step, cmp.Or(result.Defect, oneLine(result.Behaviour)))
 			}
 		}
 	}

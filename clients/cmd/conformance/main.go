@@ -70,10 +70,10 @@ func conform(f flags) (err error) {
 		}
 	}
 	c := comparison{}
-	if c.theirs, err = check(ctx, "kube-apiserver", os.DirFS(f.scripts), run, theirs); err != nil {
+	if c.theirs, err = check(ctx, theirName, os.DirFS(f.scripts), run, theirs); err != nil {
 		return err
 	}
-	if c.ours, err = check(ctx, "cadastre", os.DirFS(f.scripts), run, ours); err != nil {
+	if c.ours, err = check(ctx, ourName, os.DirFS(f.scripts), run, ours); err != nil {
 		return err
 	}
 	c.print(os.Stdout)

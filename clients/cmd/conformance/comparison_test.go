@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/applytest"
+)
+
+// TestDocument: who reads it learns which server was asked, and which one failed.
+func TestDocument(t *testing.T) {
+	failed := applytest.Result{Name: "area/a", Area: "area", Behaviour: "It works.", Outcome: applytest.Fail, Failure: &applytest.Failure{Step: "last"}}
+	skipped := applytest.Result{Name: "area/b", Area: "area", Outcome: applytest.Skip, Reason: "it can't"}
+	passed := func(r applytest.Result) applytest.Result {
+		return applytest.Result{Name: r.Name, Area: r.Area, Outcome: applytest.Pass}
+	}
+	c := comparison{
+		theirs: &applytest.Report{Version: "v1", Results: []applytest.Result{passed(failed), skipped}},
+		ours:   &applytest.Report{Version: "v2", Results: []applytest.Result{failed, passed(skipped)}},
+	}
+	text := string(c.document())
+	for _, line := range []string{
+		"| kube-apiserver | v1 | 1 | 0 | 1 |", "| Cadastre | v2 | 1 | 1 | 0 |", "| area | 2 | 0 | 0 | 1 | 1 |",
+		"- `area/a` on Cadastre, step \"last\": It works.", "- `area/b` is not asked of kube-apiserver: it can't",
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("there is no line %s in\n%s", line, text)
+		}
+	}
+}
