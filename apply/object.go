@@ -17,10 +17,11 @@ type Object struct {
 // fieldSets is where objects have what most operations leave unread.
 var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
 
-// ReadObject reads an object from JSON. It fails with a *document.SyntaxError if
+// ReadObject reads an object from JSON, however large it is: with its managedFields it
+// may be larger than what was sent to make it. It fails with a *document.SyntaxError if
 // the text is not JSON, and with an *EntryError if its managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := document.ParseJSONSealed(text, document.Limits{}, fieldSets...)
+	doc, err := document.ParseJSONSealed(text, document.Limits{MaxBytes: -1}, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}

@@ -158,7 +158,7 @@ func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error
 	if !isTerminating(namespace) {
 		return true, nil
 	}
-	doc, err := document.ParseJSON(namespace.AppendJSON(nil))
+	doc, err := document.ParseJSONLimited(namespace.AppendJSON(nil), document.Limits{MaxBytes: -1})
 	if err != nil {
 		return false, err
 	}

@@ -42,7 +42,7 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return StoreError(err)
 	}
-	object, err := document.ParseJSON(shown.AppendJSON(nil))
+	object, err := document.ParseJSONLimited(shown.AppendJSON(nil), anySize)
 	if err != nil {
 		return StoreError(err)
 	}

@@ -109,7 +109,7 @@ func (o *Objects) parsed(live *cache.Object) (apply.Object, error) {
 	}
 	o.Metrics.ManagedFields(metrics.Dropped, 1)
 	o.Log.Warn("managedFields can't be used, so that nobody owns a field of the object", "key", live.Key(), "error", err)
-	doc, err := document.ParseJSON(live.Text())
+	doc, err := document.ParseJSONLimited(live.Text(), anySize)
 	if err != nil {
 		return apply.Object{}, err
 	}
@@ -136,11 +136,20 @@ func sameOwners(a, b []apply.Entry) bool {
 	return true
 }
 
+// largestObject is how many bytes an object may have. One that has more already may become smaller. Whoever
+// reads what is there takes any size.
+const largestObject = document.DefaultMaxBytes
+
+var anySize = document.Limits{MaxBytes: -1}
+
 // commit writes the object, unless it is a dry run, or the last finalizer of a deleted object is
 // gone.
 func (w *writing) commit(ctx context.Context) (Result, error) {
 	key, change := w.key(), w.ownWrite()
 	created := w.live == nil
+	if size := len(change.Value); size > largestObject && (created || size > len(w.live.Text())) {
+		return Result{}, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object would have %d bytes with its defaults and managedFields, limit is %d", size, largestObject))
+	}
 	if w.DryRun {
 		draft, err := w.all.Cache.Draft(key, change.Value, change.Expected)
 		return Result{Object: draft, Created: created}, err
