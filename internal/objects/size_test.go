@@ -46,7 +46,7 @@ func TestLargestObject(t *testing.T) {
 	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Waits { // which adds a field
 		t.Fatalf("deleted: %v, %v", deleted.Waits, err)
 	}
-	if _, err := o.Patch(t.Context(), request(endpoint, "default", "a", Body{Text: `{"metadata":{"finalizers":null}}`, Patch: true}), MergePatch); err != nil {
+	if _, err := o.Patch(t.Context(), request(endpoint, "default", "a", Body{Text: `{"metadata":{"finalizers":null}}`}), MergePatch); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Delete(t.Context(), deletion); !apierrors.IsNotFound(err) {

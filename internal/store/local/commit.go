@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,17 +46,17 @@ func (q *queue) put(p *pending) bool {
 	return true
 }
 
-// takeAll waits until there is something, and takes all there is into a slice that it may use.
-// It returns nothing when the queue is closed and empty.
-func (q *queue) takeAll(into []*pending) []*pending {
+// takeAll waits until there is something, and takes all there is. It returns nothing when the queue is
+// closed and empty.
+func (q *queue) takeAll() []*pending {
 	q.wait()
 	letOthersRun()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	count := min(len(q.waiting), largestGroup)
-	into = append(into, q.waiting[:count]...)
+	taken := slices.Clone(q.waiting[:count])
 	q.waiting = append(q.waiting[:0], q.waiting[count:]...)
-	return into
+	return taken
 }
 
 // letOthersRun waits while there are goroutines that can run: on a busy machine more commits get into the
@@ -144,7 +145,7 @@ func (s *Store) commitGroups(groups chan<- *group) {
 	defer s.running.Done()
 	defer close(groups)
 	for {
-		g := &group{commits: s.queue.takeAll(nil), when: time.Now()}
+		g := &group{commits: s.queue.takeAll(), when: time.Now()}
 		if len(g.commits) == 0 {
 			return
 		}
