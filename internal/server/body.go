@@ -44,6 +44,9 @@ func (q *request) readBody() (objects.Body, error) {
 	return body, nil
 }
 
+// smallBody is how large a body may be that is given its memory before it has come.
+const smallBody = 256 << 10
+
 // readText reads the bytes of a body.
 func (q *request) readText() (string, error) {
 	limit := q.h.Limits.BodyBytes
@@ -54,7 +57,7 @@ func (q *request) readText() (string, error) {
 	if q.r.ContentLength > limit {
 		return "", q.tooLarge()
 	}
-	if n := q.r.ContentLength; n > 0 {
+	if n := q.r.ContentLength; n > 0 && n <= smallBody {
 		// Who says how much it is is not asked whether there is more: HTTP sees to that.
 		b := make([]byte, n)
 		if _, err := io.ReadFull(q.r.Body, b); err != nil {

@@ -127,12 +127,35 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 // return. The goroutine stays where it is, with what it holds; reads hold nothing that it
 // could, and go on.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
+	err := pebbleError(format, args)
 	if l.s.failure.opening {
-		panic(fatal{fmt.Errorf(format, args...)})
+		panic(fatal{err})
 	}
-	l.s.fail(fmt.Errorf(format, args...))
+	l.s.fail(err)
 	select {}
 }
+
+// pebbleError makes an error of what Pebble says. It is also the error that Pebble speaks of, which its
+// words alone would not tell.
+func pebbleError(format string, args []any) error {
+	text := fmt.Sprintf(format, args...)
+	for _, arg := range args {
+		if err, ok := arg.(error); ok {
+			return &saidError{text, err}
+		}
+	}
+	return errors.New(text)
+}
+
+// saidError is an error in the words of another.
+type saidError struct {
+	text string
+	err  error
+}
+
+func (e *saidError) Error() string { return e.text }
+
+func (e *saidError) Unwrap() error { return e.err }
 
 // patience is how long Close waits for what may be stuck after a failure.
 const patience = 5 * time.Second
