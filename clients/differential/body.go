@@ -118,24 +118,47 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 	return append(items, item)
 }
 
-// withNulls often has null in the place of a field.
+// withNulls often has null in the place of a field. Items keep their keys: what a patch means that has none is
+// a matter of its own.
 func (g *generator) withNulls(body document.Value) document.Value {
-	if places := fieldsOf(body); len(places) > 0 && g.chance(45) {
+	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
+		return len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, p[len(p)-1])
+	})
+	if len(places) > 0 && g.chance(45) {
 		return replaced(body, one(g, places), document.NewNull())
 	}
 	return body
 }
 
-// withDirectives sometimes has an item removed, or a list replaced, instead of merged.
+// withoutWholes sometimes has null in the place of all labels, or of another field of the spec. Where an edit
+// removes the last entry it would send a map that is empty, which Cadastre keeps.
+func (g *generator) withoutWholes(body document.Value) document.Value {
+	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
+		return len(p) > 2 || len(p) == 1 && (p[0] == "spec" || p[0] == "metadata") || len(p) == 2 && p[0] != "spec" && p[0] != "metadata"
+	})
+	if len(places) > 0 && g.chance(35) {
+		return replaced(body, one(g, places), document.NewNull())
+	}
+	return body
+}
+
+// mergeKeys are the lists whose items strategic merge patches can remove.
+var mergeKeys = map[string][]string{
+	"containers": {"name"}, "initContainers": {"name"}, "env": {"name"}, "volumes": {"name"}, "volumeMounts": {"mountPath"},
+	"ports": {"containerPort", "port"}, "imagePullSecrets": {"name"}, "hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey"},
+	"ownerReferences": {"uid"}, "conditions": {"type"},
+}
+
+// withDirectives sometimes has an item removed instead of merged. Lists at the top of an object have no merge keys.
 func (g *generator) withDirectives(body document.Value) document.Value {
 	for _, p := range places(body) {
-		value := at(body, p)
-		name, key := keyOf(value)
-		if value.Kind() == document.Map && len(p) > 0 && isIndex(p[len(p)-1]) && name != "" && g.chance(20) {
-			return replaced(body, p, field(name, key).With("$patch", document.NewString("delete")))
+		if len(p) < 3 || !isIndex(p[len(p)-1]) || !g.chance(20) {
+			continue
 		}
-		if value.Kind() == document.Map && len(p) > 0 && !isIndex(p[len(p)-1]) && g.chance(4) {
-			return replaced(body, p, value.With("$patch", document.NewString("replace")))
+		for _, name := range mergeKeys[p[len(p)-2]] {
+			if key := at(body, p).Get(name); !key.IsAbsent() {
+				return replaced(body, p, field(name, key).With("$patch", document.NewString("delete")))
+			}
 		}
 	}
 	return body

@@ -126,7 +126,7 @@ func (g *generator) update(v version) Step {
 }
 
 func (g *generator) edit(v version) Step {
-	return g.send("EDIT", v, g.here(v), g.withNulls(merged(document.NewMap(), g.parts(v.parts, 3)...)))
+	return g.send("EDIT", v, g.here(v), g.withoutWholes(merged(document.NewMap(), g.parts(v.parts, 3)...)))
 }
 
 func (g *generator) merge(v version) Step {
