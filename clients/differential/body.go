@@ -68,7 +68,7 @@ func (g *generator) chosenOf(word document.Value) document.Value {
 }
 
 // keyFields tell the items of lists apart, the first that an item has.
-var keyFields = []string{"name", "containerPort", "port", "mountPath", "type", "key", "uid", "ip", "host", "topologyKey"}
+var keyFields = []string{"uid", "name", "containerPort", "port", "mountPath", "type", "key", "ip", "host", "topologyKey"}
 
 func keyOf(item document.Value) (string, document.Value) {
 	for _, name := range keyFields {
@@ -122,7 +122,8 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 // a matter of its own.
 func (g *generator) withNulls(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
-		return len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, p[len(p)-1])
+		name := p[len(p)-1]
+		return name == "$patch" || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
 	})
 	if len(places) > 0 && g.chance(45) {
 		return replaced(body, one(g, places), document.NewNull())

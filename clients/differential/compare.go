@@ -61,7 +61,7 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 			f.Unusable = result.Reason
 		case result.Failure != nil && !isStep(result.Failure.Step):
 			return nil, fmt.Errorf("seed %d: %s", f.History.Seed, result.Failure)
-		default:
+		case result.Failure != nil && !isKnown(result.Failure):
 			f.Failure = result.Failure
 		}
 	}

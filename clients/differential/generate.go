@@ -31,6 +31,8 @@ var vocabulary = sync.OnceValues(readKinds)
 type generator struct {
 	*rand.Rand
 	kind kind
+	// scales says that the object is scaled, and otherwise only applied.
+	scales bool
 	// chosen are the parts that a manager applied last, by manager and version.
 	chosen map[string][]document.Value
 }
@@ -47,6 +49,7 @@ func Generate(seed uint64) (History, error) {
 	}
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15)), chosen: map[string][]document.Value{}}
 	g.kind = one(g, kinds)
+	g.scales = g.kind.scale && g.chance(40)
 	h := History{Seed: seed, Steps: []Step{g.first()}}
 	for range 3 + g.IntN(8) {
 		h.Steps = append(h.Steps, g.step())
@@ -57,7 +60,7 @@ func Generate(seed uint64) (History, error) {
 // first makes the object.
 func (g *generator) first() Step {
 	v := one(g, g.kind.versions)
-	if g.chance(60) {
+	if g.scales || g.chance(60) {
 		return g.apply(v)
 	}
 	return g.send("CREATE", v, v.address(g.kind.resource, ""), g.object(v, g.parts(v.parts, 4)))
@@ -71,12 +74,19 @@ type way struct {
 
 func (g *generator) step() Step {
 	v := one(g, g.kind.versions)
-	ways := []way{{40, g.apply}, {8, g.update}, {10, g.edit}, {10, g.merge}, {12, g.strategic}, {8, g.jsonPatch}, {3, g.remove}, {2, g.read}}
+	ways := []way{{40, g.apply}, {2, g.read}}
+	switch {
+	case g.scales:
+		// Who owns replicas by an update is forgotten by Kubernetes when a scale changes nothing.
+		ways = append(ways, way{20, g.scale})
+	default:
+		ways = append(ways, way{8, g.update}, way{10, g.edit}, way{10, g.merge}, way{12, g.strategic}, way{8, g.jsonPatch})
+	}
 	if len(v.status) > 0 {
 		ways = append(ways, way{16, g.status})
 	}
-	if g.kind.scale {
-		ways = append(ways, way{8, g.scale})
+	if !g.kind.stays {
+		ways = append(ways, way{3, g.remove})
 	}
 	total := 0
 	for _, w := range ways {
@@ -115,7 +125,7 @@ func (g *generator) apply(v version) Step {
 	}
 	g.chosen[who] = parts
 	s.Body = g.object(v, parts)
-	if g.chance(15) {
+	if g.chance(15) && len(g.kind.versions) == 1 {
 		s.Body = g.named(v, merged(document.NewMap(), parts...)) // without what makes the object valid
 	}
 	return s

@@ -17,6 +17,8 @@ var folder embed.FS
 type kind struct {
 	resource string
 	scale    bool
+	// stays is for what a garbage collector deletes, of which neither side has one.
+	stays    bool
 	versions []version
 }
 
@@ -77,7 +79,7 @@ func readFile(name string) (document.Value, error) {
 
 // newKind adds to a kind's own parts those that all have, and, where it says, those of a pod's spec.
 func newKind(text document.Value, common, template []document.Value) kind {
-	k := kind{resource: text.Get("resource").Text(), scale: text.Get("scale").Bool()}
+	k := kind{resource: text.Get("resource").Text(), scale: text.Get("scale").Bool(), stays: text.Get("stays").Bool()}
 	shared := slices.Clone(common)
 	if place := itemsOf(text.Get("template")); len(place) > 0 {
 		for _, part := range template {
