@@ -43,6 +43,12 @@ CONFORMANCE ?=
 conformance: ## run every behaviour script on the real kube-apiserver and on ours, tell where they differ, write docs/conformance.md; CONFORMANCE='-run ^noop/ -record' passes flags
 	$(GO) -C clients run ./cmd/conformance $(CONFORMANCE)
 
+DIFFERENTIAL ?=
+
+.PHONY: differential
+differential: ## send random histories to the real kube-apiserver and to ours for an hour, and shrink what differs to scripts; DIFFERENTIAL='-time 5m -seed 7' passes flags
+	$(GO) -C clients run ./cmd/differential $(DIFFERENTIAL)
+
 .PHONY: lint
 lint: ## run only the architecture and lint checks
 	$(GO) test -count=1 ./internal/repocheck

@@ -12,6 +12,7 @@ require (
 	github.com/cadastre/cadastre/peers v0.0.0-00010101000000-000000000000
 	github.com/go-logr/logr v1.4.3
 	github.com/rogpeppe/go-internal v1.16.0
+	golang.org/x/tools v0.47.0
 	k8s.io/api v0.36.6
 	k8s.io/apimachinery v0.36.6
 	k8s.io/client-go v0.36.6
@@ -102,7 +103,6 @@ require (
 	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/text v0.39.0 // indirect
 	golang.org/x/time v0.14.0 // indirect
-	golang.org/x/tools v0.47.0 // indirect
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260128011058-8636f8732409 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260128011058-8636f8732409 // indirect

@@ -83,8 +83,8 @@ func fit(value []byte) []byte {
 	return value
 }
 
-// at returns the same object at another revision: what a watcher gets who loses sight of it.
-func (o *Object) at(revision store.Revision) *Object {
+// At returns the same object at another revision: what a watcher gets who loses sight of it, and who deletes it.
+func (o *Object) At(revision store.Revision) *Object {
 	return &Object{
 		kind: o.kind, key: o.key, text: o.text, revision: revision,
 		managed: o.managed, place: o.place, labels: o.labels, fields: o.fields,

@@ -221,5 +221,5 @@ func (c *Cache) written(o *Object, revision store.Revision) *Object {
 	if now := k.objects.get(o.key); now != nil && now.revision == revision {
 		return now
 	}
-	return o.at(revision)
+	return o.At(revision)
 }

@@ -35,7 +35,7 @@ func (e *event) last() *Object {
 	if o := e.ended.Load(); o != nil {
 		return o
 	}
-	e.ended.CompareAndSwap(nil, e.before.at(e.revision))
+	e.ended.CompareAndSwap(nil, e.before.At(e.revision))
 	return e.ended.Load()
 }
 

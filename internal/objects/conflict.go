@@ -22,7 +22,7 @@ func conflictStatus(e *apply.ConflictError, show func(document.Value) string) er
 		cause         metav1.StatusCause
 	}
 	var all []owned
-	for _, c := range e.Conflicts {
+	for _, c := range slices.SortedStableFunc(slices.Values(e.Conflicts), shallowFirst) {
 		for _, owner := range c.Owners {
 			path := c.Path.String()
 			all = append(all, owned{ownerText(owner), path, metav1.StatusCause{
@@ -55,6 +55,22 @@ func conflictStatus(e *apply.ConflictError, show func(document.Value) string) er
 		fmt.Fprintf(&text, "- %s", o.path)
 	}
 	return apierrors.NewApplyConflict(causes, text.String())
+}
+
+// shallowFirst is the order in which Kubernetes lists the fields of an owner: in each container those that are
+// in conflict themselves, and then what is in the others.
+func shallowFirst(a, b apply.Conflict) int {
+	i := 0
+	for i < min(len(a.Path), len(b.Path)) && a.Path[i].Compare(b.Path[i]) == 0 {
+		i++
+	}
+	if isLast, otherIsLast := i >= len(a.Path)-1, i >= len(b.Path)-1; isLast != otherIsLast {
+		if isLast {
+			return -1
+		}
+		return 1
+	}
+	return a.Path.Compare(b.Path)
 }
 
 // ownerText names an owner as Kubernetes does.

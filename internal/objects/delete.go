@@ -104,6 +104,7 @@ func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object
 		return Deleted{}, err
 	}
 	_, deleted.Revision, err = o.commit(ctx, append(writes, store.Write{Key: live.Key(), Expected: live.Revision()})...)
+	deleted.Object = deleted.Object.At(deleted.Revision)
 	return deleted, err
 }
 

@@ -1,0 +1,96 @@
+// Command differential sends random histories to the real kube-apiserver and to ours until the time is up, and
+// writes a script for each sort of difference. Run it in the folder of this module, as `make differential` does.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/clients/differential"
+	"github.com/cadastre/cadastre/peers"
+)
+
+type flags struct {
+	time            time.Duration
+	seed            uint64
+	kubeconfig, out string
+}
+
+func main() {
+	var f flags
+	flag.DurationVar(&f.time, "time", time.Hour, "how long to search")
+	flag.Uint64Var(&f.seed, "seed", uint64(time.Now().Unix())<<16, "the `number` of the first history; the same number is the same history")
+	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "a kube-apiserver that runs already; otherwise one is started")
+	flag.StringVar(&f.out, "out", filepath.Join(os.TempDir(), "differential"), "the `folder` to write scripts of differences to")
+	flag.Parse()
+	if err := search(f); err != nil {
+		fmt.Fprintln(os.Stderr, "differential:", err)
+		os.Exit(1)
+	}
+}
+
+func search(f flags) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	theirs, stopTheirs, err := kubeAPIServer(ctx, f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	defer stopTheirs()
+	ours, stopOurs, err := cadastretest.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopOurs()) }()
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	fmt.Printf("seed %d\n", f.seed)
+	progress, err := differential.Search(ctx, differential.Servers{Theirs: theirs, Ours: ours}, differential.Options{
+		Time: f.time, Seed: f.seed,
+		Found: func(found differential.Finding) error { return write(f.out, found) },
+		Progress: func(p differential.Progress) {
+			fmt.Fprintf(os.Stderr, "\r%d histories, %d requests, %d differ in %d sorts ", p.Histories, p.Requests, p.Differing, p.Sorts)
+		},
+	})
+	fmt.Printf("\n%d histories with %d requests, %d unusable; %d differ in %d sorts; go on with -seed %d\n",
+		progress.Histories, progress.Requests, progress.Unusable, progress.Differing, progress.Sorts, progress.Next)
+	if err == nil && progress.Sorts > 0 {
+		err = fmt.Errorf("%d sorts of differences; their scripts are in %s", progress.Sorts, f.out)
+	}
+	return err
+}
+
+// write leaves the script of a difference in the folder, and tells what differs.
+func write(folder string, found differential.Finding) error {
+	file := filepath.Join(folder, fmt.Sprintf("%d.txtar", found.History.Seed))
+	fmt.Printf("\n%s\n%s\n%s\n", file, found.Signature(), found.Failure)
+	return os.WriteFile(file, found.Script, 0o644)
+}
+
+// kubeAPIServer starts the real server, or finds the one that runs.
+func kubeAPIServer(ctx context.Context, kubeconfig string) (*rest.Config, func(), error) {
+	if kubeconfig != "" {
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		return config, func() {}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	server, err := peers.Start(ctx, peers.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	config := &rest.Config{Host: server.Host, BearerToken: server.Token, TLSClientConfig: rest.TLSClientConfig{CAData: server.CA}}
+	return config, server.Stop, nil
+}

@@ -1,0 +1,274 @@
+package differential
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// parts draws up to some parts.
+func (g *generator) parts(from []document.Value, most int) []document.Value {
+	var parts []document.Value
+	for range 1 + g.IntN(most) {
+		parts = append(parts, g.drawn(one(g, from)))
+	}
+	return parts
+}
+
+// object is a valid object with some parts.
+func (g *generator) object(v version, parts []document.Value) document.Value {
+	return g.named(v, merged(v.base, parts...))
+}
+
+// named adds what says which object it is.
+func (g *generator) named(v version, body document.Value) document.Value {
+	meta := document.NewMap()
+	if given := body.Get("metadata"); !given.IsAbsent() {
+		meta = given
+	}
+	return body.With("apiVersion", document.NewString(v.apiVersion)).With("kind", document.NewString(v.kind)).
+		With("metadata", meta.With("name", document.NewString(objectName)))
+}
+
+// drawn has one of the choices in the place of each <s:a|b> and <v:1|2>.
+func (g *generator) drawn(part document.Value) document.Value {
+	switch part.Kind() {
+	case document.Map:
+		drawn := document.NewMap()
+		for name, value := range part.Fields() {
+			drawn = drawn.With(name, g.drawn(value))
+		}
+		return drawn
+	case document.List:
+		var items []document.Value
+		for _, item := range part.Items() {
+			items = append(items, g.drawn(item))
+		}
+		return document.NewList(items...)
+	case document.String:
+		return g.chosenOf(part)
+	}
+	return part
+}
+
+func (g *generator) chosenOf(word document.Value) document.Value {
+	text := word.Text()
+	start, end := strings.Index(text, "<"), strings.LastIndex(text, ">")
+	if start < 0 || end < start+3 {
+		return word
+	}
+	sort, choices := text[start+1:start+3], strings.Split(text[start+3:end], "|")
+	choice := text[:start] + one(g, choices) + text[end+1:]
+	if number, err := strconv.ParseInt(choice, 10, 64); err == nil && sort == "v:" {
+		return document.NewInt(number)
+	}
+	return document.NewString(choice)
+}
+
+// keyFields tell the items of lists apart, the first that an item has.
+var keyFields = []string{"uid", "name", "containerPort", "port", "mountPath", "type", "key", "ip", "host", "topologyKey"}
+
+func keyOf(item document.Value) (string, document.Value) {
+	for _, name := range keyFields {
+		if key := item.Get(name); !key.IsAbsent() {
+			return name, key
+		}
+	}
+	return "", document.Value{}
+}
+
+// merged puts parts together: maps by their fields, items by their keys. The last one wins.
+func merged(base document.Value, parts ...document.Value) document.Value {
+	for _, part := range parts {
+		base = mergedWith(base, part)
+	}
+	return base
+}
+
+func mergedWith(a, b document.Value) document.Value {
+	switch {
+	case a.Kind() == document.Map && b.Kind() == document.Map:
+		for name, value := range b.Fields() {
+			a = a.With(name, mergedWith(a.Get(name), value))
+		}
+		return a
+	case a.Kind() == document.List && b.Kind() == document.List:
+		items := itemsOf(a)
+		for _, item := range b.Items() {
+			items = withItem(items, item)
+		}
+		return document.NewList(items...)
+	}
+	return b
+}
+
+func withItem(items []document.Value, item document.Value) []document.Value {
+	name, key := keyOf(item)
+	for i, other := range items {
+		switch otherName, otherKey := keyOf(other); {
+		case document.Equal(item, other):
+			return items
+		case name != "" && name == otherName && document.Equal(key, otherKey):
+			items[i] = mergedWith(other, item)
+			return items
+		}
+	}
+	return append(items, item)
+}
+
+// withNulls often has null in the place of a field. Items keep their keys: what a patch means that has none is
+// a matter of its own.
+func (g *generator) withNulls(body document.Value) document.Value {
+	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
+		name := p[len(p)-1]
+		return name == "$patch" || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
+	})
+	if len(places) > 0 && g.chance(45) {
+		return replaced(body, one(g, places), document.NewNull())
+	}
+	return body
+}
+
+// withoutWholes sometimes has null in the place of all labels, or of another field of the spec. Where an edit
+// removes the last entry it would send a map that is empty, which Cadastre keeps.
+func (g *generator) withoutWholes(body document.Value) document.Value {
+	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
+		return len(p) > 2 || len(p) == 1 && (p[0] == "spec" || p[0] == "metadata") || len(p) == 2 && p[0] != "spec" && p[0] != "metadata"
+	})
+	if len(places) > 0 && g.chance(35) {
+		return replaced(body, one(g, places), document.NewNull())
+	}
+	return body
+}
+
+// mergeKeys are the lists whose items strategic merge patches can remove.
+var mergeKeys = map[string][]string{
+	"containers": {"name"}, "initContainers": {"name"}, "env": {"name"}, "volumes": {"name"}, "volumeMounts": {"mountPath"},
+	"ports": {"containerPort", "port"}, "imagePullSecrets": {"name"}, "hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey"},
+	"ownerReferences": {"uid"}, "conditions": {"type"},
+}
+
+// withDirectives sometimes has an item removed instead of merged. Lists at the top of an object have no merge keys.
+func (g *generator) withDirectives(body document.Value) document.Value {
+	for _, p := range places(body) {
+		if len(p) < 3 || !isIndex(p[len(p)-1]) || !g.chance(20) {
+			continue
+		}
+		for _, name := range mergeKeys[p[len(p)-2]] {
+			if key := at(body, p).Get(name); !key.IsAbsent() {
+				return replaced(body, p, field(name, key).With("$patch", document.NewString("delete")))
+			}
+		}
+	}
+	return body
+}
+
+// operations is a JSON patch that adds, replaces, removes or tests some of what is in a body.
+func (g *generator) operations(body document.Value) document.Value {
+	var operations []document.Value
+	candidates := places(body)[1:]
+	for range 1 + g.IntN(2) {
+		p := one(g, candidates)
+		pointer := ""
+		for i, name := range p {
+			if isIndex(name) && i == len(p)-1 && g.chance(50) {
+				name = "-"
+			}
+			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(strings.TrimPrefix(name, indexMark))
+		}
+		verb := one(g, []string{"add", "add", "add", "replace", "remove", "test"})
+		operation := field("op", document.NewString(verb)).With("path", document.NewString(pointer))
+		if verb != "remove" {
+			operation = operation.With("value", at(body, p))
+		}
+		operations = append(operations, operation)
+	}
+	return document.NewList(operations...)
+}
+
+// A place is the names of fields, and marked indexes, that lead to a value.
+type place = []string
+
+// indexMark is before indexes, which names never start with.
+const indexMark = "\x00"
+
+func isIndex(name string) bool { return strings.HasPrefix(name, indexMark) }
+
+func indexIn(name string) int {
+	i, _ := strconv.Atoi(strings.TrimPrefix(name, indexMark))
+	return i
+}
+
+// places lists everything in a body, each before what is in it. The first is the body itself.
+func places(body document.Value) []place {
+	all := []place{nil}
+	switch body.Kind() {
+	case document.Map:
+		for name, value := range body.Fields() {
+			all = append(all, below(name, value)...)
+		}
+	case document.List:
+		for i, item := range body.Items() {
+			all = append(all, below(indexMark+strconv.Itoa(i), item)...)
+		}
+	}
+	return all
+}
+
+func below(name string, value document.Value) []place {
+	var all []place
+	for _, p := range places(value) {
+		all = append(all, append(place{name}, p...))
+	}
+	return all
+}
+
+// fieldsOf lists the places of fields, and not those of items.
+func fieldsOf(body document.Value) []place {
+	return slices.DeleteFunc(places(body)[1:], func(p place) bool { return isIndex(p[len(p)-1]) })
+}
+
+func at(body document.Value, p place) document.Value {
+	for _, name := range p {
+		if isIndex(name) {
+			body = body.At(indexIn(name))
+		} else {
+			body = body.Get(name)
+		}
+	}
+	return body
+}
+
+// replaced has another value at a place; the absent one removes what is there.
+func replaced(body document.Value, p place, value document.Value) document.Value {
+	if len(p) == 0 {
+		return value
+	}
+	if !isIndex(p[0]) {
+		return body.With(p[0], replaced(body.Get(p[0]), p[1:], value))
+	}
+	items, i := itemsOf(body), indexIn(p[0])
+	if items[i] = replaced(items[i], p[1:], value); items[i].IsAbsent() {
+		items = slices.Delete(items, i, i+1)
+	}
+	return document.NewList(items...)
+}
+
+// removed takes out what is at a place, and what would be empty without it: what Cadastre makes of empty maps and
+// lists is its own.
+func removed(body document.Value, p place) document.Value {
+	for len(p) > 1 && at(body, p[:len(p)-1]).Len() == 1 {
+		p = p[:len(p)-1]
+	}
+	return replaced(body, p, document.Value{})
+}
+
+// without copies a list, one left out.
+func without[T any](list []T, i int) []T {
+	if i == len(list) {
+		return slices.Clone(list)
+	}
+	return slices.Delete(slices.Clone(list), i, i+1)
+}

@@ -1,0 +1,268 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/cadastre/cadastre/applytest"
+	"github.com/cadastre/cadastre/document"
+)
+
+func generated(t *testing.T, seed uint64) History {
+	t.Helper()
+	h, err := Generate(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// TestSeedsTellHistories: a seed is one history, and every seed is another.
+func TestSeedsTellHistories(t *testing.T) {
+	seen := map[string]uint64{}
+	for seed := range uint64(500) {
+		script := string(generated(t, seed).script())
+		if again := string(generated(t, seed).script()); again != script {
+			t.Fatalf("seed %d is two histories:\n%s\n%s", seed, script, again)
+		}
+		_, steps, _ := strings.Cut(script, "\n")
+		if other, ok := seen[steps]; ok {
+			t.Errorf("seeds %d and %d are the same history", seed, other)
+		}
+		seen[steps] = seed
+	}
+}
+
+// TestHistoriesAreScripts: applytest reads every history, and all verbs and kinds occur.
+func TestHistoriesAreScripts(t *testing.T) {
+	kinds, err := vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	verbs, resources := map[string]int{}, map[string]int{}
+	for seed := range uint64(2000) {
+		h := generated(t, seed)
+		if _, err := applytest.Parse("random/x", h.script()); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for _, s := range h.Steps {
+			verbs[s.Verb]++
+			address := s.Address[strings.Index(s.Address, " ")+1:]
+			resources[strings.Split(address, "/")[0]]++
+			if strings.Contains(s.Body.JSON(), "<s:") || strings.Contains(s.Body.JSON(), "<v:") {
+				t.Errorf("seed %d: nothing was drawn in %s", seed, s.Body.JSON())
+			}
+		}
+	}
+	for _, verb := range []string{"APPLY", "CREATE", "UPDATE", "EDIT", "MERGE", "STRATEGIC", "JSONPATCH", "DELETE", "GET"} {
+		if verbs[verb] == 0 {
+			t.Errorf("no history has %s: %v", verb, verbs)
+		}
+	}
+	for _, k := range kinds {
+		if resources[k.resource] == 0 {
+			t.Errorf("no history is about %s: %v", k.resource, resources)
+		}
+	}
+}
+
+// A pairOf says of each history how the second server differs; nil where it does not.
+type pairOf func(History) *applytest.Failure
+
+func (p pairOf) Compare(_ context.Context, histories []History) ([]Finding, error) {
+	var findings []Finding
+	for _, h := range histories {
+		findings = append(findings, Finding{History: h, Script: h.script(), Failure: p(h)})
+	}
+	return findings, nil
+}
+
+// forgetful is a second server that loses labels.x when a merge patch has it after somebody has applied.
+func forgetful(h History) *applytest.Failure {
+	applied := false
+	for i, s := range h.Steps {
+		applied = applied || s.Verb == "APPLY" && s.Force
+		if s.Verb == "MERGE" && applied && !s.Body.Lookup("metadata", "labels", "x").IsAbsent() {
+			return &applytest.Failure{Step: stepName(i, s), Complaints: []string{`object: .metadata.labels.x: expected "1", received nothing`}}
+		}
+	}
+	return nil
+}
+
+// TestShrink: what is left of a history is what it takes.
+func TestShrink(t *testing.T) {
+	shrunk := 0
+	for seed := range uint64(3000) {
+		h := generated(t, seed)
+		failure := forgetful(h)
+		if failure == nil {
+			continue
+		}
+		shrunk++
+		small, err := Shrink(t.Context(), pairOf(forgetful), Finding{History: h, Failure: failure})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := small.History.Steps
+		if len(steps) != 2 || steps[0].Verb != "APPLY" || !steps[0].Force || steps[1].Verb != "MERGE" {
+			t.Fatalf("seed %d: expected a forced apply and a merge patch, received\n%s", seed, small.History.script())
+		}
+		if fields := leaves(steps[0].Body); fields != 3 {
+			t.Errorf("seed %d: expected the apply to have only its identity, received %s", seed, steps[0].Body.JSON())
+		}
+		if leaves(steps[1].Body) != 1 {
+			t.Errorf("seed %d: expected the patch to have only the label, received %s", seed, steps[1].Body.JSON())
+		}
+	}
+	if shrunk < 10 {
+		t.Errorf("only %d histories differ; that is no test", shrunk)
+	}
+}
+
+func leaves(body document.Value) int {
+	n := 0
+	for _, p := range places(body) {
+		if value := at(body, p); value.IsScalar() || value.IsNull() {
+			n++
+		}
+	}
+	return n
+}
+
+// TestShrinkKeepsTheDifference: a history is not made smaller into one that differs in another way.
+func TestShrinkKeepsTheDifference(t *testing.T) {
+	pair := pairOf(func(h History) *applytest.Failure {
+		s := h.Steps[len(h.Steps)-1]
+		complaint := "object: .a: expected 1, received 2"
+		if len(h.Steps) < 3 {
+			complaint = "object: .b: expected 1, received 2"
+		}
+		return &applytest.Failure{Step: stepName(len(h.Steps)-1, s), Complaints: []string{complaint}}
+	})
+	h := History{Steps: []Step{{Verb: "GET"}, {Verb: "GET"}, {Verb: "GET"}, {Verb: "GET"}, {Verb: "GET"}}}
+	small, err := Shrink(t.Context(), pair, Finding{History: h, Failure: pair(h)})
+	if err != nil || len(small.History.Steps) != 3 {
+		t.Errorf("expected three steps, received %d, %v", len(small.History.Steps), err)
+	}
+}
+
+// TestSearch: each sort of difference is told once.
+func TestSearch(t *testing.T) {
+	var found []Finding
+	var last Progress
+	ctx, cancel := context.WithCancel(t.Context())
+	progress, err := Search(ctx, pairOf(forgetful), Options{
+		Time: time.Minute, Seed: 1,
+		Found: func(f Finding) error { found = append(found, f); return nil },
+		Progress: func(p Progress) {
+			if last = p; p.Histories >= 4000 {
+				cancel()
+			}
+		},
+	})
+	if err != nil || !reflect.DeepEqual(progress, last) {
+		t.Fatalf("received %+v, %v, told %+v", progress, err, last)
+	}
+	signatures := map[string]bool{}
+	for _, f := range found {
+		if signatures[f.Signature()] {
+			t.Errorf("%s was found twice", f.Signature())
+		}
+		signatures[f.Signature()] = true
+	}
+	if len(found) == 0 || len(found) != progress.Sorts || progress.Differing <= progress.Sorts {
+		t.Errorf("received %d findings, and %+v", len(found), progress)
+	}
+}
+
+// TestKnownDifferencesAreListed: what is not compared is documented.
+func TestKnownDifferencesAreListed(t *testing.T) {
+	text, err := os.ReadFile("../../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range differences {
+		if !strings.Contains(string(text), "\n### "+d.title+"\n") {
+			t.Errorf("docs/differences.md has no %q", d.title)
+		}
+	}
+}
+
+// TestRecorded: errors take the place of objects, deliberate differences are left out, times of today are masked.
+func TestRecorded(t *testing.T) {
+	now := time.Now().UTC().Format(time.RFC3339)
+	h := History{Steps: []Step{{Verb: "APPLY", Address: "batch/v1 jobs/shared"}, {Verb: "APPLY"}, {Verb: "JSONPATCH"}, {Verb: "APPLY"}}}
+	r := recorded{txtar.Parse(fmt.Appendf(nil, `x
+-- 1 apply --
+-- answer --
+200 changed
+-- object --
+a: %s
+b: 2026-01-01T00:00:00Z
+-- owners --
+nobody
+-- 2 apply --
+-- answer --
+409
+-- object --
+kind: Status
+reason: Conflict
+message: it is
+details: {causes: [{reason: FieldManagerConflict, message: 'conflict with "bob" using v1: .a', field: .a}]}
+-- owners --
+nobody
+-- 3 jsonpatch --
+-- answer --
+422
+-- object --
+kind: Status
+-- owners --
+nobody
+-- 4 apply --
+-- answer --
+500
+-- object --
+kind: Status
+-- owners --
+nobody
+`, now))}
+	r.withErrors()
+	r.withoutKnown(h)
+	const want = `x
+-- 1 apply --
+-- answer --
+200
+-- object --
+a: <time>
+b: 2026-01-01T00:00:00Z
+-- owners --
+nobody
+-- 2 apply --
+-- answer --
+409
+-- error --
+causes:
+- field: .a
+  message: conflict with "bob"<any>
+  reason: FieldManagerConflict
+message: it is
+reason: Conflict
+
+-- 3 jsonpatch --
+-- answer --
+422
+-- 4 apply --
+-- answer --
+400
+`
+	if got := string(txtar.Format(r.archive)); got != want {
+		t.Errorf("received\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,24 @@
+// Package differential sends the same random histories to two servers and finds where their answers differ.
+//
+// A history is a few requests about one object: several managers create, apply, update, patch, scale and
+// delete it. Everything in it is drawn from a seed, so that the same seed is the same history. Bodies are made
+// of the parts that a kind's vocabulary lists (kinds/*.yaml): few names and few values, so that managers meet
+// in the same fields often, and most requests are valid.
+//
+// A history becomes a script of package applytest. The one server's answers are recorded in it, and the other
+// server is held to them, so that object, managedFields, status and errors are compared as applytest does.
+// What Cadastre does differently on purpose is taken out of the expectations first. A history that still
+// differs is made smaller, steps first and then parts of bodies, for as long as it differs in the same way;
+// what is left is a script that can be read, and kept.
+//
+// # Where to look
+//
+//	vocabulary.go  the kinds, their bases and parts
+//	generate.go    a seed becomes a history
+//	body.go        parts become the bodies of applies and patches
+//	script.go      a history becomes a script
+//	known.go       deliberate differences, taken out of what is expected
+//	compare.go     both servers are asked
+//	shrink.go      a history that differs becomes a smaller one
+//	search.go      many histories, until the time is up
+package differential

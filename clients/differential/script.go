@@ -1,0 +1,134 @@
+package differential
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// script is the history in the form of package applytest, with nothing expected yet.
+func (h History) script() []byte {
+	archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Found by make differential, seed %d.\n\n", h.Seed)}
+	for i, s := range h.Steps {
+		archive.Files = append(archive.Files, txtar.File{Name: stepName(i, s), Data: s.request()})
+		for _, expectation := range s.expectations() {
+			archive.Files = append(archive.Files, txtar.File{Name: expectation})
+		}
+	}
+	return txtar.Format(archive)
+}
+
+// stepName starts with the step's number.
+func stepName(i int, s Step) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s", i+1, strings.ToLower(s.Verb), s.Manager))
+}
+
+// stepNumber is the index of the step of a name.
+func stepNumber(name string) (int, bool) {
+	number, _, _ := strings.Cut(name, " ")
+	n, err := strconv.Atoi(number)
+	return n - 1, err == nil
+}
+
+func (s Step) request() []byte {
+	var text bytes.Buffer
+	text.WriteString(s.Verb + " " + s.Address)
+	if s.Manager != "" {
+		text.WriteString(" as " + s.Manager)
+	}
+	if s.Force {
+		text.WriteString(" force")
+	}
+	if s.DryRun {
+		text.WriteString(" dryRun")
+	}
+	text.WriteString("\n")
+	if !s.Body.IsAbsent() {
+		text.WriteString("\n" + s.Body.YAML())
+	}
+	return text.Bytes()
+}
+
+// expectations are what is recorded of the answer. That of a deletion tells no more than the status.
+func (s Step) expectations() []string {
+	if s.Verb == "DELETE" {
+		return []string{"answer"}
+	}
+	return []string{"answer", "object", "owners"}
+}
+
+// A recorded is a script's archive, with the answers of a server in it.
+type recorded struct{ archive *txtar.Archive }
+
+// each calls f with the expectations of every step that was refused or not, and replaces them by what it returns.
+func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar.File) {
+	var files []txtar.File
+	for i := 0; i < len(r.archive.Files); {
+		step, _ := stepNumber(r.archive.Files[i].Name)
+		files = append(files, r.archive.Files[i])
+		end := i + 1
+		for end < len(r.archive.Files) && !isStep(r.archive.Files[end].Name) {
+			end++
+		}
+		code := 0
+		if end > i+1 {
+			_, _ = fmt.Sscan(string(r.archive.Files[i+1].Data), &code) // no answer is code 0
+		}
+		files = append(files, f(step, code, r.archive.Files[i+1:end])...)
+		i = end
+	}
+	r.archive.Files = files
+}
+
+func isStep(name string) bool {
+	_, ok := stepNumber(name)
+	return ok
+}
+
+// withErrors has errors in the place of the objects and owners of requests that were refused.
+func (r recorded) withErrors() {
+	r.each(func(_, code int, expected []txtar.File) []txtar.File {
+		if code < 400 || len(expected) < 2 {
+			return expected
+		}
+		status, err := document.ParseYAML(expected[1].Data)
+		if err != nil {
+			return expected[:1]
+		}
+		return []txtar.File{expected[0], {Name: "error", Data: []byte(errorOf(status).YAML() + "\n")}}
+	})
+}
+
+// errorOf is what scripts expect of a Status.
+func errorOf(status document.Value) document.Value {
+	expected := document.NewMap()
+	for _, name := range []string{"reason", "message"} {
+		if value := status.Get(name); !value.IsAbsent() {
+			expected = expected.With(name, value)
+		}
+	}
+	var causes []document.Value
+	for _, cause := range status.Lookup("details", "causes").Items() {
+		if cause.Get("reason").Text() == "FieldManagerConflict" {
+			cause = cause.With("message", document.NewString(ownerIn(cause.Get("message").Text())+"<any>"))
+		}
+		causes = append(causes, cause)
+	}
+	if len(causes) > 0 {
+		expected = expected.With("causes", document.NewList(causes...))
+	}
+	return expected
+}
+
+// ownerIn is the beginning of a conflict's message, up to the owner's name.
+func ownerIn(message string) string {
+	if end := strings.LastIndex(message, `"`); end >= 0 {
+		return message[:end+1]
+	}
+	return message
+}

@@ -1,0 +1,100 @@
+package differential
+
+import (
+	"context"
+	"time"
+)
+
+// Options say how long to search, and whom to tell.
+type Options struct {
+	// Time is how long to go on; a search also ends when the context does.
+	Time time.Duration
+	// Seed is that of the first history. Each next one has the next number.
+	Seed uint64
+	// Batch is how many histories are compared at once; 32 if 0.
+	Batch int
+	// Found is called with each difference of a new sort, shrunk.
+	Found func(Finding) error
+	// Progress is called after every batch.
+	Progress func(Progress)
+}
+
+// Progress is how far a search has come.
+type Progress struct {
+	Histories, Requests int
+	// Unusable histories could not be compared, such as those that edit what is not there.
+	Unusable int
+	// Differing histories are of Sorts different sorts.
+	Differing, Sorts int
+	// Next is the seed to go on from.
+	Next uint64
+}
+
+// Search compares random histories until the time is up.
+func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
+	if options.Batch == 0 {
+		options.Batch = 32
+	}
+	progress := Progress{Next: options.Seed}
+	seen := map[string]bool{}
+	for deadline := time.Now().Add(options.Time); time.Now().Before(deadline) && ctx.Err() == nil; {
+		histories, err := progress.draw(options.Batch)
+		if err != nil {
+			return progress, err
+		}
+		findings, err := pair.Compare(ctx, histories)
+		if ctx.Err() != nil {
+			break // interrupted: what was found until now counts
+		}
+		if err != nil {
+			return progress, err
+		}
+		for _, f := range findings {
+			if err := progress.take(ctx, pair, f, seen, options.Found); err != nil {
+				return progress, err
+			}
+		}
+		if options.Progress != nil {
+			options.Progress(progress)
+		}
+	}
+	return progress, nil
+}
+
+// draw makes the next histories.
+func (p *Progress) draw(n int) ([]History, error) {
+	var histories []History
+	for range n {
+		h, err := Generate(p.Next)
+		if err != nil {
+			return nil, err
+		}
+		p.Next++
+		p.Requests += len(h.Steps)
+		histories = append(histories, h)
+	}
+	p.Histories += n
+	return histories, nil
+}
+
+// take shrinks a finding if it is of a new sort, before and after.
+func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, found func(Finding) error) error {
+	if f.Unusable != "" {
+		p.Unusable++
+	}
+	if !f.Differs() {
+		return nil
+	}
+	p.Differing++
+	if seen[f.Signature()] {
+		return nil
+	}
+	seen[f.Signature()] = true
+	small, err := Shrink(ctx, pair, f)
+	if err != nil || seen[small.Signature()] && small.Signature() != f.Signature() {
+		return err
+	}
+	seen[small.Signature()] = true
+	p.Sorts++
+	return found(small)
+}

@@ -1,0 +1,119 @@
+package differential
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+//go:embed kinds
+var folder embed.FS
+
+// A kind is what histories can be about.
+type kind struct {
+	resource string
+	scale    bool
+	// stays is for what a garbage collector deletes, of which neither side has one.
+	stays    bool
+	versions []version
+}
+
+// A version is a kind's vocabulary at one of its versions.
+type version struct {
+	apiVersion, kind string
+	// base makes a valid object with nothing else; parts are added to it.
+	base   document.Value
+	parts  []document.Value
+	status []document.Value
+}
+
+// Files with parts for several kinds.
+const (
+	commonFile   = "common.yaml"
+	templateFile = "template.yaml"
+)
+
+// readKinds reads the vocabulary, in the order of the files' names.
+func readKinds() ([]kind, error) {
+	common, err := readFile(commonFile)
+	if err != nil {
+		return nil, err
+	}
+	template, err := readFile(templateFile)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := folder.ReadDir("kinds")
+	if err != nil {
+		return nil, err
+	}
+	var kinds []kind
+	for _, entry := range entries {
+		if entry.Name() == commonFile || entry.Name() == templateFile {
+			continue
+		}
+		text, err := readFile(entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, newKind(text, itemsOf(common), itemsOf(template)))
+	}
+	return kinds, nil
+}
+
+func readFile(name string) (document.Value, error) {
+	text, err := folder.ReadFile(path.Join("kinds", name))
+	if err != nil {
+		return document.Value{}, err
+	}
+	value, err := document.ParseYAML(text)
+	if err != nil {
+		return document.Value{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return value, nil
+}
+
+// newKind adds to a kind's own parts those that all have, and, where it says, those of a pod's spec.
+func newKind(text document.Value, common, template []document.Value) kind {
+	k := kind{resource: text.Get("resource").Text(), scale: text.Get("scale").Bool(), stays: text.Get("stays").Bool()}
+	shared := slices.Clone(common)
+	if place := itemsOf(text.Get("template")); len(place) > 0 {
+		for _, part := range template {
+			for _, name := range slices.Backward(place) {
+				part = field(name.Text(), part)
+			}
+			shared = append(shared, part)
+		}
+	}
+	for _, v := range itemsOf(text.Get("versions")) {
+		k.versions = append(k.versions, version{
+			apiVersion: v.Get("apiVersion").Text(), kind: v.Get("kind").Text(), base: v.Get("base"),
+			parts: append(itemsOf(v.Get("parts")), shared...), status: itemsOf(v.Get("status")),
+		})
+	}
+	return k
+}
+
+// address is where an object is asked for, as scripts write it.
+func (v version) address(resource, name string) string {
+	if v.apiVersion == "v1" {
+		return strings.TrimSuffix(resource+"/"+name, "/")
+	}
+	return strings.TrimSuffix(v.apiVersion+" "+resource+"/"+name, "/")
+}
+
+func itemsOf(list document.Value) []document.Value {
+	var items []document.Value
+	for _, item := range list.Items() {
+		items = append(items, item)
+	}
+	return items
+}
+
+func field(name string, value document.Value) document.Value {
+	return document.NewMap(document.Field{Name: name, Value: value})
+}
