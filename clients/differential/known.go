@@ -86,9 +86,13 @@ var (
 	differenceIn = regexp.MustCompile(`(?s)\n@@.*`)
 )
 
-// isKnown says whether all that differs is what pruning has left empty, and who owns that: "A container that pruning
-// emptied is empty, not null".
+// isKnown is for deliberate differences that only our answer shows. One is a refusal: "A merge key that two items have
+// is refused". The other is what pruning has left empty, and who owns that: "A container that pruning emptied is empty,
+// not null".
 func isKnown(failure *applytest.Failure) bool {
+	if strings.Contains(failure.Answer, "expected one item with this merge key") {
+		return true
+	}
 	empty := map[string]bool{}
 	for _, complaint := range failure.Complaints {
 		if found := emptied.FindStringSubmatch(complaint); found != nil {
