@@ -119,11 +119,11 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 }
 
 // withNulls often has null in the place of a field. Items keep their keys: what a patch means that has none is
-// a matter of its own.
+// a matter of its own, and so are nulls in selectors, which some patches replace as they are.
 func (g *generator) withNulls(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
 		name := p[len(p)-1]
-		return name == "$patch" || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
+		return name == "$patch" || slices.Contains(p[:len(p)-1], "selector") || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
 	})
 	if len(places) > 0 && g.chance(45) {
 		return replaced(body, one(g, places), document.NewNull())

@@ -34,6 +34,7 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	if body.document, err = r.clean(r.Endpoint.body, body.document); err != nil {
 		return Result{}, err
 	}
+	body.document = r.onceReferred(body.document, asSent)
 	metadata := body.document.Get("metadata")
 	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
 	w := &writing{all: o, Request: r, once: true, change: func(w *writing) error { return w.create(body) }}
@@ -72,6 +73,10 @@ func (w *writing) track(before apply.Object, doc document.Value) error {
 		return w.throughScale(func(before apply.Object) (apply.Result, error) {
 			return w.Endpoint.engine.Update(before, doc, w.applyRequest())
 		})
+	}
+	doc, err := w.Endpoint.asStored(doc)
+	if err != nil {
+		return err
 	}
 	result, err := w.Endpoint.engine.Update(before, doc, w.applyRequest())
 	if err != nil {

@@ -134,6 +134,19 @@ func (e *Endpoint) toStored(doc document.Value) (document.Value, error) {
 	return e.Kind.Convert(doc, e.objectVersion, e.storedVersion)
 }
 
+// asStored returns a document as it will be read at its version when it was stored: what a version keeps in
+// annotations follows from other fields, and belongs to who writes these.
+func (e *Endpoint) asStored(doc document.Value) (document.Value, error) {
+	if e.objectVersion == e.storedVersion {
+		return doc, nil
+	}
+	stored, err := e.toStored(doc)
+	if err != nil {
+		return doc, err
+	}
+	return e.fromStored(stored)
+}
+
 // formOf returns how objects are shown at an endpoint.
 func (o *Objects) formOf(e *Endpoint) *cache.Form {
 	if e.Subresource != scale && e.objectVersion == e.storedVersion {

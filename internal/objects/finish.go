@@ -26,6 +26,7 @@ func (w *writing) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	doc = w.onceReferred(doc, asMerged)
 	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ func (o *Objects) Update(ctx context.Context, r *Request) (Result, error) {
 	if body.document, err = r.clean(r.Endpoint.body, body.document); err != nil {
 		return Result{}, err
 	}
+	body.document = r.onceReferred(body.document, asSent)
 	if err := r.checkName(body.document); err != nil {
 		return Result{}, err
 	}
