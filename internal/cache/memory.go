@@ -39,7 +39,7 @@ const (
 	goPercent    = 100 // Go's own
 	leastPercent = 15
 	mostPercent  = 200
-	someGarbage  = 64 << 20
+	someGarbage  = 128 << 20
 )
 
 func (p *pacer) set(live uint64) {
