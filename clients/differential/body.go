@@ -119,16 +119,26 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 }
 
 // withNulls often has null in the place of a field. Items keep their keys: what a patch means that has none is
-// a matter of its own, and so are nulls in selectors, which some patches replace as they are.
+// a matter of its own, and so are nulls in selectors, and in other lists, which patches replace as they are.
 func (g *generator) withNulls(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
 		name := p[len(p)-1]
-		return name == "$patch" || slices.Contains(p[:len(p)-1], "selector") || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
+		return name == "$patch" || isReplaced(p[:len(p)-1]) || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
 	})
 	if len(places) > 0 && g.chance(45) {
 		return replaced(body, one(g, places), document.NewNull())
 	}
 	return body
+}
+
+// isReplaced is for places inside of selectors, and of lists without merge keys.
+func isReplaced(p place) bool {
+	for i, name := range p {
+		if strings.HasSuffix(strings.ToLower(name), "selector") || isIndex(name) && mergeKeys[p[i-1]] == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutWholes sometimes has null in the place of all labels, or of another field of the spec. Where an edit
@@ -156,8 +166,9 @@ func (g *generator) withDirectives(body document.Value) document.Value {
 		if len(p) < 3 || !isIndex(p[len(p)-1]) || !g.chance(20) {
 			continue
 		}
+		inNew := at(body, p[:len(p)-2]).Get("name").Text() == "side" // where a directive has nothing to be about
 		for _, name := range mergeKeys[p[len(p)-2]] {
-			if key := at(body, p).Get(name); !key.IsAbsent() {
+			if key := at(body, p).Get(name); !key.IsAbsent() && !inNew && !isReplaced(p[:len(p)-1]) {
 				return replaced(body, p, field(name, key).With("$patch", document.NewString("delete")))
 			}
 		}

@@ -250,7 +250,7 @@ nobody
 -- error --
 causes:
 - field: .a
-  message: conflict with "bob"<any>
+  message: conflict with "bob" using v1<any>
   reason: FieldManagerConflict
 message: it is
 reason: Conflict

@@ -125,10 +125,8 @@ func errorOf(status document.Value) document.Value {
 	return expected
 }
 
-// ownerIn is the beginning of a conflict's message, up to the owner's name.
+// ownerIn is the beginning of a conflict's message, up to the whole of the owner: causes are sorted by it.
 func ownerIn(message string) string {
-	if end := strings.LastIndex(message, `"`); end >= 0 {
-		return message[:end+1]
-	}
-	return message
+	owner, _, _ := strings.Cut(message, ": ")
+	return owner
 }

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,21 +19,21 @@ import (
 // and since when the owner has it.
 func conflictStatus(e *apply.ConflictError, show func(document.Value) string) error {
 	type owned struct {
-		manager, path string
-		cause         metav1.StatusCause
+		rank, manager, path string
+		cause               metav1.StatusCause
 	}
 	var all []owned
 	for _, c := range slices.SortedStableFunc(slices.Values(e.Conflicts), shallowFirst) {
 		for _, owner := range c.Owners {
 			path := c.Path.String()
-			all = append(all, owned{ownerText(owner), path, metav1.StatusCause{
+			all = append(all, owned{ownerRank(owner), ownerText(owner), path, metav1.StatusCause{
 				Type:    metav1.CauseTypeFieldManagerConflict,
 				Field:   path,
 				Message: fmt.Sprintf("conflict with %s%s", ownerText(owner), conflictDetail(c, owner, show)),
 			}})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b owned) int { return strings.Compare(a.manager, b.manager) })
+	slices.SortStableFunc(all, func(a, b owned) int { return strings.Compare(a.rank, b.rank) })
 	if len(all) == 1 {
 		return apierrors.NewApplyConflict([]metav1.StatusCause{all[0].cause},
 			fmt.Sprintf("Apply failed with 1 conflict: conflict with %s: %s", all[0].manager, all[0].path))
@@ -71,6 +72,19 @@ func shallowFirst(a, b apply.Conflict) int {
 		return 1
 	}
 	return a.Path.Compare(b.Path)
+}
+
+// ownerRank orders owners as Kubernetes does, by their entries as JSON.
+func ownerRank(e apply.Entry) string {
+	entry := metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), APIVersion: e.APIVersion, Subresource: e.Subresource}
+	if e.Operation == apply.Update && !e.Time.IsZero() {
+		entry.Time = &metav1.Time{Time: e.Time}
+	}
+	text, err := json.Marshal(entry)
+	if err != nil {
+		return e.Manager // texts and a time are always JSON
+	}
+	return string(text)
 }
 
 // ownerText names an owner as Kubernetes does.

@@ -74,13 +74,16 @@ func (w *writing) track(before apply.Object, doc document.Value) error {
 			return w.Endpoint.engine.Update(before, doc, w.applyRequest())
 		})
 	}
-	doc, err := w.Endpoint.asStored(doc)
+	read, err := w.Endpoint.asStored(doc)
 	if err != nil {
 		return err
 	}
-	result, err := w.Endpoint.engine.Update(before, doc, w.applyRequest())
+	result, err := w.Endpoint.engine.Update(before, read, w.applyRequest())
 	if err != nil {
 		return w.engineError(err)
+	}
+	if w.Endpoint.objectVersion != w.Endpoint.storedVersion {
+		result.Object.Document = doc // it was converted to see who owns what, and is converted once more to be stored
 	}
 	w.take(result)
 	return nil
