@@ -75,10 +75,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // limitUnread bounds how long the server waits for a body that nobody reads: HTTP/1 wants it sent before it
-// sends the answer, also to who may not come in. It is as long as the answer may take.
+// sends the answer, also to who may not come in. The answer, which may take twice as long as a request,
+// still has time then.
 func (q *request) limitUnread() {
 	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
-		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(2 * q.h.Limits.RequestTime))
+		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(q.h.Limits.RequestTime * 3 / 2))
 	}
 }
 
