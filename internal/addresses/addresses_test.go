@@ -11,26 +11,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store/local"
 )
 
 // open returns objects of which services get addresses of a network.
 func open(t *testing.T, network string) *objects.Objects {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	s, err := local.Open(local.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	c, err := cache.Open(t.Context(), s, cache.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := cachetest.Open(t)
 	register, err := kinds.NewRegister(kinds.Builtin()...)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"log/slog"
 	"strings"
 	"testing"
 
@@ -10,25 +9,15 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/local"
 )
 
 // open returns a cache that has some classes of priority, each as JSON without its name.
 func open(t *testing.T, classes map[string]string) *cache.Cache {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	s, err := local.Open(local.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	c, err := cache.Open(t.Context(), s, cache.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := cachetest.Open(t)
 	for name, rest := range classes {
 		key := cache.Key{Kind: PriorityClasses, Name: name}
 		value := `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"` + name + `"},` + rest + `}`

@@ -11,11 +11,11 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/local"
 )
 
 // kit is objects in memory.
@@ -28,16 +28,7 @@ type kit struct {
 func open(t *testing.T, before func([]store.Write)) *kit {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	s, err := local.Open(local.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	c, err := cache.Open(t.Context(), hooked{s, before}, cache.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := cachetest.Over(t, hooked{cachetest.OpenStore(t), before})
 	register, err := kinds.NewRegister(kinds.Builtin()...)
 	if err != nil {
 		t.Fatal(err)

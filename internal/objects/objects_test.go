@@ -12,26 +12,17 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/local"
 )
 
 // open returns objects in memory, with a namespace.
 func open(t testing.TB, options Options) *Objects {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	s, err := local.Open(local.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	c, err := cache.Open(t.Context(), s, cache.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := cachetest.Open(t)
 	register, err := kinds.NewRegister(kinds.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
