@@ -84,11 +84,10 @@ func start() (*rest.Config, func(), error) {
 	switch {
 	case name != KubeAPIServer && name != Cadastre:
 		return nil, nil, fmt.Errorf("%s: expected %s or %s, received %q", Variable, KubeAPIServer, Cadastre, name)
-	case exists:
-		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-		return config, func() {}, err
 	case name == KubeAPIServer:
-		return startKubeAPIServer()
+		return StartKubeAPIServer(context.Background(), kubeconfig)
+	case exists:
+		return atWork(kubeconfig)
 	}
 	config, stop, err := cadastretest.Open()
 	if err != nil {
@@ -97,17 +96,27 @@ func start() (*rest.Config, func(), error) {
 	return config, func() { _ = stop() }, nil // the tests have said what they had to say
 }
 
-func startKubeAPIServer() (*rest.Config, func(), error) {
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+// StartKubeAPIServer starts the real server, unless there is a kubeconfig of one that runs already.
+func StartKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func(), err error) {
+	if kubeconfig != "" {
+		return atWork(kubeconfig)
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	server, err := peers.Start(ctx, peers.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	config := &rest.Config{
+	config = &rest.Config{
 		Host:            server.Host,
 		BearerToken:     server.Token,
 		TLSClientConfig: rest.TLSClientConfig{CAData: server.CA},
 	}
 	return config, server.Stop, nil
+}
+
+// atWork returns a server that runs already, and that others stop.
+func atWork(kubeconfig string) (*rest.Config, func(), error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	return config, func() {}, err
 }

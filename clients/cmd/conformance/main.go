@@ -14,14 +14,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
-	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cadastre/cadastre/applytest"
 	"github.com/cadastre/cadastre/cadastretest"
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/clients/target"
 )
 
 // parallel is more than processors: many scripts wait for a second to pass.
@@ -53,7 +51,7 @@ func conform(f flags) (err error) {
 	if err != nil {
 		return err
 	}
-	theirs, stopTheirs, err := kubeAPIServer(ctx, f.kubeconfig)
+	theirs, stopTheirs, err := target.StartKubeAPIServer(ctx, f.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -86,22 +84,6 @@ func conform(f flags) (err error) {
 		return fmt.Errorf("%d scripts failed", n)
 	}
 	return nil
-}
-
-// kubeAPIServer starts the real server, or finds the one that runs.
-func kubeAPIServer(ctx context.Context, kubeconfig string) (*rest.Config, func(), error) {
-	if kubeconfig != "" {
-		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-		return config, func() {}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	server, err := peers.Start(ctx, peers.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	config := &rest.Config{Host: server.Host, BearerToken: server.Token, TLSClientConfig: rest.TLSClientConfig{CAData: server.CA}}
-	return config, server.Stop, nil
 }
 
 // record writes what the real server answers, and then what ours does where only ours is asked.

@@ -13,12 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/clients/differential"
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/clients/target"
 )
 
 type flags struct {
@@ -43,7 +40,7 @@ func main() {
 func search(f flags) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	theirs, stopTheirs, err := kubeAPIServer(ctx, f.kubeconfig)
+	theirs, stopTheirs, err := target.StartKubeAPIServer(ctx, f.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -77,20 +74,4 @@ func write(folder string, found differential.Finding) error {
 	file := filepath.Join(folder, fmt.Sprintf("%d.txtar", found.History.Seed))
 	fmt.Printf("\n%s\n%s\n%s\n", file, found.Signature(), found.Failure)
 	return os.WriteFile(file, found.Script, 0o644)
-}
-
-// kubeAPIServer starts the real server, or finds the one that runs.
-func kubeAPIServer(ctx context.Context, kubeconfig string) (*rest.Config, func(), error) {
-	if kubeconfig != "" {
-		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-		return config, func() {}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	server, err := peers.Start(ctx, peers.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	config := &rest.Config{Host: server.Host, BearerToken: server.Token, TLSClientConfig: rest.TLSClientConfig{CAData: server.CA}}
-	return config, server.Stop, nil
 }
