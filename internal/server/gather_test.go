@@ -108,9 +108,20 @@ func TestGatheringWaits(t *testing.T) {
 		t.Errorf("after %d bytes received %v, want that the deadline is over", written, err)
 	}
 	here.mu.Lock()
-	defer here.mu.Unlock()
-	if len(here.waiting) > mostWaiting {
-		t.Errorf("%d bytes are waiting, want %d at most", len(here.waiting), mostWaiting)
+	waiting := len(here.waiting)
+	here.mu.Unlock()
+	if waiting > mostWaiting {
+		t.Errorf("%d bytes are waiting, want %d at most", waiting, mostWaiting)
+	}
+	begun := time.Now()
+	if err := here.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took > farewell/2 {
+		t.Errorf("Close took %v, as if the client had to take all first", took)
+	}
+	if _, err := here.Conn.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("received %v from the connection, want that it is closed", err)
 	}
 }
 
@@ -198,4 +209,25 @@ func TestGatheringKeepsLittle(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(g)
+}
+
+// TestPatience: what is not done in time is ended, and nothing else is: not what is done, and not what has
+// begun since.
+func TestPatience(t *testing.T) {
+	ended := 0
+	p := newPatience(time.Hour, func(time.Time) error { ended++; return nil })
+	p.begin()
+	p.lose() // too early: it was meant for another
+	p.done()
+	p.lose()
+	if ended != 0 {
+		t.Errorf("ended %d times what was not late", ended)
+	}
+	p.begin()
+	p.end = time.Now()
+	p.lose()
+	if ended != 1 {
+		t.Errorf("ended %d times what was late, want once", ended)
+	}
+	p.done()
 }

@@ -63,8 +63,8 @@ type patience struct {
 	setDeadline func(time.Time) error
 	timer       *time.Timer
 
-	mu      sync.Mutex
-	waiting bool
+	mu  sync.Mutex
+	end time.Time // of the read or write that is being waited for; zero if there is none
 }
 
 func newPatience(long time.Duration, setDeadline func(time.Time) error) *patience {
@@ -74,7 +74,7 @@ func newPatience(long time.Duration, setDeadline func(time.Time) error) *patienc
 // begin is called before a read or write, and done after it.
 func (p *patience) begin() {
 	p.mu.Lock()
-	p.waiting = true
+	p.end = time.Now().Add(p.long)
 	p.mu.Unlock()
 	if p.timer == nil {
 		p.timer = time.AfterFunc(p.long, p.lose)
@@ -86,16 +86,16 @@ func (p *patience) begin() {
 func (p *patience) done() {
 	p.timer.Stop()
 	p.mu.Lock()
-	p.waiting = false
+	p.end = time.Time{}
 	p.mu.Unlock()
 }
 
-// lose has a read or write fail that is not done yet. When there is none the request may be over, and its
-// connection another's.
+// lose has a read or write fail that is not done in time. When there is none the request may be over, and
+// its connection another's; and the one that it is called for may be done, and the next begun.
 func (p *patience) lose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.waiting {
+	if !p.end.IsZero() && !time.Now().Before(p.end) {
 		_ = p.setDeadline(time.Unix(0, 0))
 	}
 }
