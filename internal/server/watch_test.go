@@ -69,6 +69,7 @@ func TestWatchTables(t *testing.T) {
 
 // TestWatchEndsHalfway: who has not been told the whole state is not told where to go on after it.
 func TestWatchEndsHalfway(t *testing.T) {
+	halfway := 0
 	for range 20 {
 		s, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
@@ -79,9 +80,15 @@ func TestWatchEndsHalfway(t *testing.T) {
 		if a.code == 200 && strings.Contains(a.text, "BOOKMARK") && strings.Count(a.text, "ADDED") != 4 {
 			t.Errorf("received %s", a.text)
 		}
+		if a.code == 200 && strings.Count(a.text, "ADDED") < 4 {
+			halfway++
+		}
 		if err := s.Stop(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+	if halfway == 0 {
+		t.Error("no watch ended halfway")
 	}
 }
 
