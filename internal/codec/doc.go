@@ -34,7 +34,7 @@
 //	event.go          events of watches
 //	stream.go         long lists, piece by piece
 //	status.go         errors
-//	protobuf.go       objects that were sent as protobuf; gotypes.go, the Go types for it
+//	protobuf.go       objects that were sent as protobuf
 //	partial.go        objects of which only the metadata is left
 //	render.go         YAML, and JSON for people
 //	members.go        finds members in the text of an object

@@ -7,13 +7,15 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+
+	"github.com/cadastre/cadastre/internal/packed"
 )
 
 // Protobuf is the media type that typed clients send objects in.
 const Protobuf = "application/vnd.kubernetes.protobuf"
 
 // protobufReader reads the built-in kinds, which is all that can be sent so.
-var protobufReader = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(GoTypes(), GoTypes()) })
+var protobufReader = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(packed.GoTypes(), packed.GoTypes()) })
 
 // ReadProtobuf returns an object as JSON that was sent as protobuf.
 func ReadProtobuf(body []byte) ([]byte, error) {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/packed"
 	"github.com/cadastre/cadastre/strategic"
 )
 
@@ -95,7 +95,7 @@ func (e *Endpoint) StrategicPatch() (Patch, error) {
 
 // strategiesOf returns how the lists of a kind are merged by patches.
 func strategiesOf(apiVersion, kind string) (*strategic.Type, error) {
-	t, ok := codec.GoType(apiVersion, kind)
+	t, ok := packed.GoType(apiVersion, kind)
 	if !ok {
 		return nil, fmt.Errorf("kind %s at %s has no patch strategies", kind, apiVersion)
 	}
