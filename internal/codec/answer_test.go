@@ -124,20 +124,21 @@ func TestWithoutType(t *testing.T) {
 }
 
 func TestEvents(t *testing.T) {
+	must := append2(t)
 	events, err := NewEvents(View{Format: Format{Pretty: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := events.Append(nil, "ADDED", raw(config))
-	got = events.AppendBookmark(got, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12})
-	got = events.AppendBookmark(got, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true})
-	got = events.AppendError(got, apierrors.NewResourceExpired("too old"))
+	got := must(events.Append(nil, "ADDED", raw(config)))
+	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12}))
+	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true}))
+	got += must(events.AppendError(nil, apierrors.NewResourceExpired("too old")))
 	want := `{"type":"ADDED","object":` + config + `}
 {"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"12"}}}
 {"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}}
 {"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}}
 `
-	if string(got) != want {
+	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if _, err := NewEvents(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {

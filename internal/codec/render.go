@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/packed"
 )
 
 // anySize is for what we have written ourselves.
@@ -15,13 +16,13 @@ var anySize = document.Limits{MaxBytes: -1}
 // format. Compact JSON ends with a line break, pretty JSON does not.
 func (f Format) finish(dst []byte, write func(dst []byte) []byte) ([]byte, error) {
 	switch {
-	case f.Media == YAML:
+	case f.Media != JSON:
 		text := write(nil)
 		v, err := document.ParseJSONLimited(text, anySize)
 		if err != nil {
-			return dst, fmt.Errorf("could not be written as YAML: %w", err)
+			return dst, fmt.Errorf("could not be written as %s: %w", f.Media, err)
 		}
-		return v.AppendYAML(dst), nil
+		return f.appendDocument(dst, v)
 	case f.Pretty:
 		out := bytes.NewBuffer(dst)
 		if err := json.Indent(out, write(nil), "", "  "); err != nil {
@@ -30,4 +31,19 @@ func (f Format) finish(dst []byte, write func(dst []byte) []byte) ([]byte, error
 		return out.Bytes(), nil
 	}
 	return append(write(dst), '\n'), nil
+}
+
+// appendDocument appends an answer that is a document, in a media other than JSON.
+func (f Format) appendDocument(dst []byte, v document.Value) ([]byte, error) {
+	switch f.Media {
+	case Protobuf:
+		o, err := packed.Protobuf(v)
+		if err != nil {
+			return dst, noProtobuf(err)
+		}
+		return o.AppendAnswer(dst, false), nil
+	case CBOR:
+		return packed.AppendCBOR(append(dst, packed.CBORPrefix...), nil, v), nil
+	}
+	return v.AppendYAML(dst), nil
 }

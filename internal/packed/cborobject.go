@@ -19,7 +19,7 @@ type CBORObject struct {
 
 // NewCBORObject returns an object in CBOR. The message is nil for kinds without Go types.
 func NewCBORObject(m *Message, v document.Value) CBORObject {
-	o := CBORObject{is: Type{v.Get("apiVersion").Text(), v.Get("kind").Text()}}
+	o := CBORObject{is: typeOf(v)}
 	all := make([]byte, 0, v.JSONSize())
 	start, end := 0, 0 // of what is in the metadata
 	for name, value := range v.Fields() {
@@ -103,4 +103,23 @@ func (t Type) appendMembers(dst []byte) []byte {
 	dst = appendBytes(dst, t.APIVersion)
 	dst = appendBytes(dst, "kind")
 	return appendBytes(dst, t.Kind)
+}
+
+// AppendCBORListHead appends what comes before the items of a list.
+func AppendCBORListHead(dst []byte, is Type, metadata document.Value, items int) []byte {
+	dst = append(dst, CBORPrefix...)
+	dst = appendHead(dst, cborMap, 4)
+	dst = is.appendMembers(dst)
+	dst = appendMember(dst, nil, "metadata", metadata)
+	dst = appendBytes(dst, "items")
+	return appendHead(dst, cborList, uint64(items))
+}
+
+// AppendCBOREventHead appends what comes before the object of a watch's event.
+func AppendCBOREventHead(dst []byte, event string) []byte {
+	dst = append(dst, CBORPrefix...)
+	dst = appendHead(dst, cborMap, 2)
+	dst = appendBytes(dst, "type")
+	dst = appendBytes(dst, event)
+	return appendBytes(dst, "object")
 }

@@ -3,6 +3,8 @@ package packed
 import (
 	"encoding/binary"
 	"strconv"
+
+	"github.com/cadastre/cadastre/document"
 )
 
 // An answer in protobuf says what it is: the objects themselves don't.
@@ -11,6 +13,8 @@ import (
 
 // Type is what an answer in protobuf says that it is.
 type Type struct{ APIVersion, Kind string }
+
+func typeOf(v document.Value) Type { return Type{v.Get("apiVersion").Text(), v.Get("kind").Text()} }
 
 const envelopePrefix = "k8s\x00"
 

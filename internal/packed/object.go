@@ -11,6 +11,7 @@ import (
 //
 // so that managedFields can be left out by telling another length.
 type Object struct {
+	is    Type
 	bytes []byte // from the contents of the metadata on
 	// managed is where the managedFields are, and metadata where the contents of the metadata end. An object
 	// without metadata has -1.
@@ -24,10 +25,11 @@ const metadataTag = 1<<3 | bytesType
 
 // NewObject returns an object in protobuf.
 func NewObject(m *Message, v document.Value) Object {
+	is := typeOf(v)
 	w := newWriter(v.JSONSize())
 	if !m.hasMetadata() {
 		w.message(m, v)
-		return Object{bytes: w.bytes(), metadata: -1}
+		return Object{is: is, bytes: w.bytes(), metadata: -1}
 	}
 	w.find(m, v)
 	for i := len(m.fields) - 1; i > 0; i-- {
@@ -45,13 +47,16 @@ func NewObject(m *Message, v document.Value) Object {
 		}
 	}
 	all := w.written()
-	return Object{bytes: w.bytes(), managedStart: all - managedStart, managedEnd: all - managedEnd, metadata: all - rest}
+	return Object{is: is, bytes: w.bytes(), managedStart: all - managedStart, managedEnd: all - managedEnd, metadata: all - rest}
 }
 
 // hasMetadata reports whether a message is that of a kind whose objects have metadata.
 func (m *Message) hasMetadata() bool {
 	return len(m.fields) > 0 && m.fields[0].name == "metadata" && m.fields[0].number == 1 && m.fields[0].message != nil
 }
+
+// Type returns what the object is.
+func (o Object) Type() Type { return o.is }
 
 // Memory returns about how much memory the object takes.
 func (o Object) Memory() int { return cap(o.bytes) + 64 }

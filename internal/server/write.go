@@ -45,7 +45,7 @@ func (q *request) patch() error {
 		return err
 	}
 	switch q.patchType {
-	case types.ApplyYAMLPatchType:
+	case types.ApplyYAMLPatchType, types.ApplyCBORPatchType:
 		return q.write(o, q.h.Objects.Apply)
 	case types.MergePatchType:
 		return q.write(o, q.patchBy(objects.MergePatch))
@@ -63,7 +63,7 @@ func (q *request) patch() error {
 		return q.write(o, q.patchBy(patch))
 	}
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.JSONPatchType), string(types.MergePatchType),
-		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType))
+		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 }
 
 func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Request) (objects.Result, error) {
