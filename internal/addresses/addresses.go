@@ -114,7 +114,7 @@ func holdings(spec document.Value) []key {
 func (r *reserving) name() string { return r.service.Lookup("metadata", "name").Text() }
 
 func (r *reserving) invalid(errs field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
+	return objects.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
 }
 
 func (r *reserving) failed(err error) error { return apierrors.NewInternalError(err) }
