@@ -100,8 +100,10 @@ func holdings(spec document.Value) []key {
 	if !hasPorts(spec) {
 		return keys
 	}
+	seen := map[int64]bool{}
 	for _, port := range spec.Get("ports").Items() {
-		if n := number(port, "nodePort"); n != 0 && !slices.Contains(keys, portKey(n)) {
+		if n := number(port, "nodePort"); n != 0 && !seen[n] {
+			seen[n] = true
 			keys = append(keys, portKey(n))
 		}
 	}
