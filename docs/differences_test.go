@@ -202,6 +202,10 @@ func TestDifferenceWritesCanBeConditional(t *testing.T) {
 	c.apply("c", "m", `"data":{"a":"1"}`, "If-None-Match: *").want(412)
 	c.apply("c", "m", `"data":{"a":"1"}`, "If-Match: *").want(200)
 	c.call("PUT", configMaps+"/c", configMap("c", `"data":{}`), `If-Match: "7"`).want(400).wantText("metadata.resourceVersion")
+	c.call("DELETE", configMaps+"/c", "", `If-Match: "7"`).want(400).wantText("preconditions")
+	c.call("DELETE", configMaps+"/c", "", "If-None-Match: *").want(400)
+	c.call("DELETE", configMaps, "", `If-Match: "7"`).want(400)
+	c.call("DELETE", configMaps+"/c", "", "If-Match: *").want(200)
 }
 
 // Kubernetes: 500, .data.a: expected string.
