@@ -100,8 +100,10 @@ func holdings(spec document.Value) []key {
 	if !hasPorts(spec) {
 		return keys
 	}
+	seen := map[int64]bool{}
 	for _, port := range spec.Get("ports").Items() {
-		if n := number(port, "nodePort"); n != 0 && !slices.Contains(keys, portKey(n)) {
+		if n := number(port, "nodePort"); n != 0 && !seen[n] {
+			seen[n] = true
 			keys = append(keys, portKey(n))
 		}
 	}
@@ -114,7 +116,7 @@ func holdings(spec document.Value) []key {
 func (r *reserving) name() string { return r.service.Lookup("metadata", "name").Text() }
 
 func (r *reserving) invalid(errs field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
+	return objects.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
 }
 
 func (r *reserving) failed(err error) error { return apierrors.NewInternalError(err) }

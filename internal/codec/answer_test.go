@@ -79,6 +79,32 @@ func TestForPeople(t *testing.T) {
 	}
 }
 
+// An object can be so deep that to indent it takes thousands of times its size.
+func TestDifferenceWhatNobodyCanReadIsNotIndented(t *testing.T) {
+	must := append2(t)
+	deep := func(levels int) raw {
+		return raw(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
+	}
+	for text, want := range map[string]int{`{"a":[1,2]}`: 2 + 4 + 4 + 2, `{"a":"[[\"[[,","b":1}`: 2 + 2} {
+		if got := indentation([]byte(text)); got != want {
+			t.Errorf("%s has an indentation of %d bytes, want %d", text, got, want)
+		}
+	}
+	for levels, isIndented := range map[int]bool{1: true, 10: true, 5000: false} {
+		var want bytes.Buffer
+		if err := json.Indent(&want, []byte(deep(levels)), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if !isIndented {
+			want.Reset()
+			want.WriteString(string(deep(levels)) + "\n")
+		}
+		if got := must(AppendObject(nil, View{Format: Format{Pretty: true}}, deep(levels))); got != want.String() {
+			t.Errorf("%d levels: received %d bytes that begin with %.100q, want %d that begin with %.100q", levels, len(got), got, want.Len(), want.String())
+		}
+	}
+}
+
 func TestAppendList(t *testing.T) {
 	must := append2(t)
 	bareWeb := strings.Replace(web, `"apiVersion":"apps/v1","kind":"Deployment",`, "", 1)

@@ -24,8 +24,12 @@ func (f Format) finish(dst []byte, write func(dst []byte) []byte) ([]byte, error
 		}
 		return f.appendDocument(dst, v)
 	case f.Pretty:
+		text := write(nil)
+		if indentation(text) > mostIndentation*len(text) {
+			return append(append(dst, text...), '\n'), nil
+		}
 		out := bytes.NewBuffer(dst)
-		if err := json.Indent(out, write(nil), "", "  "); err != nil {
+		if err := json.Indent(out, text, "", indent); err != nil {
 			return dst, fmt.Errorf("could not be written for people: %w", err)
 		}
 		return out.Bytes(), nil
@@ -46,4 +50,36 @@ func (f Format) appendDocument(dst []byte, v document.Value) ([]byte, error) {
 		return packed.AppendCBOR(append(dst, packed.CBORPrefix...), nil, v), nil
 	}
 	return v.AppendYAML(dst), nil
+}
+
+const (
+	indent = "  "
+	// mostIndentation is how many times as large as its text the indentation of an answer may be. Objects
+	// that people write have half of their text, or twice. Field sets of 3 MiB that are a few thousand levels
+	// deep would have gigabytes: nobody reads them, and they must not take the memory of all.
+	mostIndentation = 8
+)
+
+// indentation is how many bytes of spaces a text would have, if it was written for people.
+func indentation(text []byte) int {
+	total, depth := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			total += depth
+		case '}', ']':
+			depth--
+			total += depth
+		case ',':
+			total += depth
+		}
+	}
+	return total * len(indent)
 }

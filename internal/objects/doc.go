@@ -36,5 +36,5 @@
 //	  conflict.go   what appliers are told about conflicts
 //	delete.go     deletions, of one and of many
 //	commit.go     commits are counted; json.go, what they write
-//	errors.go     what clients are told when the store refuses
+//	errors.go     what clients are told when the store refuses; invalid.go, when an object breaks rules
 package objects

@@ -151,7 +151,7 @@ func (w *writing) check(ctx context.Context) error {
 		return err
 	}
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
-		return apierrors.NewInvalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
+		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
 	if w.live == nil && e.Kind.Namespaced {
 		if err := w.checkNamespace(ctx); err != nil {

@@ -264,13 +264,22 @@ func toleration(c *checker, t, _ document.Value) {
 }
 
 func spreadNotRepeated(c *checker, constraint, _ document.Value) {
-	key, action := constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text()
-	for i := c.item + 1; i < c.list.Len(); i++ {
-		if other := c.list.At(i); other.Get("topologyKey").Text() == key && other.Get("whenUnsatisfiable").Text() == action {
-			c.duplicate(fmt.Sprintf("{%v, %v}", key, action), "{topologyKey, whenUnsatisfiable}")
-			return
+	const both = "{topologyKey, whenUnsatisfiable}"
+	last := c.places[placesOf{list: c.list, name: both}]
+	if last == nil {
+		last = make(map[string]int, c.list.Len())
+		for i, other := range c.list.Items() {
+			last[spread(other)] = i
 		}
+		c.keepIndex(placesOf{list: c.list, name: both}, last)
 	}
+	if last[spread(constraint)] > c.item {
+		c.duplicate(spread(constraint), both)
+	}
+}
+
+func spread(constraint document.Value) string {
+	return fmt.Sprintf("{%v, %v}", constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text())
 }
 
 func spreadMinDomains(c *checker, constraint, _ document.Value) {

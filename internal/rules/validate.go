@@ -154,8 +154,15 @@ func writeSteps(b *strings.Builder, steps []step) {
 	}
 }
 
+// mostErrors is how many errors are told of one object. A body of 3 MiB can have a million, with a long list of what
+// was expected in each.
+const mostErrors = 10_000
+
 // fail adds an error at a place below this one.
 func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...string) {
+	if len(c.errs) == mostErrors {
+		return
+	}
 	c.errs = append(c.errs, &field.Error{Type: kind, Field: c.place(below...), BadValue: bad, Detail: detail})
 }
 

@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/kinds"
@@ -90,6 +92,42 @@ func TestBadRules(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestDifferenceMostErrors: an object can break rules more often than anybody wants to read.
+func TestDifferenceMostErrors(t *testing.T) {
+	typ, doc := benchmarked(t)
+	bad := document.NewMap(document.Field{Name: "name", Value: document.NewString("c")})
+	containers := document.NewList(slices.Repeat([]document.Value{bad}, 3*mostErrors)...)
+	template := doc.Lookup("spec", "template")
+	doc = doc.With("spec", doc.Get("spec").With("template", template.With("spec", template.Get("spec").With("containers", containers))))
+	if errs := typ.Validate(doc, document.Value{}); len(errs) != mostErrors {
+		t.Errorf("received %d errors, want %d", len(errs), mostErrors)
+	}
+}
+
+// TestManySpreads: what is said about many takes no longer than they do. Each was compared with each.
+func TestManySpreads(t *testing.T) {
+	typ, doc := benchmarked(t)
+	text := &strings.Builder{}
+	for i := range 40_000 {
+		fmt.Fprintf(text, `,{"maxSkew":1,"topologyKey":"k%d","whenUnsatisfiable":"DoNotSchedule"}`, i)
+	}
+	spreads, err := document.ParseJSON("[" + text.String()[1:] + strings.Repeat(text.String()[:69], 2) + "]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := doc.Lookup("spec", "template")
+	doc = doc.With("spec", doc.Get("spec").With("template", template.With("spec", template.Get("spec").With("topologySpreadConstraints", spreads))))
+	begin := time.Now()
+	errs := typ.Validate(doc, document.Value{})
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	const place = "spec.template.spec.topologySpreadConstraints[%d].{topologyKey, whenUnsatisfiable}"
+	if len(errs) != 2 || errs[0].Field != fmt.Sprintf(place, 0) || errs[1].Field != fmt.Sprintf(place, 40_000) {
+		t.Errorf("received %v, want two errors", errs)
 	}
 }
 

@@ -90,6 +90,9 @@ func (q *request) deleteCollection() error {
 
 // readDeletion reads how something is to be deleted: from the body, or else from the parameters.
 func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error) {
+	if err := q.checkConditions(); err != nil {
+		return objects.Deletion{}, metav1.DeleteOptions{}, err
+	}
 	o, err := q.readDeleteOptions()
 	if err != nil {
 		return objects.Deletion{}, o, err
@@ -119,6 +122,17 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 		}
 	}
 	return d, o, nil
+}
+
+// checkConditions refuses conditions that a deletion does not know: who sends them must not lose what they were to
+// save. If-Match: * is always met, since what is not there is not found.
+func (q *request) checkConditions() error {
+	match, noneMatch := q.r.Header.Get("If-Match"), q.r.Header.Get("If-None-Match")
+	if (match == "" || match == "*") && noneMatch == "" {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("expected no conditions in the headers of a deletion, received If-Match: %q and If-None-Match: %q; "+
+		"to delete only a certain version put its uid or resourceVersion into the body, as preconditions", match, noneMatch))
 }
 
 func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {

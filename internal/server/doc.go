@@ -27,7 +27,8 @@
 //	review.go      questions about users
 //	other.go       metrics, discovery; health.go, how the server is
 //	respond.go     objects and lists as the client wants them
-//	answer.go      the way back to the client: what is sent, and what went wrong
+//	answer.go      the way back to the client: what is sent, and what went wrong; warnings.go, what it is
+//	               warned of
 //	start.go       a whole server: what it starts, in order
 //	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
 //	roles.go       what the server does when roles are written

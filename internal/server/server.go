@@ -135,6 +135,7 @@ type request struct {
 	patchType  types.PatchType
 	parameters url.Values // as the query has them, read when they are first asked for
 	metrics    *metrics.Endpoint
+	warnings   warnings
 }
 
 // serveResource does what a request wants with objects.

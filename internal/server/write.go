@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -129,12 +127,4 @@ func (q *request) mayCreate(context.Context) error {
 }
 
 // warn tells the client something in a header.
-func (q *request) warn(text string) {
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
-	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
-}
+func (q *request) warn(text string) { q.warnings.add(q.w.Header(), text) }
