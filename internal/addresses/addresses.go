@@ -12,6 +12,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/rules"
 	"github.com/cadastre/cadastre/internal/store"
 )
 
@@ -44,8 +45,14 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.W
 	r.had = holdings(live.Get("spec"))
 	if !obj.IsAbsent() {
 		spec, old := obj.Get("spec"), live.Get("spec")
-		if errs := checkFamilies(spec, old); len(errs) > 0 {
-			return obj, nil, r.invalid(errs)
+		if hasAddress(spec) && !keepsPreference(spec, old) {
+			errs := rules.CheckAddresses(obj, live)
+			if len(errs) == 0 {
+				errs = checkFamilies(spec, old)
+			}
+			if len(errs) > 0 {
+				return obj, nil, r.invalid(errs)
+			}
 		}
 		spec, err := r.address(spec)
 		if err != nil {

@@ -62,12 +62,12 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		if w.isNoOp(w.stored) {
 			return Result{Object: w.live}, nil
 		}
-		// 4 is it right, and allowed?
-		if err := w.check(ctx); err != nil {
+		// 4 what no other may have
+		if err := w.reserve(ctx); err != nil {
 			return Result{}, err
 		}
-		// 5 what no other may have
-		if err := w.reserve(ctx); err != nil {
+		// 5 is it right, and allowed?
+		if err := w.check(ctx); err != nil {
 			return Result{}, err
 		}
 		// 6 on disk, or back to 1

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 
 	"github.com/cadastre/cadastre/document"
@@ -77,6 +78,20 @@ func endpointSubsetSize(c *checker, subset, _ document.Value) {
 	if subset.Get("addresses").Len()+subset.Get("notReadyAddresses").Len() == 0 {
 		c.required("must specify `addresses` or `notReadyAddresses`")
 	}
+}
+
+// CheckAddresses returns what is wrong with the addresses of a service, and the families that they are of. It is
+// what must be right before addresses can be given to it.
+func CheckAddresses(service, old document.Value) field.ErrorList {
+	c := checkers.Get().(*checker)
+	c.updating = !isNothing(old)
+	c.scopes = append(c.scopes, scope{now: service, old: old})
+	c.push("spec")
+	clusterIPs(c, service.Get("spec"), document.Value{})
+	errs := c.errs
+	c.reset()
+	checkers.Put(c)
+	return errs
 }
 
 // clusterIPs checks the addresses of a service and the families that they are of. kube-apiserver
