@@ -42,7 +42,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 		if err != nil {
 			return progress, err
 		}
-		findings, err := pair.Compare(ctx, histories)
+		findings, err := compare(ctx, pair, histories)
 		if ctx.Err() != nil {
 			break // interrupted: what was found until now counts
 		}
@@ -59,6 +59,26 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 		}
 	}
 	return progress, nil
+}
+
+// A server that does not answer in time on a busy machine is asked again: it would be a pity about the hour.
+const (
+	tries    = 5
+	patience = 5 * time.Second
+)
+
+func compare(ctx context.Context, pair Pair, histories []History) (findings []Finding, err error) {
+	for range tries {
+		if findings, err = pair.Compare(ctx, histories); err == nil {
+			return findings, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(patience):
+		}
+	}
+	return nil, err
 }
 
 // draw makes the next histories.

@@ -27,7 +27,7 @@ const batch = 16
 // shrinkOnce returns the first smaller history that differs in the same way, and nil if there is none.
 func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error) {
 	for candidates := range slices.Chunk(smaller(found), batch) {
-		tried, err := pair.Compare(ctx, candidates)
+		tried, err := compare(ctx, pair, candidates)
 		if err != nil {
 			return nil, err
 		}
