@@ -87,6 +87,29 @@ func TestNothingToAmend(t *testing.T) {
 	}
 }
 
+// TestTaints: nothing is scheduled to a new node, and nobody else is told so.
+func TestTaints(t *testing.T) {
+	const taint = `{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}`
+	node := func(taints string) document.Value {
+		return parse(t, `{"metadata":{"name":"n"},"spec":{"taints":[`+taints+`]}}`)
+	}
+	for has, want := range map[string]string{
+		`{"effect":"NoSchedule","key":"x"}`:                            `{"effect":"NoSchedule","key":"x"},` + taint,
+		`{"effect":"NoExecute","key":"node.kubernetes.io/not-ready"}`:  `{"effect":"NoExecute","key":"node.kubernetes.io/not-ready"},` + taint,
+		`{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}`: taint,
+	} {
+		for live, want := range map[document.Value]document.Value{{}: node(want), node(has): node(has)} {
+			if got, err := ForNodes().Amend(t.Context(), node(has), live); err != nil || !document.Equal(got, want) {
+				t.Errorf("%s, live %s: received %s, %v, want %s", has, live.JSON(), got.JSON(), err, want.JSON())
+			}
+		}
+	}
+	bare := parse(t, `{"metadata":{"name":"n"},"spec":{}}`)
+	if got, err := ForNodes().Amend(t.Context(), bare, document.Value{}); err != nil || !document.Equal(got, node(taint)) {
+		t.Errorf("received %s, %v", got.JSON(), err)
+	}
+}
+
 // TestPriorities: what a pod gets from its class, or from the default.
 func TestPriorities(t *testing.T) {
 	system := map[string]string{"low": `"value":-5,"preemptionPolicy":"Never"`, "plain": `"value":9`}

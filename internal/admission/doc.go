@@ -4,5 +4,6 @@
 // # Where to look
 //
 //	pods.go        what pods get: tolerations, and a priority
+//	nodes.go       what nodes get: a taint
 //	priorities.go  classes of priority
 package admission
