@@ -3,8 +3,8 @@ package rules
 import "github.com/cadastre/cadastre/document"
 
 // WithoutEmptied leaves out the lists and maps of an object that a change made empty: those that
-// had something in them, or were not there. Go does not write them. What was empty before was sent
-// so by somebody, and stays.
+// had something in them, or were not there. Go does not write them, or as null where a field is always
+// written. What was empty before was sent so by somebody, and stays.
 func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 	if t.Elem != nil && after.Kind() == document.List {
 		return t.itemsWithoutEmptied(before, after)
@@ -27,9 +27,12 @@ func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 			continue
 		}
 		rest := part.WithoutEmptied(was, is)
+		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0)
 		switch {
-		case !always && part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0):
+		case emptied && !always:
 			result = result.Without(name)
+		case emptied && t.Kind == Struct:
+			result = result.With(name, document.NewNull())
 		case rest != is:
 			result = result.With(name, rest)
 		}

@@ -15,7 +15,7 @@ func TestWithoutEmptied(t *testing.T) {
 		{"empty before", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}},"data":{"a":"1"}}`, `{"data":{"a":"1"},"metadata":{"labels":{}}}`},
 		{"the last finalizer", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{"metadata":{}}`},
 		{"in an item", `{"spec":{"containers":[{"name":"a","args":["x"]}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{"spec":{"containers":[{"name":"a"}]}}`},
-		{"always written", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[]}}`, `{"spec":{"containers":[]}}`},
+		{"always written", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[]}}`, `{"spec":{"containers":null}}`},
 		{"a struct", `{"spec":{"volumes":[{"name":"a","emptyDir":{"medium":"Memory"}}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
