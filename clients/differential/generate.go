@@ -17,7 +17,9 @@ type History struct {
 type Step struct {
 	Verb, Address, Manager string
 	Force, DryRun          bool
-	Body                   document.Value
+	// Validation is what shall become of fields that the kind does not have; empty if nothing is said.
+	Validation string
+	Body       document.Value
 }
 
 // objectName is that of every history's object: each has a namespace of its own.
@@ -63,7 +65,7 @@ func (g *generator) first() Step {
 	if g.scales || g.chance(60) {
 		return g.apply(v)
 	}
-	return g.send("CREATE", v, v.address(g.kind.resource, ""), g.object(v, g.parts(v.parts, 4)))
+	return g.send("CREATE", v, g.kind.address(v, ""), g.object(v, g.parts(v.parts, 4)))
 }
 
 // A way is something that can be asked, and how often it is.
@@ -103,11 +105,20 @@ func (g *generator) step() Step {
 
 // send is a request by one of the managers.
 func (g *generator) send(verb string, v version, address string, body document.Value) Step {
-	return Step{Verb: verb, Address: address, Manager: one(g, managers), Body: body, DryRun: g.chance(3)}
+	s := Step{Verb: verb, Address: address, Manager: one(g, managers), Body: body, DryRun: g.chance(5)}
+	if g.chance(8) {
+		s.Validation = one(g, validations)
+	}
+	if g.chance(3) && body.Kind() == document.Map {
+		s.Body = g.withUnknown(body)
+	}
+	return s
 }
 
+var validations = []string{"Strict", "Warn", "Ignore"}
+
 // here is the address of the object.
-func (g *generator) here(v version) string { return v.address(g.kind.resource, objectName) }
+func (g *generator) here(v version) string { return g.kind.address(v, g.kind.name()) }
 
 // apply sends what the manager applied last with a part more or less, or something new.
 func (g *generator) apply(v version) Step {
@@ -125,7 +136,7 @@ func (g *generator) apply(v version) Step {
 	}
 	g.chosen[who] = parts
 	s.Body = g.object(v, parts)
-	if g.chance(15) && len(g.kind.versions) == 1 {
+	if g.chance(15) {
 		s.Body = g.named(v, merged(document.NewMap(), parts...)) // without what makes the object valid
 	}
 	return s
@@ -166,8 +177,15 @@ func (g *generator) status(v version) Step {
 	if g.chance(20) {
 		parts = append(parts, g.drawn(one(g, v.parts)))
 	}
-	verb := one(g, []string{"APPLY", "APPLY", "MERGE", "STRATEGIC", "EDIT"})
-	s := g.send(verb, v, g.here(v)+"/status", merged(document.NewMap(), parts...))
+	body := merged(document.NewMap(), parts...)
+	verb := one(g, []string{"APPLY", "APPLY", "MERGE", "STRATEGIC", "EDIT", "UPDATE", "JSONPATCH"})
+	switch verb {
+	case "UPDATE":
+		body = g.object(v, parts)
+	case "JSONPATCH":
+		body = g.operations(body)
+	}
+	s := g.send(verb, v, g.here(v)+"/status", body)
 	if verb == "APPLY" {
 		s.Body, s.Force = g.named(v, s.Body), g.chance(40)
 	}
@@ -176,11 +194,16 @@ func (g *generator) status(v version) Step {
 
 func (g *generator) scale(v version) Step {
 	body := field("spec", field("replicas", document.NewInt(int64(1+g.IntN(3)))))
-	verb := one(g, []string{"APPLY", "MERGE", "EDIT"})
+	verb := one(g, []string{"APPLY", "MERGE", "EDIT", "UPDATE", "STRATEGIC", "JSONPATCH"})
 	s := g.send(verb, v, g.here(v)+"/scale", body)
-	if verb == "APPLY" {
-		v.apiVersion, v.kind = "autoscaling/v1", "Scale"
-		s.Body, s.Force = g.named(v, body), g.chance(40)
+	v.apiVersion, v.kind = "autoscaling/v1", "Scale"
+	switch verb {
+	case "APPLY":
+		s.Body, s.Force = g.named(v, s.Body), g.chance(40)
+	case "UPDATE":
+		s.Body = g.named(v, s.Body)
+	case "JSONPATCH":
+		s.Body = g.operations(body)
 	}
 	return s
 }

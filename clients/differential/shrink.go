@@ -54,9 +54,9 @@ func smaller(found Finding) []History {
 		}
 	}
 	for i, s := range h.Steps {
-		if s.Force || s.DryRun {
+		if s.Force || s.DryRun || s.Validation != "" {
 			plain := s
-			plain.Force, plain.DryRun = false, false
+			plain.Force, plain.DryRun, plain.Validation = false, false, ""
 			all = append(all, h.with(i, plain))
 		}
 		if s.Body.IsAbsent() {
