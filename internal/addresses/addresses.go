@@ -54,7 +54,7 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.W
 				return obj, nil, r.invalid(errs)
 			}
 		}
-		spec, err := r.address(spec)
+		spec, err := r.address(spec, old)
 		if err != nil {
 			return obj, nil, err
 		}
@@ -76,12 +76,13 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.W
 	return obj, r.writes, nil
 }
 
-// address gives a service its address.
-func (r *reserving) address(spec document.Value) (document.Value, error) {
-	if !hasAddress(spec) || isHeadless(spec) {
+// address gives a service its address. One that has an address can't have another, which is for the rules to say.
+func (r *reserving) address(spec, old document.Value) (document.Value, error) {
+	asked := first(spec.Get("clusterIPs"))
+	if !hasAddress(spec) || isHeadless(spec) || hasAddress(old) && asked != first(old.Get("clusterIPs")) {
 		return spec, nil
 	}
-	if asked := first(spec.Get("clusterIPs")); asked != "" {
+	if asked != "" {
 		if err := r.takeAddress(asked); err != nil {
 			return spec, r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), texts(spec.Get("clusterIPs")),
 				fmt.Sprintf("failed to allocate IP %s: %v", asked, err))})
