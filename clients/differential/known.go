@@ -54,8 +54,10 @@ var differences = []difference{
 		loosened: badRequest,
 	},
 	{
-		title:    "Bad patches are the client's fault",
-		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && a.code == 500 },
+		title: "Bad patches are the client's fault",
+		applies: func(s Step, a answer) bool {
+			return s.Verb == "STRATEGIC" && a.code == 500 && a.says("declared merge key", "no merge key defined", "unable to find api field in struct")
+		},
 		loosened: badRequest,
 	},
 	{
@@ -161,7 +163,7 @@ func anyValuesIn(v document.Value) document.Value {
 }
 
 var (
-	mapIn        = regexp.MustCompile(`(Invalid|Unsupported) value: (?:[{\[].*[}\]]|"(?:map\[.*\]|\{.*\})"): `)
+	mapIn        = regexp.MustCompile(`(Invalid|Unsupported|Duplicate) value: (?:[{\[].*[}\]]|"(?:map\[.*\]|\{.*\})"): `)
 	differenceIn = regexp.MustCompile(`(?s)\n@@.*`)
 )
 
