@@ -18,6 +18,9 @@ type Extra struct {
 	// live object is absent on create; the object is when the live one goes, with all that it holds. If one
 	// of the writes is lost to another writer, Reserve is asked again. Dry runs reserve nothing.
 	Reserve func(ctx context.Context, obj, live document.Value, dryRun bool) (document.Value, []store.Write, error)
+	// MayWrite refuses objects that are right, in view of the live one and of others. It is not asked about
+	// subresources.
+	MayWrite func(ctx context.Context, obj, live document.Value) error
 	// MayDelete refuses deletions.
 	MayDelete func(name string) error
 }
