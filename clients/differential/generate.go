@@ -2,6 +2,7 @@ package differential
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
@@ -80,7 +81,7 @@ func (g *generator) step() Step {
 	switch {
 	case g.scales:
 		// Who owns replicas by an update is forgotten by Kubernetes when a scale changes nothing.
-		ways = append(ways, way{20, g.scale})
+		ways = append(ways, way{20, g.scale}, way{5, leavingReplicas(g.merge)}, way{5, leavingReplicas(g.strategic)}, way{3, leavingReplicas(g.edit)})
 	default:
 		ways = append(ways, way{8, g.update}, way{10, g.edit}, way{10, g.merge}, way{12, g.strategic}, way{8, g.jsonPatch})
 	}
@@ -101,6 +102,14 @@ func (g *generator) step() Step {
 		}
 	}
 	panic("unreachable: at was less than the total")
+}
+
+// leavingReplicas is a way that has nothing to do with replicas.
+func leavingReplicas(step func(version) Step) func(version) Step {
+	return func(v version) Step {
+		v.parts = slices.DeleteFunc(slices.Clone(v.parts), func(part document.Value) bool { return !part.Lookup("spec", "replicas").IsAbsent() })
+		return step(v)
+	}
 }
 
 // send is a request by one of the managers.
