@@ -260,18 +260,29 @@ func serviceUpdate(c *checker, service, oldService document.Value) {
 		c.changedAddresses(spec, old)
 		c.changedFamilies(spec, old)
 	}
-	if class := spec.Get("loadBalancerClass"); kind == "LoadBalancer" && was == "LoadBalancer" {
-		if class.Text() != old.Get("loadBalancerClass").Text() {
-			c.invalid(shown(class), "may not change once set", "loadBalancerClass")
-			if !isNothing(class) {
-				c.invalidAll(class.Text(), formats["qualified-name"].check(class.Text()), "loadBalancerClass")
-			}
-		}
-	}
+	c.changedClass(spec, old)
 	if n := number(spec.Get("healthCheckNodePort")); needsHealthCheck(spec) && needsHealthCheck(old) && n != 0 && n != number(old.Get("healthCheckNodePort")) {
 		c.forbidden("field is immutable", "healthCheckNodePort")
 	}
 	c.pop()
+}
+
+// changedClass checks the class of load balancers. It is checked once more with the rest of the spec.
+func (c *checker) changedClass(spec, old document.Value) {
+	class, balances := spec.Get("loadBalancerClass"), spec.Get("type").Text() == "LoadBalancer"
+	if class.Text() == old.Get("loadBalancerClass").Text() {
+		return // it goes with the type
+	}
+	if balances && old.Get("type").Text() == "LoadBalancer" {
+		c.invalid(shown(class), "may not change once set", "loadBalancerClass")
+	}
+	switch {
+	case isNothing(class):
+	case balances:
+		c.invalidAll(class.Text(), formats["qualified-name"].check(class.Text()), "loadBalancerClass")
+	default:
+		c.forbidden("may only be used when `type` is 'LoadBalancer'", "loadBalancerClass")
+	}
 }
 
 func needsHealthCheck(spec document.Value) bool {
