@@ -157,7 +157,17 @@ func withAnnotations(doc, annotations document.Value) document.Value {
 	if annotations.Len() == 0 {
 		annotations = document.Value{}
 	}
-	return put(doc, annotations, "metadata", "annotations")
+	return withoutEmpty(put(doc, annotations, "metadata", "annotations"))
+}
+
+// withoutEmpty leaves out what is empty in the metadata: Kubernetes loses it when it converts an object.
+func withoutEmpty(doc document.Value) document.Value {
+	for _, name := range []string{"finalizers", "labels", "ownerReferences"} {
+		if v := doc.Lookup("metadata", name); !v.IsAbsent() && isNothing(v) {
+			doc = put(doc, document.Value{}, "metadata", name)
+		}
+	}
+	return doc
 }
 
 func withoutKept(annotations document.Value) document.Value {
