@@ -158,8 +158,13 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.all.Admit == nil {
+	if w.all.Admit != nil {
+		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
+			return err
+		}
+	}
+	if e.extra.MayWrite == nil || e.Subresource != "" {
 		return nil
 	}
-	return w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored)
+	return e.extra.MayWrite(ctx, w.after.Document, w.stored)
 }

@@ -139,6 +139,8 @@ func (s *Server) startRemover(ctx context.Context, all *objects.Objects) {
 func extras(all *objects.Objects) map[string]objects.Extra {
 	return map[string]objects.Extra{
 		addresses.Services:        addresses.Extra(all, addresses.Network),
+		admission.Claims:          admission.ForClaims(all.Cache),
+		admission.Nodes:           admission.ForNodes(),
 		admission.Pods:            admission.ForPods(all.Cache),
 		admission.PriorityClasses: admission.ForPriorityClasses(all.Cache),
 		namespaces.Kind:           namespaces.Extra(),
