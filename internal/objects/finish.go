@@ -136,6 +136,9 @@ func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
 // validate returns what is wrong with the object by the rules of its kind.
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
+	if e.Subresource == status {
+		return e.stored.ValidateStatus(w.after.Document, w.stored), nil
+	}
 	if !e.Kind.CheckedAsSent {
 		return e.stored.Validate(w.after.Document, w.stored), nil
 	}

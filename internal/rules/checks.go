@@ -32,11 +32,13 @@ func (book *rulebook) makers() map[string]maker {
 			return true
 		})
 	}
-	for name, f := range irregularChecks() {
-		all[name] = simple(func(c *checker, now, old document.Value) bool {
-			f(c, now, old)
-			return true
-		})
+	for _, irregular := range []map[string]func(c *checker, now, old document.Value){irregularChecks(), statusChecks()} {
+		for name, f := range irregular {
+			all[name] = simple(func(c *checker, now, old document.Value) bool {
+				f(c, now, old)
+				return true
+			})
+		}
 	}
 	return all
 }

@@ -58,8 +58,9 @@
 //
 // [Type.Validate] finds what is wrong with an object, as kube-apiserver words it. The rules are in
 // validation/*.txt. A line without indent starts a block: the rules of a kind (which is in
-// namespaces, or in the cluster, or a question that is answered and not stored), or of a type that
-// kinds use, under a name of its own. The indented lines below it are followed in their order,
+// namespaces, or in the cluster, or a question that is answered and not stored), those of writes to
+// the status of a kind, for [Type.ValidateStatus], or those of a type that kinds use, under a name of
+// its own. The indented lines below it are followed in their order,
 // which is that of kube-apiserver's errors.
 //
 //	PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
@@ -99,7 +100,8 @@
 // Objects in testdata/validation/objects are spoiled in every field by oracle-validation, and as
 // changes.txt says, and it asks kube-apiserver's own code about them. Tests replay its answers: we
 // may never refuse what it accepts. Errors that we do not find are listed in gaps.txt, with the
-// reason; there may be no others.
+// reason; there may be no others. The same is done to the statuses of the objects in
+// testdata/validation/statuses.
 //
 // # Invariants
 //
@@ -135,10 +137,12 @@
 //	irregular.go  the checks that are code, by name
 //	  metadata.go, selectors.go, resources.go, limits.go, quotas.go, configdata.go, events.go, nodes.go
 //	  services.go, endpoints.go, networks.go, cidrs.go
-//	  pods.go, podsystem.go, podupdate.go, containers.go, workloads.go, jobs.go, autoscalers.go
+//	  pods.go, podsystem.go, podupdate.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
 //	  storage.go has the group of that name, classes.go what is neither stored nor run
 //	  webhooks.go and policies.go have admission, flows.go flow control, signing.go certificates
+//	statuses.go   the checks that are code and that only statuses need
+//	  podstatus.go, jobstatus.go, and signed.go, which has certificates
 //	sameness.go   what counts as a change
 //	shown.go      values in errors
 package rules

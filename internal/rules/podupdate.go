@@ -14,11 +14,7 @@ import (
 func podUpdate(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
-	c.push("metadata")
-	c.push("annotations")
-	c.deletionCost(pod.Lookup("metadata", "annotations"))
-	c.pop()
-	c.pop()
+	podAnnotations(c, pod, oldPod)
 	c.push("spec")
 	defer c.pop()
 	if !c.sameContainers(spec, old, "containers") || !c.sameContainers(spec, old, "initContainers") || !c.deadlineUpdate(spec, old) {
@@ -46,12 +42,11 @@ func podUpdate(c *checker, pod, oldPod document.Value) {
 const podFrozen = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 func (c *checker) frozenAnnotations(now, old document.Value) {
-	const appArmor = "container.apparmor.security.beta.kubernetes.io/"
 	c.push("metadata")
 	c.push("annotations")
 	each := func(from, other document.Value, verb string, isChange func(key string) bool) {
 		for key := range from.Fields() {
-			if !isChange(key) || !strings.HasPrefix(key, appArmor) && key != mirrorAnnotation {
+			if !isChange(key) || !strings.HasPrefix(key, appArmorAnnotation) && key != mirrorAnnotation {
 				continue
 			}
 			what := "AppArmor annotations"
