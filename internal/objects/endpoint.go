@@ -16,8 +16,11 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// scale is the subresource that is not an object of the kind.
-const scale = "scale"
+// status is the subresource that has rules of its own; scale is the one that is not an object of the kind.
+const (
+	status = "status"
+	scale  = "scale"
+)
 
 // Endpoint is where the objects of a kind are read and written at one version: the objects
 // themselves, or a part of them, a subresource.

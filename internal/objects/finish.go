@@ -136,11 +136,29 @@ func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
 // validate returns what is wrong with the object by the rules of its kind.
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
+	if e.Subresource == status {
+		return e.stored.ValidateStatus(w.after.Document, w.stored), nil
+	}
 	if !e.Kind.CheckedAsSent {
 		return e.stored.Validate(w.after.Document, w.stored), nil
 	}
 	asSent, err := e.fromStored(w.after.Document)
 	return e.values.Validate(asSent, w.before.Document), err
+}
+
+// warnOfFields tells the client what it should know about an object that is right. It is told again even if
+// nothing changes.
+func (w *writing) warnOfFields(stored document.Value) {
+	for _, text := range w.fieldWarnings(stored) {
+		w.Warn(text)
+	}
+}
+
+func (w *writing) fieldWarnings(stored document.Value) []string {
+	if w.Endpoint.Subresource == status {
+		return w.Endpoint.stored.StatusWarnings(stored, w.stored)
+	}
+	return w.Endpoint.stored.Warnings(stored, w.stored)
 }
 
 // check refuses what the kind's rules forbid, and what others forbid.
@@ -158,6 +176,7 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
+	w.warnOfFields(w.after.Document)
 	if w.all.Admit != nil {
 		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
 			return err

@@ -56,6 +56,7 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		if !w.converted && w.isNoOp(w.before.Document) {
+			w.warnOfFields(w.stored)
 			return Result{Object: w.live}, nil
 		}
 		// 3 what the system makes of that: wiped fields, metadata, defaults
@@ -63,6 +64,7 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		if w.isNoOp(w.stored) {
+			w.warnOfFields(w.stored)
 			return Result{Object: w.live}, nil
 		}
 		// 4 what no other may have

@@ -35,6 +35,10 @@ func TestEveryKindHasRules(t *testing.T) {
 			case !b.question && b.namespaced != k.Namespaced:
 				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
 			}
+			typ, _ := Builtin(name)
+			if has := ruleset().statuses[typ] != nil; has != k.HasStatus {
+				t.Errorf("%s: there are rules of its status: %v, want %v", name, has, k.HasStatus)
+			}
 		}
 	}
 }
@@ -43,8 +47,10 @@ func TestEveryKindHasRules(t *testing.T) {
 // about a field that does not exist is found. Rules of types that are used in several places are
 // followed from each.
 func TestRulesNameFields(t *testing.T) {
-	for typ, b := range ruleset().kinds {
-		followFields(t, b.name, typ, b.statements)
+	for _, blocks := range []map[*Type]*block{ruleset().kinds, ruleset().statuses} {
+		for typ, b := range blocks {
+			followFields(t, b.name, typ, b.statements)
+		}
 	}
 }
 
@@ -87,7 +93,7 @@ func TestBadRules(t *testing.T) {
 		"type A\n    . union x y z:Nothing":       "expected a type after z:",
 		"type A\n        a required":              "too far",
 	} {
-		book := &rulebook{kinds: map[*Type]*block{}, blocks: map[string]*block{}}
+		book := newRulebook()
 		err := book.read([]ruleText{{"test.txt", text}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
@@ -155,7 +161,7 @@ func TestManyAtOnce(t *testing.T) {
 // first asked for, and by every check.
 func TestManyAtOnceOfEveryKind(t *testing.T) {
 	var cases []verdictCase
-	forVerdicts(t, 101, func(c verdictCase) bool {
+	forVerdicts(t, "verdicts.txt.gz", 101, func(c verdictCase) bool {
 		cases = append(cases, c)
 		return true
 	})
@@ -175,7 +181,7 @@ func TestManyAtOnceOfEveryKind(t *testing.T) {
 
 // FuzzValidate looks for panics: rules must bear any document, whatever its shape.
 func FuzzValidate(f *testing.F) {
-	forVerdicts(f, 97, func(c verdictCase) bool {
+	forVerdicts(f, "verdicts.txt.gz", 97, func(c verdictCase) bool {
 		if c.verb == "update" {
 			f.Add(c.doc.JSON(), c.old.JSON())
 		}
@@ -204,7 +210,7 @@ func FuzzValidate(f *testing.F) {
 }
 
 func benchmarked(t testing.TB) (typ *Type, doc document.Value) {
-	forVerdicts(t, 1, func(c verdictCase) bool {
+	forVerdicts(t, "verdicts.txt.gz", 1, func(c verdictCase) bool {
 		if c.object == "apps.v1.Deployment web" && len(c.said) == 0 {
 			typ, doc = c.t, c.doc
 		}
@@ -240,7 +246,7 @@ func BenchmarkReadRules(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		book := &rulebook{kinds: map[*Type]*block{}, blocks: map[string]*block{}}
+		book := newRulebook()
 		if err := book.read(texts); err != nil {
 			b.Fatal(err)
 		}
