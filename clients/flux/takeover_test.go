@@ -128,13 +128,16 @@ func TestNewVersion(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	f.apply(oldScaler, options(), "HorizontalPodAutoscaler/web created")
-	wantOwners(t, f.live("autoscaling/v1", "HorizontalPodAutoscaler", "web"), `
+	live := f.live("autoscaling/v1", "HorizontalPodAutoscaler", "web")
+	f.patch("tuner", live, `{"spec":{"minReplicas":2}}`)
+	wantOwners(t, live, `
 kustomize-controller Apply autoscaling/v1:
   .metadata.labels."kustomize.toolkit.fluxcd.io/name"
   .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
   .spec.maxReplicas
   .spec.scaleTargetRef
   .spec.targetCPUUtilizationPercentage
+tuner Update autoscaling/v1: .spec.minReplicas
 `)
 	f.apply(newScaler, options(), "HorizontalPodAutoscaler/web unchanged")
 	o := options()
@@ -149,6 +152,7 @@ kustomize-controller Apply autoscaling/v2:
   .spec.scaleTargetRef.apiVersion
   .spec.scaleTargetRef.kind
   .spec.scaleTargetRef.name
+tuner Update autoscaling/v2: .spec.minReplicas
 `)
 	f.apply(newScaler, o, "HorizontalPodAutoscaler/web unchanged")
 }
