@@ -146,6 +146,21 @@ func (w *writing) validate() (field.ErrorList, error) {
 	return e.values.Validate(asSent, w.before.Document), err
 }
 
+// warnOfFields tells the client what it should know about an object that is right. It is told again even if
+// nothing changes.
+func (w *writing) warnOfFields(stored document.Value) {
+	for _, text := range w.fieldWarnings(stored) {
+		w.Warn(text)
+	}
+}
+
+func (w *writing) fieldWarnings(stored document.Value) []string {
+	if w.Endpoint.Subresource == status {
+		return w.Endpoint.stored.StatusWarnings(stored, w.stored)
+	}
+	return w.Endpoint.stored.Warnings(stored, w.stored)
+}
+
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
@@ -161,6 +176,7 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
+	w.warnOfFields(w.after.Document)
 	if w.all.Admit == nil {
 		return nil
 	}

@@ -53,6 +53,7 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		if w.isNoOp(w.before.Document) {
+			w.warnOfFields(w.stored)
 			return Result{Object: w.live}, nil
 		}
 		// 3 what the system makes of that: wiped fields, metadata, defaults
@@ -60,6 +61,7 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		if w.isNoOp(w.stored) {
+			w.warnOfFields(w.stored)
 			return Result{Object: w.live}, nil
 		}
 		// 4 is it right, and allowed?

@@ -14,15 +14,21 @@ import (
 //go:embed validation/*.txt
 var ruleFiles embed.FS
 
-// rulebook is all rules, ready to run: those of objects, and those of writes to their status.
+// rulebook is all rules, ready to run: those of objects, those of writes to their status, and what is warned of
+// in either.
 type rulebook struct {
-	kinds, statuses map[*Type]*block
-	blocks          map[string]*block
-	checks          map[string]maker // only while the rules are read
+	kinds, statuses          map[*Type]*block
+	warnings, statusWarnings map[*Type]*block
+	blocks                   map[string]*block
+	checks                   map[string]maker // only while the rules are read
 }
 
 func newRulebook() *rulebook {
-	return &rulebook{kinds: map[*Type]*block{}, statuses: map[*Type]*block{}, blocks: map[string]*block{}}
+	return &rulebook{
+		kinds: map[*Type]*block{}, statuses: map[*Type]*block{},
+		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{},
+		blocks: map[string]*block{},
+	}
 }
 
 // ruleset returns the rules of the built-in kinds. They are read when they are first asked for.
@@ -116,19 +122,32 @@ func (book *rulebook) header(words []word) (*block, error) {
 		if err := book.about(b.name, b, book.kinds); err != nil {
 			return nil, err
 		}
-	case len(words) == 2 && words[0].text == "status":
-		b.name = "status of " + words[1].text
-		if err := book.about(words[1].text, b, book.statuses); err != nil {
+	case len(words) == 2 && book.part(words[0].text) != nil:
+		b.name = words[0].text + " of " + words[1].text
+		if err := book.about(words[1].text, b, book.part(words[0].text)); err != nil {
 			return nil, err
 		}
 	default:
-		return nil, fmt.Errorf("expected type NAME, status NAME or kind NAME namespaced|cluster|question, received %q", textsOf(words))
+		return nil, fmt.Errorf("expected type NAME, status NAME, warnings NAME, status-warnings NAME or kind NAME namespaced|cluster|question, received %q", textsOf(words))
 	}
 	if book.blocks[b.name] != nil {
 		return nil, fmt.Errorf("expected each block once, received %s again", b.name)
 	}
 	book.blocks[b.name] = b
 	return b, nil
+}
+
+// part returns the rules that a word stands for, nil if it stands for none.
+func (book *rulebook) part(word string) map[*Type]*block {
+	switch word {
+	case "status":
+		return book.statuses
+	case "warnings":
+		return book.warnings
+	case "status-warnings":
+		return book.statusWarnings
+	}
+	return nil
 }
 
 // about notes that a block is about a kind.

@@ -92,9 +92,10 @@
 //	object-meta FORMAT       metadata of a new object, whose name has this format; always: of any
 //	TYPE                     all rules of the block of that name
 //
-// Conditions are creating, updating, within TYPE (a block that is being followed around this one),
-// or [old] PATH TEST, where TEST is is TEXT…, not TEXT…, set, unset, empty, nonempty or readable
-// (of a selector), and a PATH may start at a block around this one: PodSpec.hostUsers.
+// Conditions are creating, updating, respecified (the object is new, or has a new generation),
+// within TYPE (a block that is being followed around this one), or [old] PATH TEST, where TEST is
+// is TEXT…, not TEXT…, set, unset, empty, nonempty or readable (of a selector), and a PATH may
+// start at a block around this one: PodSpec.hostUsers.
 // What can not be said so is a function that irregular.go names.
 //
 // Objects in testdata/validation/objects are spoiled in every field by oracle-validation, and as
@@ -102,6 +103,14 @@
 // may never refuse what it accepts. Errors that we do not find are listed in gaps.txt, with the
 // reason; there may be no others. The same is done to the statuses of the objects in
 // testdata/validation/statuses.
+//
+// # Warnings
+//
+// [Type.Warnings] finds what clients should know about an object that is right. What that is stands in
+// validation/warnings.txt, in the same language: warnings and status-warnings start the blocks of a kind. The
+// checks there find nothing wrong, but say something: warn with the place before it, say without, old-key about
+// a key of a map. Where there is nothing to say, they cost little. The oracle compares these too, with the objects
+// in testdata/validation/warned and all others, word by word.
 //
 // # Invariants
 //
@@ -143,6 +152,8 @@
 //	  webhooks.go and policies.go have admission, flows.go flow control, signing.go certificates
 //	statuses.go   the checks that are code and that only statuses need
 //	  podstatus.go, jobstatus.go, and signed.go, which has certificates
+//	warnings.go   Warnings, and the checks that they name
+//	  podwarnings.go has those about pods, pathwarnings.go those about the files of their volumes
 //	sameness.go   what counts as a change
 //	shown.go      values in errors
 package rules

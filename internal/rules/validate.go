@@ -44,6 +44,7 @@ type checker struct {
 	kind                 *Type
 	namespaced, updating bool
 	errs                 field.ErrorList
+	warnings             []string
 	where                []step
 	// A statement may report at a place of its own, which starts from the place of its block.
 	elsewhere []step

@@ -77,8 +77,12 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 		}
 		c.doc = changed(base, strings.Split(parts[1][1:], "/"), value)
 		c.old = document.Value{}
+		if generation, ok := strings.CutPrefix(c.verb, "warn update "); ok {
+			c.doc = withGeneration(t, c.doc, base, generation)
+			c.verb = "warn update"
+		}
 		switch c.verb {
-		case "update", "status":
+		case "update", "warn update", "status", "warn status":
 			c.old = base
 		case "back", "status back":
 			c.doc, c.old = base, c.doc
@@ -90,6 +94,19 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 	if lines.Err() != nil {
 		t.Fatal(lines.Err())
 	}
+}
+
+// withGeneration gives an object its generation, or the one that it had, which may be none.
+func withGeneration(t testing.TB, doc, old document.Value, generation string) document.Value {
+	n, err := strconv.ParseInt(generation, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := old.Lookup("metadata", "generation")
+	if was, _ := value.Int64(); was != n {
+		value = document.NewInt(n)
+	}
+	return doc.With("metadata", withValue(doc.Get("metadata"), "generation", value))
 }
 
 // changed returns a copy with another value at a place, or without that place if it is absent.

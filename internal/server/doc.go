@@ -23,6 +23,7 @@
 //	read.go        get and list; continue.go, lists in pages
 //	watch.go       watches
 //	write.go       create, update and patch; options.go, their parameters; body.go, what they are sent
+//	warnings.go    what clients are told in headers
 //	delete.go      delete and deletecollection
 //	review.go      questions about users
 //	other.go       metrics, discovery; health.go, how the server is

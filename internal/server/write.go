@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -126,15 +124,4 @@ func (q *request) mayCreate(context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
 	return q.h.Authorizer.Check(a)
-}
-
-// warn tells the client something in a header.
-func (q *request) warn(text string) {
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
-	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
 }

@@ -90,7 +90,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	recordObjects(t, &verdicts, more)
 	finish(t, "verdicts.txt.gz", verdicts.Bytes())
-	for _, s := range samples(t, "statuses") {
+	for _, s := range append(samples(t, "statuses"), samples(t, "warned")...) {
 		delete(more, s.key())
 	}
 	for name := range more {
