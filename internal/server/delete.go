@@ -88,6 +88,9 @@ func (q *request) deleteCollection() error {
 	return q.answerList(view, deletion.Endpoint, p)
 }
 
+// podsStay is for who deletes a job and does not say what becomes of its pods.
+const podsStay = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+
 // readDeletion reads how something is to be deleted: from the body, or else from the parameters.
 func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error) {
 	o, err := q.readDeleteOptions()
@@ -100,6 +103,10 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 	endpoint, err := q.endpoint()
 	if err != nil {
 		return objects.Deletion{}, o, err
+	}
+	//lint:ignore SA1019 clients that use it are not warned
+	if q.kind.StoreName() == "batch/jobs" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
+		q.warn(podsStay)
 	}
 	d := objects.Deletion{
 		Endpoint:  endpoint,
