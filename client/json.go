@@ -83,24 +83,22 @@ func (s *jsonStripper) members(visit func(name string) bool) {
 		s.skip()
 		return
 	}
-	open := s.at
 	s.at++
-	last := open // the brace, or the end of the member before
+	last := -1 // the end of the member before that stays
 	for !s.ends('}') {
 		start := s.at
 		name := s.name()
-		if drop := visit(name); !drop {
+		switch drop := visit(name); {
+		case !drop:
 			last = s.at
-			continue
-		}
-		s.space()
-		switch {
-		case s.at < len(s.text) && s.text[s.at] == ',': // leave out the comma after it
-			s.at++
-			s.space()
+		case last >= 0:
+			s.leaveOut(last, s.at) // with the comma before it
+		default:
+			if s.space(); s.at < len(s.text) && s.text[s.at] == ',' {
+				s.at++ // with the comma after it
+				s.space()
+			}
 			s.leaveOut(start, s.at)
-		default: // it is the last one: leave out the comma before it
-			s.leaveOut(max(last, open+1), s.at)
 		}
 	}
 }
@@ -110,7 +108,7 @@ func (s *jsonStripper) leaveOut(start, end int) {
 	if s.out == nil {
 		s.out = make([]byte, 0, len(s.text))
 	}
-	s.out = append(s.out, s.text[s.kept:start]...)
+	s.out = append(s.out, s.text[s.kept:max(s.kept, start)]...)
 	s.kept = end
 }
 
