@@ -140,6 +140,9 @@ type request struct {
 
 // serveResource does what a request wants with objects.
 func (q *request) serveResource() error {
+	if q.r.Method == http.MethodHead {
+		return q.noSuchMethod() // as in Kubernetes
+	}
 	if q.kind.OnlyCreate {
 		return q.review()
 	}
