@@ -28,6 +28,7 @@
 //	review.go      questions about users
 //	other.go       metrics, discovery; health.go, how the server is
 //	respond.go     objects and lists as the client wants them
+//	compress.go    large answers are compressed
 //	answer.go      the way back to the client: what is sent, and what went wrong; warnings.go, what it is
 //	               warned of
 //	start.go       a whole server: what it starts, in order

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"compress/gzip"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -267,5 +269,34 @@ func TestBodies(t *testing.T) {
 			}
 		}
 		c.call("DELETE", deployments+"/web", "")
+	}
+}
+
+// TestCompressed compresses large answers for those who take that.
+func TestCompressed(t *testing.T) {
+	c := start(t, Config{})
+	for i := range 60 {
+		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c%d"},"data":{"a":%q}}`, i, strings.Repeat("x", 10_000))
+		c.call("POST", "/api/v1/namespaces/default/configmaps", body)
+	}
+	list := decode(t, "application/json", c.call("GET", "/api/v1/namespaces/default/configmaps", "").text).(*corev1.ConfigMapList)
+	path := "/api/v1/namespaces/default/configmaps?resourceVersionMatch=Exact&resourceVersion=" + list.ResourceVersion
+	for _, accept := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"} {
+		plain := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: identity")
+		packed := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: br, gzip")
+		if plain.header.Get("Content-Encoding") != "" || packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("Vary") != "Accept-Encoding" || len(packed.text) > len(plain.text)/10 {
+			t.Errorf("%s: %v of %d bytes, compressed %v of %d", accept, plain.header, len(plain.text), packed.header, len(packed.text))
+		}
+		reader, err := gzip.NewReader(strings.NewReader(packed.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(reader)
+		if err != nil || string(text) != plain.text {
+			t.Errorf("%s: received %d bytes when unpacked, expected %d: %v", accept, len(text), len(plain.text), err)
+		}
+	}
+	if small := c.call("GET", "/api/v1/namespaces/default/configmaps/c1", "", "Accept-Encoding: gzip"); small.header.Get("Content-Encoding") != "" {
+		t.Errorf("a small answer is compressed: %v", small.header)
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"iter"
 	"net/http"
 	"time"
@@ -84,6 +85,7 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*cache.Object]) ([]byte, error) {
 	b = codec.AppendListHead(b, l)
 	first := true
+	var w io.WriteCloser // nil as long as nothing was sent
 	for o := range all {
 		if !first {
 			b = append(b, ',')
@@ -93,16 +95,19 @@ func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*c
 		if len(b) < listChunk {
 			continue
 		}
-		q.startSending(v)
-		if _, err := q.w.Write(b); err != nil {
+		if w == nil {
+			w = q.startSending(v, len(b))
+			defer w.Close()
+		}
+		if _, err := w.Write(b); err != nil {
 			return b, nil
 		}
 		b = b[:0]
 	}
 	b = codec.AppendListTail(b)
-	if q.w.code == 0 {
+	if w == nil {
 		return b, q.send(http.StatusOK, v.ContentType(), b)
 	}
-	_, _ = q.w.Write(b)
+	_, _ = w.Write(b)
 	return b, nil
 }
