@@ -28,6 +28,8 @@ const (
 	eventPatience = 15 * time.Second
 	// quietTime is how long nothing more may come after the last event that is expected.
 	quietTime = 150 * time.Millisecond
+	// initialEnd marks the bookmark after the initial state.
+	initialEnd = "k8s.io/initial-events-end"
 	// quietRecording is longer: nobody knows how many events there should be.
 	quietRecording = 500 * time.Millisecond
 )
@@ -68,6 +70,9 @@ func (w *watch) read(response *http.Response) {
 		object, err := document.ParseJSON([]byte(next.Object))
 		if err != nil {
 			object = document.NewString(err.Error())
+		}
+		if next.Type == "BOOKMARK" && object.Lookup("metadata", "annotations", initialEnd).IsAbsent() {
+			continue // a server may say at any time how far it has come
 		}
 		w.events <- event{next.Type, object}
 	}
