@@ -44,6 +44,35 @@ func TestDifferenceAmbiguousMergeKeysAreRefused(t *testing.T) {
 	}
 }
 
+// TestEqualTwins: items with one merge key are no riddle where they are equal, or the patch changes none of them.
+// Kubernetes makes the same of the first ones; the last it merges into each other.
+func TestEqualTwins(t *testing.T) {
+	for _, c := range []struct {
+		object, patch, result string
+		differs               bool
+	}{
+		{`{spec: {ports: [{port: 1}]}}`, `{spec: {ports: [{port: 53, name: a}, {port: 53, name: a}]}}`, `{spec: {ports: [{port: 53, name: a}, {port: 1}]}}`, false},
+		{`{spec: {ports: [{port: 53, name: a}]}}`, `{spec: {ports: [{port: 53, name: b}, {port: 53, name: b}]}}`, `{spec: {ports: [{port: 53, name: b}]}}`, false},
+		{`{spec: {ports: [{port: 53}, {port: 53}]}}`, `{spec: {ports: [{port: 53}]}}`, `{spec: {ports: [{port: 53}, {port: 53}]}}`, false},
+		{`{spec: {ports: [{port: 53, name: a, protocol: TCP}, {port: 53, name: a, protocol: UDP}]}}`, `{spec: {ports: [{port: 53, name: a}]}}`,
+			`{spec: {ports: [{port: 53, name: a, protocol: TCP}, {port: 53, name: a, protocol: UDP}]}}`, false},
+		{`{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`,
+			`{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`, true},
+	} {
+		object, patch, want := mustParse(t, c.object), mustParse(t, c.patch), mustParse(t, c.result)
+		got, err := Merge(object, patch, mustType(t, service))
+		if err != nil || !document.Equal(got, want) {
+			t.Errorf("%s into %s: got %s, %v\nwant %s", patch, object, got, err, want)
+		}
+		if again, err := Merge(got, patch, mustType(t, service)); err != nil || !document.Same(again, got) {
+			t.Errorf("%s into %s twice: got %s, %v", patch, object, again, err)
+		}
+		if theirs, err := oracle(object, patch, service); err != nil || document.Equal(theirs, want) == c.differs {
+			t.Errorf("%s into %s: Kubernetes makes %s, %v", patch, object, theirs, err)
+		}
+	}
+}
+
 func TestDifferenceDuplicatesStay(t *testing.T) {
 	got, err := differs(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: [c, a, b, a]}}`)) {

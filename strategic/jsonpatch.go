@@ -85,6 +85,27 @@ func readText(v document.Value, name string) (text string, missing bool, err err
 	}
 }
 
+// UnknownFields returns where a JSON patch has fields that no operation has, such as [1].vaule. They count
+// for nothing; somebody may want to hear of them.
+func UnknownFields(patch document.Value) (paths []string) {
+	if patch.Kind() != document.List {
+		return nil
+	}
+	for i, item := range patch.Items() {
+		if item.Kind() != document.Map {
+			continue
+		}
+		for name := range item.Fields() {
+			switch name {
+			case "op", "path", "from", "value":
+			default:
+				paths = append(paths, indexStep(i)+"."+name)
+			}
+		}
+	}
+	return paths
+}
+
 // jsonPatch is a JSON patch at work.
 type jsonPatch struct {
 	root   *node
