@@ -77,8 +77,10 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	w.take(result)
 	if w.live == nil {
 		w.after.Document, err = w.place(w.after.Document)
+		return err
 	}
-	return err
+	w.warnOfSiblings(config.document)
+	return nil
 }
 
 // checkOnly refuses a write that is meant only for objects that are there, or that are not.

@@ -133,6 +133,7 @@ type request struct {
 	patchType  types.PatchType
 	parameters url.Values // as the query has them, read when they are first asked for
 	metrics    *metrics.Endpoint
+	warned     map[string]bool // what the client was warned of
 }
 
 // serveResource does what a request wants with objects.

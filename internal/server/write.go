@@ -56,11 +56,10 @@ func (q *request) patch() error {
 		if err != nil {
 			return err
 		}
-		patch, err := endpoint.StrategicPatch()
-		if err != nil {
-			return err
+		if patch, ok := endpoint.StrategicPatch(); ok {
+			return q.write(o, q.patchBy(patch))
 		}
-		return q.write(o, q.patchBy(patch))
+		return unsupportedMediaType(string(q.patchType), string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType))
 	}
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.JSONPatchType), string(types.MergePatchType),
 		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType))
@@ -128,7 +127,7 @@ func (q *request) mayCreate(context.Context) error {
 	return q.h.Authorizer.Check(a)
 }
 
-// warn tells the client something in a header.
+// warn tells the client something in a header, once: a write that lost a race is done again.
 func (q *request) warn(text string) {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -136,5 +135,13 @@ func (q *request) warn(text string) {
 		}
 		return r
 	}, text)
-	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
+	warning := fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean))
+	if q.warned[warning] {
+		return
+	}
+	if q.warned == nil {
+		q.warned = map[string]bool{}
+	}
+	q.warned[warning] = true
+	q.w.Header().Add("Warning", warning)
 }
