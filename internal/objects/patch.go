@@ -123,12 +123,17 @@ func unknownInPatch(patch document.Value) (problems []string) {
 	return problems
 }
 
-// sendsEmpty reports whether an empty map or list is in a patch: its author means that one.
+// sendsEmpty reports whether an empty map or list is in a patch: its author means that one. What a directive has
+// is not meant for the object.
 func sendsEmpty(patch document.Value) bool {
-	if kind := patch.Kind(); kind != document.Map && kind != document.List {
+	kind := patch.Kind()
+	if kind != document.Map && kind != document.List {
 		return false
 	}
 	for i := range patch.Len() {
+		if kind == document.Map && strings.HasPrefix(patch.Name(i), "$") {
+			continue
+		}
 		if sendsEmpty(patch.At(i)) {
 			return true
 		}
