@@ -5,7 +5,7 @@ import (
 )
 
 // diffList makes the patch of a list that is merged, with its directives.
-func diffList(patch *patchFields, f *field, name string, v *versions) error {
+func diffList(patch *patchFields, f *field, name string, v versions) error {
 	if haveSameText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
 	}
@@ -43,9 +43,10 @@ type side struct {
 // rows are the identities of the items of a list's versions.
 type rows struct{ original, current, modified identities }
 
-func readRows(key string, v *versions) (*rows, error) {
-	var r rows
+func readRows(key string, v versions) (*rows, error) {
+	r := &rows{}
 	for _, row := range []side{{&r.original, v.original}, {&r.current, v.current}, {&r.modified, v.modified}} {
+		row.ids.all = make([]identity, 0, row.list.Len())
 		for i, item := range row.list.Items() {
 			id, err := identifyItem(key, item)
 			if err != nil {
@@ -54,7 +55,7 @@ func readRows(key string, v *versions) (*rows, error) {
 			row.ids.add(id)
 		}
 	}
-	return &r, nil
+	return r, nil
 }
 
 // gone returns the items that the author no longer wants and that are there.
@@ -84,7 +85,7 @@ func (r *rows) reordered() bool {
 	return false
 }
 
-func diffScalars(patch *patchFields, name string, v *versions, r *rows) {
+func diffScalars(patch *patchFields, name string, v versions, r *rows) {
 	var added []document.Value
 	for i, id := range r.modified.all {
 		if r.current.find(id) < 0 && r.modified.find(id) == i {
@@ -103,7 +104,7 @@ func diffScalars(patch *patchFields, name string, v *versions, r *rows) {
 	}
 }
 
-func diffKeyed(patch *patchFields, f *field, name string, v *versions, r *rows) error {
+func diffKeyed(patch *patchFields, f *field, name string, v versions, r *rows) error {
 	var items []document.Value
 	for i, id := range r.modified.all {
 		item := v.modified.At(i)
@@ -116,7 +117,7 @@ func diffKeyed(patch *patchFields, f *field, name string, v *versions, r *rows) 
 		if before := r.original.find(id); before >= 0 {
 			part.original = v.original.At(before)
 		}
-		sub, err := diffMap(f.typ, f.retainKeys, &part)
+		sub, err := diffMap(f.typ, f.retainKeys, part)
 		if err != nil {
 			return under(err, keyStep(f.key, item.Get(f.key)))
 		}
