@@ -67,13 +67,21 @@ func (p *patchFields) set(name string, v document.Value) {
 	*p = append(*p, document.Field{Name: name, Value: v})
 }
 
-// diffMap makes the patch of a map; it is absent if there is nothing to change. The patch of
-// a map that has the strategy retainKeys says which fields stay.
+// diffMap makes the patch of a map; it is absent if there is nothing to change. The patch of a map that has the
+// strategy retainKeys says which fields stay.
 func diffMap(t *Type, retain bool, v versions) (document.Value, error) {
-	if haveSameText(v.current, v.modified) {
-		return document.Value{}, nil
-	}
 	var patch patchFields
+	if err := diffFields(&patch, t, retain, v); err != nil || len(patch) == 0 {
+		return document.Value{}, err
+	}
+	return document.NewMap(patch...), nil
+}
+
+// diffFields is diffMap for who adds other fields to the patch.
+func diffFields(patch *patchFields, t *Type, retain bool, v versions) error {
+	if haveSameText(v.current, v.modified) {
+		return nil
+	}
 	currents, originals := finder(v.current), finder(v.original)
 	for name, modified := range v.modified.Fields() {
 		part := versions{current: currents.find(name), modified: modified}
@@ -89,8 +97,8 @@ func diffMap(t *Type, retain bool, v versions) (document.Value, error) {
 			}
 			continue
 		}
-		if err := diffField(&patch, t.field(name), name, part); err != nil {
-			return document.Value{}, underField(err, name)
+		if err := diffField(patch, t.field(name), name, part); err != nil {
+			return underField(err, name)
 		}
 	}
 	currents, modifieds := finder(v.current), finder(v.modified)
@@ -99,15 +107,12 @@ func diffMap(t *Type, retain bool, v versions) (document.Value, error) {
 			patch.set(name, document.NewNull())
 		}
 	}
-	if retain && (len(patch) > 0 || hasOthers(v.current, v.modified)) {
+	if retain && (len(*patch) > 0 || hasOthers(v.current, v.modified)) {
 		if names := presentNames(v.modified); names.Len() > 0 {
 			patch.set(retainDirective, names)
 		}
 	}
-	if len(patch) == 0 {
-		return document.Value{}, nil
-	}
-	return document.NewMap(patch...), nil
+	return nil
 }
 
 // haveSameText reports whether two values are known to be equal, at little cost.

@@ -106,6 +106,7 @@ func diffScalars(patch *patchFields, name string, v versions, r *rows) {
 
 func diffKeyed(patch *patchFields, f *field, name string, v versions, r *rows) error {
 	var items []document.Value
+	var fields patchFields // of one item after the other
 	for i, id := range r.modified.all {
 		item := v.modified.At(i)
 		place := r.current.find(id)
@@ -117,12 +118,13 @@ func diffKeyed(patch *patchFields, f *field, name string, v versions, r *rows) e
 		if before := r.original.find(id); before >= 0 {
 			part.original = v.original.At(before)
 		}
-		sub, err := diffMap(f.typ, f.retainKeys, part)
-		if err != nil {
+		fields = fields[:0]
+		if err := diffFields(&fields, f.typ, f.retainKeys, part); err != nil {
 			return under(err, keyStep(f.key, item.Get(f.key)))
 		}
-		if sub.Len() > 0 {
-			items = append(items, sub.With(f.key, item.Get(f.key)))
+		if len(fields) > 0 {
+			fields.set(f.key, item.Get(f.key))
+			items = append(items, document.NewMap(fields...))
 		}
 	}
 	for _, item := range r.gone(v.original) {
