@@ -22,8 +22,11 @@ const (
 //
 // It takes what Kubernetes takes beyond the RFC: replace adds a field that is not there, a
 // negative index counts from the end, a value that is left out is null, and so is a missing
-// field that is tested or copied.
+// field that is tested or copied. Null is a patch without operations.
 func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
+	if patch.IsNull() {
+		return object, nil
+	}
 	if patch.Kind() != document.List {
 		return document.Value{}, malformed("a list of operations", describe(patch), "")
 	}

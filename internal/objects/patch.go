@@ -78,7 +78,7 @@ var (
 )
 
 func jsonPatch(object, body document.Value) (document.Value, error) {
-	if body.Kind() != document.List {
+	if body.Kind() != document.List && !body.IsNull() {
 		return object, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: expected a list of operations, received a %s", body.Kind()))
 	}
 	return strategic.ApplyJSONPatch(object, body)
