@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -187,6 +188,20 @@ func TestDifferencePatchesOfTwins(t *testing.T) {
 	fewer := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, fewer, current); !errors.As(err, &e) {
 		t.Errorf("one of two ports is gone: %s, %v", patch, err)
+	}
+}
+
+func TestDifferenceReplacedMapsConflict(t *testing.T) {
+	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // whose selector is replaced
+	original, modified := mustParse(t, `{spec: {selector: {matchLabels: {a: b}}}}`), mustParse(t, `{spec: {selector: {}}}`)
+	current := mustParse(t, `{spec: {selector: {matchLabels: {a: b}, matchExpressions: [{key: x}]}}}`)
+	_, err := ThreeWay{Type: mustType(t, kind)}.Diff(original, modified, current)
+	var c *ConflictError
+	if !errors.As(err, &c) || c.Path != ".spec.selector" {
+		t.Errorf("got %v", err)
+	}
+	if patch, err := oracleThreeWay(original, modified, current, kind, false); err != nil || !document.Equal(patch, mustParse(t, `{spec: {selector: {}}}`)) {
+		t.Errorf("Kubernetes: %s, %v", patch, err)
 	}
 }
 

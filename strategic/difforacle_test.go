@@ -96,6 +96,8 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 			continue // it can't compare some patches
 		case isConflict && wantErr == nil && c.Wanted.Kind() == document.List:
 			continue // it takes lists for equal that have the same set of scalars, or maps with other fields
+		case isConflict && wantErr == nil && c.Wanted.Kind() == document.Map:
+			continue // it looks into maps that are replaced: see TestDifferenceReplacedMapsConflict
 		}
 		if err != nil && !isConflict || isConflict != (wantErr != nil) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\ncurrent %s\npatch %s\nerror %v\nKubernetes: %v", seed, kind, original, modified, current, patch, err, wantErr)
