@@ -45,7 +45,11 @@ type rows struct{ original, current, modified identities }
 
 func readRows(key string, v versions) (*rows, error) {
 	r := &rows{}
-	for _, row := range []side{{&r.original, v.original}, {&r.current, v.current}, {&r.modified, v.modified}} {
+	for _, row := range []side{{&r.current, v.current}, {&r.modified, v.modified}, {&r.original, v.original}} {
+		if row.ids == &r.original && v.twoWay() {
+			r.original = r.current
+			break
+		}
 		row.ids.all = make([]identity, 0, row.list.Len())
 		for i, item := range row.list.Items() {
 			id, err := identifyItem(key, item)
