@@ -30,7 +30,7 @@ peers: ## build the real etcd, kube-apiserver and kubectl, outside the repositor
 	nice -n 19 $(GO) -C peers run ./cmd/build
 
 .PHONY: test-clients
-test-clients: ## run real clients (kubectl, client-go, controller-runtime, curl) against the server
+test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm, Flux, curl) against the server
 	$(GO) -C clients test ./...
 
 .PHONY: test-clients-peer

@@ -35,7 +35,9 @@ const (
 // open starts a watch and returns when the server has accepted it.
 func (p *play) open(step string, request *http.Request) (*answer, error) {
 	ctx, stop := context.WithCancel(request.Context())
+	tooLate := time.AfterFunc(p.server.answerTime, stop)
 	response, err := p.server.client.Do(request.WithContext(ctx))
+	tooLate.Stop()
 	if err != nil {
 		stop()
 		return nil, err

@@ -118,7 +118,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	s, err := server.Start(ctx, server.Config{
 		Folder: f.data, Address: f.listen,
 		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
-		Unset:  gates[unsettingFields],
+		Unset: gates[unsettingFields], Drop: gates[optOut],
 		PaceGC: true,
 		Log:    log,
 	})

@@ -79,6 +79,8 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 		w.after.Document, err = w.place(w.after.Document)
 		return err
 	}
+	// Nobody has lost what is empty now, as long as it is asked who has lost what.
+	w.after.Document = w.Endpoint.values.WithoutPruned(w.before.Document, w.after.Document, config.document, w.Endpoint.topology)
 	w.warnOfSiblings(config.document)
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/packed"
 	"github.com/cadastre/cadastre/strategic"
 )
 
@@ -93,7 +93,7 @@ func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
 
 // strategiesOf returns how the lists of a kind are merged by patches; nil if nothing says so.
 func strategiesOf(apiVersion, kind string) *strategic.Type {
-	goType, ok := codec.GoType(apiVersion, kind)
+	goType, ok := packed.GoType(apiVersion, kind)
 	if !ok {
 		return nil
 	}

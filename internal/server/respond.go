@@ -17,6 +17,9 @@ func (q *request) view(endpoint codec.Endpoint) (codec.View, error) {
 		return codec.View{}, err
 	}
 	v := codec.View{Format: format}
+	if v.Drop = v.Drop && q.h.Drop; v.Drop {
+		q.metrics.WithoutManagedFields()
+	}
 	v.Pretty = v.Pretty || codec.Pretty(q.r.URL.RawQuery, q.r.UserAgent())
 	if v.Shape != codec.Table {
 		return v, nil
@@ -65,7 +68,7 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 	if err != nil {
 		return err
 	}
-	if v.Format != (codec.Format{}) {
+	if v.Media != codec.JSON || v.Shape != codec.Whole || v.Pretty {
 		return withBuffer(func(b []byte) ([]byte, error) {
 			b, err := codec.AppendList(b, v, l, at)
 			if err != nil {
@@ -86,7 +89,7 @@ func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*c
 			b = append(b, ',')
 		}
 		first = false
-		b = codec.AppendItem(b, l, o)
+		b = codec.AppendItem(b, &v, l, o)
 		if len(b) < listChunk {
 			continue
 		}

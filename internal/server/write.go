@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -45,7 +43,7 @@ func (q *request) patch() error {
 		return err
 	}
 	switch q.patchType {
-	case types.ApplyYAMLPatchType:
+	case types.ApplyYAMLPatchType, types.ApplyCBORPatchType:
 		return q.write(o, q.h.Objects.Apply)
 	case types.MergePatchType:
 		return q.write(o, q.patchBy(objects.MergePatch))
@@ -59,10 +57,11 @@ func (q *request) patch() error {
 		if patch, ok := endpoint.StrategicPatch(); ok {
 			return q.write(o, q.patchBy(patch))
 		}
-		return unsupportedMediaType(string(q.patchType), string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType))
+		return unsupportedMediaType(string(q.patchType), string(types.JSONPatchType), string(types.MergePatchType),
+			string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 	}
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.JSONPatchType), string(types.MergePatchType),
-		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType))
+		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 }
 
 func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Request) (objects.Result, error) {
@@ -127,21 +126,5 @@ func (q *request) mayCreate(context.Context) error {
 	return q.h.Authorizer.Check(a)
 }
 
-// warn tells the client something in a header, once: a write that lost a race is done again.
-func (q *request) warn(text string) {
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
-	warning := fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean))
-	if q.warned[warning] {
-		return
-	}
-	if q.warned == nil {
-		q.warned = map[string]bool{}
-	}
-	q.warned[warning] = true
-	q.w.Header().Add("Warning", warning)
-}
+// warn tells the client something in a header.
+func (q *request) warn(text string) { q.warnings.add(q.w.Header(), text) }

@@ -3,10 +3,7 @@ package local
 import (
 	"context"
 	"errors"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -23,79 +20,9 @@ type pending struct {
 	answered chan struct{}
 }
 
-// queue is where commits wait to be taken.
-type queue struct {
-	mu       sync.Mutex
-	waiting  []*pending
-	closed   bool
-	notEmpty *sync.Cond
-	// committed is the revision that was given last; the committer's own.
-	committed store.Revision
-}
-
-func (q *queue) init() { q.notEmpty = sync.NewCond(&q.mu) }
-
-func (q *queue) put(p *pending) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return false
-	}
-	q.waiting = append(q.waiting, p)
-	q.notEmpty.Signal()
-	return true
-}
-
-// takeAll waits until there is something, and takes all there is. It returns nothing when the queue is
-// closed and empty.
-func (q *queue) takeAll() []*pending {
-	q.wait()
-	letOthersRun()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	count := min(len(q.waiting), largestGroup)
-	taken := slices.Clone(q.waiting[:count])
-	q.waiting = append(q.waiting[:0], q.waiting[count:]...)
-	return taken
-}
-
-// letOthersRun waits while there are goroutines that can run: on a busy machine more commits get into the
-// group then, and on an idle one nobody waits. A sync costs more than all else that a commit does.
-func letOthersRun() {
-	begun := time.Now()
-	for turn := begun; ; {
-		runtime.Gosched()
-		now := time.Now()
-		if now.Sub(turn) < idleTurn || now.Sub(begun) > longestWait {
-			return
-		}
-		turn = now
-	}
-}
-
-// wait waits until there is something, or the queue is closed.
-func (q *queue) wait() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.waiting) == 0 && !q.closed {
-		q.notEmpty.Wait()
-	}
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.notEmpty.Broadcast()
-}
-
 const (
 	largestGroup   = 1024 // commits that share a sync
 	groupsUnderWay = 4    // groups that wait for the disk
-	// longestWait is how long a group lets others run before it goes. A turn that is shorter than
-	// idleTurn had nobody to run.
-	longestWait = time.Millisecond
-	idleTurn    = 5 * time.Microsecond
 	// largestBatchKept is how large the memory of a group may be to be used again, which
 	// saves growing it from nothing for every group.
 	largestBatchKept = 8 << 20
@@ -214,6 +141,7 @@ func (s *Store) ack(g *group) {
 	s.historyBytes.Add(g.bytes)
 	s.acked.Store(max(s.acked.Load(), int64(g.last)))
 	s.history.wake()
+	s.queue.answered(g)
 	for _, p := range g.commits {
 		close(p.answered)
 	}

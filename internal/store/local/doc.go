@@ -26,8 +26,9 @@
 // # How a commit gets there
 //
 //	Commit     checks what it is given, puts it in a queue and waits
-//	committer  takes all that is in the queue, compares what is expected with what is there,
-//	           gives each its revision, and hands all to Pebble as one batch
+//	committer  takes all that is in the queue, and waits a moment for more; compares what is
+//	           expected with what is there, gives each its revision, and hands all to Pebble
+//	           as one batch
 //	acker      waits until the disk has it, notes how far that is (checkpoint.go), tells the
 //	           watchers, and answers the writers
 //
@@ -46,7 +47,8 @@
 //
 //	open.go       the folder, options, Open and Close
 //	layout.go     records as bytes
-//	commit.go     Commit, committer and acker; recent.go, what was written last
+//	commit.go     Commit, committer and acker; queue.go, where commits wait for company;
+//	              recent.go, what was written last
 //	read.go       Get and List
 //	history.go    commits of the past, from memory or from disk
 //	watch.go      watchers
