@@ -81,6 +81,7 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	}
 	// Nobody has lost what is empty now, as long as it is asked who has lost what.
 	w.after.Document = w.Endpoint.values.WithoutPruned(w.before.Document, w.after.Document, config.document, w.Endpoint.topology)
+	w.warnOfSiblings(config.document)
 	return nil
 }
 

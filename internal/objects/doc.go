@@ -34,7 +34,7 @@
 //	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
 //	  references.go what becomes of owner references that occur twice
 //	  extra.go      what some kinds get that depends on other objects
-//	  conflict.go   what appliers are told about conflicts
+//	  conflict.go   what appliers are told about conflicts; sibling.go, about what excludes what they applied
 //	delete.go     deletions, of one and of many
 //	commit.go     commits are counted; json.go, what they write
 //	errors.go     what clients are told when the store refuses; invalid.go, when an object breaks rules

@@ -44,8 +44,10 @@ type Endpoint struct {
 	keepUnset func(doc, before document.Value) document.Value
 	// empty is what is sent to the endpoint if nobody has set anything in it.
 	empty document.Value
-	// strategies are how patches merge what is sent here.
-	strategies func() (*strategic.Type, error)
+	// strategies are how patches merge what is sent here; nil if nothing says so.
+	strategies func() *strategic.Type
+	// oneOfs are the fields that exclude each other.
+	oneOfs func() *rules.OneOfs
 	// extra is what the kind gets beside what all get.
 	extra Extra
 	// form is how objects are shown here; nil if that is how they are stored.
@@ -90,9 +92,10 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 		return nil, err
 	}
 	e.empty, e.extra = e.body.Empty(), o.Extras[k.StoreName()]
-	e.strategies = sync.OnceValues(func() (*strategic.Type, error) { return strategiesOf(e.BodyVersion, e.BodyKind) })
+	e.strategies = sync.OnceValue(func() *strategic.Type { return strategiesOf(e.BodyVersion, e.BodyKind) })
 	e.form = o.formOf(e)
 	e.topology, _ = k.Topology(e.objectVersion)
+	e.oneOfs = sync.OnceValue(func() *rules.OneOfs { return e.values.OneOfs(e.topology) })
 	e.keepUnset = func(doc, before document.Value) document.Value {
 		if e.Subresource == scale {
 			return doc // which is not an object of the kind

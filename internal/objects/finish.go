@@ -61,21 +61,22 @@ func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value,
 }
 
 // fit drops what the kind does not have: unknown fields, of which the client is told as it
-// wishes, and nulls. What is of the wrong type is an error.
-func (r *Request) fit(values *rules.Type, doc document.Value) (document.Value, error) {
+// wishes, and nulls. What is of the wrong type is an error. The client is told of other problems in the same
+// way.
+func (r *Request) fit(values *rules.Type, doc document.Value, problems ...string) (document.Value, error) {
 	// Of JSON Go reads the numbers as they are written. Upstream makes numbers of YAML, and of strategic
 	// merge patches, before.
 	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
-	if err != nil || len(unknown) == 0 || r.Validation == Ignore {
+	if err != nil || len(unknown)+len(problems) == 0 || r.Validation == Ignore {
 		return doc, err
 	}
-	for i, path := range unknown {
-		unknown[i] = fmt.Sprintf("unknown field %q", path)
+	for _, path := range unknown {
+		problems = append(problems, fmt.Sprintf("unknown field %q", path))
 	}
 	if r.Validation == Strict {
-		return doc, errors.New("strict decoding error: " + strings.Join(unknown, ", "))
+		return doc, errors.New("strict decoding error: " + strings.Join(problems, ", "))
 	}
-	for _, text := range unknown {
+	for _, text := range problems {
 		r.Warn(text)
 	}
 	return doc, nil

@@ -54,6 +54,17 @@
 // internal form is a default too: a pod's serviceAccount follows serviceAccountName, a Secret's
 // stringData is moved to data.
 //
+// # One-ofs
+//
+// Of some fields only one may be there, such as the sources of a volume. Those that several managers can
+// write together are in oneofs.txt, in the form of defaults.txt. Below the names of types are
+//
+//	NAME NAME…                    of these fields only one may be there
+//	all but [NAME…]               of all but these
+//	by FIELD VALUE=NAME…          each is there only if FIELD has this value
+//
+// [OneOfs.Clashes] finds those that an applier and others have filled twice.
+//
 // # Validation
 //
 // [Type.Validate] finds what is wrong with an object, as kube-apiserver words it. The rules are in
@@ -135,6 +146,7 @@
 //	subject.go    a struct while they are
 //	ruletext.go   the language of defaults.txt
 //	steps.go      steps that need code
+//	oneof.go      fields of which only one may be there
 //	podlevel.go   resources of a pod as a whole, which depend on those of its containers
 //
 //	validate.go   Validate, and what it keeps while it runs

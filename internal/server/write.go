@@ -54,11 +54,11 @@ func (q *request) patch() error {
 		if err != nil {
 			return err
 		}
-		patch, err := endpoint.StrategicPatch()
-		if err != nil {
-			return err
+		if patch, ok := endpoint.StrategicPatch(); ok {
+			return q.write(o, q.patchBy(patch))
 		}
-		return q.write(o, q.patchBy(patch))
+		return unsupportedMediaType(string(q.patchType), string(types.JSONPatchType), string(types.MergePatchType),
+			string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 	}
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.JSONPatchType), string(types.MergePatchType),
 		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
