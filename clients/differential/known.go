@@ -70,7 +70,8 @@ var differences = []difference{
 	{
 		title: "Nobody loses fields because of what others sent",
 		applies: func(_ Step, a answer) bool {
-			return strings.HasPrefix(a.object.Get("apiVersion").Text(), "autoscaling/") && hasTwins(a.object.Lookup("metadata", "finalizers")) ||
+			metadata := a.object.Get("metadata")
+			return strings.HasPrefix(a.object.Get("apiVersion").Text(), "autoscaling/") && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata))) ||
 				a.object.Get("kind").Text() == "ServiceAccount" && hasNameless(a.object.Get("secrets"))
 		},
 		loosened: withoutOwners, ends: true,
@@ -88,9 +89,9 @@ var differences = []difference{
 		loosened: withoutProtection,
 	},
 	{
-		title: "A status makes no service",
+		title: "A status makes no object",
 		applies: func(s Step, a answer) bool {
-			return s.Address == "services/"+objectName+"/status" && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
+			return isMadeByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
 				(a.code == 201 || a.code == 422 || a.code == 500)
 		},
 		loosened: notFound, ends: true,
@@ -123,6 +124,19 @@ func hasTwins(list document.Value) bool {
 		}
 	}
 	return false
+}
+
+// isMadeByStatus is for statuses of which Kubernetes makes an object.
+func isMadeByStatus(address string) bool {
+	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
+}
+
+func uidsIn(metadata document.Value) document.Value {
+	var uids []document.Value
+	for _, reference := range metadata.Get("ownerReferences").Items() {
+		uids = append(uids, reference.Get("uid"))
+	}
+	return document.NewList(uids...)
 }
 
 func hasNameless(list document.Value) bool {
