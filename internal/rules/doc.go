@@ -92,9 +92,10 @@
 //	object-meta FORMAT       metadata of a new object, whose name has this format; always: of any
 //	TYPE                     all rules of the block of that name
 //
-// Conditions are creating, updating, respecified (the object is new, or has a new generation), within TYPE (a block that is being followed around this one),
-// or [old] PATH TEST, where TEST is is TEXT…, not TEXT…, set, unset, empty, nonempty or readable
-// (of a selector), and a PATH may start at a block around this one: PodSpec.hostUsers.
+// Conditions are creating, updating, respecified (the object is new, or has a new generation),
+// within TYPE (a block that is being followed around this one), or [old] PATH TEST, where TEST is
+// is TEXT…, not TEXT…, set, unset, empty, nonempty or readable (of a selector), and a PATH may
+// start at a block around this one: PodSpec.hostUsers.
 // What can not be said so is a function that irregular.go names.
 //
 // Objects in testdata/validation/objects are spoiled in every field by oracle-validation, and as

@@ -107,6 +107,7 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 	if err != nil {
 		return objects.Deletion{}, o, err
 	}
+	//lint:ignore SA1019 clients that use it are not warned
 	if q.kind.StoreName() == "batch/jobs" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
 		q.warn(podsStay)
 	}
