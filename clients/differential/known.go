@@ -69,9 +69,9 @@ var differences = []difference{
 	},
 	{
 		title: "Nobody loses fields because of what others sent",
-		applies: func(_ Step, a answer) bool {
+		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
-			return strings.HasPrefix(a.object.Get("apiVersion").Text(), "autoscaling/") && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata))) ||
+			return strings.HasPrefix(a.object.Get("apiVersion").Text(), "autoscaling/") && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata)) || addsTwin(s, a.before.Get("metadata"))) ||
 				a.object.Get("kind").Text() == "ServiceAccount" && hasNameless(a.object.Get("secrets"))
 		},
 		loosened: withoutOwners, ends: true,
@@ -137,6 +137,15 @@ func uidsIn(metadata document.Value) document.Value {
 		uids = append(uids, reference.Get("uid"))
 	}
 	return document.NewList(uids...)
+}
+
+// addsTwin is for JSON patches that add a reference to an owner that there is already. If both are equal, one is
+// dropped later.
+func addsTwin(s Step, metadata document.Value) bool {
+	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
+		uid := operation.Lookup("value", "uid")
+		return !uid.IsAbsent() && slices.ContainsFunc(itemsOf(uidsIn(metadata)), func(other document.Value) bool { return document.Equal(uid, other) })
+	})
 }
 
 func hasNameless(list document.Value) bool {
