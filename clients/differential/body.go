@@ -83,7 +83,7 @@ func (g *generator) withUnknown(body document.Value) document.Value {
 func hasAnyNames(name string) bool {
 	switch name {
 	case "labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "selector", "hard", "used",
-		"limits", "requests", "default", "max", "min", "parameters", "capacity", "allocatable", "overhead", "podFixed":
+		"limits", "requests", "default", "max", "min", "parameters", "attachmentMetadata", "capacity", "allocatable", "overhead", "podFixed":
 		return true
 	}
 	return false

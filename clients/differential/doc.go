@@ -7,9 +7,10 @@
 //
 // A history becomes a script of package applytest. The one server's answers are recorded in it, and the other
 // server is held to them, so that object, managedFields, status and errors are compared as applytest does.
-// What Cadastre does differently on purpose is taken out of the expectations first. A history that still
-// differs is made smaller, steps first and then parts of bodies, for as long as it differs in the same way;
-// what is left is a script that can be read, and kept.
+// What Cadastre does differently on purpose is taken out of the expectations first; where the objects are
+// different ones from then on, the history ends. A history that differs, and does so again, is made smaller,
+// steps first and then parts of bodies, for as long as it differs in the same way; what is left is a script
+// that can be read, and kept.
 //
 // # Where to look
 //
