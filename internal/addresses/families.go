@@ -44,7 +44,7 @@ func withFamilies(spec, old document.Value) document.Value {
 		if i < len(families) || address == "None" {
 			continue
 		}
-		if familyOf(address) == ipv6 {
+		if familyOf(address) == ipv6 || slices.Contains(families, ipv4) {
 			return spec // it will be refused, and not for what would be said here
 		}
 		families = append(families, ipv4)

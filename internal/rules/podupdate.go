@@ -133,9 +133,15 @@ func (c *checker) addedTolerations(now, old document.Value) {
 
 func (c *checker) removedGates(now, old document.Value) {
 	c.push("schedulingGates")
+	last := map[string]int{} // of two gates of a name the second counts
+	for i, gate := range now.Items() {
+		if name := gate.Get("name").Text(); c.first(old, "name", name, false) < 0 {
+			last[name] = i
+		}
+	}
 	for i, gate := range now.Items() {
 		name := gate.Get("name").Text()
-		if c.first(old, "name", name, false) < 0 {
+		if at, isNew := last[name]; isNew && at == i {
 			c.pushItem(i)
 			c.forbidden(fmt.Sprintf("only deletion is allowed, but found new scheduling gate '%s'", name), "name")
 			c.pop()
