@@ -90,6 +90,20 @@ released .spec.paused
 `,
 		},
 		{
+			"an item that another one needs", [][2]string{
+				{"ci", "{template: {spec: {containers: [{name: a, image: x}]}}}"},
+				{"ops", "{template: {spec: {containers: [{name: a, tty: true}]}}}"},
+				{"ci", "{replicas: 1}"},
+			},
+			`
+added .spec.replicas
+removed .spec.template.spec.containers[name="a"].image
+gained .spec.replicas
+released .spec.template.spec.containers[name="a"] .spec.template.spec.containers[name="a"].image .spec.template.spec.containers[name="a"].name
+.spec.template.spec.containers[name="a"].name stays "a", "ops" by Apply
+`,
+		},
+		{
 			"an item", [][2]string{
 				{"ci", "{template: {spec: {containers: [{name: a, image: x}, {name: b, image: x}]}}}"},
 				{"ci", "{template: {spec: {containers: [{name: a, image: z}]}}}"},

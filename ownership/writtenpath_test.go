@@ -121,7 +121,8 @@ func TestWrittenPathErrors(t *testing.T) {
 		containers + "[name=app].args[0]": `path spec.template.spec.containers[name=app].args[0]: after spec.template.spec.containers[name=app].args: the list is owned as a whole: leave out what comes after it`,
 		"spec.replicas.x":                 `path spec.replicas.x: after spec.replicas: expected the end of the path, as the field is number 2; received the field x`,
 		"spec[name=x]":                    `path spec[name=x]: after spec: expected a list, to select one of its items, found map`,
-		"spec.nothing[0]":                 `path spec.nothing[0]: after spec.nothing: expected a list with items, found nothing there`,
+		"metadata.finalizers[name=example.com/a]": `path metadata.finalizers[name=example.com/a]: after metadata.finalizers: expected one of the list's items [="example.com/a"], [="example.com/b"], received [name=example.com/a]`,
+		"spec.nothing[0]":                         `path spec.nothing[0]: after spec.nothing: expected a list with items, found nothing there`,
 	} {
 		p, err := ParsePath(written)
 		if err == nil {
