@@ -57,14 +57,6 @@ func anySelects(selectors []Selector, e apply.Entry) bool {
 	return slices.ContainsFunc(selectors, func(s Selector) bool { return s.Selects(e) })
 }
 
-func describeSelectors(selectors []Selector) string {
-	names := make([]string, len(selectors))
-	for i, s := range selectors {
-		names[i] = s.String()
-	}
-	return strings.Join(names, ", ")
-}
-
 // describeManagers names the managers of entries, for errors.
 func describeManagers(entries []apply.Entry) string {
 	if len(entries) == 0 {

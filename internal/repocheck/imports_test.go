@@ -36,6 +36,7 @@ var pipeline = []string{
 	"client",
 	"cadastretest",
 	"applytest",
+	"cluster",
 	"cli",
 	"cmd",
 }
