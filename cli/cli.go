@@ -54,6 +54,6 @@ func root() *cobra.Command {
 	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
-	command.AddCommand(serveCommand(), conformanceCommand())
+	command.AddCommand(serveCommand(), conformanceCommand(), blameCommand(), migrateCommand())
 	return command
 }
