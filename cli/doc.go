@@ -6,6 +6,7 @@
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame
+//	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it and reports
 //	gates.go        feature gates
 //	log.go          what is logged, and how
 package cli
