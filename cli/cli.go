@@ -12,7 +12,7 @@ import (
 )
 
 // Main runs a command and returns the code to exit with: 0 for success, 1 for failure, 2 for a
-// command that can't be understood.
+// command that can't be understood. Commands that compare say so if theirs are others.
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -25,12 +25,31 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
+	exit := (*exitError)(nil)
+	if errors.As(err, &exit) && exit.err == nil {
+		return exit.code
+	}
+	if exit != nil {
+		err = exit.err
+	}
 	fmt.Fprintf(stderr, "cadastre: %v\n", err)
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return 2
 	}
+	if exit != nil {
+		return exit.code
+	}
 	return 1
 }
+
+// exitError is for commands whose exit code is an answer. Without an error there is nothing to tell.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit with %d: %v", e.code, e.err) }
+func (e *exitError) Unwrap() error { return e.err }
 
 // usageError is for commands that can't be understood.
 type usageError struct{ error }
@@ -54,6 +73,6 @@ func root() *cobra.Command {
 	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
-	command.AddCommand(serveCommand(), conformanceCommand(), blameCommand(), migrateCommand())
+	command.AddCommand(serveCommand(), conformanceCommand(), blameCommand(), planCommand(), extractCommand(), ownCommand(), migrateCommand())
 	return command
 }

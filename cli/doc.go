@@ -6,7 +6,12 @@
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame
+//	plan.go         cadastre plan
+//	extract.go      cadastre extract
+//	own.go          cadastre own release, cadastre own transfer
 //	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it and reports
+//	connection.go   which server is asked; target.go and manifest.go, about which objects
+//	output.go       how things are printed; who.go, how managers and fields are shown
 //	gates.go        feature gates
 //	log.go          what is logged, and how
 package cli

@@ -83,7 +83,7 @@ func (e *NotOwnedError) Error() string {
 func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) error {
 	exists := slices.ContainsFunc(o.Entries, from.Selects)
 	for _, path := range paths {
-		owners, err := ownersWithin(o, path)
+		owners, err := Owners(o, path)
 		if err != nil {
 			return err
 		}
@@ -95,8 +95,8 @@ func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Pa
 	return nil
 }
 
-// ownersWithin returns the entries that own the field at a path or something in it.
-func ownersWithin(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
+// Owners returns the entries that own the field at a path or something in it.
+func Owners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	at := fieldset.New(path)
 	for i, e := range o.Entries {
