@@ -30,5 +30,6 @@
 //	extract.go     the configuration that a manager effectively applies
 //	plan.go        what a write does to values and owners
 //	writtenpath.go paths as people write them; resolve.go is what they mean in an object
+//	unset.go       unset markers where a written path leads to
 //	value.go       values by path, told apart by path elements alone
 package ownership
