@@ -6,7 +6,8 @@
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame
-//	plan.go         cadastre plan
+//	apply.go        cadastre apply
+//	plan.go         cadastre plan; conflict.go, conflicts for both
 //	extract.go      cadastre extract
 //	own.go          cadastre own release, cadastre own transfer
 //	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it and reports

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
@@ -94,7 +93,7 @@ type planned struct {
 	creates       bool
 	before, after apply.Object
 	plan          ownership.Plan
-	conflicts     []cluster.Cause
+	conflicts     []conflict
 }
 
 func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
@@ -109,9 +108,8 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	}
 	options := cluster.ApplyOptions{Manager: f.manager, DryRun: true}
 	p.after, err = c.Apply(ctx, t.kind, t.namespace, t.name, m.doc, options)
-	if refused := (*cluster.Error)(nil); errors.As(err, &refused) && refused.Code == http.StatusConflict && len(refused.Causes) > 0 {
+	if p.conflicts = conflictsOf(err, f.manager, p.before, m.doc); len(p.conflicts) > 0 {
 		// What else would happen is what happens if it is forced.
-		p.conflicts = refused.Causes
 		options.Force = true
 		p.after, err = c.Apply(ctx, t.kind, t.namespace, t.name, m.doc, options)
 	}
@@ -133,13 +131,17 @@ func (p *planned) print(w io.Writer, now time.Time) {
 	case p.plan.IsEmpty():
 		what = "stays as it is"
 	case len(p.conflicts) > 0:
-		what = fmt.Sprintf("%d conflicts; if they are forced it changes", len(p.conflicts))
+		what = fmt.Sprintf("%d %s; if forced it changes", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
 	case p.plan.Changes.IsEmpty():
 		what = "changes owners only"
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.target, what)
 	for _, c := range p.conflicts {
-		p.printConflict(w, c, now)
+		var owners []string
+		for _, e := range c.owners {
+			owners = append(owners, fmt.Sprintf("%s, %s ago", who(e), age(e, now)))
+		}
+		fmt.Fprintf(w, "  conflict %s: owned by %s; it is %s, you want %s\n", c.shown(), strings.Join(owners, " and "), shownValue(c.live), shownValue(c.wanted))
 	}
 	p.printValues(w)
 	p.printOwners(w)
@@ -198,43 +200,4 @@ func (p *planned) printOwners(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  stays %s: %s, %s\n", shownPath(s.Path), shownValue(s.Value), why)
 	}
-}
-
-// printConflict shows a conflict: who owns the field, since when, their value and yours.
-func (p *planned) printConflict(w io.Writer, c cluster.Cause, now time.Time) {
-	path, live, wanted := p.valuesOf(c)
-	if path == nil {
-		fmt.Fprintf(w, "  conflict %s: %s\n", strings.TrimPrefix(c.Field, "."), firstOf(c.Message))
-		return
-	}
-	owners, _ := ownership.Owners(p.before, path) // the sets have been compared already
-	var others []string
-	for _, e := range owners {
-		if e.Manager != p.manager || e.Operation != apply.Apply {
-			others = append(others, fmt.Sprintf("%s, %s ago", who(e), age(e, now)))
-		}
-	}
-	fmt.Fprintf(w, "  conflict %s: owned by %s; it is %s, you want %s\n", shownPath(path), strings.Join(others, " and "), shownValue(live), shownValue(wanted))
-}
-
-// valuesOf finds the field of a conflict. Servers show paths without quotes around names, so that it is
-// looked for among all that is owned.
-func (p *planned) valuesOf(c cluster.Cause) (path fieldset.Path, live, wanted document.Value) {
-	for _, e := range p.before.Entries {
-		fields, err := e.Fields()
-		if err != nil {
-			continue
-		}
-		for path := range fields.All() {
-			if path.String() == c.Field {
-				return fieldset.New(path).Paths()[0], ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path)
-			}
-		}
-	}
-	return nil, live, wanted
-}
-
-func firstOf(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }

@@ -119,6 +119,8 @@ func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager st
 type ApplyOptions struct {
 	Manager       string
 	Force, DryRun bool
+	// OnlyCreate asks the server to refuse an object that is there. Not all servers know about that.
+	OnlyCreate bool
 }
 
 // Apply applies a configuration.
@@ -127,10 +129,14 @@ func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, con
 	if o.DryRun {
 		query.Set("dryRun", "All")
 	}
-	body, err := c.send(ctx, request{
+	r := request{
 		method: http.MethodPatch, path: k.Path(namespace, name), query: query,
 		body: config.JSON(), contentType: "application/apply-patch+yaml",
-	})
+	}
+	if o.OnlyCreate {
+		r.ifNoneMatch = "*"
+	}
+	body, err := c.send(ctx, r)
 	if err != nil {
 		return apply.Object{}, err
 	}
