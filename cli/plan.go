@@ -139,7 +139,7 @@ func (p *planned) print(w io.Writer, now time.Time) {
 	for _, c := range p.conflicts {
 		var owners []string
 		for _, e := range c.owners {
-			owners = append(owners, fmt.Sprintf("%s, %s ago", who(e), age(e, now)))
+			owners = append(owners, since(e, now))
 		}
 		fmt.Fprintf(w, "  conflict %s: owned by %s; it is %s, you want %s\n", c.shown(), strings.Join(owners, " and "), shownValue(c.live), shownValue(c.wanted))
 	}

@@ -38,6 +38,15 @@ func age(e apply.Entry, now time.Time) string {
 	return duration.HumanDuration(now.Sub(e.Time))
 }
 
+// since names a manager and when it last changed something, if that is known: servers do not note the time of
+// a scale, nor of sharing a field.
+func since(e apply.Entry, now time.Time) string {
+	if e.Time.IsZero() {
+		return who(e)
+	}
+	return fmt.Sprintf("%s, %s ago", who(e), age(e, now))
+}
+
 // shownPath is a path as people write it.
 func shownPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
 
