@@ -73,6 +73,6 @@ func root() *cobra.Command {
 	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
-	command.AddCommand(serveCommand(), conformanceCommand(), blameCommand(), applyCommand(), planCommand(), extractCommand(), ownCommand(), migrateCommand())
+	command.AddCommand(serveCommand(), conformanceCommand(), blameCommand(), applyCommand(), planCommand(), extractCommand(), ownCommand(), migrateCommand(), convertPatchCommand())
 	return command
 }
