@@ -44,11 +44,8 @@ func (s Selector) String() string {
 	if s.Operation != "" {
 		who += " by " + string(s.Operation)
 	}
-	switch s.Subresource {
-	case "":
+	if s.Subresource == "" || s.Subresource == AnyEndpoint {
 		return who
-	case AnyEndpoint:
-		return who + " at any endpoint"
 	}
 	return who + " at " + s.Subresource
 }

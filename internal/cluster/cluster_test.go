@@ -193,6 +193,33 @@ func TestBusyServer(t *testing.T) {
 	}
 }
 
+// TestListThatTakesLong goes on where the server says when a page comes too late.
+func TestListThatTakesLong(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Query().Get("continue") {
+		case "":
+			fmt.Fprint(w, `{"metadata":{"continue":"old"},"items":[{"metadata":{"name":"a"}}]}`)
+		case "old":
+			w.WriteHeader(http.StatusGone)
+			fmt.Fprint(w, `{"kind":"Status","code":410,"reason":"Expired","metadata":{"continue":"new"}}`)
+		case "new":
+			fmt.Fprint(w, `{"metadata":{},"items":[{"metadata":{"name":"b"}}]}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	c := open(t, &rest.Config{Host: server.URL})
+	var names []string
+	for o, err := range c.List(t.Context(), Kind{Version: "v1", Name: "Thing", Resource: "things"}, "", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, o.Document.Lookup("metadata", "name").Text())
+	}
+	if fmt.Sprint(names) != "[a b]" {
+		t.Errorf("received %v", names)
+	}
+}
+
 // TestErrors has servers that are none, or not reachable: one line each.
 func TestErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,6 +17,8 @@ type Error struct {
 	Reason, Message string
 	// Causes are the parts of it, such as one for each conflict.
 	Causes []Cause
+	// Continue is where a list goes on that took too long: with objects as they are now.
+	Continue string
 	// Request is what was refused.
 	Request string
 }
@@ -40,6 +42,7 @@ func readError(r request, code int, body string) error {
 		return e
 	}
 	e.Reason, e.Message = status.Get("reason").Text(), status.Get("message").Text()
+	e.Continue = status.Lookup("metadata", "continue").Text()
 	for _, cause := range status.Lookup("details", "causes").Items() {
 		e.Causes = append(e.Causes, Cause{cause.Get("reason").Text(), cause.Get("field").Text(), cause.Get("message").Text()})
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -56,6 +57,10 @@ func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) 
 		next := ""
 		for {
 			page, err := c.page(ctx, k, namespace, selector, next)
+			if refused := (*Error)(nil); errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
+				next = refused.Continue // who reads page by page for long sees objects of several moments
+				continue
+			}
 			if err != nil {
 				yield(apply.Object{}, err)
 				return
