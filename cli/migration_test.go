@@ -12,7 +12,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -41,17 +40,20 @@ func newFixture(t *testing.T, config *rest.Config, objects int) fixture {
 	return f
 }
 
-func (f fixture) apply(t *testing.T, name, manager, field string) apply.Object {
+func configOf(t *testing.T, name, field, value string) document.Value {
 	t.Helper()
-	config, err := document.ParseYAML([]byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}, data: {" + field + ": x}}"))
+	config, err := document.ParseYAML([]byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}, data: {" + field + ": " + value + "}}"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := f.cluster.Apply(t.Context(), f.kind, "default", name, config, cluster.ApplyOptions{Manager: manager})
-	if err != nil {
+	return config
+}
+
+func (f fixture) apply(t *testing.T, name, manager, field string) {
+	t.Helper()
+	if _, err := f.cluster.Apply(t.Context(), f.kind, "default", name, configOf(t, name, field, "x"), cluster.ApplyOptions{Manager: manager}); err != nil {
 		t.Fatal(err)
 	}
-	return o
 }
 
 func (f fixture) run() migrationRun {
