@@ -3,6 +3,7 @@
 // # Where to look
 //
 //	cli.go          the command and its verbs
+//	plugin.go       the same verbs as a plugin of kubectl
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame
