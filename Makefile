@@ -30,7 +30,7 @@ peers: ## build the real etcd, kube-apiserver and kubectl, outside the repositor
 	nice -n 19 $(GO) -C peers run ./cmd/build
 
 .PHONY: test-clients
-test-clients: ## run real clients (kubectl, client-go, controller-runtime, curl) against the server
+test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm, Flux, curl) against the server
 	$(GO) -C clients test ./...
 
 .PHONY: test-clients-peer
@@ -70,7 +70,7 @@ oracle-tables: ## ask Kubernetes' own printers for tables, and write their answe
 	$(GO) -C internal/codec/oracle test -count=1 ./...
 
 .PHONY: bench-engine
-bench-engine: ## compare the engine with structured-merge-diff and the floor; BENCH='-run Pod' passes flags
+bench-engine: ## compare the engine with structured-merge-diff, patches with strategicpatch, and both with the floor; BENCH='-run Pod' passes flags
 	$(GO) -C bench run ./cmd/engine $(BENCH)
 
 .PHONY: bench-floor

@@ -183,7 +183,9 @@ func (p *play) ask(step *step, request *http.Request) (*answer, error) {
 	if step.request.verb.watches {
 		return p.open(step.name, request)
 	}
-	response, err := p.server.client.Do(request)
+	ctx, cancel := p.server.limit(request.Context())
+	defer cancel()
+	response, err := p.server.client.Do(request.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

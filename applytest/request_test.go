@@ -100,6 +100,22 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestSilence: a server that does not answer fails the script, and does not stop the run.
+func TestSilence(t *testing.T) {
+	for _, request := range []string{"GET configmaps/shared", "WATCH configmaps"} {
+		f := newFake(t, shared)
+		over := make(chan struct{})
+		f.asked = func(int) { <-over }
+		options := f.options("It works.\n-- step --\n" + request + "\n-- answer --\n200\n")
+		options.AnswerTime = 100 * time.Millisecond
+		report, err := Run(t.Context(), options)
+		close(over)
+		if err != nil || report.Results[0].Outcome != Fail {
+			t.Errorf("%s: received %v, %+v", request, err, report)
+		}
+	}
+}
+
 // TestMistakes: what is wrong with a script is told before anything is asked.
 func TestMistakes(t *testing.T) {
 	const prose, step = "It works.\n", "-- step --\nGET configmaps/shared\n"

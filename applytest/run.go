@@ -2,11 +2,13 @@ package applytest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"regexp"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
@@ -23,6 +25,8 @@ type Options struct {
 	Run *regexp.Regexp
 	// Parallel is how many scripts run at once; 8 if 0.
 	Parallel int
+	// AnswerTime is how long the server may take to answer a request, or to begin a watch; a minute if 0.
+	AnswerTime time.Duration
 	// Keep leaves in place what the scripts have made.
 	Keep bool
 	// Progress is called after each script, by one goroutine at a time.
@@ -33,7 +37,10 @@ type Options struct {
 	Record func(name string, text []byte) error
 }
 
-const defaultParallel = 8
+const (
+	defaultParallel   = 8
+	defaultAnswerTime = time.Minute
+)
 
 // Run runs scripts against a server. The error is about what kept them from running; what they found is in
 // the report. When the context ends, scripts stop and what they have made is removed.
@@ -48,7 +55,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if len(scripts) == 0 {
 		return nil, errors.New("there are no scripts of that name")
 	}
-	s, err := connect(ctx, options.Config)
+	s, err := connect(ctx, options.Config, cmp.Or(options.AnswerTime, defaultAnswerTime))
 	if err != nil {
 		return nil, err
 	}

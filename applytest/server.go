@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -23,6 +24,8 @@ const userAgent = "applytest"
 type server struct {
 	url    string
 	client *http.Client
+	// answerTime is how long an answer may take.
+	answerTime time.Duration
 	// version is what it says of itself, and implementation is who makes it.
 	version, implementation string
 
@@ -31,7 +34,7 @@ type server struct {
 }
 
 // connect asks the server for its version.
-func connect(ctx context.Context, config *rest.Config) (*server, error) {
+func connect(ctx context.Context, config *rest.Config, answerTime time.Duration) (*server, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = userAgent
 	client, err := rest.HTTPClientFor(config)
@@ -43,7 +46,7 @@ func connect(ctx context.Context, config *rest.Config) (*server, error) {
 		return nil, err
 	}
 	s := &server{
-		url: strings.TrimSuffix(url.String(), "/"), client: client,
+		url: strings.TrimSuffix(url.String(), "/"), client: client, answerTime: answerTime,
 		abilities: map[string]func() (string, error){},
 	}
 	a, err := s.send(ctx, http.MethodGet, "/version", nil, "")
@@ -62,6 +65,8 @@ func connect(ctx context.Context, config *rest.Config) (*server, error) {
 
 // send makes a request of the runner's own, with a body of JSON.
 func (s *server) send(ctx context.Context, method, path string, body io.Reader, contentType string) (*answer, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
 	if err != nil {
 		return nil, err
@@ -75,6 +80,11 @@ func (s *server) send(ctx context.Context, method, path string, body io.Reader, 
 		return nil, err
 	}
 	return readAnswer(response, strings.Contains(path, "dryRun="))
+}
+
+// limit is for an answer that may take so long, and no longer: one that never ends should not stop all others.
+func (s *server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.answerTime)
 }
 
 // create makes an object.

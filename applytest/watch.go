@@ -28,6 +28,8 @@ const (
 	eventPatience = 15 * time.Second
 	// quietTime is how long nothing more may come after the last event that is expected.
 	quietTime = 150 * time.Millisecond
+	// initialEnd marks the bookmark after the initial state.
+	initialEnd = "k8s.io/initial-events-end"
 	// quietRecording is longer: nobody knows how many events there should be.
 	quietRecording = 500 * time.Millisecond
 )
@@ -35,7 +37,9 @@ const (
 // open starts a watch and returns when the server has accepted it.
 func (p *play) open(step string, request *http.Request) (*answer, error) {
 	ctx, stop := context.WithCancel(request.Context())
+	tooLate := time.AfterFunc(p.server.answerTime, stop)
 	response, err := p.server.client.Do(request.WithContext(ctx))
+	tooLate.Stop()
 	if err != nil {
 		stop()
 		return nil, err
@@ -66,6 +70,9 @@ func (w *watch) read(response *http.Response) {
 		object, err := document.ParseJSON([]byte(next.Object))
 		if err != nil {
 			object = document.NewString(err.Error())
+		}
+		if next.Type == "BOOKMARK" && object.Lookup("metadata", "annotations", initialEnd).IsAbsent() {
+			continue // a server may say at any time how far it has come
 		}
 		w.events <- event{next.Type, object}
 	}

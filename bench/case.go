@@ -31,6 +31,9 @@ type Case struct {
 // Name is how the tables and the -run flag call the case.
 func (c Case) Name() string { return c.Object.Name + "/" + string(c.Operation) }
 
+// Size is how many bytes the live object has.
+func (c Case) Size() int { return len(c.Object.Live) }
+
 // A request is what an engine is called with.
 type request struct {
 	live, sent Input

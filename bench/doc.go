@@ -1,10 +1,11 @@
-// Package bench compares the engine with structured-merge-diff and with the floor: same work, from bytes
-// to bytes, in one run.
+// Package bench compares the engine with structured-merge-diff, strategic merge patches with apimachinery's
+// strategicpatch, and both with the floor: same work, from bytes to bytes, in one run.
 //
 //	engine.go     what an engine does, from bytes to bytes; the peer as one
 //	cadastre.go   our side: the engine behind two methods
 //	case.go       every object with every operation
 //	side.go       a case as each side does it
+//	patch.go      patches that are made and merged: cases, and both sides
 //	measure.go    time and allocations, sides taking turns
 //
 // Our side and the floor use their memory again from one turn to the next, as their libraries let them;

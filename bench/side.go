@@ -10,6 +10,16 @@ import (
 // Work does a case once.
 type Work func() error
 
+// A Comparison is a case of any sort: work that all sides do.
+type Comparison interface {
+	Name() string
+	// Size is how large the work is, in bytes.
+	Size() int
+	Ours() (Work, error)
+	Peer() (Work, error)
+	Floor(floor.Library) (Work, error)
+}
+
 // Ours is the case as our engine does it.
 func (c Case) Ours() (Work, error) {
 	engine, err := newCadastre(c.Object.Kind)

@@ -39,6 +39,7 @@ func Open() (config *rest.Config, stop func() error, err error) {
 	s, err := server.Start(context.Background(), server.Config{
 		Address: "127.0.0.1:0",
 		Unset:   true,
+		Drop:    true,
 		Log:     slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// unsettingFields is KEP-5051's gate.
-const unsettingFields = "ServerSideApplyUnsettingFields"
+// unsettingFields is KEP-5051's gate, optOut that of KEP-5958.
+const (
+	unsettingFields = "ServerSideApplyUnsettingFields"
+	optOut          = "ManagedFieldsOptOut"
+)
 
 // gate is a feature that can be switched.
 type gate struct {
@@ -19,6 +22,7 @@ type gate struct {
 
 var allGates = []gate{
 	{unsettingFields, true, "{k8s_io__value: unset} in a configuration says that a field must be absent"},
+	{optOut, true, "drop=metadata.managedFields in an Accept header has managedFields left out of the answer"},
 }
 
 // readGates reads NAME=true|false,….

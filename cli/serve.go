@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -84,8 +85,12 @@ func (f *serveFlags) check() error {
 	if f.data == "" {
 		return errors.New("--data: expected a folder, received none")
 	}
-	if _, _, err := net.SplitHostPort(f.listen); err != nil {
+	_, port, err := net.SplitHostPort(f.listen)
+	if err != nil {
 		return fmt.Errorf("--listen: expected HOST:PORT, received %q: %w", f.listen, err)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("--listen: expected a port from 0 to 65535, received %q", port)
 	}
 	if (f.certificate == "") != (f.keyFile == "") {
 		return errors.New("--tls-cert-file and --tls-private-key-file belong together: expected both or none")
@@ -118,7 +123,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	s, err := server.Start(ctx, server.Config{
 		Folder: f.data, Address: f.listen,
 		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
-		Unset:  gates[unsettingFields],
+		Unset: gates[unsettingFields], Drop: gates[optOut],
 		PaceGC: true,
 		Log:    log,
 	})

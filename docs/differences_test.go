@@ -154,12 +154,20 @@ func TestDifferenceMediaTypesAreNamed(t *testing.T) {
 	c.call("GET", configMaps, "", "Accept: text/html").want(406).wantText("application/json")
 }
 
-// Kubernetes: 200.
-func TestDifferenceAnswersAreNotProtobuf(t *testing.T) {
+// Kubernetes: 406, unless its gate is on.
+func TestDifferenceCBORNeedsNoGate(t *testing.T) {
 	c := newClient(t)
-	const protobuf = "application/vnd.kubernetes.protobuf"
-	c.call("GET", configMaps, "", "Accept: "+protobuf).want(406)
-	c.call("GET", configMaps, "", "Accept: "+protobuf+",application/json").want(200).wantText(`"kind":"ConfigMapList"`)
+	c.call("GET", configMaps, "", "Accept: application/cbor").want(200).wantText("\xd9\xd9\xf7", "ConfigMapList")
+}
+
+// Kubernetes: managedFields are there.
+func TestDifferenceAnswersWithoutManagedFields(t *testing.T) {
+	c := newClient(t)
+	c.apply("c", "m", `"data":{}`).want(201).wantText("managedFields")
+	short := c.call("GET", configMaps+"/c", "", "Accept: application/json;drop=metadata.managedFields").want(200)
+	if strings.Contains(short.text, "managedFields") {
+		t.Errorf("received %s", short.text)
+	}
 }
 
 // Kubernetes: "the server could not find the requested resource" for all, and for the last "404 page not
@@ -202,6 +210,10 @@ func TestDifferenceWritesCanBeConditional(t *testing.T) {
 	c.apply("c", "m", `"data":{"a":"1"}`, "If-None-Match: *").want(412)
 	c.apply("c", "m", `"data":{"a":"1"}`, "If-Match: *").want(200)
 	c.call("PUT", configMaps+"/c", configMap("c", `"data":{}`), `If-Match: "7"`).want(400).wantText("metadata.resourceVersion")
+	c.call("DELETE", configMaps+"/c", "", `If-Match: "7"`).want(400).wantText("preconditions")
+	c.call("DELETE", configMaps+"/c", "", "If-None-Match: *").want(400)
+	c.call("DELETE", configMaps, "", `If-Match: "7"`).want(400)
+	c.call("DELETE", configMaps+"/c", "", "If-Match: *").want(200)
 }
 
 // Kubernetes: 500, .data.a: expected string.

@@ -186,7 +186,7 @@ func TestPatchTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`(application/[a-z-]+[+](json|yaml))`").FindAllSubmatch(page, -1)
+	named := regexp.MustCompile("`(application/[a-z-]+[+](json|yaml|cbor))`").FindAllSubmatch(page, -1)
 	if len(named) == 0 {
 		t.Error("the manual names no patches")
 	}

@@ -14,14 +14,22 @@ import (
 // JSON merge patch. If there is nothing to change, the patch is an empty map. Errors are of
 // type [*Error].
 func Diff(original, modified document.Value, t *Type) (document.Value, error) {
-	return diffMap(t, false, &versions{original, original, modified})
+	return diffRoot(t, versions{original, original, modified})
+}
+
+func diffRoot(t *Type, v versions) (document.Value, error) {
+	patch, err := diffMap(t, false, v)
+	if err == nil && patch.IsAbsent() {
+		patch = document.NewMap()
+	}
+	return patch, err
 }
 
 // versions are those of one part of an object; each may be absent.
 type versions struct{ original, current, modified document.Value }
 
 // twoWay reports whether all that is there is the author's.
-func (v *versions) twoWay() bool { return document.Same(v.original, v.current) }
+func (v versions) twoWay() bool { return document.Same(v.original, v.current) }
 
 // fieldFinder finds the fields of a map that is asked for names in their order.
 type fieldFinder struct {
@@ -53,19 +61,33 @@ func (f *fieldFinder) find(name string) document.Value {
 type patchFields []document.Field
 
 func (p *patchFields) set(name string, v document.Value) {
+	if *p == nil {
+		*p = make(patchFields, 0, 4)
+	}
 	*p = append(*p, document.Field{Name: name, Value: v})
 }
 
-// diffMap makes the patch of a map. The patch of a map that has the strategy retainKeys says
-// which fields stay.
-func diffMap(t *Type, retain bool, v *versions) (document.Value, error) {
-	if haveSameText(v.current, v.modified) {
-		return document.NewMap(), nil
-	}
+// diffMap makes the patch of a map; it is absent if there is nothing to change. The patch of a map that has the
+// strategy retainKeys says which fields stay.
+func diffMap(t *Type, retain bool, v versions) (document.Value, error) {
 	var patch patchFields
+	if err := diffFields(&patch, t, retain, v); err != nil || len(patch) == 0 {
+		return document.Value{}, err
+	}
+	return document.NewMap(patch...), nil
+}
+
+// diffFields is diffMap for who adds other fields to the patch.
+func diffFields(patch *patchFields, t *Type, retain bool, v versions) error {
+	if haveSameText(v.current, v.modified) {
+		return nil
+	}
 	currents, originals := finder(v.current), finder(v.original)
 	for name, modified := range v.modified.Fields() {
 		part := versions{current: currents.find(name), modified: modified}
+		if haveSameText(part.current, modified) {
+			continue
+		}
 		if part.original = part.current; !v.twoWay() {
 			part.original = originals.find(name)
 		}
@@ -75,8 +97,8 @@ func diffMap(t *Type, retain bool, v *versions) (document.Value, error) {
 			}
 			continue
 		}
-		if err := diffField(&patch, t.field(name), name, &part); err != nil {
-			return document.Value{}, underField(err, name)
+		if err := diffField(patch, t.field(name), name, part); err != nil {
+			return underField(err, name)
 		}
 	}
 	currents, modifieds := finder(v.current), finder(v.modified)
@@ -85,12 +107,12 @@ func diffMap(t *Type, retain bool, v *versions) (document.Value, error) {
 			patch.set(name, document.NewNull())
 		}
 	}
-	if retain && (len(patch) > 0 || hasOthers(v.current, v.modified)) {
+	if retain && (len(*patch) > 0 || hasOthers(v.current, v.modified)) {
 		if names := presentNames(v.modified); names.Len() > 0 {
 			patch.set(retainDirective, names)
 		}
 	}
-	return document.NewMap(patch...), nil
+	return nil
 }
 
 // haveSameText reports whether two values are known to be equal, at little cost.
@@ -128,7 +150,7 @@ func presentNames(v document.Value) document.Value {
 }
 
 // diffField makes the patch of a field that the author wants.
-func diffField(patch *patchFields, f *field, name string, v *versions) error {
+func diffField(patch *patchFields, f *field, name string, v versions) error {
 	kind := v.modified.Kind()
 	switch {
 	case kind == v.current.Kind() && kind == document.Map && !f.replace:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -41,6 +42,35 @@ func TestDifferenceAmbiguousMergeKeysAreRefused(t *testing.T) {
 	want := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80, name: web}, {port: 53, protocol: UDP}]}}`)
 	if err != nil || !document.Equal(got, want) {
 		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// TestEqualTwins: items with one merge key are no riddle where they are equal, or the patch changes none of them.
+// Kubernetes makes the same of the first ones; the last it merges into each other.
+func TestEqualTwins(t *testing.T) {
+	for _, c := range []struct {
+		object, patch, result string
+		differs               bool
+	}{
+		{`{spec: {ports: [{port: 1}]}}`, `{spec: {ports: [{port: 53, name: a}, {port: 53, name: a}]}}`, `{spec: {ports: [{port: 53, name: a}, {port: 1}]}}`, false},
+		{`{spec: {ports: [{port: 53, name: a}]}}`, `{spec: {ports: [{port: 53, name: b}, {port: 53, name: b}]}}`, `{spec: {ports: [{port: 53, name: b}]}}`, false},
+		{`{spec: {ports: [{port: 53}, {port: 53}]}}`, `{spec: {ports: [{port: 53}]}}`, `{spec: {ports: [{port: 53}, {port: 53}]}}`, false},
+		{`{spec: {ports: [{port: 53, name: a, protocol: TCP}, {port: 53, name: a, protocol: UDP}]}}`, `{spec: {ports: [{port: 53, name: a}]}}`,
+			`{spec: {ports: [{port: 53, name: a, protocol: TCP}, {port: 53, name: a, protocol: UDP}]}}`, false},
+		{`{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`,
+			`{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`, true},
+	} {
+		object, patch, want := mustParse(t, c.object), mustParse(t, c.patch), mustParse(t, c.result)
+		got, err := Merge(object, patch, mustType(t, service))
+		if err != nil || !document.Equal(got, want) {
+			t.Errorf("%s into %s: got %s, %v\nwant %s", patch, object, got, err, want)
+		}
+		if again, err := Merge(got, patch, mustType(t, service)); err != nil || !document.Same(again, got) {
+			t.Errorf("%s into %s twice: got %s, %v", patch, object, again, err)
+		}
+		if theirs, err := oracle(object, patch, service); err != nil || document.Equal(theirs, want) == c.differs {
+			t.Errorf("%s into %s: Kubernetes makes %s, %v", patch, object, theirs, err)
+		}
 	}
 }
 
@@ -158,6 +188,20 @@ func TestDifferencePatchesOfTwins(t *testing.T) {
 	fewer := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, fewer, current); !errors.As(err, &e) {
 		t.Errorf("one of two ports is gone: %s, %v", patch, err)
+	}
+}
+
+func TestDifferenceReplacedMapsConflict(t *testing.T) {
+	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // whose selector is replaced
+	original, modified := mustParse(t, `{spec: {selector: {matchLabels: {a: b}}}}`), mustParse(t, `{spec: {selector: {}}}`)
+	current := mustParse(t, `{spec: {selector: {matchLabels: {a: b}, matchExpressions: [{key: x}]}}}`)
+	_, err := ThreeWay{Type: mustType(t, kind)}.Diff(original, modified, current)
+	var c *ConflictError
+	if !errors.As(err, &c) || c.Path != ".spec.selector" {
+		t.Errorf("got %v", err)
+	}
+	if patch, err := oracleThreeWay(original, modified, current, kind, false); err != nil || !document.Equal(patch, mustParse(t, `{spec: {selector: {}}}`)) {
+		t.Errorf("Kubernetes: %s, %v", patch, err)
 	}
 }
 

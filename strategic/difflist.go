@@ -5,7 +5,7 @@ import (
 )
 
 // diffList makes the patch of a list that is merged, with its directives.
-func diffList(patch *patchFields, f *field, name string, v *versions) error {
+func diffList(patch *patchFields, f *field, name string, v versions) error {
 	if haveSameText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
 	}
@@ -43,9 +43,14 @@ type side struct {
 // rows are the identities of the items of a list's versions.
 type rows struct{ original, current, modified identities }
 
-func readRows(key string, v *versions) (*rows, error) {
-	var r rows
-	for _, row := range []side{{&r.original, v.original}, {&r.current, v.current}, {&r.modified, v.modified}} {
+func readRows(key string, v versions) (*rows, error) {
+	r := &rows{}
+	for _, row := range []side{{&r.current, v.current}, {&r.modified, v.modified}, {&r.original, v.original}} {
+		if row.ids == &r.original && v.twoWay() {
+			r.original = r.current
+			break
+		}
+		row.ids.all = make([]identity, 0, row.list.Len())
 		for i, item := range row.list.Items() {
 			id, err := identifyItem(key, item)
 			if err != nil {
@@ -54,7 +59,7 @@ func readRows(key string, v *versions) (*rows, error) {
 			row.ids.add(id)
 		}
 	}
-	return &r, nil
+	return r, nil
 }
 
 // gone returns the items that the author no longer wants and that are there.
@@ -84,7 +89,7 @@ func (r *rows) reordered() bool {
 	return false
 }
 
-func diffScalars(patch *patchFields, name string, v *versions, r *rows) {
+func diffScalars(patch *patchFields, name string, v versions, r *rows) {
 	var added []document.Value
 	for i, id := range r.modified.all {
 		if r.current.find(id) < 0 && r.modified.find(id) == i {
@@ -103,8 +108,9 @@ func diffScalars(patch *patchFields, name string, v *versions, r *rows) {
 	}
 }
 
-func diffKeyed(patch *patchFields, f *field, name string, v *versions, r *rows) error {
+func diffKeyed(patch *patchFields, f *field, name string, v versions, r *rows) error {
 	var items []document.Value
+	var fields patchFields // of one item after the other
 	for i, id := range r.modified.all {
 		item := v.modified.At(i)
 		place := r.current.find(id)
@@ -116,12 +122,13 @@ func diffKeyed(patch *patchFields, f *field, name string, v *versions, r *rows) 
 		if before := r.original.find(id); before >= 0 {
 			part.original = v.original.At(before)
 		}
-		sub, err := diffMap(f.typ, f.retainKeys, &part)
-		if err != nil {
+		fields = fields[:0]
+		if err := diffFields(&fields, f.typ, f.retainKeys, part); err != nil {
 			return under(err, keyStep(f.key, item.Get(f.key)))
 		}
-		if sub.Len() > 0 {
-			items = append(items, sub.With(f.key, item.Get(f.key)))
+		if len(fields) > 0 {
+			fields.set(f.key, item.Get(f.key))
+			items = append(items, document.NewMap(fields...))
 		}
 	}
 	for _, item := range r.gone(v.original) {

@@ -23,7 +23,7 @@ func (r *random) next(t testing.TB, kind reflect.Type, object document.Value) do
 }
 
 func TestDiffTurnsOneIntoTheOther(t *testing.T) {
-	for seed := range uint64(1200) {
+	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
 		r := &random{Rand: rand.New(rand.NewPCG(seed, 4))}
@@ -40,7 +40,9 @@ func TestDiffTurnsOneIntoTheOther(t *testing.T) {
 		if err != nil || !document.Equal(got, modified) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nerror %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
 		}
-		got, err = oracle(original, patch, kind)
+		if got, err = oracle(original, patch, kind); isMapOfAnything(err) {
+			continue
+		}
 		if err != nil || !document.Equal(got, modified) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nKubernetes makes of it: %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
 		}
@@ -52,7 +54,7 @@ func TestDiffTurnsOneIntoTheOther(t *testing.T) {
 
 func TestThreeWayLikeKubernetes(t *testing.T) {
 	conflicts, same := 0, 0
-	for seed := range uint64(1200) {
+	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
 		r := &random{Rand: rand.New(rand.NewPCG(seed, 5))}
@@ -62,6 +64,9 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 			modified = original
 		}
 		want, wantErr := oracleThreeWay(original, modified, current, kind, true)
+		if isMapOfAnything(wantErr) {
+			continue
+		}
 		patch, err := ThreeWay{Type: typ, Overwrite: true}.Diff(original, modified, current)
 		if err != nil || wantErr != nil {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\ncurrent %s\n%v\nKubernetes: %v", seed, kind, original, modified, current, err, wantErr)
@@ -91,6 +96,8 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 			continue // it can't compare some patches
 		case isConflict && wantErr == nil && c.Wanted.Kind() == document.List:
 			continue // it takes lists for equal that have the same set of scalars, or maps with other fields
+		case isConflict && wantErr == nil && c.Wanted.Kind() == document.Map:
+			continue // it looks into maps that are replaced: see TestDifferenceReplacedMapsConflict
 		}
 		if err != nil && !isConflict || isConflict != (wantErr != nil) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\ncurrent %s\npatch %s\nerror %v\nKubernetes: %v", seed, kind, original, modified, current, patch, err, wantErr)

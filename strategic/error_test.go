@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/cadastre/cadastre/document"
 )
 
 // refusedCases are patches that can't be merged. Kubernetes refuses them too, unless lenient.
@@ -73,6 +75,20 @@ func TestNotMaps(t *testing.T) {
 		if err := refuse(); !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != "" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestNull: as a whole patch it says nothing, save in RFC 7396, where it would remove the object.
+func TestNull(t *testing.T) {
+	object, null := mustParse(t, `{a: 1}`), document.NewNull()
+	if got, err := Merge(object, null, nil); err != nil || !document.Same(got, object) {
+		t.Errorf("strategic merge patch: %s, %v", got, err)
+	}
+	if got, err := ApplyJSONPatch(object, null); err != nil || !document.Same(got, object) {
+		t.Errorf("JSON patch: %s, %v", got, err)
+	}
+	if got, err := MergeJSON(object, null); err == nil {
+		t.Errorf("JSON merge patch: %s", got)
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *identities) add(id identity) int {
 	case s.places != nil:
 		s.places[id] = first
 	case len(s.all) > few:
-		s.places = make(map[identity]int, 2*len(s.all))
+		s.places = make(map[identity]int, max(2*len(s.all), cap(s.all)))
 		for i, id := range s.all {
 			if _, known := s.places[id]; !known {
 				s.places[id] = i

@@ -22,8 +22,11 @@ const (
 //
 // It takes what Kubernetes takes beyond the RFC: replace adds a field that is not there, a
 // negative index counts from the end, a value that is left out is null, and so is a missing
-// field that is tested or copied.
+// field that is tested or copied. Null is a patch without operations.
 func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
+	if patch.IsNull() {
+		return object, nil
+	}
 	if patch.Kind() != document.List {
 		return document.Value{}, malformed("a list of operations", describe(patch), "")
 	}
@@ -83,6 +86,27 @@ func readText(v document.Value, name string) (text string, missing bool, err err
 	default:
 		return "", false, underField(malformed("a string", describe(field), ""), name)
 	}
+}
+
+// UnknownFields returns where a JSON patch has fields that no operation has, such as [1].vaule. They count
+// for nothing; somebody may want to hear of them.
+func UnknownFields(patch document.Value) (paths []string) {
+	if patch.Kind() != document.List {
+		return nil
+	}
+	for i, item := range patch.Items() {
+		if item.Kind() != document.Map {
+			continue
+		}
+		for name := range item.Fields() {
+			switch name {
+			case "op", "path", "from", "value":
+			default:
+				paths = append(paths, indexStep(i)+"."+name)
+			}
+		}
+	}
+	return paths
 }
 
 // jsonPatch is a JSON patch at work.

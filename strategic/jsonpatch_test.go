@@ -63,6 +63,16 @@ func TestJSONPatchRefused(t *testing.T) {
 	}
 }
 
+func TestUnknownFields(t *testing.T) {
+	patch := mustParse(t, `[{op: add, path: /a, value: {x: 1}}, null, {op: remove, path: /b, vaule: 1, Op: add}]`)
+	if got := strings.Join(UnknownFields(patch), " "); got != "[2].Op [2].vaule" {
+		t.Errorf("got %s", got)
+	}
+	if got := UnknownFields(mustParse(t, `{a: 1}`)); got != nil {
+		t.Errorf("what is no JSON patch has unknown fields: %v", got)
+	}
+}
+
 func TestJSONPatchLimits(t *testing.T) {
 	operations := func(count int, text string) document.Value {
 		return mustParse(t, "["+strings.Repeat(text+",", count-1)+text+"]")

@@ -20,7 +20,7 @@ func (m *merger) readEdits(key string, patch document.Value) (*edits, error) {
 			return nil, underIndex(err, i)
 		}
 	}
-	return e, e.checkTwins()
+	return e, nil
 }
 
 func (e *edits) read(item document.Value) error {
@@ -45,13 +45,14 @@ func (e *edits) read(item document.Value) error {
 	return nil
 }
 
-// checkTwins refuses items with the same key: the second would be merged into the first.
+// checkTwins refuses items with the same key: the second would be merged into the first. If they are
+// equal, that changes nothing.
 func (e *edits) checkTwins() error {
 	if e.replace {
 		return nil
 	}
 	for i, id := range e.ids.all {
-		if first := e.ids.find(id); first != i {
+		if first := e.ids.find(id); first != i && !document.Equal(e.items[first], e.items[i]) {
 			return ambiguous(e.key, "in the patch", e.items[first], e.items[i])
 		}
 	}
@@ -69,6 +70,12 @@ func ambiguous(key, where string, a, b document.Value) error {
 func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	e, err := m.readEdits(f.key, patch)
 	if err != nil {
+		return document.Value{}, err
+	}
+	if err := e.checkTwins(); err != nil {
+		if document.Equal(live, patch) {
+			return live, nil // a list with twins that was set where there was none, set again
+		}
 		return document.Value{}, err
 	}
 	if err := order.check(e.ids.all); err != nil {
@@ -117,13 +124,29 @@ func (m *merger) mergeItem(f *field, l *arrangement, e *edits, id identity) erro
 		l.putNew(result)
 		return nil
 	}
-	if twins := l.twins[place]; len(twins) > 0 {
-		return ambiguous(f.key, "in the object", l.live.At(place), l.live.At(twins[0]))
-	}
 	result, err := m.mergeMap(f.typ, l.live.At(place), item)
 	if err != nil {
 		return under(err, keyStep(f.key, item.Get(f.key)))
 	}
+	if len(l.twins[place]) > 0 {
+		return m.leaveTwins(f, l, place, item, result)
+	}
 	l.put(place, result)
+	return nil
+}
+
+// leaveTwins gives twins their place if the patch changes none of them. Which one to change would be a
+// guess.
+func (m *merger) leaveTwins(f *field, l *arrangement, place int, item, first document.Value) error {
+	twins := l.twins[place]
+	changed := !document.Same(first, l.live.At(place))
+	for _, twin := range twins {
+		result, err := m.mergeMap(f.typ, l.live.At(twin), item)
+		changed = changed || err != nil || !document.Same(result, l.live.At(twin))
+	}
+	if changed {
+		return ambiguous(f.key, "in the object", l.live.At(place), l.live.At(twins[0]))
+	}
+	l.putAll(place)
 	return nil
 }

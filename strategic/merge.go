@@ -9,8 +9,11 @@ import (
 // Merge merges a strategic merge patch into an object, both of them maps, by the strategies of
 // a type. The result shares with the object what the patch leaves alone; a patch that changes
 // nothing returns the object itself. Neither the patch's directives nor its nulls get into the
-// result. Errors are of type [*Error].
+// result. Null is a patch that says nothing. Errors are of type [*Error].
 func Merge(object, patch document.Value, t *Type) (document.Value, error) {
+	if patch.IsNull() {
+		return object, nil
+	}
 	if patch.Kind() != document.Map {
 		return document.Value{}, malformed("a map", describe(patch), "")
 	}

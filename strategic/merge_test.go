@@ -73,7 +73,7 @@ var mergeCases = []struct {
 		`{spec: {$setElementOrder/containers: [{name: b}], containers: [{name: b}, {name: a, $patch: delete}]}}`,
 		`{spec: {containers: [{name: sidecar}, {name: b}]}}`},
 
-	{"retained keys: state of a container", pod,
+	{"retained keys: where no strategy is declared", pod,
 		`{status: {containerStatuses: [{name: a}], hostIP: x}, spec: {securityContext: {fsGroup: 1, runAsUser: 2}}}`,
 		`{spec: {securityContext: {$retainKeys: [runAsUser, runAsGroup], runAsGroup: 3}}}`,
 		`{status: {containerStatuses: [{name: a}], hostIP: x}, spec: {securityContext: {runAsUser: 2, runAsGroup: 3}}}`},

@@ -28,7 +28,7 @@ func KubectlFixed() []string { return []string{"apiVersion", "kind", "metadata.n
 // absent). What the author never had an opinion about is left alone. If there is nothing to
 // change, the patch is an empty map. Errors are of type [*Error] or [*ConflictError].
 func (w ThreeWay) Diff(original, modified, current document.Value) (document.Value, error) {
-	patch, err := diffMap(w.Type, false, &versions{original, current, modified})
+	patch, err := diffRoot(w.Type, versions{original, current, modified})
 	if err != nil {
 		return document.Value{}, err
 	}

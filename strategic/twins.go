@@ -20,7 +20,7 @@ func (s *identities) twins() (first, second int, ok bool) {
 // diffTwins makes the patch of a keyed list that has twins. If all that is there is the
 // author's, the list is replaced; otherwise that would remove what is somebody else's, and it
 // is an error if there is anything to change.
-func diffTwins(patch *patchFields, f *field, name string, v *versions, r *rows, twins error) error {
+func diffTwins(patch *patchFields, f *field, name string, v versions, r *rows, twins error) error {
 	if v.twoWay() {
 		if !document.Equal(v.current, v.modified) {
 			patch.set(name, replacement(v.modified))
@@ -33,7 +33,7 @@ func diffTwins(patch *patchFields, f *field, name string, v *versions, r *rows, 
 		if part.current.IsAbsent() {
 			return twins
 		}
-		if sub, err := diffMap(f.typ, f.retainKeys, &part); err != nil || sub.Len() > 0 {
+		if sub, err := diffMap(f.typ, f.retainKeys, part); err != nil || sub.Len() > 0 {
 			return twins
 		}
 	}

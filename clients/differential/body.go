@@ -29,7 +29,7 @@ func (g *generator) named(v version, body document.Value) document.Value {
 		meta = given
 	}
 	return body.With("apiVersion", document.NewString(v.apiVersion)).With("kind", document.NewString(v.kind)).
-		With("metadata", meta.With("name", document.NewString(objectName)))
+		With("metadata", meta.With("name", document.NewString(g.kind.name())))
 }
 
 // drawn has one of the choices in the place of each <s:a|b> and <v:1|2>.
@@ -65,6 +65,28 @@ func (g *generator) chosenOf(word document.Value) document.Value {
 		return document.NewInt(number)
 	}
 	return document.NewString(choice)
+}
+
+// withUnknown has a field more that no kind has, somewhere.
+func (g *generator) withUnknown(body document.Value) document.Value {
+	var maps []place
+	for _, p := range places(body) {
+		if at(body, p).Kind() == document.Map && !slices.ContainsFunc(p, hasAnyNames) {
+			maps = append(maps, p)
+		}
+	}
+	p := one(g, maps)
+	return replaced(body, p, at(body, p).With("nobodyKnows", document.NewInt(1)))
+}
+
+// hasAnyNames is for maps whose fields have whatever names.
+func hasAnyNames(name string) bool {
+	switch name {
+	case "labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "selector", "hard", "used",
+		"limits", "requests", "default", "max", "min", "parameters", "capacity", "allocatable", "overhead", "podFixed":
+		return true
+	}
+	return false
 }
 
 // keyFields tell the items of lists apart, the first that an item has.
@@ -189,6 +211,10 @@ func (g *generator) operations(body document.Value) document.Value {
 			}
 			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(strings.TrimPrefix(name, indexMark))
 		}
+		if g.chance(8) {
+			operations = append(operations, g.transfer())
+			continue
+		}
 		verb := one(g, []string{"add", "add", "add", "replace", "remove", "test"})
 		operation := field("op", document.NewString(verb)).With("path", document.NewString(pointer))
 		if verb != "remove" {
@@ -197,6 +223,13 @@ func (g *generator) operations(body document.Value) document.Value {
 		operations = append(operations, operation)
 	}
 	return document.NewList(operations...)
+}
+
+// transfer copies or moves a label.
+func (g *generator) transfer() document.Value {
+	places := []string{"/metadata/labels/x", "/metadata/labels/y", "/metadata/annotations/x"}
+	return field("op", document.NewString(one(g, []string{"copy", "move"}))).
+		With("from", document.NewString(one(g, places))).With("path", document.NewString(one(g, places)))
 }
 
 // A place is the names of fields, and marked indexes, that lead to a value.

@@ -2,6 +2,7 @@ package differential
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
@@ -17,7 +18,9 @@ type History struct {
 type Step struct {
 	Verb, Address, Manager string
 	Force, DryRun          bool
-	Body                   document.Value
+	// Validation is what shall become of fields that the kind does not have; empty if nothing is said.
+	Validation string
+	Body       document.Value
 }
 
 // objectName is that of every history's object: each has a namespace of its own.
@@ -63,7 +66,7 @@ func (g *generator) first() Step {
 	if g.scales || g.chance(60) {
 		return g.apply(v)
 	}
-	return g.send("CREATE", v, v.address(g.kind.resource, ""), g.object(v, g.parts(v.parts, 4)))
+	return g.send("CREATE", v, g.kind.address(v, ""), g.object(v, g.parts(v.parts, 4)))
 }
 
 // A way is something that can be asked, and how often it is.
@@ -78,7 +81,7 @@ func (g *generator) step() Step {
 	switch {
 	case g.scales:
 		// Who owns replicas by an update is forgotten by Kubernetes when a scale changes nothing.
-		ways = append(ways, way{20, g.scale})
+		ways = append(ways, way{20, g.scale}, way{5, leavingReplicas(g.merge)}, way{5, leavingReplicas(g.strategic)}, way{3, leavingReplicas(g.edit)})
 	default:
 		ways = append(ways, way{8, g.update}, way{10, g.edit}, way{10, g.merge}, way{12, g.strategic}, way{8, g.jsonPatch})
 	}
@@ -101,13 +104,30 @@ func (g *generator) step() Step {
 	panic("unreachable: at was less than the total")
 }
 
-// send is a request by one of the managers.
-func (g *generator) send(verb string, v version, address string, body document.Value) Step {
-	return Step{Verb: verb, Address: address, Manager: one(g, managers), Body: body, DryRun: g.chance(3)}
+// leavingReplicas is a way that has nothing to do with replicas.
+func leavingReplicas(step func(version) Step) func(version) Step {
+	return func(v version) Step {
+		v.parts = slices.DeleteFunc(slices.Clone(v.parts), func(part document.Value) bool { return !part.Lookup("spec", "replicas").IsAbsent() })
+		return step(v)
+	}
 }
 
+// send is a request by one of the managers.
+func (g *generator) send(verb string, v version, address string, body document.Value) Step {
+	s := Step{Verb: verb, Address: address, Manager: one(g, managers), Body: body, DryRun: g.chance(5)}
+	if g.chance(8) {
+		s.Validation = one(g, validations)
+	}
+	if g.chance(3) && body.Kind() == document.Map {
+		s.Body = g.withUnknown(body)
+	}
+	return s
+}
+
+var validations = []string{"Strict", "Warn", "Ignore"}
+
 // here is the address of the object.
-func (g *generator) here(v version) string { return v.address(g.kind.resource, objectName) }
+func (g *generator) here(v version) string { return g.kind.address(v, g.kind.name()) }
 
 // apply sends what the manager applied last with a part more or less, or something new.
 func (g *generator) apply(v version) Step {
@@ -125,7 +145,7 @@ func (g *generator) apply(v version) Step {
 	}
 	g.chosen[who] = parts
 	s.Body = g.object(v, parts)
-	if g.chance(15) && len(g.kind.versions) == 1 {
+	if g.chance(15) {
 		s.Body = g.named(v, merged(document.NewMap(), parts...)) // without what makes the object valid
 	}
 	return s
@@ -166,8 +186,15 @@ func (g *generator) status(v version) Step {
 	if g.chance(20) {
 		parts = append(parts, g.drawn(one(g, v.parts)))
 	}
-	verb := one(g, []string{"APPLY", "APPLY", "MERGE", "STRATEGIC", "EDIT"})
-	s := g.send(verb, v, g.here(v)+"/status", merged(document.NewMap(), parts...))
+	body := merged(document.NewMap(), parts...)
+	verb := one(g, []string{"APPLY", "APPLY", "MERGE", "STRATEGIC", "EDIT", "UPDATE", "JSONPATCH"})
+	switch verb {
+	case "UPDATE":
+		body = g.object(v, parts)
+	case "JSONPATCH":
+		body = g.operations(body)
+	}
+	s := g.send(verb, v, g.here(v)+"/status", body)
 	if verb == "APPLY" {
 		s.Body, s.Force = g.named(v, s.Body), g.chance(40)
 	}
@@ -176,11 +203,16 @@ func (g *generator) status(v version) Step {
 
 func (g *generator) scale(v version) Step {
 	body := field("spec", field("replicas", document.NewInt(int64(1+g.IntN(3)))))
-	verb := one(g, []string{"APPLY", "MERGE", "EDIT"})
+	verb := one(g, []string{"APPLY", "MERGE", "EDIT", "UPDATE", "STRATEGIC", "JSONPATCH"})
 	s := g.send(verb, v, g.here(v)+"/scale", body)
-	if verb == "APPLY" {
-		v.apiVersion, v.kind = "autoscaling/v1", "Scale"
-		s.Body, s.Force = g.named(v, body), g.chance(40)
+	v.apiVersion, v.kind = "autoscaling/v1", "Scale"
+	switch verb {
+	case "APPLY":
+		s.Body, s.Force = g.named(v, s.Body), g.chance(40)
+	case "UPDATE":
+		s.Body = g.named(v, s.Body)
+	case "JSONPATCH":
+		s.Body = g.operations(body)
 	}
 	return s
 }

@@ -3,6 +3,7 @@ package differential
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,9 @@ func (s Step) request() []byte {
 	if s.DryRun {
 		text.WriteString(" dryRun")
 	}
+	if s.Validation != "" {
+		text.WriteString(" fieldValidation=" + s.Validation)
+	}
 	text.WriteString("\n")
 	if !s.Body.IsAbsent() {
 		text.WriteString("\n" + s.Body.YAML())
@@ -83,6 +87,17 @@ func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar
 		i = end
 	}
 	r.archive.Files = files
+}
+
+// cut leaves out what comes after a step.
+func (r recorded) cut(last int) {
+	i := slices.IndexFunc(r.archive.Files, func(f txtar.File) bool {
+		step, ok := stepNumber(f.Name)
+		return ok && step > last
+	})
+	if i >= 0 {
+		r.archive.Files = r.archive.Files[:i]
+	}
 }
 
 func isStep(name string) bool {

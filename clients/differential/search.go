@@ -42,7 +42,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 		if err != nil {
 			return progress, err
 		}
-		findings, err := pair.Compare(ctx, histories)
+		findings, err := compare(ctx, pair, histories)
 		if ctx.Err() != nil {
 			break // interrupted: what was found until now counts
 		}
@@ -61,6 +61,26 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	return progress, nil
 }
 
+// A server that does not answer in time on a busy machine is asked again: it would be a pity about the hour.
+const (
+	tries    = 5
+	patience = 5 * time.Second
+)
+
+func compare(ctx context.Context, pair Pair, histories []History) (findings []Finding, err error) {
+	for range tries {
+		if findings, err = pair.Compare(ctx, histories); err == nil {
+			return findings, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(patience):
+		}
+	}
+	return nil, err
+}
+
 // draw makes the next histories.
 func (p *Progress) draw(n int) ([]History, error) {
 	var histories []History
@@ -77,7 +97,8 @@ func (p *Progress) draw(n int) ([]History, error) {
 	return histories, nil
 }
 
-// take shrinks a finding if it is of a new sort, before and after.
+// take shrinks a finding if it is of a new sort, before and after. One that does not come back when the same is asked
+// again was a matter of time: owners are in the order of the seconds in which they wrote.
 func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, found func(Finding) error) error {
 	if f.Unusable != "" {
 		p.Unusable++
@@ -88,6 +109,10 @@ func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[stri
 	p.Differing++
 	if seen[f.Signature()] {
 		return nil
+	}
+	again, err := compare(ctx, pair, []History{f.History})
+	if err != nil || !again[0].Differs() {
+		return err
 	}
 	seen[f.Signature()] = true
 	small, err := Shrink(ctx, pair, f)

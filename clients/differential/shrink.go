@@ -27,7 +27,7 @@ const batch = 16
 // shrinkOnce returns the first smaller history that differs in the same way, and nil if there is none.
 func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error) {
 	for candidates := range slices.Chunk(smaller(found), batch) {
-		tried, err := pair.Compare(ctx, candidates)
+		tried, err := compare(ctx, pair, candidates)
 		if err != nil {
 			return nil, err
 		}
@@ -54,9 +54,9 @@ func smaller(found Finding) []History {
 		}
 	}
 	for i, s := range h.Steps {
-		if s.Force || s.DryRun {
+		if s.Force || s.DryRun || s.Validation != "" {
 			plain := s
-			plain.Force, plain.DryRun = false, false
+			plain.Force, plain.DryRun, plain.Validation = false, false, ""
 			all = append(all, h.with(i, plain))
 		}
 		if s.Body.IsAbsent() {

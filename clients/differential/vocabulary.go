@@ -17,6 +17,10 @@ var folder embed.FS
 type kind struct {
 	resource string
 	scale    bool
+	// cluster is for what is in no namespace.
+	cluster bool
+	// protected is for what Kubernetes gives a finalizer of its own.
+	protected bool
 	// stays is for what a garbage collector deletes, of which neither side has one.
 	stays    bool
 	versions []version
@@ -79,8 +83,14 @@ func readFile(name string) (document.Value, error) {
 
 // newKind adds to a kind's own parts those that all have, and, where it says, those of a pod's spec.
 func newKind(text document.Value, common, template []document.Value) kind {
-	k := kind{resource: text.Get("resource").Text(), scale: text.Get("scale").Bool(), stays: text.Get("stays").Bool()}
+	k := kind{
+		resource: text.Get("resource").Text(), scale: text.Get("scale").Bool(), cluster: text.Get("cluster").Bool(),
+		stays: text.Get("stays").Bool(), protected: text.Get("protected").Bool(),
+	}
 	shared := slices.Clone(common)
+	if k.protected {
+		shared = slices.DeleteFunc(shared, func(part document.Value) bool { return !part.Lookup("metadata", "finalizers").IsAbsent() })
+	}
 	if place := itemsOf(text.Get("template")); len(place) > 0 {
 		for _, part := range template {
 			for _, name := range slices.Backward(place) {
@@ -98,12 +108,26 @@ func newKind(text document.Value, common, template []document.Value) kind {
 	return k
 }
 
-// address is where an object is asked for, as scripts write it.
-func (v version) address(resource, name string) string {
-	if v.apiVersion == "v1" {
-		return strings.TrimSuffix(resource+"/"+name, "/")
+// name is that of the object, which is the only one in its namespace, or is named after it.
+func (k kind) name() string {
+	if k.cluster {
+		return "$NAMESPACE-" + objectName
 	}
-	return strings.TrimSuffix(v.apiVersion+" "+resource+"/"+name, "/")
+	return objectName
+}
+
+// address is where an object is asked for, or its collection, as scripts write it.
+func (k kind) address(v version, name string) string {
+	place := strings.TrimSuffix(k.resource+"/"+name, "/")
+	switch {
+	case k.cluster && strings.Contains(v.apiVersion, "/"):
+		return "/apis/" + v.apiVersion + "/" + place
+	case k.cluster:
+		return "/api/" + v.apiVersion + "/" + place
+	case v.apiVersion == "v1":
+		return place
+	}
+	return v.apiVersion + " " + place
 }
 
 func itemsOf(list document.Value) []document.Value {

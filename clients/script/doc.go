@@ -10,6 +10,7 @@
 // Beside testscript's own, scripts have these commands and conditions:
 //
 //   - json FILE|stdout TEMPLATE WANT: the JSONPath TEMPLATE of the document prints WANT
+//   - owners RESOURCE/NAME: prints who owns what in the object, to compare with a file
 //   - eventually PROGRAM ARGS...: the program succeeds within a while
 //   - [cadastre], [kube-apiserver]: the implementation that answers
 //
@@ -18,4 +19,5 @@
 //   - script.go: the run, the environment
 //   - json.go: the command json
 //   - eventually.go: the command eventually
+//   - owners.go: the command owners
 package script

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,20 +21,28 @@ import (
 const KubectlVariable = "CADASTRE_KUBECTL"
 
 // Run runs the scripts in the folder testdata, side by side. UPDATE_SCRIPTS=1 rewrites the files that
-// they compare with.
-func Run(t *testing.T) {
+// they compare with. The programs in the folders are found before others of their name.
+func Run(t *testing.T, folders ...string) {
 	config := target.Config(t)
 	discovery := t.TempDir()
+	if kubectl := os.Getenv(KubectlVariable); kubectl != "" {
+		folders = append(folders, filepath.Dir(kubectl))
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		ContinueOnError:     true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
-		Setup:               func(env *testscript.Env) error { return setUp(t, env, config, discovery) },
-		Condition:           condition,
+		Setup: func(env *testscript.Env) error {
+			path := slices.Concat(folders, []string{env.Getenv("PATH")}) // several scripts are set up at once
+			env.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
+			return setUp(t, env, config, discovery)
+		},
+		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"json":       jsonCommand,
 			"eventually": eventuallyCommand,
+			"owners":     ownersCommand,
 		},
 	})
 }
@@ -76,9 +85,6 @@ func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery str
 	env.Setenv("CACERT", filepath.Join(folder, "ca.crt"))
 	env.Setenv("CURL_HOME", folder)
 	env.Setenv("TZ", "UTC")
-	if kubectl := os.Getenv(KubectlVariable); kubectl != "" {
-		env.Setenv("PATH", filepath.Dir(kubectl)+string(filepath.ListSeparator)+env.Getenv("PATH"))
-	}
 	return nil
 }
 

@@ -5,6 +5,7 @@
 //
 //   - main_test.go: requests and answers
 //   - options_test.go: parameters of reads that can't be, or don't go together
+//   - expired_test.go: what the server has forgotten
 //   - metrics_test.go: as what requests are counted
 //   - warnings_test.go: what is done, and better not done
 package wire

@@ -30,7 +30,11 @@ type server struct {
 
 func connect(t *testing.T) server {
 	t.Helper()
-	config := target.Config(t)
+	return connectTo(t, target.Config(t))
+}
+
+func connectTo(t *testing.T, config *rest.Config) server {
+	t.Helper()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/rules"
 	"github.com/cadastre/cadastre/internal/store"
 )
 
@@ -44,10 +45,16 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.W
 	r.had = holdings(live.Get("spec"))
 	if !obj.IsAbsent() {
 		spec, old := obj.Get("spec"), live.Get("spec")
-		if errs := checkFamilies(spec, old); len(errs) > 0 {
-			return obj, nil, r.invalid(errs)
+		if hasAddress(spec) && !keepsPreference(spec, old) {
+			errs := rules.CheckAddresses(obj, live)
+			if len(errs) == 0 {
+				errs = checkFamilies(spec, old)
+			}
+			if len(errs) > 0 {
+				return obj, nil, r.invalid(errs)
+			}
 		}
-		spec, err := r.address(spec)
+		spec, err := r.address(spec, old)
 		if err != nil {
 			return obj, nil, err
 		}
@@ -69,12 +76,13 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.W
 	return obj, r.writes, nil
 }
 
-// address gives a service its address.
-func (r *reserving) address(spec document.Value) (document.Value, error) {
-	if !hasAddress(spec) || isHeadless(spec) {
+// address gives a service its address. One that has an address can't have another, which is for the rules to say.
+func (r *reserving) address(spec, old document.Value) (document.Value, error) {
+	asked := first(spec.Get("clusterIPs"))
+	if !hasAddress(spec) || isHeadless(spec) || hasAddress(old) && asked != first(old.Get("clusterIPs")) {
 		return spec, nil
 	}
-	if asked := first(spec.Get("clusterIPs")); asked != "" {
+	if asked != "" {
 		if err := r.takeAddress(asked); err != nil {
 			return spec, r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), texts(spec.Get("clusterIPs")),
 				fmt.Sprintf("failed to allocate IP %s: %v", asked, err))})
@@ -100,8 +108,10 @@ func holdings(spec document.Value) []key {
 	if !hasPorts(spec) {
 		return keys
 	}
+	seen := map[int64]bool{}
 	for _, port := range spec.Get("ports").Items() {
-		if n := number(port, "nodePort"); n != 0 && !slices.Contains(keys, portKey(n)) {
+		if n := number(port, "nodePort"); n != 0 && !seen[n] {
+			seen[n] = true
 			keys = append(keys, portKey(n))
 		}
 	}
@@ -114,7 +124,7 @@ func holdings(spec document.Value) []key {
 func (r *reserving) name() string { return r.service.Lookup("metadata", "name").Text() }
 
 func (r *reserving) invalid(errs field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
+	return objects.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
 }
 
 func (r *reserving) failed(err error) error { return apierrors.NewInternalError(err) }

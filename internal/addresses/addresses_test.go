@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -147,5 +148,24 @@ func TestDraw(t *testing.T) {
 	}
 	if got := []int{lowerPart(14, 16, 256), lowerPart(254, 16, 256), lowerPart(1<<20, 16, 256), lowerPart(2768, 32, 128)}; fmt.Sprint(got) != "[0 16 256 86]" {
 		t.Error(got)
+	}
+}
+
+// Many ports cost what they cost; each was compared with each.
+func TestManyPorts(t *testing.T) {
+	all := open(t, "10.0.0.0/24")
+	text := &strings.Builder{}
+	const many = 40_000
+	for i := range many {
+		fmt.Fprintf(text, `,{"name":"p%d","port":%d,"nodePort":%d}`, i, i+1, i+1)
+	}
+	r := request(t, all, "services", "default", `{"metadata":{"name":"many"},"spec":{"type":"NodePort","ports":[`+text.String()[1:]+`]}}`)
+	r.DryRun = true
+	begin := time.Now()
+	if _, err := all.Create(t.Context(), r); !apierrors.IsRequestEntityTooLargeError(err) {
+		t.Errorf("received %v, want that it is too large with its defaults and owners", err)
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }

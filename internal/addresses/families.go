@@ -95,9 +95,6 @@ func isEverywhere(spec document.Value) bool {
 
 // checkFamilies refuses what can't be had here.
 func checkFamilies(spec, old document.Value) (errs field.ErrorList) {
-	if !hasAddress(spec) || keepsPreference(spec, old) {
-		return nil
-	}
 	policy, path := spec.Get("ipFamilyPolicy").Text(), field.NewPath("spec", "ipFamilyPolicy")
 	addresses, families := texts(spec.Get("clusterIPs")), texts(spec.Get("ipFamilies"))
 	refuse := func(isWrong bool, text string) {

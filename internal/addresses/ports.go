@@ -13,18 +13,18 @@ func (r *reserving) ports(spec, old document.Value) (document.Value, error) {
 	var err error
 	if hasPorts(spec) {
 		// What is asked for is taken first, so that it is not drawn for another port.
+		given := nodePorts{isNew: old.IsAbsent(), taken: map[[2]int64]bool{}, of: map[int64]int64{}}
 		for i, port := range spec.Get("ports").Items() {
-			if err := r.takeNodePort(i, spec, port, old.IsAbsent()); err != nil {
+			if err := r.takeNodePort(i, port, given); err != nil {
 				return spec, err
 			}
 		}
-		drawn := map[int64]int64{}
 		spec = withPorts(spec, func(_ int, port document.Value) document.Value {
 			if err != nil || number(port, "nodePort") != 0 || !wantsPorts(spec) {
 				return port
 			}
 			var n int64
-			if n, err = r.nodePort(spec, port, drawn, old.IsAbsent()); err != nil {
+			if n, err = r.nodePort(port, given); err != nil {
 				err = r.failed(fmt.Errorf("failed to allocate a nodePort: %w", err))
 				return port
 			}
@@ -37,17 +37,30 @@ func (r *reserving) ports(spec, old document.Value) (document.Value, error) {
 	return r.healthCheck(spec)
 }
 
+// nodePorts are those that the ports of a service have so far.
+type nodePorts struct {
+	isNew bool
+	taken map[[2]int64]bool // by node port and, if the service is new, port
+	of    map[int64]int64   // the first of each port
+}
+
 // takeNodePort takes the node port that is asked for. A new service may have the same one for
 // ports of the same number, which differ in protocol; an old one for any.
-func (r *reserving) takeNodePort(i int, spec, port document.Value, isNew bool) error {
-	n := number(port, "nodePort")
+func (r *reserving) takeNodePort(i int, port document.Value, given nodePorts) error {
+	n, same := number(port, "nodePort"), number(port, "port")
 	if n == 0 {
 		return nil
 	}
-	for j, other := range spec.Get("ports").Items() {
-		if j < i && number(other, "nodePort") == n && (!isNew || number(other, "port") == number(port, "port")) {
-			return nil
-		}
+	pair := [2]int64{n, same}
+	if !given.isNew {
+		pair[1] = 0
+	}
+	if given.taken[pair] {
+		return nil
+	}
+	given.taken[pair] = true
+	if given.of[same] == 0 {
+		given.of[same] = n
 	}
 	if err := r.takePort(n); err != nil {
 		return r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), n, err.Error())})
@@ -57,20 +70,13 @@ func (r *reserving) takeNodePort(i int, spec, port document.Value, isNew bool) e
 
 // nodePort returns a node port for a port that has none: that of a port with the same number, if
 // the service is new, else another one.
-func (r *reserving) nodePort(spec, port document.Value, drawn map[int64]int64, isNew bool) (int64, error) {
+func (r *reserving) nodePort(port document.Value, given nodePorts) (int64, error) {
 	same := number(port, "port")
-	if isNew {
-		for _, other := range spec.Get("ports").Items() {
-			if n := number(other, "nodePort"); n != 0 && number(other, "port") == same {
-				return n, nil
-			}
-		}
-		if n := drawn[same]; n != 0 {
-			return n, nil
-		}
+	if n := given.of[same]; n != 0 && given.isNew {
+		return n, nil
 	}
 	n, err := r.drawPort()
-	drawn[same] = n
+	given.of[same] = n
 	return n, err
 }
 

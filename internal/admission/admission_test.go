@@ -87,6 +87,65 @@ func TestNothingToAmend(t *testing.T) {
 	}
 }
 
+// TestTaints: nothing is scheduled to a new node, and nobody else is told so.
+func TestTaints(t *testing.T) {
+	const taint = `{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}`
+	node := func(taints string) document.Value {
+		return parse(t, `{"metadata":{"name":"n"},"spec":{"taints":[`+taints+`]}}`)
+	}
+	for has, want := range map[string]string{
+		`{"effect":"NoSchedule","key":"x"}`:                            `{"effect":"NoSchedule","key":"x"},` + taint,
+		`{"effect":"NoExecute","key":"node.kubernetes.io/not-ready"}`:  `{"effect":"NoExecute","key":"node.kubernetes.io/not-ready"},` + taint,
+		`{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}`: taint,
+	} {
+		for live, want := range map[document.Value]document.Value{{}: node(want), node(has): node(has)} {
+			if got, err := ForNodes().Amend(t.Context(), node(has), live); err != nil || !document.Equal(got, want) {
+				t.Errorf("%s, live %s: received %s, %v, want %s", has, live.JSON(), got.JSON(), err, want.JSON())
+			}
+		}
+	}
+	bare := parse(t, `{"metadata":{"name":"n"},"spec":{}}`)
+	if got, err := ForNodes().Amend(t.Context(), bare, document.Value{}); err != nil || !document.Equal(got, node(taint)) {
+		t.Errorf("received %s, %v", got.JSON(), err)
+	}
+}
+
+// TestGrowth: a claim gets more room only from a class that can give it.
+func TestGrowth(t *testing.T) {
+	c := cachetest.Open(t)
+	for name, rest := range map[string]string{"grows": `"allowVolumeExpansion":true,`, "stays": ``} {
+		key := cache.Key{Kind: storageClasses, Name: name}
+		value := `{` + rest + `"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"` + name + `"}}`
+		if _, _, err := c.Commit(t.Context(), store.Write{Key: key.String(), Value: []byte(value)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim := func(room, class string) document.Value {
+		return parse(t, `{"metadata":{"name":"c"},"spec":{"resources":{"requests":{"storage":"`+room+`"}},"storageClassName":"`+class+`"}}`)
+	}
+	annotated := parse(t, `{"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"grows"}},"spec":{"resources":{"requests":{"storage":"2Gi"}}}}`)
+	for _, test := range []struct {
+		name         string
+		before, then document.Value
+		want         error
+	}{
+		{"new", document.Value{}, claim("2Gi", "stays"), nil},
+		{"the same in other words", claim("1Gi", "stays"), claim("1024Mi", "stays"), nil},
+		{"less", claim("2Gi", "stays"), claim("1Gi", "stays"), nil},
+		{"a class that grows", claim("1Gi", "grows"), claim("2Gi", "grows"), nil},
+		{"a class that does not", claim("1Gi", "stays"), claim("2Gi", "stays"), errFixed},
+		{"another class", claim("1Gi", "stays"), claim("2Gi", "grows"), errFixed},
+		{"no such class", claim("1Gi", "gone"), claim("2Gi", "gone"), errFixed},
+		{"no class", claim("1Gi", ""), claim("2Gi", ""), errFixed},
+		{"a class in an annotation", claim("1Gi", "grows"), annotated, nil},
+	} {
+		err := ForClaims(c).MayWrite(t.Context(), test.then, test.before)
+		if test.want == nil && err != nil || test.want != nil && (!apierrors.IsForbidden(err) || !strings.HasSuffix(err.Error(), test.want.Error())) {
+			t.Errorf("%s: received %v, want %v", test.name, err, test.want)
+		}
+	}
+}
+
 // TestPriorities: what a pod gets from its class, or from the default.
 func TestPriorities(t *testing.T) {
 	system := map[string]string{"low": `"value":-5,"preemptionPolicy":"Never"`, "plain": `"value":9`}

@@ -4,5 +4,7 @@
 // # Where to look
 //
 //	pods.go        what pods get: tolerations, and a priority
+//	claims.go      which claims of volumes may have more
+//	nodes.go       what nodes get: a taint
 //	priorities.go  classes of priority
 package admission

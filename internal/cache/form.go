@@ -9,6 +9,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/packed"
 )
 
 // Form is something that objects can be made into: parsed, or in another encoding. A program
@@ -121,6 +122,45 @@ func (o *Object) Parsed() (apply.Object, error) {
 		return apply.Object{}, fmt.Errorf("cache: %s: %w", o.key, err)
 	}
 	return v.(apply.Object), nil
+}
+
+var inProtobuf = NewForm(func(o *Object) (any, int, error) {
+	doc, err := document.ParseJSONLimited(o.AppendJSON(nil), document.Limits{MaxBytes: -1})
+	if err != nil {
+		return nil, 0, err
+	}
+	made, err := packed.Protobuf(doc)
+	return made, made.Memory(), err
+})
+
+// Protobuf returns the object in protobuf. It fails with a *packed.NoTypeError if its kind has none.
+func (o *Object) Protobuf() (packed.Object, error) {
+	v, err := o.As(inProtobuf)
+	if err != nil {
+		return packed.Object{}, fmt.Errorf("cache: %s: %w", o.key, err)
+	}
+	return v.(packed.Object), nil
+}
+
+var inCBOR = NewForm(func(o *Object) (any, int, error) {
+	doc, err := document.ParseJSONLimited(o.AppendJSON(nil), document.Limits{MaxBytes: -1})
+	if err != nil {
+		return nil, 0, err
+	}
+	made, err := packed.CBOR(doc)
+	if err != nil {
+		return nil, 0, err
+	}
+	return made, made.Memory(), nil
+})
+
+// CBOR returns the object in CBOR.
+func (o *Object) CBOR() (*packed.CBORObject, error) {
+	v, err := o.As(inCBOR)
+	if err != nil {
+		return nil, fmt.Errorf("cache: %s: %w", o.key, err)
+	}
+	return v.(*packed.CBORObject), nil
 }
 
 // forms knows which objects have forms, and lets go of them: of those that nobody has asked

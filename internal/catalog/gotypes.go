@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/packed"
 )
 
 // goTypes finds the Go types of kinds, and the kinds of Go types. It knows those that Kubernetes
@@ -14,7 +14,7 @@ import (
 type goTypes struct{ scheme *runtime.Scheme }
 
 // newGoTypes makes it, which costs milliseconds: nothing is done before documents are asked for.
-func newGoTypes() goTypes { return goTypes{codec.GoTypes()} }
+func newGoTypes() goTypes { return goTypes{packed.GoTypes()} }
 
 // of returns the Go type of a kind.
 func (g goTypes) of(gvk schema.GroupVersionKind) (reflect.Type, bool) {

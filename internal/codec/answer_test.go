@@ -79,6 +79,32 @@ func TestForPeople(t *testing.T) {
 	}
 }
 
+// An object can be so deep that to indent it takes thousands of times its size.
+func TestDifferenceWhatNobodyCanReadIsNotIndented(t *testing.T) {
+	must := append2(t)
+	deep := func(levels int) raw {
+		return raw(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
+	}
+	for text, want := range map[string]int{`{"a":[1,2]}`: 2 + 4 + 4 + 2, `{"a":"[[\"[[,","b":1}`: 2 + 2} {
+		if got := indentation([]byte(text)); got != want {
+			t.Errorf("%s has an indentation of %d bytes, want %d", text, got, want)
+		}
+	}
+	for levels, isIndented := range map[int]bool{1: true, 10: true, 5000: false} {
+		var want bytes.Buffer
+		if err := json.Indent(&want, []byte(deep(levels)), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if !isIndented {
+			want.Reset()
+			want.WriteString(string(deep(levels)) + "\n")
+		}
+		if got := must(AppendObject(nil, View{Format: Format{Pretty: true}}, deep(levels))); got != want.String() {
+			t.Errorf("%d levels: received %d bytes that begin with %.100q, want %d that begin with %.100q", levels, len(got), got, want.Len(), want.String())
+		}
+	}
+}
+
 func TestAppendList(t *testing.T) {
 	must := append2(t)
 	bareWeb := strings.Replace(web, `"apiVersion":"apps/v1","kind":"Deployment",`, "", 1)
@@ -124,20 +150,21 @@ func TestWithoutType(t *testing.T) {
 }
 
 func TestEvents(t *testing.T) {
+	must := append2(t)
 	events, err := NewEvents(View{Format: Format{Pretty: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := events.Append(nil, "ADDED", raw(config))
-	got = events.AppendBookmark(got, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12})
-	got = events.AppendBookmark(got, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true})
-	got = events.AppendError(got, apierrors.NewResourceExpired("too old"))
+	got := must(events.Append(nil, "ADDED", raw(config)))
+	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12}))
+	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true}))
+	got += must(events.AppendError(nil, apierrors.NewResourceExpired("too old")))
 	want := `{"type":"ADDED","object":` + config + `}
 {"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"12"}}}
 {"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}}
 {"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old","reason":"Expired","code":410}}
 `
-	if string(got) != want {
+	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if _, err := NewEvents(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {

@@ -50,7 +50,7 @@ func BenchmarkList(b *testing.B) {
 }
 
 func BenchmarkNegotiate(b *testing.B) {
-	for name, header := range map[string]string{"kubectl": acceptTable, "json": acceptJSON, "read": "application/vnd.kubernetes.protobuf,application/json"} {
+	for name, header := range map[string]string{"kubectl": kubectlAccept, "json": "application/json", "typed": "application/vnd.kubernetes.protobuf,application/json"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

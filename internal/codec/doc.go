@@ -34,7 +34,9 @@
 //	event.go          events of watches
 //	stream.go         long lists, piece by piece
 //	status.go         errors
-//	protobuf.go       objects that were sent as protobuf; gotypes.go, the Go types for it
+//	drop.go           what a client can do without; asked.go, the headers that were read before
+//	packed.go         protobuf and CBOR
+//	bodies.go         objects that were sent as protobuf or CBOR
 //	partial.go        objects of which only the metadata is left
 //	render.go         YAML, and JSON for people
 //	members.go        finds members in the text of an object

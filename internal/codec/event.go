@@ -26,16 +26,15 @@ func NewEvents(v View) (*Events, error) {
 // View returns how the events are written; Now may be changed between events.
 func (e *Events) View() *View { return &e.view }
 
-// Shared reports whether all watches of the same format get the same bytes for an event, so that
-// they can be made once for all of them.
-func (e *Events) Shared() bool { return e.view.Shape != Table }
-
 // Append appends an event: ADDED, MODIFIED or DELETED, and the object.
-func (e *Events) Append(dst []byte, event string, o Object) []byte {
+func (e *Events) Append(dst []byte, event string, o Object) ([]byte, error) {
+	defer func() { e.told = true }()
+	if e.view.isPacked() {
+		return e.appendPacked(dst, event, o)
+	}
 	dst = appendFrame(dst, event)
 	dst = appendShaped(dst, &e.view, o, e.told)
-	e.told = true
-	return append(dst, "}\n"...)
+	return append(dst, "}\n"...), nil
 }
 
 // Bookmark is an event that only tells how far a watch has come.
@@ -48,7 +47,7 @@ type Bookmark struct {
 }
 
 // AppendBookmark appends a bookmark. It looks like an object that has only metadata.
-func (e *Events) AppendBookmark(dst []byte, b Bookmark) []byte {
+func (e *Events) AppendBookmark(dst []byte, b Bookmark) ([]byte, error) {
 	return e.Append(dst, "BOOKMARK", b)
 }
 
@@ -70,12 +69,16 @@ func (b Bookmark) AppendJSON(dst []byte) []byte {
 func (b Bookmark) JSONSize() int { return 160 + len(b.Kind) + len(b.APIVersion) }
 
 // AppendError appends the event that ends a watch because of an error.
-func (e *Events) AppendError(dst []byte, err error) []byte {
+func (e *Events) AppendError(dst []byte, err error) ([]byte, error) {
 	status := StatusOf(err)
+	e.told = true
+	if e.view.isPacked() {
+		whole := Events{view: View{Format: Format{Media: e.view.Media}}}
+		return whole.appendPacked(dst, "ERROR", jsonText(appendStatus(nil, &status)))
+	}
 	dst = appendFrame(dst, "ERROR")
 	dst = appendStatus(dst, &status)
-	e.told = true
-	return append(dst, "}\n"...)
+	return append(dst, "}\n"...), nil
 }
 
 func appendFrame(dst []byte, event string) []byte {

@@ -7,9 +7,11 @@ type Media uint8
 const (
 	JSON Media = iota
 	YAML
+	Protobuf
+	CBOR
 )
 
-var mediaTypes = [...]string{JSON: "application/json", YAML: "application/yaml"}
+var mediaTypes = [...]string{JSON: "application/json", YAML: "application/yaml", Protobuf: "application/vnd.kubernetes.protobuf", CBOR: "application/cbor"}
 
 // String returns the media type.
 func (m Media) String() string { return mediaTypes[m] }
@@ -57,7 +59,25 @@ type Format struct {
 	Shape  Shape
 	Meta   MetaVersion // of shapes other than Whole
 	Pretty bool        // for people; only JSON, and never in watches
+	Drop   bool        // managedFields are left out
 }
 
 // ContentType returns the header of an answer in the format.
 func (f Format) ContentType() string { return f.Media.String() }
+
+// StreamType returns the header of a watch in the format.
+func (f Format) StreamType() string {
+	switch f.Media {
+	case Protobuf:
+		return "application/vnd.kubernetes.protobuf;stream=watch"
+	case CBOR:
+		return cborSequence
+	}
+	return f.Media.String()
+}
+
+// cborSequence is what a watch in CBOR is: one item after the other.
+const cborSequence = "application/cbor-seq"
+
+// canStream reports whether there are watches in a media.
+func (m Media) canStream() bool { return m != YAML }

@@ -25,38 +25,34 @@ type List struct {
 
 // AppendList appends the answer that is a list. The objects are gone through twice.
 func AppendList[O Object](dst []byte, v View, l List, objects iter.Seq[O]) ([]byte, error) {
-	switch v.Shape {
-	case Partial:
+	switch {
+	case v.Shape == Partial:
 		return dst, notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + l.Kind + ")")
-	case PartialList:
-		return v.finish(dst, func(dst []byte) []byte { return appendPartialList(dst, v.Meta, l, objects) })
-	case Table:
+	case v.isPacked():
+		return appendPackedList(dst, &v, l, objects)
+	case v.Shape == PartialList:
+		return v.finish(dst, func(dst []byte) []byte { return appendPartialList(dst, &v, l, objects) })
+	case v.Shape == Table:
 		return v.finish(dst, func(dst []byte) []byte { return AppendTable(dst, v, l, objects) })
 	}
-	return v.finish(dst, func(dst []byte) []byte { return appendWholeList(dst, l, objects) })
+	return v.finish(dst, func(dst []byte) []byte { return appendWholeList(dst, &v, l, objects) })
 }
 
-func appendWholeList[O Object](dst []byte, l List, objects iter.Seq[O]) []byte {
+func appendWholeList[O Object](dst []byte, v *View, l List, objects iter.Seq[O]) []byte {
 	dst = slices.Grow(dst, listSize(l, objects))
-	dst = appendType(dst, l.Kind, l.APIVersion)
-	dst = l.appendMetadata(dst)
-	dst = append(dst, `,"items":[`...)
+	dst = AppendListHead(dst, l)
 	before := len(dst)
 	for o := range objects {
 		if len(dst) > before {
 			dst = append(dst, ',')
 		}
-		start := len(dst)
-		dst = o.AppendJSON(dst)
-		if !l.TypedItems {
-			dst = dst[:start+len(withoutType(dst[start:]))]
-		}
+		dst = AppendItem(dst, v, l, o)
 	}
 	return append(dst, "]}"...)
 }
 
-func appendPartialList[O Object](dst []byte, meta MetaVersion, l List, objects iter.Seq[O]) []byte {
-	dst = appendTypeOf(dst, PartialList, meta)
+func appendPartialList[O Object](dst []byte, v *View, l List, objects iter.Seq[O]) []byte {
+	dst = appendTypeOf(dst, PartialList, v.Meta)
 	dst = l.appendMetadata(dst)
 	dst = append(dst, `,"items":[`...)
 	before := len(dst)
@@ -64,7 +60,7 @@ func appendPartialList[O Object](dst []byte, meta MetaVersion, l List, objects i
 		if len(dst) > before {
 			dst = append(dst, ',')
 		}
-		dst = appendPartial(dst, meta, o)
+		dst = v.appendPartial(dst, o)
 	}
 	return append(dst, "]}"...)
 }

@@ -24,34 +24,30 @@ const (
 	Fixed
 )
 
-// Headers that need no reading; the first is what kubectl get sends.
-const (
-	acceptTable = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
-	acceptTyped = "application/vnd.kubernetes.protobuf,application/json" // what typed clients send
-	acceptAny   = "*/*"
-	acceptJSON  = "application/json"
-)
-
 // Negotiate returns the format that an Accept header asks for, or an error with the status 406 if
-// there is none. Clauses are tried by their weight and then in their order; what we can't write,
-// such as protobuf, is passed over. Whether the answer is for people depends on more than the header:
-// see Pretty.
+// there is none. Clauses are tried by their weight and then in their order. Whether the answer is for people
+// depends on more than the header: see Pretty.
 func Negotiate(accept string, endpoint Endpoint) (Format, error) {
-	switch accept {
-	case "", acceptJSON, acceptTyped, acceptAny:
-		return Format{}, nil
-	case acceptTable:
-		if endpoint == Fixed {
-			return Format{}, nil
-		}
-		return Format{Shape: Table}, nil
+	asked := question{accept, endpoint}
+	if format, ok := answered.find(asked); ok {
+		return format, nil
 	}
-	return negotiate(accept, endpoint)
+	format, err := negotiate(accept, endpoint)
+	if err == nil {
+		answered.add(asked, format)
+	}
+	return format, err
 }
 
-// negotiate is Negotiate for headers that must be read.
+// negotiate is Negotiate for headers that nobody has sent before.
 func negotiate(accept string, endpoint Endpoint) (Format, error) {
-	for _, clause := range goautoneg.ParseAccept(accept) {
+	if accept == "" {
+		return Format{}, nil
+	}
+	for _, clause := range goautoneg.ParseAccept(joinDrops(accept)) {
+		if endpoint == Watch && clause.Type+"/"+clause.SubType == cborSequence {
+			clause.SubType = "cbor" // who means the sequence may say so
+		}
 		for media := range Media(len(mediaTypes)) {
 			if !covers(&clause, media) {
 				continue
@@ -60,14 +56,24 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 			switch {
 			case !ok:
 				continue
-			case endpoint == Watch && media != JSON:
+			case endpoint == Watch && !media.canStream():
 				// The first clause that fits counts, even if it can't be streamed.
-				return Format{}, notAcceptable(JSON.String() + ";stream=watch")
+				return Format{}, notAcceptable(streamTypes()...)
 			}
 			return format, nil
 		}
 	}
 	return Format{}, notAcceptable(mediaTypes[:]...)
+}
+
+// streamTypes are the media that watches can be written in.
+func streamTypes() (types []string) {
+	for media, name := range mediaTypes {
+		if Media(media).canStream() {
+			types = append(types, name+";stream=watch")
+		}
+	}
+	return types
 }
 
 // covers reports whether a clause means a media type, perhaps among others.
@@ -85,13 +91,13 @@ func covers(clause *goautoneg.Accept, media Media) bool {
 // clauseFormat returns the format that the parameters of a clause ask for; ok is false if the
 // endpoint doesn't have it. Parameters that nobody knows mean nothing.
 func clauseFormat(params map[string]string, media Media, endpoint Endpoint) (f Format, ok bool) {
-	if stream := params["stream"]; stream != "" && (stream != "watch" || media != JSON) {
+	if stream := params["stream"]; stream != "" && (stream != "watch" || !media.canStream()) {
 		return f, false
 	}
 	if version := params["sv"]; version != "" && (endpoint == Fixed || version != "v1") {
 		return f, false
 	}
-	f = Format{Media: media, Pretty: params["pretty"] == "1"}
+	f = Format{Media: media, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && dropsManagedFields(params["drop"])}
 	as, hasAs := params["as"]
 	group, hasGroup := params["g"]
 	version, hasVersion := params["v"]
@@ -112,6 +118,7 @@ func clauseFormat(params map[string]string, media Media, endpoint Endpoint) (f F
 	switch as {
 	case "Table":
 		f.Shape = Table
+		return f, !f.isPacked()
 	case "PartialObjectMetadata":
 		f.Shape = Partial
 	case "PartialObjectMetadataList":

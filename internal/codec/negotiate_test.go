@@ -44,12 +44,16 @@ func TestNegotiateAsKubernetes(t *testing.T) {
 	}
 }
 
-// TestNegotiateFast compares the headers that need no reading with reading them.
-func TestNegotiateFast(t *testing.T) {
-	for _, header := range []string{acceptAny, acceptJSON, acceptTable} {
-		for name, endpoint := range endpointNames {
-			if fast, plain := describe(Negotiate(header, endpoint)), describe(negotiate(header, endpoint)); fast != plain {
-				t.Errorf("%s at %s: %s, and when it is read %s", header, name, fast, plain)
+// kubectlAccept is what kubectl get sends.
+const kubectlAccept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
+
+// TestNegotiateAgain reads no header twice.
+func TestNegotiateAgain(t *testing.T) {
+	for _, header := range []string{"", "*/*", "application/json", kubectlAccept, "application/json;drop=metadata.managedFields"} {
+		for _, endpoint := range endpointNames {
+			first, _ := Negotiate(header, endpoint)
+			if again, _ := Negotiate(header, endpoint); again != first {
+				t.Errorf("%s: %+v, and then %+v", header, first, again)
 			}
 			if n := testing.AllocsPerRun(10, func() { _, _ = Negotiate(header, endpoint) }); n != 0 {
 				t.Errorf("%s allocates %v times", header, n)
@@ -59,14 +63,15 @@ func TestNegotiateFast(t *testing.T) {
 }
 
 func TestNotAcceptable(t *testing.T) {
-	_, err := Negotiate("application/vnd.kubernetes.protobuf", Objects)
-	if s := StatusOf(err); s.Code != 406 || s.Reason != "NotAcceptable" || s.Message != "only the following media types are accepted: application/json, application/yaml" {
+	_, err := Negotiate("text/html", Objects)
+	if s := StatusOf(err); s.Code != 406 || s.Reason != "NotAcceptable" ||
+		s.Message != "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor" {
 		t.Errorf("%+v", s)
 	}
-	if f := NegotiateStatus("application/vnd.kubernetes.protobuf", "", ""); f != (Format{Pretty: true}) {
+	if f := NegotiateStatus("text/html", "", ""); f != (Format{Pretty: true}) {
 		t.Errorf("an error is told as %+v", f)
 	}
-	if f := NegotiateStatus(acceptTable, "", "curl/8"); f != (Format{Pretty: true}) {
+	if f := NegotiateStatus(kubectlAccept, "", "curl/8"); f != (Format{Pretty: true}) {
 		t.Errorf("an error is told to curl as %+v", f)
 	}
 }
@@ -90,6 +95,57 @@ func TestPretty(t *testing.T) {
 	} {
 		if got := Pretty(test.query, test.agent); got != test.want {
 			t.Errorf("?%s by %s: %v, want %v", test.query, test.agent, got, test.want)
+		}
+	}
+}
+
+// TestDrop reads what clients can do without.
+func TestDrop(t *testing.T) {
+	for _, test := range []struct {
+		accept string
+		want   bool
+	}{
+		{"application/json", false},
+		{"application/json;drop=metadata.managedFields", true},
+		{"application/yaml;drop=metadata.managedFields", true},
+		{"application/cbor;drop=metadata.managedFields", true},
+		{"application/vnd.kubernetes.protobuf;drop=metadata.managedFields", true},
+		{"*/*;drop=metadata.managedFields", true},
+		{"application/json; drop = metadata.managedFields", true},
+		{`application/json;drop="metadata.managedFields"`, true},
+		{`application/json;DROP=metadata.managedFields`, true},
+		{"application/json;drop=metadata.managedFields;as=Table;v=v1;g=meta.k8s.io", true},
+		{"application/json;drop=metadata.annotations+metadata.managedFields", true},
+		{"application/json;drop=metadata.managedFields+metadata.annotations", true},
+		{`application/json;drop="metadata.annotations + metadata.managedFields"`, true},
+		{"application/json;drop=metadata.annotations;drop=metadata.managedFields", true},
+		{"application/json;drop=metadata.managedFields;drop=metadata.annotations", true},
+		{"application/json;drop=metadata.managedFields;q=0.5", true},
+		{"application/json;drop=", false},
+		{"application/json;drop", false},
+		{"application/json;drop=+", false},
+		{"application/json;drop=managedFields", false},
+		{"application/json;drop=metadata.managedfields", false},
+		{"application/json;drop=metadata.managedFields.", false},
+		{"application/json;drop=metadata", false},
+		{"application/json;dropped=metadata.managedFields", false},
+		{"application/json;drop=metadata.managedFields,application/yaml", true},
+		{"application/json,application/yaml;drop=metadata.managedFields", false},
+		{"text/html;drop=metadata.managedFields,application/json", false},
+		{"application/json;q=0.1;drop=metadata.managedFields,application/yaml", false},
+		{"application/yaml;q=0.1,application/json;drop=metadata.managedFields", true},
+	} {
+		for name, endpoint := range endpointNames {
+			f, err := Negotiate(test.accept, endpoint)
+			if err != nil {
+				if endpoint != Objects {
+					continue // tables of what has one shape, YAML of watches
+				}
+				t.Errorf("%s: %v", test.accept, err)
+			}
+			if want := test.want && endpoint != Fixed; f.Drop != want {
+				t.Errorf("Accept: %s at %s: dropped %v, want %v", test.accept, name, f.Drop, want)
+			}
 		}
 	}
 }

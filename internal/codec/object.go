@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/packed"
 )
 
 // Object is what answers are made of.
@@ -22,6 +23,17 @@ type Documented interface {
 	Document() document.Value
 }
 
+// Packer is an Object that has itself in binary encodings.
+type Packer interface {
+	Protobuf() (packed.Object, error)
+	CBOR() (*packed.CBORObject, error)
+}
+
+// Dropper is an Object that has managedFields, and can leave them out.
+type Dropper interface {
+	AppendJSONWithoutManagedFields(dst []byte) []byte
+}
+
 // View is what an answer depends on besides the objects.
 type View struct {
 	Format
@@ -37,7 +49,20 @@ func AppendObject(dst []byte, v View, o Object) ([]byte, error) {
 	if v.Shape == PartialList {
 		return dst, notAcceptableError("you requested PartialObjectMetadataList, but the requested object is not a list")
 	}
+	if v.isPacked() {
+		return v.appendPacked(dst, o)
+	}
 	return v.finish(dst, func(dst []byte) []byte { return appendShaped(dst, &v, o, false) })
+}
+
+// appendJSON appends an object as it is, or without managedFields.
+func appendJSON[O Object](dst []byte, drop bool, o O) []byte {
+	if drop {
+		if d, ok := any(o).(Dropper); ok {
+			return d.AppendJSONWithoutManagedFields(dst)
+		}
+	}
+	return o.AppendJSON(dst)
 }
 
 // appendShaped appends an object in the shape of a view.
@@ -46,7 +71,7 @@ func appendShaped(dst []byte, v *View, o Object, noHeaders bool) []byte {
 	case Table:
 		return appendObjectTable(dst, v, o, noHeaders)
 	case Partial:
-		return appendPartial(dst, v.Meta, o)
+		return v.appendPartial(dst, o)
 	}
-	return o.AppendJSON(dst)
+	return appendJSON(dst, v.Drop, o)
 }

@@ -4,11 +4,11 @@ import "github.com/cadastre/cadastre/document"
 
 // appendPartial appends an object's PartialObjectMetadata: all of its metadata, and nothing else.
 // The object is written where its metadata will be, and the rest of it cut off again.
-func appendPartial(dst []byte, meta MetaVersion, o Object) []byte {
-	dst = appendTypeOf(dst, Partial, meta)
+func (v *View) appendPartial(dst []byte, o Object) []byte {
+	dst = appendTypeOf(dst, Partial, v.Meta)
 	dst = append(dst, `,"metadata":`...)
 	start := len(dst)
-	dst = o.AppendJSON(dst)
+	dst = appendJSON(dst, v.Drop, o)
 	dst = append(dst[:start], metadataOf(dst[start:])...)
 	return append(dst, '}')
 }

@@ -11,9 +11,9 @@ func AppendListHead(dst []byte, l List) []byte {
 }
 
 // AppendItem appends an object of a list.
-func AppendItem(dst []byte, l List, o Object) []byte {
+func AppendItem[O Object](dst []byte, v *View, l List, o O) []byte {
 	start := len(dst)
-	dst = o.AppendJSON(dst)
+	dst = appendJSON(dst, v.Drop, o)
 	if l.TypedItems {
 		return dst
 	}

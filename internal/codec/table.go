@@ -48,7 +48,7 @@ func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []by
 	dst = v.Columns.appendHeader(dst, false)
 	dst = append(dst, `,"rows":`...)
 	if v.Columns.order != nil {
-		objects = sorted(v.Columns, w, objects)
+		objects = sorted(&v, w, objects)
 	}
 	start := len(dst)
 	for o := range objects {
@@ -57,7 +57,7 @@ func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []by
 		} else {
 			dst = append(dst, '[')
 		}
-		w.read(o)
+		w.read(&v, o)
 		dst = w.appendRow(dst, &v)
 	}
 	switch {
@@ -75,7 +75,7 @@ func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []by
 func appendObjectTable(dst []byte, v *View, o Object, noHeaders bool) []byte {
 	w := tableWriters.Get().(*tableWriter)
 	defer w.release()
-	w.read(o)
+	w.read(v, o)
 	dst = appendTypeOf(dst, Table, v.Meta)
 	dst = append(dst, `,"metadata":{`...)
 	if version, ok := findMember(w.metadata, "resourceVersion"); ok {
@@ -104,15 +104,15 @@ type place struct {
 }
 
 // sorted returns the objects of a list in the order that the columns want.
-func sorted[O Object](c *Columns, w *tableWriter, objects iter.Seq[O]) iter.Seq[O] {
+func sorted[O Object](v *View, w *tableWriter, objects iter.Seq[O]) iter.Seq[O] {
 	type placed struct {
 		object O
 		place
 	}
 	var all []placed
 	for o := range objects {
-		w.read(o)
-		at := c.order(&w.row)
+		w.read(v, o)
+		at := v.Columns.order(&w.row)
 		at.name = strings.Clone(at.name) // its text is written over by the next object's
 		all = append(all, placed{o, at})
 	}
@@ -154,9 +154,9 @@ func (w *tableWriter) forget() {
 }
 
 // read makes an object the one of the row, null if it can't be parsed.
-func (w *tableWriter) read(o Object) {
+func (w *tableWriter) read(v *View, o Object) {
 	w.forget()
-	w.text = o.AppendJSON(w.text[:0])
+	w.text = appendJSON(w.text[:0], v.Drop, o)
 	w.metadata = metadataOf(w.text)
 	if d, ok := o.(Documented); ok {
 		w.row.object = d.Document()

@@ -66,10 +66,11 @@ func TestTableEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tables []metav1.Table
-	text := events.Append(nil, "ADDED", raw(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"4"}}`))
-	text = events.Append(text, "DELETED", raw(config))
-	text = events.AppendBookmark(text, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true})
-	for line := range strings.Lines(string(text)) {
+	must := append2(t)
+	text := must(events.Append(nil, "ADDED", raw(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"4"}}`)))
+	text += must(events.Append(nil, "DELETED", raw(config)))
+	text += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true}))
+	for line := range strings.Lines(text) {
 		var event struct{ Object metav1.Table }
 		decode(t, line, &event)
 		tables = append(tables, event.Object)

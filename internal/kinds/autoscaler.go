@@ -61,7 +61,7 @@ func autoscalerV1(doc document.Value) document.Value {
 		conditions = append(conditions, c)
 	}
 	annotations = keep(annotations, conditionsAnnotation, conditions)
-	spec = spec.Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
+	spec = withTarget(spec).Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
 	status = status.Without("currentMetrics").Without("conditions").With("currentCPUUtilizationPercentage", current)
 	status = withZero(withZero(status, "currentReplicas"), "desiredReplicas")
 	return withAnnotations(doc, annotations).With("spec", spec).With("status", status)
@@ -88,7 +88,7 @@ func autoscalerV2(doc document.Value) document.Value {
 		currents = append(currents, cpuMetric("current", percentage, false))
 	}
 	conditions, _ := kept(annotations, conditionsAnnotation)
-	spec = spec.Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
+	spec = withTarget(spec).Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
 	spec = spec.With("behavior", behaviorOf(annotations.Get(behaviorAnnotation).Text()))
 	status = withZero(status.Without("currentCPUUtilizationPercentage"), "desiredReplicas")
 	if n, ok := status.Get("currentReplicas").Int64(); ok && n == 0 {
@@ -102,6 +102,22 @@ func autoscalerV2(doc document.Value) document.Value {
 		status = status.With("conditions", document.NewList(conditions...))
 	}
 	return withAnnotations(doc, withoutKept(annotations)).With("spec", spec).With("status", status)
+}
+
+// withTarget returns a spec with what every autoscaler must have: where an applier has given it up, Kubernetes sees
+// that it is there with nothing in it once it has converted the object, and takes it for kept.
+func withTarget(spec document.Value) document.Value {
+	spec = withZero(spec, "maxReplicas")
+	target := spec.Get("scaleTargetRef")
+	if !target.Get("kind").IsAbsent() && !target.Get("name").IsAbsent() {
+		return spec
+	}
+	for _, name := range []string{"kind", "name"} {
+		if target.Get(name).IsAbsent() {
+			target = target.With(name, document.NewString(""))
+		}
+	}
+	return spec.With("scaleTargetRef", target)
 }
 
 func withZero(status document.Value, name string) document.Value {
@@ -141,7 +157,17 @@ func withAnnotations(doc, annotations document.Value) document.Value {
 	if annotations.Len() == 0 {
 		annotations = document.Value{}
 	}
-	return put(doc, annotations, "metadata", "annotations")
+	return withoutEmpty(put(doc, annotations, "metadata", "annotations"))
+}
+
+// withoutEmpty leaves out what is empty in the metadata: Kubernetes loses it when it converts an object.
+func withoutEmpty(doc document.Value) document.Value {
+	for _, name := range []string{"finalizers", "labels", "ownerReferences"} {
+		if v := doc.Lookup("metadata", name); !v.IsAbsent() && isNothing(v) {
+			doc = put(doc, document.Value{}, "metadata", name)
+		}
+	}
+	return doc
 }
 
 func withoutKept(annotations document.Value) document.Value {

@@ -3,7 +3,6 @@ package kinds
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/schema"
@@ -45,7 +44,6 @@ type Kind struct {
 
 	prepare preparer
 	fold    folder
-	engines atomic.Pointer[[]endpointEngine]
 }
 
 // Singular is what one object of the kind is called.

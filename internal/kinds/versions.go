@@ -2,7 +2,6 @@ package kinds
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cadastre/cadastre/apply"
@@ -83,35 +82,8 @@ type EngineOptions struct {
 	Default func(document.Value) document.Value
 }
 
-// Engine returns the engine of an endpoint. It is made when it is first asked for, with the options
-// that are given then.
+// Engine makes the engine of an endpoint. Whoever keeps it has one for each version: defaults are of a version.
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
-	for {
-		made := k.engines.Load()
-		if made != nil {
-			if i := slices.IndexFunc(*made, func(e endpointEngine) bool { return e.endpoint == endpoint }); i >= 0 {
-				return (*made)[i].engine, nil
-			}
-		}
-		engine, err := k.newEngine(endpoint, o)
-		if err != nil {
-			return nil, err
-		}
-		var now []endpointEngine
-		if made != nil {
-			now = slices.Clone(*made)
-		}
-		now = append(now, endpointEngine{endpoint, engine})
-		k.engines.CompareAndSwap(made, &now) // who comes second takes that of the first
-	}
-}
-
-type endpointEngine struct {
-	endpoint string
-	engine   *apply.Engine
-}
-
-func (k *Kind) newEngine(endpoint string, o EngineOptions) (*apply.Engine, error) {
 	if endpoint == scaleEndpoint {
 		t, ok := BuiltinTopology("autoscaling", "v1", "Scale")
 		if !ok || !k.HasScale {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/cadastre/cadastre/apply"
@@ -81,35 +80,43 @@ func TestStored(t *testing.T) {
 
 func TestEngine(t *testing.T) {
 	k := builtin(t, "deployments.apps")
-	engines := make([]*apply.Engine, 8)
-	var wait sync.WaitGroup
-	for i := range engines {
-		wait.Go(func() { engines[i], _ = k.Engine("", EngineOptions{}) })
-	}
-	wait.Wait()
-	for _, e := range engines {
-		if e == nil || e != engines[0] {
-			t.Fatal("there is more than one engine")
-		}
+	main, err := k.Engine("", EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	status, err := k.Engine("status", EngineOptions{})
-	if err != nil || status == engines[0] {
-		t.Error(status, err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, test := range []struct {
 		engine *apply.Engine
 		want   string
-	}{{engines[0], `{"f:spec":{"f:paused":{}}}`}, {status, `{"f:status":{"f:replicas":{}}}`}} {
+	}{{main, `{"f:spec":{"f:paused":{}}}`}, {status, `{"f:status":{"f:replicas":{}}}`}} {
 		config := parse(t, `{apiVersion: apps/v1, kind: Deployment, spec: {paused: true}, status: {replicas: 1}}`)
 		r, err := test.engine.Apply(apply.Object{}, config, apply.Request{Manager: "ci", Version: "apps/v1"})
 		if err != nil || len(r.Object.Entries) != 1 || r.Object.Entries[0].FieldsV1 != test.want {
 			t.Errorf("%v %v, want %s", r.Object.Entries, err, test.want)
 		}
 	}
-	if allocs := testing.AllocsPerRun(100, func() { _, _ = k.Engine("status", EngineOptions{}) }); allocs > 0 {
-		t.Errorf("%v allocations", allocs)
-	}
 	if _, err := builtin(t, "pods").Engine("scale", EngineOptions{}); err == nil {
 		t.Error("pods have no scale")
+	}
+}
+
+// TestEnginesHaveTheirOwnOptions: what one version, or one server, asks of an engine is not what the next one gets.
+func TestEnginesHaveTheirOwnOptions(t *testing.T) {
+	k := builtin(t, "horizontalpodautoscalers.autoscaling")
+	config := parse(t, `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: {minReplicas: {k8s_io__value: unset}}}`)
+	for _, name := range []string{"a", "b"} {
+		engine, err := k.Engine("", EngineOptions{Unset: true, Default: func(doc document.Value) document.Value {
+			return put(doc, document.NewString(name), "metadata", "annotations", "default")
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.Apply(apply.Object{}, config, apply.Request{Manager: "ci", Version: "autoscaling/v2"})
+		if got := r.Object.Document.Lookup("metadata", "annotations", "default").Text(); err != nil || got != name {
+			t.Errorf("received the default %q, %v, want %q", got, err, name)
+		}
 	}
 }

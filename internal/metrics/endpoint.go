@@ -19,6 +19,7 @@ type Endpoint struct {
 	answered    atomic.Pointer[answered]
 	codes       atomic.Pointer[[]codeCounter] // replaced, not changed
 	longRunning atomic.Pointer[prometheus.Gauge]
+	dropped     atomic.Pointer[prometheus.Counter]
 	deprecated  atomic.Bool
 }
 
@@ -83,6 +84,17 @@ func (e *Endpoint) LongRunning(change int) {
 // or too slow, or nobody waits for it any more. It is counted by Done as well.
 func (e *Endpoint) Terminated(code int) {
 	e.families.terminations.WithLabelValues(append(e.request.short(), strconv.Itoa(code))...).Inc()
+}
+
+// WithoutManagedFields counts a request whose answer leaves out managedFields.
+func (e *Endpoint) WithoutManagedFields() {
+	c := e.dropped.Load()
+	if c == nil {
+		made := e.families.dropped.WithLabelValues(e.request.short()...)
+		c = &made
+		e.dropped.Store(c) // the vector gives everybody the same counter
+	}
+	(*c).Inc()
 }
 
 // Deprecated notes that a deprecated API was asked for, with the release that removes it, if that is

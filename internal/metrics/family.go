@@ -38,6 +38,7 @@ type families struct {
 	watchSizes  *prometheus.HistogramVec
 
 	entries     *prometheus.CounterVec
+	dropped     *prometheus.CounterVec
 	commits     *prometheus.CounterVec
 	commitTimes prometheus.Histogram
 }
@@ -69,6 +70,8 @@ func newFamilies(registry *prometheus.Registry) families {
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
 			"Entries of managedFields that could not stay as they were, by what was done with them.", []string{"outcome"}),
+		dropped: r.counters("cadastre_managed_fields_dropped_requests_total",
+			"Requests whose answers left out managedFields, because the client said that it can do without.", shortLabels),
 		commits: r.counters("cadastre_store_commits_total", "Commits to the store, by what came of them.", []string{"result"}),
 		commitTimes: r.histogram("cadastre_store_commit_duration_seconds",
 			"How long commits to the store took until they were durable and seen by reads.", commitBuckets),

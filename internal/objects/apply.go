@@ -77,8 +77,12 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	w.take(result)
 	if w.live == nil {
 		w.after.Document, err = w.place(w.after.Document)
+		return err
 	}
-	return err
+	// Nobody has lost what is empty now, as long as it is asked who has lost what.
+	w.after.Document = w.Endpoint.values.WithoutPruned(w.before.Document, w.after.Document, config.document, w.Endpoint.topology)
+	w.warnOfSiblings(config.document)
+	return nil
 }
 
 // checkOnly refuses a write that is meant only for objects that are there, or that are not.

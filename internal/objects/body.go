@@ -113,14 +113,15 @@ func (r *Request) invalid(err *apply.InvalidError) error {
 	e := r.Endpoint
 	gvk := schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind)
 	var problems []string
-	for _, f := range err.Fields {
-		problems = append(problems, f.Error())
-	}
-	status := apierrors.NewBadRequest(fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %s", r.Namespace, r.Name, gvk, strings.Join(problems, "; ")))
 	details := &metav1.StatusDetails{Name: r.Name, Group: e.Kind.Group, Kind: e.Kind.Name}
 	for _, f := range err.Fields {
+		if e.isSecret() { // what was received is not shown
+			f.Problem, _, _ = strings.Cut(f.Problem, ", received ")
+		}
+		problems = append(problems, f.Error())
 		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Message: f.Problem, Field: f.Path.String()})
 	}
+	status := apierrors.NewBadRequest(fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %s", r.Namespace, r.Name, gvk, strings.Join(problems, "; ")))
 	status.ErrStatus.Details = details
 	return status
 }

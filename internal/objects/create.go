@@ -82,7 +82,7 @@ func (w *writing) track(before apply.Object, doc document.Value) error {
 	if err != nil {
 		return w.engineError(err)
 	}
-	if w.Endpoint.objectVersion != w.Endpoint.storedVersion {
+	if w.converted = w.Endpoint.objectVersion != w.Endpoint.storedVersion; w.converted {
 		result.Object.Document = doc // it was converted to see who owns what, and is converted once more to be stored
 	}
 	w.take(result)

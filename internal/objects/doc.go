@@ -10,8 +10,9 @@
 //  3. What the system makes of that: fields that the endpoint wipes come back, metadata that is not
 //     the client's to set, defaults. Owners are found out before, so that nobody owns what the
 //     system sets.
-//  4. The kind's rules, and whoever else has a say.
-//  5. What no other object may have, such as an address, for the kinds that need it.
+//  4. What no other object may have, such as an address, for the kinds that need it. As in Kubernetes
+//     clients hear first of what can't be had, and then of what is wrong.
+//  5. The kind's rules, and whoever else has a say.
 //  6. A commit at the revision that was read in 1; if another was faster, all over again.
 //
 // What changes nothing stops after 2 or 3: no write, no event, no new time.
@@ -33,8 +34,8 @@
 //	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
 //	  references.go what becomes of owner references that occur twice
 //	  extra.go      what some kinds get that depends on other objects
-//	  conflict.go   what appliers are told about conflicts
+//	  conflict.go   what appliers are told about conflicts; sibling.go, about what excludes what they applied
 //	delete.go     deletions, of one and of many
 //	commit.go     commits are counted; json.go, what they write
-//	errors.go     what clients are told when the store refuses
+//	errors.go     what clients are told when the store refuses; invalid.go, when an object breaks rules
 package objects

@@ -5,18 +5,22 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/schema"
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// scale is the subresource that is not an object of the kind.
-const scale = "scale"
+// status is the subresource that has rules of its own; scale is the one that is not an object of the kind.
+const (
+	status = "status"
+	scale  = "scale"
+)
 
 // Endpoint is where the objects of a kind are read and written at one version: the objects
 // themselves, or a part of them, a subresource.
@@ -34,12 +38,16 @@ type Endpoint struct {
 	body, values, stored *rules.Type
 	// objectVersion is the apiVersion of objects here, storedVersion that at which they are stored.
 	objectVersion, storedVersion string
+	// topology is how objects at this version merge.
+	topology *schema.Type
 	// keepUnset returns what was sent with the unset fields of the object that it replaces.
 	keepUnset func(doc, before document.Value) document.Value
 	// empty is what is sent to the endpoint if nobody has set anything in it.
 	empty document.Value
-	// strategies are how patches merge what is sent here.
-	strategies func() (*strategic.Type, error)
+	// strategies are how patches merge what is sent here; nil if nothing says so.
+	strategies func() *strategic.Type
+	// oneOfs are the fields that exclude each other.
+	oneOfs func() *rules.OneOfs
 	// extra is what the kind gets beside what all get.
 	extra Extra
 	// form is how objects are shown here; nil if that is how they are stored.
@@ -84,14 +92,15 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 		return nil, err
 	}
 	e.empty, e.extra = e.body.Empty(), o.Extras[k.StoreName()]
-	e.strategies = sync.OnceValues(func() (*strategic.Type, error) { return strategiesOf(e.BodyVersion, e.BodyKind) })
+	e.strategies = sync.OnceValue(func() *strategic.Type { return strategiesOf(e.BodyVersion, e.BodyKind) })
 	e.form = o.formOf(e)
-	topology, _ := k.Topology(e.objectVersion)
+	e.topology, _ = k.Topology(e.objectVersion)
+	e.oneOfs = sync.OnceValue(func() *rules.OneOfs { return e.values.OneOfs(e.topology) })
 	e.keepUnset = func(doc, before document.Value) document.Value {
 		if e.Subresource == scale {
 			return doc // which is not an object of the kind
 		}
-		return e.values.KeepUnset(doc, before, topology)
+		return e.values.KeepUnset(doc, before, e.topology)
 	}
 	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})
 	return e, err
@@ -110,10 +119,10 @@ func valuesOf(apiVersion, kind string) (*rules.Type, error) {
 }
 
 // resource names the endpoint's objects in errors.
-func (e *Endpoint) resource() schema.GroupResource { return kindResource(e.Kind) }
+func (e *Endpoint) resource() apischema.GroupResource { return kindResource(e.Kind) }
 
-func kindResource(k *kinds.Kind) schema.GroupResource {
-	return schema.GroupResource{Group: k.Group, Resource: k.Resource}
+func kindResource(k *kinds.Kind) apischema.GroupResource {
+	return apischema.GroupResource{Group: k.Group, Resource: k.Resource}
 }
 
 // whole returns what was sent as a whole object in the way that is stored.

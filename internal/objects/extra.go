@@ -13,11 +13,14 @@ type Extra struct {
 	// Amend gives an object what the system sets in view of the live one and of other objects. What
 	// is set here nobody owns. It is not for subresources.
 	Amend func(ctx context.Context, obj, live document.Value) (document.Value, error)
-	// Reserve gives an object that is otherwise right what no other object may have, and returns the
-	// writes that make it so: they are done with the object's own, or not at all. The live object
-	// is absent on create; the object is when the live one goes, with all that it holds. If one of
-	// the writes is lost to another writer, Reserve is asked again. Dry runs reserve nothing.
+	// Reserve gives an object what no other object may have, and returns the writes that make it so: they
+	// are done with the object's own, or not at all. Nobody has looked yet whether the object is right. The
+	// live object is absent on create; the object is when the live one goes, with all that it holds. If one
+	// of the writes is lost to another writer, Reserve is asked again. Dry runs reserve nothing.
 	Reserve func(ctx context.Context, obj, live document.Value, dryRun bool) (document.Value, []store.Write, error)
+	// MayWrite refuses objects that are right, in view of the live one and of others. It is not asked about
+	// subresources.
+	MayWrite func(ctx context.Context, obj, live document.Value) error
 	// MayDelete refuses deletions.
 	MayDelete func(name string) error
 }
@@ -33,13 +36,13 @@ func (w *writing) amend(ctx context.Context, doc document.Value) (document.Value
 // reserve has the kind's extra reserve what the object needs, and let go of what it does not.
 func (w *writing) reserve(ctx context.Context) (err error) {
 	w.reserved = nil
-	switch {
-	case w.Endpoint.extra.Reserve == nil:
+	if w.Endpoint.extra.Reserve == nil {
 		return nil
-	case isOver(w.Endpoint.Kind, w.after.Document):
+	}
+	over := isOver(w.Endpoint.Kind, w.after.Document)
+	w.after.Document, w.reserved, err = w.Endpoint.extra.Reserve(ctx, w.after.Document, w.stored, w.DryRun || over)
+	if err == nil && over { // it is refused like any other, but what it asks for is not kept
 		_, w.reserved, err = w.Endpoint.extra.Reserve(ctx, document.Value{}, w.stored, w.DryRun)
-	default:
-		w.after.Document, w.reserved, err = w.Endpoint.extra.Reserve(ctx, w.after.Document, w.stored, w.DryRun)
 	}
 	return err
 }

@@ -61,21 +61,22 @@ func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value,
 }
 
 // fit drops what the kind does not have: unknown fields, of which the client is told as it
-// wishes, and nulls. What is of the wrong type is an error.
-func (r *Request) fit(values *rules.Type, doc document.Value) (document.Value, error) {
+// wishes, and nulls. What is of the wrong type is an error. The client is told of other problems in the same
+// way.
+func (r *Request) fit(values *rules.Type, doc document.Value, problems ...string) (document.Value, error) {
 	// Of JSON Go reads the numbers as they are written. Upstream makes numbers of YAML, and of strategic
 	// merge patches, before.
 	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
-	if err != nil || len(unknown) == 0 || r.Validation == Ignore {
+	if err != nil || len(unknown)+len(problems) == 0 || r.Validation == Ignore {
 		return doc, err
 	}
-	for i, path := range unknown {
-		unknown[i] = fmt.Sprintf("unknown field %q", path)
+	for _, path := range unknown {
+		problems = append(problems, fmt.Sprintf("unknown field %q", path))
 	}
 	if r.Validation == Strict {
-		return doc, errors.New("strict decoding error: " + strings.Join(unknown, ", "))
+		return doc, errors.New("strict decoding error: " + strings.Join(problems, ", "))
 	}
-	for _, text := range unknown {
+	for _, text := range problems {
 		r.Warn(text)
 	}
 	return doc, nil
@@ -136,11 +137,29 @@ func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
 // validate returns what is wrong with the object by the rules of its kind.
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
+	if e.Subresource == status {
+		return e.stored.ValidateStatus(w.after.Document, w.stored), nil
+	}
 	if !e.Kind.CheckedAsSent {
 		return e.stored.Validate(w.after.Document, w.stored), nil
 	}
 	asSent, err := e.fromStored(w.after.Document)
 	return e.values.Validate(asSent, w.before.Document), err
+}
+
+// warnOfFields tells the client what it should know about an object that is right. It is told again even if
+// nothing changes.
+func (w *writing) warnOfFields(stored document.Value) {
+	for _, text := range w.fieldWarnings(stored) {
+		w.Warn(text)
+	}
+}
+
+func (w *writing) fieldWarnings(stored document.Value) []string {
+	if w.Endpoint.Subresource == status {
+		return w.Endpoint.stored.StatusWarnings(stored, w.stored)
+	}
+	return w.Endpoint.stored.Warnings(stored, w.stored)
 }
 
 // check refuses what the kind's rules forbid, and what others forbid.
@@ -151,15 +170,21 @@ func (w *writing) check(ctx context.Context) error {
 		return err
 	}
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
-		return apierrors.NewInvalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
+		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
 	if w.live == nil && e.Kind.Namespaced {
 		if err := w.checkNamespace(ctx); err != nil {
 			return err
 		}
 	}
-	if w.all.Admit == nil {
+	w.warnOfFields(w.after.Document)
+	if w.all.Admit != nil {
+		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
+			return err
+		}
+	}
+	if e.extra.MayWrite == nil || e.Subresource != "" {
 		return nil
 	}
-	return w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored)
+	return e.extra.MayWrite(ctx, w.after.Document, w.stored)
 }

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/packed"
 	"github.com/cadastre/cadastre/strategic"
 )
 
@@ -57,7 +57,7 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err := after.checkManaged(); err != nil {
 		return w.unfitPatch(err)
 	}
-	if after.document, err = w.fit(e.body, after.document); err != nil {
+	if after.document, err = w.fit(e.body, after.document, unknownInPatch(body)...); err != nil {
 		return w.unfitPatch(err)
 	}
 	if !sendsEmpty(body) {
@@ -78,28 +78,30 @@ var (
 )
 
 func jsonPatch(object, body document.Value) (document.Value, error) {
-	if body.Kind() != document.List {
+	if body.Kind() != document.List && !body.IsNull() {
 		return object, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: expected a list of operations, received a %s", body.Kind()))
 	}
 	return strategic.ApplyJSONPatch(object, body)
 }
 
-// StrategicPatch is Kubernetes' own way, in which lists are merged as the kind says.
-func (e *Endpoint) StrategicPatch() (Patch, error) {
-	t, err := e.strategies()
-	if err != nil {
-		return nil, err
-	}
-	return func(object, body document.Value) (document.Value, error) { return strategic.Merge(object, body, t) }, nil
+// StrategicPatch is Kubernetes' own way, in which lists are merged as the kind says. Kinds that are not
+// built in say nothing of it: ok is false.
+func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
+	t := e.strategies()
+	return func(object, body document.Value) (document.Value, error) { return strategic.Merge(object, body, t) }, t != nil
 }
 
-// strategiesOf returns how the lists of a kind are merged by patches.
-func strategiesOf(apiVersion, kind string) (*strategic.Type, error) {
-	t, ok := codec.GoType(apiVersion, kind)
+// strategiesOf returns how the lists of a kind are merged by patches; nil if nothing says so.
+func strategiesOf(apiVersion, kind string) *strategic.Type {
+	goType, ok := packed.GoType(apiVersion, kind)
 	if !ok {
-		return nil, fmt.Errorf("kind %s at %s has no patch strategies", kind, apiVersion)
+		return nil
 	}
-	return strategic.FromGoType(t)
+	t, err := strategic.FromGoType(goType)
+	if err != nil {
+		return nil // not a struct, so not a kind
+	}
+	return t
 }
 
 // unfitPatch is the error for a patch that could be read, but makes what can't be an object of the
@@ -112,12 +114,26 @@ func (w *writing) unfitPatch(err error) error {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
 }
 
-// sendsEmpty reports whether an empty map or list is in a patch: its author means that one.
+// unknownInPatch returns what a client should know about the patch itself: what the operations of a JSON
+// patch don't have. Other patches are no lists.
+func unknownInPatch(patch document.Value) (problems []string) {
+	for _, path := range strategic.UnknownFields(patch) {
+		problems = append(problems, fmt.Sprintf("json patch unknown field %q", path))
+	}
+	return problems
+}
+
+// sendsEmpty reports whether an empty map or list is in a patch: its author means that one. What a directive has
+// is not meant for the object.
 func sendsEmpty(patch document.Value) bool {
-	if kind := patch.Kind(); kind != document.Map && kind != document.List {
+	kind := patch.Kind()
+	if kind != document.Map && kind != document.List {
 		return false
 	}
 	for i := range patch.Len() {
+		if kind == document.Map && strings.HasPrefix(patch.Name(i), "$") {
+			continue
+		}
 		if sendsEmpty(patch.At(i)) {
 			return true
 		}

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
@@ -24,10 +23,12 @@ func (r *Request) onceReferred(doc document.Value, when string) document.Value {
 	}
 	var kept []document.Value
 	var twice []string
+	seen := make(map[string]bool, references.Len())
 	for _, reference := range references.Items() {
-		if slices.ContainsFunc(kept, func(other document.Value) bool { return document.Equal(other, reference) }) {
+		if text := reference.JSON(); seen[text] {
 			twice = append(twice, reference.Get("uid").Text())
 		} else {
+			seen[text] = true
 			kept = append(kept, reference)
 		}
 	}

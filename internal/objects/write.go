@@ -29,6 +29,9 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
+	// converted says that the object was sent whole at another version than the stored one. Then it is
+	// stored as it is converted, which may say more than what was stored, though nothing differs here.
+	converted bool
 	// reserved are the writes that go with the object's own. home keeps the namespace of a new object
 	// as it was when it was looked at.
 	reserved []store.Write
@@ -52,7 +55,8 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		if err := w.change(w); err != nil {
 			return Result{}, err
 		}
-		if w.isNoOp(w.before.Document) {
+		if !w.converted && w.isNoOp(w.before.Document) {
+			w.warnOfFields(w.stored)
 			return Result{Object: w.live}, nil
 		}
 		// 3 what the system makes of that: wiped fields, metadata, defaults
@@ -60,14 +64,15 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 		if w.isNoOp(w.stored) {
+			w.warnOfFields(w.stored)
 			return Result{Object: w.live}, nil
 		}
-		// 4 is it right, and allowed?
-		if err := w.check(ctx); err != nil {
+		// 4 what no other may have
+		if err := w.reserve(ctx); err != nil {
 			return Result{}, err
 		}
-		// 5 what no other may have
-		if err := w.reserve(ctx); err != nil {
+		// 5 is it right, and allowed?
+		if err := w.check(ctx); err != nil {
 			return Result{}, err
 		}
 		// 6 on disk, or back to 1

@@ -142,6 +142,9 @@ func (a *Authorizer) rulesOf(at place) (rules []rbacv1.PolicyRule, ok bool) {
 
 // holds says what of some rules a user does not hold in a namespace.
 func (a *Authorizer) holds(user *identity.User, namespace string, rules []rbacv1.PolicyRule) error {
+	if n := things(rules); n > mostThings {
+		return fmt.Errorf("user %q can't be compared with these rules, which are about %.0f things one by one, and may be about %d; use several roles", user.Name, n, mostThings)
+	}
 	held, lackErr := a.RulesFor(user, namespace)
 	lacks := missing(held, rules)
 	if len(lacks) == 0 {

@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -8,6 +9,18 @@ import (
 
 	"github.com/cadastre/cadastre/internal/identity"
 )
+
+// manyThings returns a rule about that many groups and names.
+func manyThings(n int) string {
+	names := func(prefix string) string {
+		var all []string
+		for i := range n {
+			all = append(all, prefix+strconv.Itoa(i))
+		}
+		return strings.Join(all, ",")
+	}
+	return "get " + names("g") + " pods names=" + names("n")
+}
 
 func TestEscalation(t *testing.T) {
 	w := bootstrapped(t)
@@ -35,6 +48,8 @@ func TestEscalation(t *testing.T) {
 				"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\" \"delete\"]}\n" +
 				"{APIGroups:[\"\"], Resources:[\"secrets,nodes\"], ResourceNames:[\"a\"], Verbs:[\"get\"]}\n" +
 				"{NonResourceURLs:[\"/x\"], Verbs:[\"get\"]}"},
+		{"has too many to say", adam, Roles, "red", newRole(t, "red", "x", manyThings(500)), nil, "about 250000 things one by one, and may be about 100000"},
+		{"may escalate many", esther, Roles, "red", newRole(t, "red", "x", manyThings(500)), nil, ""},
 		{"has it elsewhere", adam, Roles, "blue", newRole(t, "blue", "x", "get core pods"), nil, "not currently held"},
 		{"has it not for the cluster", adam, ClusterRoles, "", newRole(t, "", "x", "get core pods"), nil, "clusterroles.rbac.authorization.k8s.io \"x\" is forbidden"},
 		{"may escalate", esther, Roles, "red", newRole(t, "red", "x", "* * *"), nil, ""},

@@ -77,6 +77,20 @@ func missing(held, wanted []rbacv1.PolicyRule) (lacks []rbacv1.PolicyRule) {
 	return lacks
 }
 
+// mostThings is how many things the rules may be about that somebody gives to others, if each is counted. A role of
+// 10 KB can name a billion, which nobody has the time or memory to compare. Kubernetes' own for users have less than 2,000.
+const mostThings = 100_000
+
+// things counts what rules are about when they are taken apart. It may be more than an integer can be.
+func things(rules []rbacv1.PolicyRule) (n float64) {
+	for i := range rules {
+		r := &rules[i]
+		resources := float64(len(r.APIGroups)) * float64(len(r.Resources)) * float64(max(1, len(r.ResourceNames)))
+		n += float64(len(r.Verbs)) * (resources + float64(len(r.NonResourceURLs)))
+	}
+	return n
+}
+
 // takeApart returns rules that together say the same, each with one verb, and one resource and at
 // most one name, or one path.
 func takeApart(rule *rbacv1.PolicyRule) (ones []rbacv1.PolicyRule) {

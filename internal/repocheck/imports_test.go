@@ -20,6 +20,7 @@ var pipeline = []string{
 	"ownership",
 	"kinds",
 	"rules",
+	"packed",
 	"codec",
 	"catalog",
 	"store",

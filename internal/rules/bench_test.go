@@ -62,3 +62,14 @@ func BenchmarkDefaultAll(b *testing.B) {
 		t.Default(doc)
 	}
 }
+
+// BenchmarkWarnings is for objects with nothing to warn of.
+func BenchmarkWarnings(b *testing.B) {
+	t, doc := complete(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if found := t.Warnings(doc, document.Value{}); len(found) > 0 {
+			b.Fatal(found)
+		}
+	}
+}

@@ -183,11 +183,15 @@ func (c *checker) index(of placesOf) map[string]int {
 			index[text] = i
 		}
 	}
+	c.keepIndex(of, index)
+	return index
+}
+
+func (c *checker) keepIndex(of placesOf, index map[string]int) {
 	if c.places == nil {
 		c.places = map[placesOf]map[string]int{}
 	}
 	c.places[of] = index
-	return index
 }
 
 // isSound reports whether nothing was found wrong with a value.

@@ -18,12 +18,13 @@ type maker func(args []string) (check, error)
 // makers returns the makers of all checks that rules name.
 func (book *rulebook) makers() map[string]maker {
 	all := plainChecks()
-	for _, more := range []map[string]maker{relatedChecks(), amountChecks(), certainRefusals(), blankChecks()} {
+	for _, more := range []map[string]maker{relatedChecks(), amountChecks(), certainRefusals(), blankChecks(), warningChecks()} {
 		maps.Copy(all, more)
 	}
 	all["union"] = book.makeUnion
 	all["stateful-template"] = book.makeStatefulTemplate
 	all["event-namespace"] = makeEventNamespace
+	all["was"] = book.makeWas
 	for name, f := range formats {
 		all[name] = simple(func(c *checker, now, _ document.Value) bool {
 			for _, detail := range f.check(now.Text()) {
@@ -32,11 +33,13 @@ func (book *rulebook) makers() map[string]maker {
 			return true
 		})
 	}
-	for name, f := range irregularChecks() {
-		all[name] = simple(func(c *checker, now, old document.Value) bool {
-			f(c, now, old)
-			return true
-		})
+	for _, irregular := range []map[string]func(c *checker, now, old document.Value){irregularChecks(), statusChecks(), irregularWarnings()} {
+		for name, f := range irregular {
+			all[name] = simple(func(c *checker, now, old document.Value) bool {
+				f(c, now, old)
+				return true
+			})
+		}
 	}
 	return all
 }

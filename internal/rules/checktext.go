@@ -14,16 +14,26 @@ import (
 //go:embed validation/*.txt
 var ruleFiles embed.FS
 
-// rulebook is all rules, ready to run.
+// rulebook is all rules, ready to run: those of objects, those of writes to their status, and what is warned of
+// in either.
 type rulebook struct {
-	kinds  map[*Type]*block
-	blocks map[string]*block
-	checks map[string]maker // only while the rules are read
+	kinds, statuses          map[*Type]*block
+	warnings, statusWarnings map[*Type]*block
+	blocks                   map[string]*block
+	checks                   map[string]maker // only while the rules are read
+}
+
+func newRulebook() *rulebook {
+	return &rulebook{
+		kinds: map[*Type]*block{}, statuses: map[*Type]*block{},
+		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{},
+		blocks: map[string]*block{},
+	}
 }
 
 // ruleset returns the rules of the built-in kinds. They are read when they are first asked for.
 var ruleset = sync.OnceValue(func() *rulebook {
-	book := &rulebook{kinds: map[*Type]*block{}, blocks: map[string]*block{}}
+	book := newRulebook()
 	entries, err := ruleFiles.ReadDir("validation")
 	if err != nil {
 		panic(err) // they are embedded
@@ -109,19 +119,45 @@ func (book *rulebook) header(words []word) (*block, error) {
 	case len(words) == 3 && words[0].text == "kind" && slices.Contains([]string{"namespaced", "cluster", "question"}, words[2].text):
 		b.name = words[1].text
 		b.namespaced, b.question = words[2].text == "namespaced", words[2].text == "question"
-		t, ok := Builtin("io.k8s.api." + b.name)
-		if !ok {
-			return nil, fmt.Errorf("expected a built-in kind such as apps.v1.Deployment, received %q", b.name)
+		if err := book.about(b.name, b, book.kinds); err != nil {
+			return nil, err
 		}
-		book.kinds[t] = b
+	case len(words) == 2 && book.part(words[0].text) != nil:
+		b.name = words[0].text + " of " + words[1].text
+		if err := book.about(words[1].text, b, book.part(words[0].text)); err != nil {
+			return nil, err
+		}
 	default:
-		return nil, fmt.Errorf("expected type NAME or kind NAME namespaced|cluster|question, received %q", textsOf(words))
+		return nil, fmt.Errorf("expected type NAME, status NAME, warnings NAME, status-warnings NAME or kind NAME namespaced|cluster|question, received %q", textsOf(words))
 	}
 	if book.blocks[b.name] != nil {
 		return nil, fmt.Errorf("expected each block once, received %s again", b.name)
 	}
 	book.blocks[b.name] = b
 	return b, nil
+}
+
+// part returns the rules that a word stands for, nil if it stands for none.
+func (book *rulebook) part(word string) map[*Type]*block {
+	switch word {
+	case "status":
+		return book.statuses
+	case "warnings":
+		return book.warnings
+	case "status-warnings":
+		return book.statusWarnings
+	}
+	return nil
+}
+
+// about notes that a block is about a kind.
+func (book *rulebook) about(name string, b *block, blocks map[*Type]*block) error {
+	t, ok := Builtin("io.k8s.api." + name)
+	if !ok {
+		return fmt.Errorf("expected a built-in kind such as apps.v1.Deployment, received %q", name)
+	}
+	blocks[t] = b
+	return nil
 }
 
 // statements reads the lines that are indented as far as the first one at least.

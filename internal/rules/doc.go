@@ -54,12 +54,24 @@
 // internal form is a default too: a pod's serviceAccount follows serviceAccountName, a Secret's
 // stringData is moved to data.
 //
+// # One-ofs
+//
+// Of some fields only one may be there, such as the sources of a volume. Those that several managers can
+// write together are in oneofs.txt, in the form of defaults.txt. Below the names of types are
+//
+//	NAME NAME…                    of these fields only one may be there
+//	all but [NAME…]               of all but these
+//	by FIELD VALUE=NAME…          each is there only if FIELD has this value
+//
+// [OneOfs.Clashes] finds those that an applier and others have filled twice.
+//
 // # Validation
 //
 // [Type.Validate] finds what is wrong with an object, as kube-apiserver words it. The rules are in
 // validation/*.txt. A line without indent starts a block: the rules of a kind (which is in
-// namespaces, or in the cluster, or a question that is answered and not stored), or of a type that
-// kinds use, under a name of its own. The indented lines below it are followed in their order,
+// namespaces, or in the cluster, or a question that is answered and not stored), those of writes to
+// the status of a kind, for [Type.ValidateStatus], or those of a type that kinds use, under a name of
+// its own. The indented lines below it are followed in their order,
 // which is that of kube-apiserver's errors.
 //
 //	PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
@@ -91,15 +103,25 @@
 //	object-meta FORMAT       metadata of a new object, whose name has this format; always: of any
 //	TYPE                     all rules of the block of that name
 //
-// Conditions are creating, updating, within TYPE (a block that is being followed around this one),
-// or [old] PATH TEST, where TEST is is TEXT…, not TEXT…, set, unset, empty, nonempty or readable
-// (of a selector), and a PATH may start at a block around this one: PodSpec.hostUsers.
+// Conditions are creating, updating, respecified (the object is new, or has a new generation),
+// within TYPE (a block that is being followed around this one), or [old] PATH TEST, where TEST is
+// is TEXT…, not TEXT…, set, unset, empty, nonempty or readable (of a selector), and a PATH may
+// start at a block around this one: PodSpec.hostUsers.
 // What can not be said so is a function that irregular.go names.
 //
 // Objects in testdata/validation/objects are spoiled in every field by oracle-validation, and as
 // changes.txt says, and it asks kube-apiserver's own code about them. Tests replay its answers: we
 // may never refuse what it accepts. Errors that we do not find are listed in gaps.txt, with the
-// reason; there may be no others.
+// reason; there may be no others. The same is done to the statuses of the objects in
+// testdata/validation/statuses.
+//
+// # Warnings
+//
+// [Type.Warnings] finds what clients should know about an object that is right. What that is stands in
+// validation/warnings.txt, in the same language: warnings and status-warnings start the blocks of a kind. The
+// checks there find nothing wrong, but say something: warn with the place before it, say without, old-key about
+// a key of a map. Where there is nothing to say, they cost little. The oracle compares these too, with the objects
+// in testdata/validation/warned and all others, word by word.
 //
 // # Invariants
 //
@@ -124,6 +146,7 @@
 //	subject.go    a struct while they are
 //	ruletext.go   the language of defaults.txt
 //	steps.go      steps that need code
+//	oneof.go      fields of which only one may be there
 //	podlevel.go   resources of a pod as a whole, which depend on those of its containers
 //
 //	validate.go   Validate, and what it keeps while it runs
@@ -135,10 +158,14 @@
 //	irregular.go  the checks that are code, by name
 //	  metadata.go, selectors.go, resources.go, limits.go, quotas.go, configdata.go, events.go, nodes.go
 //	  services.go, endpoints.go, networks.go, cidrs.go
-//	  pods.go, podsystem.go, podupdate.go, containers.go, workloads.go, jobs.go, autoscalers.go
+//	  pods.go, podsystem.go, podupdate.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
 //	  storage.go has the group of that name, classes.go what is neither stored nor run
 //	  webhooks.go and policies.go have admission, flows.go flow control, signing.go certificates
+//	statuses.go   the checks that are code and that only statuses need
+//	  podstatus.go, jobstatus.go, and signed.go, which has certificates
+//	warnings.go   Warnings, and the checks that they name
+//	  podwarnings.go has those about pods, pathwarnings.go those about the files of their volumes
 //	sameness.go   what counts as a change
 //	shown.go      values in errors
 package rules

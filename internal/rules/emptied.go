@@ -1,10 +1,15 @@
 package rules
 
-import "github.com/cadastre/cadastre/document"
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
 
 // WithoutEmptied leaves out the lists and maps of an object that a change made empty: those that
-// had something in them, or were not there. Go does not write them. What was empty before was sent
-// so by somebody, and stays.
+// had something in them, or were not there. Go does not write them, or as null where a field is always
+// written. What was empty before was sent so by somebody, and stays.
 func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 	if t.Elem != nil && after.Kind() == document.List {
 		return t.itemsWithoutEmptied(before, after)
@@ -27,9 +32,12 @@ func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 			continue
 		}
 		rest := part.WithoutEmptied(was, is)
+		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0)
 		switch {
-		case !always && part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0):
+		case emptied && !always:
 			result = result.Without(name)
+		case emptied && t.Kind == Struct:
+			result = result.With(name, document.NewNull())
 		case rest != is:
 			result = result.With(name, rest)
 		}
@@ -55,4 +63,83 @@ func (t *Type) itemsWithoutEmptied(before, after document.Value) document.Value 
 		return after
 	}
 	return document.NewList(items...)
+}
+
+// WithoutPruned leaves out the lists, maps and structs of an object that lost all that was in them when an applier gave
+// it up, and that it did not apply empty. Kubernetes has null in their place, which Go reads as nothing. Topology tells
+// which items of lists are the same.
+func (t *Type) WithoutPruned(before, after, config document.Value, topology *schema.Type) document.Value {
+	if document.Same(before, after) || after.Kind() != before.Kind() {
+		return after
+	}
+	if topology == nil {
+		topology = schema.Untyped
+	}
+	switch {
+	case after.Kind() == document.Map && t.Kind == Struct:
+		return t.fieldsWithoutPruned(before, after, config, topology.Map)
+	case after.Kind() == document.List && t.Kind == List && topology.List != nil && topology.List.Relationship == schema.Keyed:
+		return t.itemsWithoutPruned(before, after, config, topology.List)
+	}
+	return after
+}
+
+func (t *Type) fieldsWithoutPruned(before, after, config document.Value, topology *schema.Map) document.Value {
+	result := after
+	for i := range after.Len() {
+		name, is := after.Field(i)
+		f, known := t.Field(name)
+		was, sent := before.Get(name), config.Get(name)
+		if !known || document.Same(was, is) {
+			continue
+		}
+		if !is.IsScalar() && is.Len() == 0 && was.Len() > 0 && sent.IsAbsent() {
+			result = result.Without(name)
+			continue
+		}
+		if rest := f.Type.WithoutPruned(was, is, sent, topologyOf(topology, name)); !document.Same(rest, is) {
+			result = result.With(name, rest)
+		}
+	}
+	return result
+}
+
+func (t *Type) itemsWithoutPruned(before, after, config document.Value, topology *schema.List) document.Value {
+	var items []document.Value
+	for i := range after.Len() {
+		is := after.At(i)
+		place := keyedPlace(topology.Keys, before, is, i)
+		if place < 0 || document.Same(before.At(place), is) {
+			continue
+		}
+		rest := t.Elem.WithoutPruned(before.At(place), is, sentItem(topology.Keys, config, is), topology.Item)
+		if document.Same(rest, is) {
+			continue
+		}
+		if items == nil {
+			items = make([]document.Value, after.Len())
+			for j := range items {
+				items[j] = after.At(j)
+			}
+		}
+		items[i] = rest
+	}
+	if items == nil {
+		return after
+	}
+	return document.NewList(items...)
+}
+
+// sentItem returns the item of a configuration that has the keys of another one, which may be left out where they have
+// a default; absent if there is none.
+func sentItem(keys []schema.Key, config, item document.Value) document.Value {
+	for _, sent := range config.Items() {
+		if !slices.ContainsFunc(keys, func(key schema.Key) bool {
+			value := sent.Get(key.Name)
+			return !value.IsAbsent() && !document.Equal(value, item.Get(key.Name))
+		}) {
+			return sent
+		}
+	}
+	return document.Value{}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/kinds"
 )
 
 // TestWithoutEmptied: what a patch emptied goes, as far as Go would not write it; what somebody sent
@@ -15,7 +16,7 @@ func TestWithoutEmptied(t *testing.T) {
 		{"empty before", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}},"data":{"a":"1"}}`, `{"data":{"a":"1"},"metadata":{"labels":{}}}`},
 		{"the last finalizer", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{"metadata":{}}`},
 		{"in an item", `{"spec":{"containers":[{"name":"a","args":["x"]}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{"spec":{"containers":[{"name":"a"}]}}`},
-		{"always written", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[]}}`, `{"spec":{"containers":[]}}`},
+		{"always written", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[]}}`, `{"spec":{"containers":null}}`},
 		{"a struct", `{"spec":{"volumes":[{"name":"a","emptyDir":{"medium":"Memory"}}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -29,6 +30,43 @@ func TestWithoutEmptied(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := pod.WithoutEmptied(before, after).JSON(); got != test.want {
+				t.Errorf("received %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestWithoutPruned: what an applier gave up leaves nothing around it, unless it is applied empty, or was empty.
+func TestWithoutPruned(t *testing.T) {
+	topology, ok := kinds.BuiltinTopology("", "v1", "Pod")
+	if !ok {
+		t.Fatal("there is no topology")
+	}
+	const full = `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{"fieldRef":{}}}],"name":"a","ports":[{"containerPort":1,"protocol":"TCP"}]}]}}`
+	for _, test := range []struct{ name, before, after, config, want string }{
+		{"labels", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
+		{"applied empty", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}}}`},
+		{"empty before", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{},"name":"x"}}`, `{}`, `{"metadata":{"labels":{},"name":"x"}}`},
+		{"a list", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{}`, `{"metadata":{}}`},
+		{"a struct in an item", full, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`, `{}`,
+			`{"spec":{"containers":[{"env":[{"name":"A"}],"name":"a"}]}}`},
+		{"applied empty in an item", full, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`,
+			`{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`},
+		{"the last item", full, `{"spec":{"containers":[{"env":[],"name":"a","ports":[]}]}}`, `{"spec":{"containers":[{"name":"a","ports":[]}]}}`,
+			`{"spec":{"containers":[{"name":"a","ports":[]}]}}`},
+		{"in another place", `{"spec":{"containers":[{"name":"b"},{"args":["x"],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{}`,
+			`{"spec":{"containers":[{"name":"a"}]}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			pod, _ := Builtin("io.k8s.api.core.v1.Pod")
+			var parsed [3]document.Value
+			for i, text := range []string{test.before, test.after, test.config} {
+				var err error
+				if parsed[i], err = document.ParseJSON(text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := pod.WithoutPruned(parsed[0], parsed[1], parsed[2], topology).JSON(); got != test.want {
 				t.Errorf("received %s, want %s", got, test.want)
 			}
 		})

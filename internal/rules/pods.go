@@ -3,15 +3,17 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
 )
 
+// containerLists are where a pod's containers are.
+var containerLists = [...]string{"initContainers", "containers", "ephemeralContainers"}
+
 // forContainers calls a function at every container of a pod, in kube-apiserver's order.
 func (c *checker) forContainers(spec document.Value, visit func(container document.Value)) {
-	for _, name := range [...]string{"initContainers", "containers", "ephemeralContainers"} {
+	for _, name := range containerLists {
 		c.push(name)
 		for i, container := range spec.Get(name).Items() {
 			c.pushItem(i)
@@ -19,99 +21,6 @@ func (c *checker) forContainers(spec document.Value, visit func(container docume
 			c.pop()
 		}
 		c.pop()
-	}
-}
-
-const (
-	mirrorAnnotation       = "kubernetes.io/config.mirror"
-	deletionCostAnnotation = "controller.kubernetes.io/pod-deletion-cost"
-)
-
-// podAnnotations checks the annotations that mean something to pods.
-func podAnnotations(c *checker, pod, _ document.Value) {
-	annotations := pod.Lookup("metadata", "annotations")
-	if annotations.Len() > 0 {
-		c.push("metadata")
-		c.meaningfulAnnotations(annotations, pod.Get("spec"))
-		c.pop()
-	}
-}
-
-func templateAnnotations(c *checker, template, _ document.Value) {
-	if annotations := template.Lookup("metadata", "annotations"); annotations.Len() > 0 {
-		c.meaningfulAnnotations(annotations, template.Get("spec"))
-	}
-}
-
-func (c *checker) meaningfulAnnotations(annotations, spec document.Value) {
-	c.push("annotations")
-	if mirror := annotations.Get(mirrorAnnotation); !isNothing(mirror) && spec.Get("nodeName").Text() == "" {
-		c.pushKey(mirrorAnnotation)
-		c.invalid(mirror.Text(), "must set spec.nodeName if mirror pod annotation is set")
-		c.pop()
-	}
-	c.deletionCost(annotations)
-	c.pop()
-}
-
-func (c *checker) deletionCost(annotations document.Value) {
-	if cost := annotations.Get(deletionCostAnnotation); !isNothing(cost) && !isDeletionCost(cost.Text()) {
-		c.pushKey(deletionCostAnnotation)
-		c.invalid(cost.Text(), "must be a 32bit integer")
-		c.pop()
-	}
-}
-
-// isDeletionCost wants a number in its shortest form.
-func isDeletionCost(text string) bool {
-	if text == "" {
-		return false
-	}
-	first := text[0]
-	if first == '+' || first == '0' && len(text) > 1 {
-		return false
-	}
-	_, err := strconv.ParseInt(text, 10, 32)
-	return err == nil
-}
-
-// podProfiles refuses a seccomp profile that an old annotation contradicts.
-func podProfiles(c *checker, pod, _ document.Value) {
-	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")
-	if annotations.Len() == 0 {
-		return
-	}
-	c.push("spec")
-	c.matchProfile(annotations.Get("seccomp.security.alpha.kubernetes.io/pod"), spec)
-	c.forContainers(spec, func(container document.Value) {
-		c.matchProfile(annotations.Get("container.seccomp.security.alpha.kubernetes.io/"+container.Get("name").Text()), container)
-	})
-	c.pop()
-}
-
-func (c *checker) matchProfile(annotation, of document.Value) {
-	profile := of.Lookup("securityContext", "seccompProfile")
-	if isNothing(annotation) || isNothing(profile) {
-		return
-	}
-	text := annotation.Text()
-	local, isLocal := strings.CutPrefix(text, "localhost/")
-	var right bool
-	switch profile.Get("type").Text() {
-	case "Unconfined":
-		right = text == "unconfined"
-	case "RuntimeDefault":
-		right = text == "runtime/default" || text == "docker/default"
-	case "Localhost":
-		right = isLocal
-		if isLocal && local != profile.Get("localhostProfile").Text() {
-			c.forbidden("seccomp profile in annotation and field must match", "securityContext", "seccompProfile", "localhostProfile")
-		}
-	default:
-		right = true
-	}
-	if !right {
-		c.forbidden("seccomp type in annotation and field must match", "securityContext", "seccompProfile", "type")
 	}
 }
 
@@ -264,13 +173,22 @@ func toleration(c *checker, t, _ document.Value) {
 }
 
 func spreadNotRepeated(c *checker, constraint, _ document.Value) {
-	key, action := constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text()
-	for i := c.item + 1; i < c.list.Len(); i++ {
-		if other := c.list.At(i); other.Get("topologyKey").Text() == key && other.Get("whenUnsatisfiable").Text() == action {
-			c.duplicate(fmt.Sprintf("{%v, %v}", key, action), "{topologyKey, whenUnsatisfiable}")
-			return
+	const both = "{topologyKey, whenUnsatisfiable}"
+	last := c.places[placesOf{list: c.list, name: both}]
+	if last == nil {
+		last = make(map[string]int, c.list.Len())
+		for i, other := range c.list.Items() {
+			last[spread(other)] = i
 		}
+		c.keepIndex(placesOf{list: c.list, name: both}, last)
 	}
+	if last[spread(constraint)] > c.item {
+		c.duplicate(spread(constraint), both)
+	}
+}
+
+func spread(constraint document.Value) string {
+	return fmt.Sprintf("{%v, %v}", constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text())
 }
 
 func spreadMinDomains(c *checker, constraint, _ document.Value) {

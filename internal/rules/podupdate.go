@@ -14,11 +14,7 @@ import (
 func podUpdate(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
-	c.push("metadata")
-	c.push("annotations")
-	c.deletionCost(pod.Lookup("metadata", "annotations"))
-	c.pop()
-	c.pop()
+	podAnnotations(c, pod, oldPod)
 	c.push("spec")
 	defer c.pop()
 	if !c.sameContainers(spec, old, "containers") || !c.sameContainers(spec, old, "initContainers") || !c.deadlineUpdate(spec, old) {
@@ -35,8 +31,7 @@ func podUpdate(c *checker, pod, oldPod document.Value) {
 		except = append(except, "terminationGracePeriodSeconds")
 	}
 	if old.Get("schedulingGates").Len() > 0 {
-		// A pod that is not scheduled yet may be narrowed down; by how much is not looked at.
-		except = append(except, "nodeSelector", "affinity")
+		spec = c.narrowed(t, spec, old)
 	}
 	if !sameExcept(t, spec, old, except) || !sameButImages(t, spec, old, "containers") || !sameButImages(t, spec, old, "initContainers") {
 		c.forbidden(podFrozen)
@@ -46,12 +41,11 @@ func podUpdate(c *checker, pod, oldPod document.Value) {
 const podFrozen = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 func (c *checker) frozenAnnotations(now, old document.Value) {
-	const appArmor = "container.apparmor.security.beta.kubernetes.io/"
 	c.push("metadata")
 	c.push("annotations")
 	each := func(from, other document.Value, verb string, isChange func(key string) bool) {
 		for key := range from.Fields() {
-			if !isChange(key) || !strings.HasPrefix(key, appArmor) && key != mirrorAnnotation {
+			if !isChange(key) || !strings.HasPrefix(key, appArmorAnnotation) && key != mirrorAnnotation {
 				continue
 			}
 			what := "AppArmor annotations"
@@ -161,6 +155,72 @@ func sameButImages(t *Type, spec, old document.Value, name string) bool {
 	for i, container := range containers.Items() {
 		if !sameExcept(elem, container, before.At(i), []string{"image"}) {
 			return false
+		}
+	}
+	return true
+}
+
+// narrowed checks what a pod that is not scheduled yet is told about where to go, which may only
+// become less, and returns its spec with that as it was.
+func (c *checker) narrowed(t *Type, spec, old document.Value) document.Value {
+	for key, value := range old.Get("nodeSelector").Fields() {
+		if now := spec.Lookup("nodeSelector", key); isNothing(now) || now.Text() != value.Text() {
+			c.invalid(shownMap(spec.Get("nodeSelector")), "only additions to spec.nodeSelector are allowed (no mutations or deletions)", "nodeSelector")
+			break
+		}
+	}
+	spec = withValue(spec, "nodeSelector", old.Get("nodeSelector"))
+	affinity, oldAffinity := spec.Get("affinity"), old.Get("affinity")
+	now, was := affinity.Get("nodeAffinity"), oldAffinity.Get("nodeAffinity")
+	affinityType, _ := below(t, "affinity")
+	if nodes, pointer := below(affinityType, "nodeAffinity"); same(nodes, pointer, now, was) {
+		return spec
+	}
+	c.narrowedAffinity(now, was)
+	switch {
+	case isNothing(affinity):
+		return spec.With("affinity", document.NewMap(document.Field{Name: "nodeAffinity", Value: was}))
+	case isNothing(oldAffinity) && isNothing(affinity.Get("podAffinity")) && isNothing(affinity.Get("podAntiAffinity")):
+		return spec.Without("affinity")
+	}
+	return spec.With("affinity", withValue(affinity, "nodeAffinity", was))
+}
+
+// narrowedAffinity allows more requirements in each term, and neither fewer nor other terms.
+func (c *checker) narrowedAffinity(now, was document.Value) {
+	const required = "requiredDuringSchedulingIgnoredDuringExecution"
+	old, terms := was.Lookup(required, "nodeSelectorTerms"), now.Lookup(required, "nodeSelectorTerms")
+	if old.Len() == 0 {
+		return
+	}
+	for _, name := range []string{"affinity", "nodeAffinity", required, "nodeSelectorTerms"} {
+		c.push(name)
+	}
+	defer func() { c.where = c.where[:len(c.where)-4] }()
+	if old.Len() != terms.Len() {
+		c.invalid(shown(terms), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+		return
+	}
+	for i, term := range terms.Items() {
+		if !hasOnlyAdditions(term, old.At(i)) {
+			c.pushItem(i)
+			c.invalid(shown(term), "only additions are allowed (no mutations or deletions)")
+			c.pop()
+		}
+	}
+}
+
+func hasOnlyAdditions(now, was document.Value) bool {
+	lists := []string{"matchExpressions", "matchFields"}
+	if was.Get(lists[0]).Len()+was.Get(lists[1]).Len() == 0 {
+		return now.Get(lists[0]).Len()+now.Get(lists[1]).Len() == 0
+	}
+	for _, list := range lists {
+		requirements := now.Get(list)
+		for i, r := range was.Get(list).Items() {
+			if i >= requirements.Len() || !same(nil, false, requirements.At(i), r) {
+				return false
+			}
 		}
 	}
 	return true

@@ -11,6 +11,7 @@ import (
 // readPremise reads one of
 //
 //	creating | updating         which write it is
+//	respecified                 the object is new, or has a new generation
 //	within TYPE                 rules of that type are being run around these
 //	[old] PATH TEST             a test of a value; a path may start at a type around: PodSpec.os
 //
@@ -23,6 +24,8 @@ func (book *rulebook) readPremise(words []word) (*premise, error) {
 		return &premise{test: func(c *checker, _ document.Value) bool { return !c.updating }}, nil
 	case slices.Equal(texts, []string{"updating"}):
 		return &premise{test: func(c *checker, _ document.Value) bool { return c.updating }}, nil
+	case slices.Equal(texts, []string{"respecified"}):
+		return &premise{test: func(c *checker, _ document.Value) bool { return !c.updating || c.hasNewGeneration() }}, nil
 	case len(texts) == 2 && texts[0] == "within":
 		if book.blocks[texts[1]] == nil {
 			return nil, fmt.Errorf("expected a type after within, received %q", texts[1])
@@ -34,7 +37,7 @@ func (book *rulebook) readPremise(words []word) (*premise, error) {
 		cond.was, texts = true, texts[1:]
 	}
 	if len(texts) < 2 {
-		return nil, fmt.Errorf("expected creating, updating, within TYPE or [old] PATH TEST")
+		return nil, fmt.Errorf("expected creating, updating, respecified, within TYPE or [old] PATH TEST")
 	}
 	at := texts[0]
 	if name, rest, ok := strings.Cut(at, "."); ok && book.blocks[name] != nil {
@@ -46,6 +49,11 @@ func (book *rulebook) readPremise(words []word) (*premise, error) {
 	}
 	cond.test, err = readTest(texts[1], texts[2:])
 	return cond, err
+}
+
+func (c *checker) hasNewGeneration() bool {
+	whole := &c.scopes[0]
+	return !document.Equal(whole.now.Lookup("metadata", "generation"), whole.old.Lookup("metadata", "generation"))
 }
 
 func readTest(name string, args []string) (func(*checker, document.Value) bool, error) {

@@ -9,18 +9,27 @@ func immutable(c *checker, now document.Value, detail string) bool {
 	if !c.updating || c.isAsBefore(now) {
 		return true
 	}
+	if _, t, pointer := c.before(); now.IsAbsent() && t != nil && t.Kind == String && !pointer {
+		now = t.zero()
+	}
 	c.invalid(shown(now), detail)
 	return true
 }
 
 // isAsBefore reports whether the value where the checker is was the same before.
 func (c *checker) isAsBefore(now document.Value) bool {
-	old, t, pointer := c.scopes[0].old, c.kind, false
+	old, t, pointer := c.before()
+	return same(t, pointer, now, old)
+}
+
+// before returns what the live object has where the checker is, its type, and whether that is a pointer.
+func (c *checker) before() (old document.Value, t *Type, pointer bool) {
+	old, t = c.scopes[0].old, c.kind
 	for _, s := range c.where {
 		old = old.Get(s.name)
 		t, pointer = below(t, s.name)
 	}
-	return same(t, pointer, now, old)
+	return old, t, pointer
 }
 
 // below returns the type of a field, and whether it is a pointer; nil if it is not known.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 
 	"github.com/cadastre/cadastre/document"
@@ -77,6 +78,20 @@ func endpointSubsetSize(c *checker, subset, _ document.Value) {
 	if subset.Get("addresses").Len()+subset.Get("notReadyAddresses").Len() == 0 {
 		c.required("must specify `addresses` or `notReadyAddresses`")
 	}
+}
+
+// CheckAddresses returns what is wrong with the addresses of a service, and the families that they are of. It is
+// what must be right before addresses can be given to it.
+func CheckAddresses(service, old document.Value) field.ErrorList {
+	c := checkers.Get().(*checker)
+	c.updating = !isNothing(old)
+	c.scopes = append(c.scopes, scope{now: service, old: old})
+	c.push("spec")
+	clusterIPs(c, service.Get("spec"), document.Value{})
+	errs := c.errs
+	c.reset()
+	checkers.Put(c)
+	return errs
 }
 
 // clusterIPs checks the addresses of a service and the families that they are of. kube-apiserver
@@ -245,18 +260,29 @@ func serviceUpdate(c *checker, service, oldService document.Value) {
 		c.changedAddresses(spec, old)
 		c.changedFamilies(spec, old)
 	}
-	if class := spec.Get("loadBalancerClass"); kind == "LoadBalancer" && was == "LoadBalancer" {
-		if class.Text() != old.Get("loadBalancerClass").Text() {
-			c.invalid(shown(class), "may not change once set", "loadBalancerClass")
-			if !isNothing(class) {
-				c.invalidAll(class.Text(), formats["qualified-name"].check(class.Text()), "loadBalancerClass")
-			}
-		}
-	}
+	c.changedClass(spec, old)
 	if n := number(spec.Get("healthCheckNodePort")); needsHealthCheck(spec) && needsHealthCheck(old) && n != 0 && n != number(old.Get("healthCheckNodePort")) {
 		c.forbidden("field is immutable", "healthCheckNodePort")
 	}
 	c.pop()
+}
+
+// changedClass checks the class of load balancers. It is checked once more with the rest of the spec.
+func (c *checker) changedClass(spec, old document.Value) {
+	class, balances := spec.Get("loadBalancerClass"), spec.Get("type").Text() == "LoadBalancer"
+	if class.Text() == old.Get("loadBalancerClass").Text() {
+		return // it goes with the type
+	}
+	if balances && old.Get("type").Text() == "LoadBalancer" {
+		c.invalid(shown(class), "may not change once set", "loadBalancerClass")
+	}
+	switch {
+	case isNothing(class):
+	case balances:
+		c.invalidAll(class.Text(), formats["qualified-name"].check(class.Text()), "loadBalancerClass")
+	default:
+		c.forbidden("may only be used when `type` is 'LoadBalancer'", "loadBalancerClass")
+	}
 }
 
 func needsHealthCheck(spec document.Value) bool {

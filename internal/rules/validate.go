@@ -15,12 +15,21 @@ import (
 // an object is created, old is absent; otherwise it is the live object, and what must not change
 // is checked too. Errors are those of kube-apiserver, in its order.
 func (t *Type) Validate(obj, old document.Value) field.ErrorList {
-	b := ruleset().kinds[t]
+	return t.validate(ruleset().kinds[t], obj, old)
+}
+
+// ValidateStatus returns what is wrong with a write to an object's status. The object has all that
+// is not the status from the live one already, as far as such a write can not change it.
+func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
+	return t.validate(ruleset().statuses[t], obj, live)
+}
+
+func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 	if b == nil {
 		return nil
 	}
 	c := checkers.Get().(*checker)
-	c.kind, c.namespaced, c.updating = t, b.namespaced, !isNothing(old)
+	c.kind, c.namespaced, c.updating = t, ruleset().kinds[t].namespaced, !isNothing(old)
 	errs := c.object(b, obj, old)
 	c.reset()
 	checkers.Put(c)
@@ -35,6 +44,7 @@ type checker struct {
 	kind                 *Type
 	namespaced, updating bool
 	errs                 field.ErrorList
+	warnings             []string
 	where                []step
 	// A statement may report at a place of its own, which starts from the place of its block.
 	elsewhere []step
@@ -154,8 +164,15 @@ func writeSteps(b *strings.Builder, steps []step) {
 	}
 }
 
+// mostErrors is how many errors are told of one object. A body of 3 MiB can have a million, with a long list of what
+// was expected in each.
+const mostErrors = 10_000
+
 // fail adds an error at a place below this one.
 func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...string) {
+	if len(c.errs) == mostErrors {
+		return
+	}
 	c.errs = append(c.errs, &field.Error{Type: kind, Field: c.place(below...), BadValue: bad, Detail: detail})
 }
 

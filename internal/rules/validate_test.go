@@ -1,10 +1,12 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/kinds"
@@ -33,6 +35,10 @@ func TestEveryKindHasRules(t *testing.T) {
 			case !b.question && b.namespaced != k.Namespaced:
 				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
 			}
+			typ, _ := Builtin(name)
+			if has := ruleset().statuses[typ] != nil; has != k.HasStatus {
+				t.Errorf("%s: there are rules of its status: %v, want %v", name, has, k.HasStatus)
+			}
 		}
 	}
 }
@@ -41,8 +47,10 @@ func TestEveryKindHasRules(t *testing.T) {
 // about a field that does not exist is found. Rules of types that are used in several places are
 // followed from each.
 func TestRulesNameFields(t *testing.T) {
-	for typ, b := range ruleset().kinds {
-		followFields(t, b.name, typ, b.statements)
+	for _, blocks := range []map[*Type]*block{ruleset().kinds, ruleset().statuses} {
+		for typ, b := range blocks {
+			followFields(t, b.name, typ, b.statements)
+		}
 	}
 }
 
@@ -85,11 +93,47 @@ func TestBadRules(t *testing.T) {
 		"type A\n    . union x y z:Nothing":       "expected a type after z:",
 		"type A\n        a required":              "too far",
 	} {
-		book := &rulebook{kinds: map[*Type]*block{}, blocks: map[string]*block{}}
+		book := newRulebook()
 		err := book.read([]ruleText{{"test.txt", text}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestDifferenceMostErrors: an object can break rules more often than anybody wants to read.
+func TestDifferenceMostErrors(t *testing.T) {
+	typ, doc := benchmarked(t)
+	bad := document.NewMap(document.Field{Name: "name", Value: document.NewString("c")})
+	containers := document.NewList(slices.Repeat([]document.Value{bad}, 3*mostErrors)...)
+	template := doc.Lookup("spec", "template")
+	doc = doc.With("spec", doc.Get("spec").With("template", template.With("spec", template.Get("spec").With("containers", containers))))
+	if errs := typ.Validate(doc, document.Value{}); len(errs) != mostErrors {
+		t.Errorf("received %d errors, want %d", len(errs), mostErrors)
+	}
+}
+
+// TestManySpreads: what is said about many takes no longer than they do. Each was compared with each.
+func TestManySpreads(t *testing.T) {
+	typ, doc := benchmarked(t)
+	text := &strings.Builder{}
+	for i := range 40_000 {
+		fmt.Fprintf(text, `,{"maxSkew":1,"topologyKey":"k%d","whenUnsatisfiable":"DoNotSchedule"}`, i)
+	}
+	spreads, err := document.ParseJSON("[" + text.String()[1:] + strings.Repeat(text.String()[:69], 2) + "]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := doc.Lookup("spec", "template")
+	doc = doc.With("spec", doc.Get("spec").With("template", template.With("spec", template.Get("spec").With("topologySpreadConstraints", spreads))))
+	begin := time.Now()
+	errs := typ.Validate(doc, document.Value{})
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	const place = "spec.template.spec.topologySpreadConstraints[%d].{topologyKey, whenUnsatisfiable}"
+	if len(errs) != 2 || errs[0].Field != fmt.Sprintf(place, 0) || errs[1].Field != fmt.Sprintf(place, 40_000) {
+		t.Errorf("received %v, want two errors", errs)
 	}
 }
 
@@ -117,7 +161,7 @@ func TestManyAtOnce(t *testing.T) {
 // first asked for, and by every check.
 func TestManyAtOnceOfEveryKind(t *testing.T) {
 	var cases []verdictCase
-	forVerdicts(t, 101, func(c verdictCase) bool {
+	forVerdicts(t, "verdicts.txt.gz", 101, func(c verdictCase) bool {
 		cases = append(cases, c)
 		return true
 	})
@@ -137,7 +181,7 @@ func TestManyAtOnceOfEveryKind(t *testing.T) {
 
 // FuzzValidate looks for panics: rules must bear any document, whatever its shape.
 func FuzzValidate(f *testing.F) {
-	forVerdicts(f, 97, func(c verdictCase) bool {
+	forVerdicts(f, "verdicts.txt.gz", 97, func(c verdictCase) bool {
 		if c.verb == "update" {
 			f.Add(c.doc.JSON(), c.old.JSON())
 		}
@@ -166,7 +210,7 @@ func FuzzValidate(f *testing.F) {
 }
 
 func benchmarked(t testing.TB) (typ *Type, doc document.Value) {
-	forVerdicts(t, 1, func(c verdictCase) bool {
+	forVerdicts(t, "verdicts.txt.gz", 1, func(c verdictCase) bool {
 		if c.object == "apps.v1.Deployment web" && len(c.said) == 0 {
 			typ, doc = c.t, c.doc
 		}
@@ -202,7 +246,7 @@ func BenchmarkReadRules(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		book := &rulebook{kinds: map[*Type]*block{}, blocks: map[string]*block{}}
+		book := newRulebook()
 		if err := book.read(texts); err != nil {
 			b.Fatal(err)
 		}

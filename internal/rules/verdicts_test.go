@@ -32,8 +32,8 @@ type verdictCase struct {
 
 // forVerdicts visits what kube-apiserver said, every so manieth case, until the visitor has seen
 // enough; the oracle wrote it down.
-func forVerdicts(t testing.TB, every int, visit func(verdictCase) bool) {
-	f, err := os.Open(verdictsFolder + "verdicts.txt.gz")
+func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) bool) {
+	f, err := os.Open(verdictsFolder + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +77,14 @@ func forVerdicts(t testing.TB, every int, visit func(verdictCase) bool) {
 		}
 		c.doc = changed(base, strings.Split(parts[1][1:], "/"), value)
 		c.old = document.Value{}
+		if generation, ok := strings.CutPrefix(c.verb, "warn update "); ok {
+			c.doc = withGeneration(t, c.doc, base, generation)
+			c.verb = "warn update"
+		}
 		switch c.verb {
-		case "update":
+		case "update", "warn update", "status", "warn status":
 			c.old = base
-		case "back":
+		case "back", "status back":
 			c.doc, c.old = base, c.doc
 		}
 		if !visit(c) {
@@ -90,6 +94,19 @@ func forVerdicts(t testing.TB, every int, visit func(verdictCase) bool) {
 	if lines.Err() != nil {
 		t.Fatal(lines.Err())
 	}
+}
+
+// withGeneration gives an object its generation, or the one that it had, which may be none.
+func withGeneration(t testing.TB, doc, old document.Value, generation string) document.Value {
+	n, err := strconv.ParseInt(generation, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value := old.Lookup("metadata", "generation")
+	if was, _ := value.Int64(); was != n {
+		value = document.NewInt(n)
+	}
+	return doc.With("metadata", withValue(doc.Get("metadata"), "generation", value))
 }
 
 // changed returns a copy with another value at a place, or without that place if it is absent.
@@ -170,6 +187,18 @@ func outcome(theirs, ours []string) (lacking, extra []string, otherValues int) {
 // TestVerdicts replays what kube-apiserver said. We must never refuse what it accepts, nor find
 // anything that it does not; what we do not find is listed in gaps.txt, and nothing else.
 func TestVerdicts(t *testing.T) {
+	compareGaps(t, replay(t, "verdicts.txt.gz", (*Type).Validate))
+}
+
+// TestStatusVerdicts replays what it said about writes to statuses. Nothing of that may be missing.
+func TestStatusVerdicts(t *testing.T) {
+	for _, gap := range replay(t, "statuses.txt.gz", (*Type).ValidateStatus) {
+		t.Errorf("kube-apiserver says, and we do not: %s", gap)
+	}
+}
+
+// replay holds the answers of kube-apiserver against ours, and returns what we do not say.
+func replay(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) []string {
 	gaps := map[string]int{}
 	kinds := map[string]*tally{}
 	cases, refused, complete, identical, found, others := 0, 0, 0, 0, 0, 0
@@ -177,8 +206,8 @@ func TestVerdicts(t *testing.T) {
 	if testing.Short() {
 		every = 10
 	}
-	forVerdicts(t, every, func(c verdictCase) bool {
-		ours := spelled(c.t.Validate(c.doc, c.old))
+	forVerdicts(t, file, every, func(c verdictCase) bool {
+		ours := spelled(validate(c.t, c.doc, c.old))
 		lacking, extra, otherValues := outcome(c.said, ours)
 		if len(extra) > 0 {
 			t.Errorf("%s %s %s:\n ours %q\n theirs %q", c.verb, c.object, c.change, ours, c.said)
@@ -213,7 +242,7 @@ func TestVerdicts(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		t.Logf("%s: %v", kind, *kinds[kind])
 	}
-	compareGaps(t, slices.Sorted(maps.Keys(gaps)))
+	return slices.Sorted(maps.Keys(gaps))
 }
 
 // tally counts who refused.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -53,15 +54,14 @@ func withBuffer(write func(buffer []byte) ([]byte, error)) error {
 	return err
 }
 
-// startSending sends the header of an answer whose length is not known yet.
-func (q *request) startSending(v codec.View) {
-	if q.w.code != 0 {
-		return
-	}
+// startSending sends the header of an answer whose length is not known yet, but is at least so many bytes.
+func (q *request) startSending(v codec.View, size int) io.WriteCloser {
 	h := q.w.Header()
 	h["Content-Type"] = []string{v.ContentType()}
 	h["Cache-Control"] = noCache
+	w := q.bodyWriter(size)
 	q.w.WriteHeader(http.StatusOK)
+	return w
 }
 
 // send answers with a body.
@@ -70,9 +70,16 @@ func (q *request) send(code int, mediaType string, body []byte) error {
 	h["Content-Type"] = []string{mediaType}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	h["Cache-Control"] = noCache
+	if len(body) >= smallestCompressed {
+		w := q.bodyWriter(len(body))
+		q.w.WriteHeader(code)
+		_, _ = w.Write(body)
+		_ = w.Close() // who is gone needs no answer
+		return nil
+	}
 	q.w.WriteHeader(code)
 	if q.r.Method != http.MethodHead {
-		_, _ = q.w.Write(body) // who is gone needs no answer
+		_, _ = q.w.Write(body)
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 
 // readBody reads what the client sent.
 func (q *request) readBody() (objects.Body, error) {
-	body := objects.Body{YAML: q.applies(), Strategic: q.patchType == types.StrategicMergePatchType}
-	mediaType := ""
+	body := objects.Body{YAML: q.patchType == types.ApplyYAMLPatchType, Strategic: q.patchType == types.StrategicMergePatchType}
+	mediaType := string(q.patchType)
 	if q.r.Method != http.MethodPatch {
 		var err error
 		if mediaType, err = bodyType(q.r.Header.Get("Content-Type")); err != nil {
@@ -33,15 +33,26 @@ func (q *request) readBody() (objects.Body, error) {
 	if err != nil {
 		return body, err
 	}
-	if mediaType == codec.Protobuf && text != "" {
-		read, err := codec.ReadProtobuf([]byte(text))
-		if err != nil {
-			return body, apierrors.NewBadRequest(err.Error())
-		}
-		text = string(read)
+	if body.Text, err = asJSON(mediaType, text); err != nil {
+		return body, apierrors.NewBadRequest(err.Error())
 	}
-	body.Text = text
 	return body, nil
+}
+
+// asJSON returns a body in JSON that was sent in a binary encoding.
+func asJSON(mediaType, text string) (string, error) {
+	if text == "" {
+		return text, nil
+	}
+	switch mediaType {
+	case codec.Protobuf.String():
+		read, err := codec.ReadProtobuf([]byte(text))
+		return string(read), err
+	case codec.CBOR.String(), string(types.ApplyCBORPatchType):
+		read, err := codec.ReadCBOR([]byte(text))
+		return string(read), err
+	}
+	return text, nil
 }
 
 // smallBody is how large a body may be that is given its memory before it has come.
@@ -87,7 +98,7 @@ func (q *request) tooLarge() error {
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
 }
 
-var bodyTypes = []string{"application/json", "application/yaml", codec.Protobuf}
+var bodyTypes = []string{codec.JSON.String(), codec.YAML.String(), codec.Protobuf.String(), codec.CBOR.String()}
 
 // bodyType returns the media type of a body; JSON if the client does not say.
 func bodyType(header string) (string, error) {

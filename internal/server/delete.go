@@ -88,8 +88,14 @@ func (q *request) deleteCollection() error {
 	return q.answerList(view, deletion.Endpoint, p)
 }
 
+// podsStay is for who deletes a job and does not say what becomes of its pods.
+const podsStay = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+
 // readDeletion reads how something is to be deleted: from the body, or else from the parameters.
 func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error) {
+	if err := q.checkConditions(); err != nil {
+		return objects.Deletion{}, metav1.DeleteOptions{}, err
+	}
 	o, err := q.readDeleteOptions()
 	if err != nil {
 		return objects.Deletion{}, o, err
@@ -100,6 +106,10 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 	endpoint, err := q.endpoint()
 	if err != nil {
 		return objects.Deletion{}, o, err
+	}
+	//lint:ignore SA1019 clients that use it are not warned
+	if q.kind.StoreName() == "batch/jobs" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
+		q.warn(podsStay)
 	}
 	d := objects.Deletion{
 		Endpoint:  endpoint,
@@ -119,6 +129,17 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 		}
 	}
 	return d, o, nil
+}
+
+// checkConditions refuses conditions that a deletion does not know: who sends them must not lose what they were to
+// save. If-Match: * is always met, since what is not there is not found.
+func (q *request) checkConditions() error {
+	match, noneMatch := q.r.Header.Get("If-Match"), q.r.Header.Get("If-None-Match")
+	if (match == "" || match == "*") && noneMatch == "" {
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("expected no conditions in the headers of a deletion, received If-Match: %q and If-None-Match: %q; "+
+		"to delete only a certain version put its uid or resourceVersion into the body, as preconditions", match, noneMatch))
 }
 
 func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {

@@ -23,11 +23,14 @@
 //	read.go        get and list; continue.go, lists in pages
 //	watch.go       watches
 //	write.go       create, update and patch; options.go, their parameters; body.go, what they are sent
+//	warnings.go    what clients are told in headers
 //	delete.go      delete and deletecollection
 //	review.go      questions about users
 //	other.go       metrics, discovery; health.go, how the server is
 //	respond.go     objects and lists as the client wants them
-//	answer.go      the way back to the client: what is sent, and what went wrong
+//	compress.go    large answers are compressed
+//	answer.go      the way back to the client: what is sent, and what went wrong; warnings.go, what it is
+//	               warned of
 //	start.go       a whole server: what it starts, in order
 //	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
 //	roles.go       what the server does when roles are written

@@ -1,9 +1,15 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/codec"
 )
 
 // serveOther answers what is not about objects.
@@ -12,6 +18,8 @@ func (q *request) serveOther() error {
 		return q.noSuchPath()
 	}
 	switch path := q.target.path; {
+	case path == "/":
+		return q.listPaths()
 	case isHealth(path):
 		return q.health()
 	case path == "/metrics":
@@ -21,6 +29,32 @@ func (q *request) serveOther() error {
 		return nil
 	}
 	return q.noSuchPath()
+}
+
+// listPaths answers with the paths that there are.
+func (q *request) listPaths() error {
+	paths := []string{"/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}
+	for _, kind := range q.h.Kinds.All() {
+		for _, version := range kind.Versions {
+			if kind.Group == "" {
+				paths = append(paths, "/api/"+version)
+			} else {
+				paths = append(paths, "/apis/"+kind.Group, "/apis/"+kind.Group+"/"+version)
+			}
+		}
+	}
+	for _, c := range checks {
+		paths = append(paths, "/readyz/"+c.name)
+		if !c.ready {
+			paths = append(paths, "/healthz/"+c.name, "/livez/"+c.name)
+		}
+	}
+	slices.Sort(paths)
+	text, err := json.MarshalIndent(metav1.RootPaths{Paths: slices.Compact(paths)}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return q.send(http.StatusOK, codec.JSON.String(), text)
 }
 
 // noSuchPath is for paths that mean nothing.

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -55,4 +57,73 @@ func TestConditionalUpdate(t *testing.T) {
 	c.call("PUT", leases+"/l", lease, "If-None-Match: *").want(412)
 	c.call("PATCH", leases+"/l", `{"spec":{"holderIdentity":"a"}}`, "If-None-Match: *", "Content-Type: "+mergeType).want(412)
 	c.call("PATCH", leases+"/l", `{"spec":{"holderIdentity":"a"}}`, "If-Match: *", "Content-Type: "+mergeType).want(200)
+}
+
+// TestUnknownFieldsOfJSONPatches: an operation has certain fields. Others count for nothing, and the client is told as
+// it wishes.
+func TestUnknownFieldsOfJSONPatches(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", configMaps, configMap("u")).want(201)
+	const patch = `[{"op":"add","path":"/data","value":{"a":"1"},"vaule":2},{"op":"add","path":"/dta","value":{}}]`
+	send := func(validation string) *answered {
+		return c.call("PATCH", configMaps+"/u?fieldValidation="+validation, patch, "Content-Type: application/json-patch+json")
+	}
+	if got := strings.Join(send("Warn").want(200).header["Warning"], "; "); got != `299 - "json patch unknown field \"[0].vaule\""; 299 - "unknown field \"dta\""` {
+		t.Errorf("warnings %s", got)
+	}
+	send("Strict").want(422, `strict decoding error: json patch unknown field \"[0].vaule\", unknown field \"dta\"`)
+	if got := send("Ignore").want(200).header["Warning"]; got != nil {
+		t.Errorf("warnings %s", got)
+	}
+}
+
+// TestPatchLimits: a JSON patch has as many operations as Kubernetes allows, and copies no more.
+func TestPatchLimits(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", configMaps, configMap("l")).want(201)
+	operations := func(count int, operation string) string {
+		return "[" + strings.Repeat(operation+",", count-1) + operation + "]"
+	}
+	const add, double = `{"op":"add","path":"/data","value":{"a":"1"}}`, `{"op":"copy","from":"/metadata","path":"/metadata/a"},{"op":"copy","from":"/metadata","path":"/metadata/b"}`
+	send := func(patch string) *answered {
+		return c.call("PATCH", configMaps+"/l", patch, "Content-Type: application/json-patch+json")
+	}
+	send(operations(10_000, add)).want(200)
+	send(operations(10_001, add)).want(413, "at most 10000 operations")
+	send(operations(50, double)).want(422, "to be copied by one patch")
+	send(`[{"op":"test","path":"/data/a","value":"1"},{"op":"test","path":"/data/a","value":"2"}]`).want(422, `[1]: expected the value at \"/data/a\" to be \"2\", received \"1\"`)
+}
+
+// TestPatchesRace: who patches at the same time as others never hears of it, and nothing is lost.
+func TestPatchesRace(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", configMaps, configMap("race")).want(201)
+	c.call("PATCH", configMaps+"/race", `{"data":{"a":"1"}}`, "Content-Type: "+mergeType).want(200)
+	types := []string{mergeType, "application/strategic-merge-patch+json", "application/json-patch+json"}
+	const each = 20
+	var all sync.WaitGroup
+	for worker, contentType := range types {
+		for n := range each {
+			all.Go(func() {
+				key := fmt.Sprintf("k%d-%d", worker, n)
+				patch := `{"foo":1,"data":{"` + key + `":"1"}}`
+				if strings.Contains(contentType, "json-patch") {
+					patch = `[{"op":"add","path":"/foo","value":1},{"op":"add","path":"/data/` + key + `","value":"1"}]`
+				}
+				got := c.call("PATCH", configMaps+"/race", patch, "Content-Type: "+contentType)
+				if warnings := got.header["Warning"]; got.code != 200 || len(warnings) != 1 {
+					t.Errorf("%s: %d %s, warnings %q", contentType, got.code, got.text, warnings)
+				}
+			})
+		}
+	}
+	all.Wait()
+	got := c.call("GET", configMaps+"/race", "").want(200)
+	for worker := range types {
+		for n := range each {
+			if key := fmt.Sprintf(`"k%d-%d":"1"`, worker, n); !strings.Contains(got.text, key) {
+				t.Errorf("%s is lost", key)
+			}
+		}
+	}
 }

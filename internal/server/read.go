@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -83,6 +84,9 @@ func (q *request) readListOptions() (listOptions, error) {
 	}
 	internalversion.SetListOptionsDefaults(&o.ListOptions, true)
 	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // more would not fit
+	if seconds == 0 && strings.HasPrefix(query.Get("timeoutSeconds"), "-") {
+		o.timeout = time.Nanosecond // as in Kubernetes, where less than nothing is over at once
+	}
 	if errs := optionsvalidation.ValidateListOptions(&o.ListOptions, true); len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}

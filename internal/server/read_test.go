@@ -1,10 +1,13 @@
 package server
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestList: selectors, pages at one revision, versions.
@@ -106,5 +109,32 @@ func TestEventSource(t *testing.T) {
 	list := c.call("GET", events+"?fieldSelector=source%3Dkubelet", "").want(200, `"old"`, `"new"`)
 	if list.get("items", 2) != "" {
 		t.Errorf("received %s", list.text)
+	}
+}
+
+// TestPaths lists what there is at /, and has no HEAD of resources, as Kubernetes.
+func TestPaths(t *testing.T) {
+	c := start(t, Config{})
+	root := c.call("GET", "/", "")
+	var paths struct{ Paths []string }
+	if err := json.Unmarshal([]byte(root.text), &paths); err != nil || root.code != 200 {
+		t.Fatalf("%d %s: %v", root.code, root.text, err)
+	}
+	for _, path := range []string{"/api/v1", "/apis/apps", "/apis/apps/v1", "/healthz/ping", "/readyz/shutdown", "/version"} {
+		if !slices.Contains(paths.Paths, path) {
+			t.Errorf("%s is not among %q", path, paths.Paths)
+		}
+	}
+	for _, path := range paths.Paths {
+		if answer := c.call("GET", path, ""); answer.code != 200 {
+			t.Errorf("%s: %d %s", path, answer.code, answer.text)
+		}
+	}
+	if answer := c.call("HEAD", "/api/v1/namespaces", ""); answer.code != 405 {
+		t.Errorf("HEAD: %d", answer.code)
+	}
+	begun := time.Now()
+	if answer := c.call("GET", "/api/v1/namespaces?watch=1&timeoutSeconds=-5", ""); answer.code != 200 || time.Since(begun) > time.Minute {
+		t.Errorf("a watch of less than no time: %d after %v", answer.code, time.Since(begun))
 	}
 }

@@ -31,7 +31,9 @@ func (q *request) readTarget() {
 }
 
 // applies reports whether it is a patch by apply.
-func (q *request) applies() bool { return q.patchType == types.ApplyYAMLPatchType }
+func (q *request) applies() bool {
+	return q.patchType == types.ApplyYAMLPatchType || q.patchType == types.ApplyCBORPatchType
+}
 
 // findKind finds the kind that the path is about, and refuses paths that are about nothing.
 func (q *request) findKind() error {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"io"
 	"iter"
 	"net/http"
 	"time"
@@ -17,6 +18,9 @@ func (q *request) view(endpoint codec.Endpoint) (codec.View, error) {
 		return codec.View{}, err
 	}
 	v := codec.View{Format: format}
+	if v.Drop = v.Drop && q.h.Drop; v.Drop {
+		q.metrics.WithoutManagedFields()
+	}
 	v.Pretty = v.Pretty || codec.Pretty(q.r.URL.RawQuery, q.r.UserAgent())
 	if v.Shape != codec.Table {
 		return v, nil
@@ -65,7 +69,7 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 	if err != nil {
 		return err
 	}
-	if v.Format != (codec.Format{}) {
+	if v.Media != codec.JSON || v.Shape != codec.Whole || v.Pretty {
 		return withBuffer(func(b []byte) ([]byte, error) {
 			b, err := codec.AppendList(b, v, l, at)
 			if err != nil {
@@ -81,25 +85,29 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*cache.Object]) ([]byte, error) {
 	b = codec.AppendListHead(b, l)
 	first := true
+	var w io.WriteCloser // nil as long as nothing was sent
 	for o := range all {
 		if !first {
 			b = append(b, ',')
 		}
 		first = false
-		b = codec.AppendItem(b, l, o)
+		b = codec.AppendItem(b, &v, l, o)
 		if len(b) < listChunk {
 			continue
 		}
-		q.startSending(v)
-		if _, err := q.w.Write(b); err != nil {
+		if w == nil {
+			w = q.startSending(v, len(b))
+			defer w.Close()
+		}
+		if _, err := w.Write(b); err != nil {
 			return b, nil
 		}
 		b = b[:0]
 	}
 	b = codec.AppendListTail(b)
-	if q.w.code == 0 {
+	if w == nil {
 		return b, q.send(http.StatusOK, v.ContentType(), b)
 	}
-	_, _ = q.w.Write(b)
+	_, _ = w.Write(b)
 	return b, nil
 }

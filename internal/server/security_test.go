@@ -244,6 +244,8 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		c.apply(path, "two", secret("c2VjcmV0")).want(409, `the field is a string that is not shown, and would become a string that is not shown`),
 		c.call("PATCH", path, `[{"op":"test","path":"/data/password","value":"c2VjcmV0"}]`, "Content-Type: application/json-patch+json").want(422, "not shown"),
 		c.call("PATCH", path, `[{"op":"add","path":"/data/password/x","value":"c2VjcmV0"}]`, "Content-Type: application/json-patch+json").want(422, "[0].path"),
+		c.apply(path, "two", strings.Replace(secret("x"), `"x"`, `["c2VjcmV0"]`, 1)).want(400, `.data.password: expected a string`),
+		c.apply(path, "two", strings.Replace(secret("x"), `"data"`, `"date":"aGlkZGVu","data"`, 1)).want(400, `field not declared in schema`),
 	} {
 		if strings.Contains(refused.text, "aGlkZGVu") || strings.Contains(refused.text, "c2VjcmV0") {
 			t.Errorf("the error has what is in the secret: %s", refused.text)

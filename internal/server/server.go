@@ -38,6 +38,8 @@ type Options struct {
 	Metrics       *metrics.Metrics
 	Log           *slog.Logger
 	Limits        Limits
+	// Drop has answers leave out managedFields for those who ask.
+	Drop bool
 	// Failure tells why nothing can be written any more, nil as long as it can be, and whether a
 	// restart would help.
 	Failure func() (isCured bool, err error)
@@ -133,10 +135,14 @@ type request struct {
 	patchType  types.PatchType
 	parameters url.Values // as the query has them, read when they are first asked for
 	metrics    *metrics.Endpoint
+	warnings   warnings
 }
 
 // serveResource does what a request wants with objects.
 func (q *request) serveResource() error {
+	if q.r.Method == http.MethodHead {
+		return q.noSuchMethod() // as in Kubernetes
+	}
 	if q.kind.OnlyCreate {
 		return q.review()
 	}

@@ -35,8 +35,8 @@ type Config struct {
 	// TokenFile, ClientCAFile, CertFile and KeyFile are who may come, and what the server shows
 	// of itself; "" for its own.
 	TokenFile, ClientCAFile, CertFile, KeyFile string
-	// Unset has applies understand unset markers.
-	Unset bool
+	// Unset has applies understand unset markers. Drop has answers leave out managedFields for those who ask.
+	Unset, Drop bool
 	// PaceGC is for programs that are a server and nothing else.
 	PaceGC bool
 	Limits Limits
@@ -115,7 +115,7 @@ func (s *Server) start(ctx context.Context) error {
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Failure: s.failure,
+		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 	}), socket, s.Authority.TLS())
 	return nil
 }
@@ -139,6 +139,8 @@ func (s *Server) startRemover(ctx context.Context, all *objects.Objects) {
 func extras(all *objects.Objects) map[string]objects.Extra {
 	return map[string]objects.Extra{
 		addresses.Services:        addresses.Extra(all, addresses.Network),
+		admission.Claims:          admission.ForClaims(all.Cache),
+		admission.Nodes:           admission.ForNodes(),
 		admission.Pods:            admission.ForPods(all.Cache),
 		admission.PriorityClasses: admission.ForPriorityClasses(all.Cache),
 		namespaces.Kind:           namespaces.Extra(),

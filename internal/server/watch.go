@@ -135,7 +135,9 @@ func (s *stream) refuse(err error) error {
 	if err := s.begin(); err != nil {
 		return nil
 	}
-	_ = s.send(s.events.AppendError(nil, objects.StoreError(err)))
+	if told, err := s.events.AppendError(nil, objects.StoreError(err)); err == nil {
+		_ = s.send(told)
+	}
 	return nil
 }
 
@@ -146,7 +148,7 @@ func (s *stream) begin() error {
 	s.patience.begin()
 	defer s.patience.done()
 	h := s.q.w.Header()
-	h["Content-Type"] = []string{s.events.View().ContentType()}
+	h["Content-Type"] = []string{s.events.View().StreamType()}
 	h["Cache-Control"] = noCache
 	s.q.w.WriteHeader(http.StatusOK)
 	return s.control.Flush()
@@ -157,7 +159,9 @@ func (s *stream) begin() error {
 // here would never hear of the rest.
 func (s *stream) end(err error, w *cache.Watcher) error {
 	if s.bookmarks && !s.isState && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
-		_ = s.send(s.appendBookmark(nil, cache.Event{Type: cache.Bookmark, Revision: w.Revision()}))
+		if told, err := s.appendBookmark(nil, cache.Event{Type: cache.Bookmark, Revision: w.Revision()}); err == nil {
+			_ = s.send(told)
+		}
 	}
 	return nil
 }
@@ -192,14 +196,14 @@ func (s *stream) tell(events []cache.Event) error {
 func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 	switch e.Type {
 	case cache.Bookmark:
-		return s.appendBookmark(b, e), nil
+		return s.appendBookmark(b, e)
 	case cache.InitialEnd:
 		s.isState = false
 		s.watched.Initial(s.stateEvents)
 		if !s.initial || !s.bookmarks {
 			return b, nil
 		}
-		return s.appendBookmark(b, e), nil
+		return s.appendBookmark(b, e)
 	}
 	object, err := s.q.h.Objects.At(s.endpoint, e.Object)
 	if err != nil {
@@ -208,10 +212,10 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 	if s.isState {
 		s.stateEvents++
 	}
-	return s.events.Append(b, e.Type.String(), object), nil
+	return s.events.Append(b, e.Type.String(), object)
 }
 
-func (s *stream) appendBookmark(b []byte, e cache.Event) []byte {
+func (s *stream) appendBookmark(b []byte, e cache.Event) ([]byte, error) {
 	return s.events.AppendBookmark(b, codec.Bookmark{
 		Kind:            s.endpoint.Kind.Name,
 		APIVersion:      s.endpoint.Kind.APIVersion(s.endpoint.Version),

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestWatch: from now on, from then on, with the state first, with bookmarks, and when it is too late.
+// TestWatch: from now on, from then on, with the state first, and with bookmarks. What comes when it is too late, the
+// clients try (wire.TestExpired).
 func TestWatch(t *testing.T) {
 	c := start(t, Config{})
 	first := c.call("POST", configMaps, configMap("w1")).want(201).get("metadata", "resourceVersion")

@@ -2,9 +2,7 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -45,7 +43,7 @@ func (q *request) patch() error {
 		return err
 	}
 	switch q.patchType {
-	case types.ApplyYAMLPatchType:
+	case types.ApplyYAMLPatchType, types.ApplyCBORPatchType:
 		return q.write(o, q.h.Objects.Apply)
 	case types.MergePatchType:
 		return q.write(o, q.patchBy(objects.MergePatch))
@@ -56,14 +54,14 @@ func (q *request) patch() error {
 		if err != nil {
 			return err
 		}
-		patch, err := endpoint.StrategicPatch()
-		if err != nil {
-			return err
+		if patch, ok := endpoint.StrategicPatch(); ok {
+			return q.write(o, q.patchBy(patch))
 		}
-		return q.write(o, q.patchBy(patch))
+		return unsupportedMediaType(string(q.patchType), string(types.JSONPatchType), string(types.MergePatchType),
+			string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 	}
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.JSONPatchType), string(types.MergePatchType),
-		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType))
+		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 }
 
 func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Request) (objects.Result, error) {
@@ -129,12 +127,4 @@ func (q *request) mayCreate(context.Context) error {
 }
 
 // warn tells the client something in a header.
-func (q *request) warn(text string) {
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
-	q.w.Header().Add("Warning", fmt.Sprintf(`299 - "%s"`, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(clean)))
-}
+func (q *request) warn(text string) { q.warnings.add(q.w.Header(), text) }

@@ -13,7 +13,7 @@ func TestVerdicts(t *testing.T) {
 	sample := func(d time.Duration, allocs float64) []bench.Sample { return []bench.Sample{{Time: d, Allocs: allocs}} }
 	r := func(operation bench.Operation, ours, peer, floor time.Duration) result {
 		c := bench.Case{Object: &fixture.Object{Name: "X"}, Operation: operation}
-		return result{Case: c, ours: sample(ours, 10), peer: sample(peer, 300), floor: sample(floor, 0)}
+		return result{Comparison: c, operation: operation, ours: sample(ours, 10), peer: sample(peer, 300), floor: sample(floor, 0)}
 	}
 	results := []result{
 		r(bench.Change, 10, 50, 5),

@@ -1,5 +1,5 @@
-// Command engine compares the engine with structured-merge-diff and with the floor, and prints the
-// tables: every case, the goals, and how cost grows with the object.
+// Command engine compares the engine with structured-merge-diff, strategic merge patches with strategicpatch, and
+// both with the floor, and prints the tables: every case, the goals, and how cost grows with the object.
 package main
 
 import (
@@ -19,13 +19,15 @@ type options struct {
 	selected *regexp.Regexp
 	turn     time.Duration
 	rounds   int
+	long     bool
 }
 
 func main() {
 	log.SetFlags(0)
-	pattern := flag.String("run", "", "cases to run, a regular expression on names such as Pod/no-op; Scale is the linearity table")
+	pattern := flag.String("run", "", "cases to run, a regular expression on names such as Pod/no-op; Scale and Items are the linearity tables")
 	turn := flag.Duration("benchtime", 60*time.Millisecond, "time of one turn of one side")
 	rounds := flag.Int("rounds", 15, "turns of each side on a case")
+	long := flag.Bool("long", false, "have strategicpatch patch lists of 10,000 items, which takes minutes")
 	flag.Parse()
 
 	selected, err := regexp.Compile(*pattern)
@@ -35,29 +37,44 @@ func main() {
 	if *rounds < 1 || *turn <= 0 {
 		log.Fatal("-rounds and -benchtime must be positive")
 	}
-	if err := compare(options{selected: selected, turn: *turn, rounds: *rounds}); err != nil {
+	if err := compare(options{selected: selected, turn: *turn, rounds: *rounds, long: *long}); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func compare(o options) error {
 	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v a side, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.rounds, o.turn)
-	fmt.Printf("smd is structured-merge-diff %s; floor is %s parsing the inputs and writing the output\n\n", moduleVersion("sigs.k8s.io/structured-merge-diff/v6"), floor.Fastest().Name)
+	fmt.Printf("smd is structured-merge-diff %s, strategicpatch is of apimachinery %s; floor is %s parsing the inputs and writing the output\n\n",
+		moduleVersion("sigs.k8s.io/structured-merge-diff/v6"), moduleVersion("k8s.io/apimachinery"), floor.Fastest().Name)
 
 	var results []result
 	printHeader()
-	for _, c := range bench.Cases() {
+	add := func(c bench.Comparison, operation bench.Operation) error {
 		if !o.selected.MatchString(c.Name()) {
-			continue
+			return nil
 		}
-		r, err := measure(c, o)
+		r, err := measure(c, operation, o)
 		if err != nil {
 			return err
 		}
 		r.print()
 		results = append(results, r)
+		return nil
+	}
+	for _, c := range bench.Cases() {
+		if err := add(c, c.Operation); err != nil {
+			return err
+		}
+	}
+	for _, c := range bench.PatchCases() {
+		if err := add(c, c.Operation); err != nil {
+			return err
+		}
 	}
 	printFootnotes()
 	printGoals(results)
-	return compareScales(o)
+	if err := compareScales(o); err != nil {
+		return err
+	}
+	return compareLengths(o)
 }

@@ -11,12 +11,13 @@ import (
 
 // A result is what a case cost each side.
 type result struct {
-	bench.Case
+	bench.Comparison
+	operation         bench.Operation
 	ours, peer, floor []bench.Sample
 }
 
-func measure(c bench.Case, o options) (result, error) {
-	results, err := measureTogether([]bench.Case{c}, o)
+func measure(c bench.Comparison, operation bench.Operation, o options) (result, error) {
+	results, err := measureTogether([]bench.Comparison{c}, operation, o)
 	if err != nil {
 		return result{}, err
 	}
@@ -24,7 +25,7 @@ func measure(c bench.Case, o options) (result, error) {
 }
 
 // measureTogether measures cases whose times are compared with each other: all take turns.
-func measureTogether(cases []bench.Case, o options) ([]result, error) {
+func measureTogether(cases []bench.Comparison, operation bench.Operation, o options) ([]result, error) {
 	var works []bench.Work
 	for _, c := range cases {
 		sides, err := allSides(c)
@@ -39,12 +40,12 @@ func measureTogether(cases []bench.Case, o options) ([]result, error) {
 	}
 	var results []result
 	for i, c := range cases {
-		results = append(results, result{Case: c, ours: samples[3*i], peer: samples[3*i+1], floor: samples[3*i+2]})
+		results = append(results, result{Comparison: c, operation: operation, ours: samples[3*i], peer: samples[3*i+1], floor: samples[3*i+2]})
 	}
 	return results, nil
 }
 
-func allSides(c bench.Case) ([]bench.Work, error) {
+func allSides(c bench.Comparison) ([]bench.Work, error) {
 	ours, err := c.Ours()
 	if err != nil {
 		return nil, fmt.Errorf("ours: %w", err)
@@ -74,7 +75,7 @@ func (r result) aboveFloor() float64 { return bench.TimeRatio(r.ours, r.floor) }
 const rowFormat = "%-28s %10s %10s %8s %10s %10s %8s %10s %8s\n"
 
 func printHeader() {
-	fmt.Printf(rowFormat, "case", "ours", "smd", "faster", "allocs", "smd allocs", "fewer", "floor", "ours/fl.")
+	fmt.Printf(rowFormat, "case", "ours", "peer", "faster", "allocs", "peer's", "fewer", "floor", "ours/fl.")
 }
 
 func (r result) print() {
@@ -86,7 +87,8 @@ func (r result) print() {
 
 func printFootnotes() {
 	fmt.Print(`
-faster: smd's time by ours; fewer: smd's allocations by ours; ours/fl.: our time by the floor's.
+faster: the peer's time by ours; fewer: the peer's allocations by ours; ours/fl.: our time by the floor's.
+make, make-3way, merge: strategic merge patches; the peer is strategicpatch. All others: the peer is smd.
 conflict: the answer is an error, so the floor only parses.
 unset: smd has no unset; its nearest same work is a forced apply that changes the same fields.
 smd decodes with apimachinery's decoder for unstructured objects and writes with goccy/go-json.

@@ -21,11 +21,11 @@ func compareScales(o options) error {
 			printScaleHeader(byScale)
 			printed = true
 		}
-		var row []bench.Case
+		var row []bench.Comparison
 		for _, cases := range byScale {
 			row = append(row, cases[i])
 		}
-		results, err := measureTogether(row, o)
+		results, err := measureTogether(row, operation, o)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func printScaleRow(row []result) {
 	}
 	small, large := row[len(row)-2], row[len(row)-1]
 	for _, side := range sides {
-		cells := []any{string(large.Operation), side.name}
+		cells := []any{string(large.operation), side.name}
 		for _, r := range row {
 			cells = append(cells, duration(bench.Typical(side.samples(r)).Time))
 		}
@@ -67,11 +67,11 @@ func printScaleRow(row []result) {
 	if growth(small, large, sides[0].samples) > maxGrowth {
 		word = "FAIL"
 	}
-	fmt.Printf("  %s  %s grows linearly with the object, at most %.1f\n", word, large.Operation, maxGrowth)
+	fmt.Printf("  %s  %s grows linearly with the object, at most %.1f\n", word, large.operation, maxGrowth)
 }
 
 // growth is how much faster the time grows than the live object.
 func growth(small, large result, samples func(result) []bench.Sample) float64 {
-	inBytes := float64(len(large.Object.Live)) / float64(len(small.Object.Live))
+	inBytes := float64(large.Size()) / float64(small.Size())
 	return bench.TimeRatio(samples(large), samples(small)) / inBytes
 }

@@ -22,6 +22,8 @@ func (serializers) SupportedMediaTypes() []runtime.SerializerInfo {
 	return []runtime.SerializerInfo{
 		{MediaType: "application/json", MediaTypeType: "application", MediaTypeSubType: "json", StreamSerializer: &runtime.StreamSerializerInfo{}},
 		{MediaType: "application/yaml", MediaTypeType: "application", MediaTypeSubType: "yaml"},
+		{MediaType: "application/vnd.kubernetes.protobuf", MediaTypeType: "application", MediaTypeSubType: "vnd.kubernetes.protobuf", StreamSerializer: &runtime.StreamSerializerInfo{}},
+		{MediaType: "application/cbor", MediaTypeType: "application", MediaTypeSubType: "cbor", StreamSerializer: &runtime.StreamSerializerInfo{}},
 	}
 }
 
@@ -42,6 +44,7 @@ var usualHeaders = []string{
 	"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
 	"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "application/json;stream=watch", "application/json; charset=utf-8",
 	"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/vnd.kubernetes.protobuf", "text/plain",
+	"application/cbor", "application/cbor,application/json", "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch",
 	"application/yaml;q=0.5,application/json;q=0.9", "application/yaml,application/json", "application/yaml;as=Table;v=v1;g=meta.k8s.io",
 	"application/yaml;stream=watch,application/json", "application/yaml;stream=watch", "application/json;stream=watch;as=Table;v=v1;g=meta.k8s.io",
 }

@@ -32,8 +32,9 @@ type sample struct {
 	object    runtime.Object
 }
 
-func samples(t *testing.T) (list []sample) {
-	files, err := filepath.Glob(*folder + "/objects/*.yaml")
+// samples returns the objects of a folder.
+func samples(t *testing.T, of string) (list []sample) {
+	files, err := filepath.Glob(*folder + "/" + of + "/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no objects", err)
 	}
@@ -87,33 +88,106 @@ func TestVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	for _, s := range samples(t) {
-		if said, ok := ask(s.object, s.object, s.gvk); !ok || len(said) > 0 {
-			t.Errorf("%s is no valid sample: %v %q", s.name, ok, said)
-			continue
-		}
-		fmt.Fprintf(&verdicts, "object\t%s\t%s\n", s.typ, s.text)
-		record(&verdicts, s, change{At: "/kind", Value: s.gvk.Kind}, true)
-		for _, c := range changes("", s.tree) {
-			if c.At != "" && c.At != "/kind" && c.At != "/apiVersion" && !(seen[s.typ] && isUsualMetadata(c.At)) {
-				record(&verdicts, s, c, isEmpty(c.Value))
-			}
-		}
-		for _, c := range more[s.typ+" "+s.object.(metav1.Object).GetName()] {
-			record(&verdicts, s, c, true)
-		}
-		delete(more, s.typ+" "+s.object.(metav1.Object).GetName())
-		seen[s.typ] = true
+	recordObjects(t, &verdicts, more)
+	finish(t, "verdicts.txt.gz", verdicts.Bytes())
+	for _, s := range append(samples(t, "statuses"), samples(t, "warned")...) {
+		delete(more, s.key())
 	}
 	for name := range more {
 		t.Errorf("there is no object %s to change", name)
 	}
-	if *update {
-		write(t, verdicts.Bytes())
-	}
-	t.Logf("%d bytes of verdicts", verdicts.Len())
 }
+
+// TestStatusVerdicts does the same for writes to statuses.
+func TestStatusVerdicts(t *testing.T) {
+	var verdicts bytes.Buffer
+	more, err := readChanges(*folder + "/changes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recordStatuses(t, &verdicts, more)
+	finish(t, "statuses.txt.gz", verdicts.Bytes())
+}
+
+func finish(t *testing.T, file string, verdicts []byte) {
+	if *update {
+		write(t, file, verdicts)
+	}
+	t.Logf("%d bytes of verdicts", len(verdicts))
+}
+
+func recordObjects(t *testing.T, verdicts *bytes.Buffer, more map[string][]change) {
+	seen := map[string]bool{}
+	for _, s := range samples(t, "objects") {
+		if said, ok := ask(s.object, s.object, s.gvk); !ok || len(said) > 0 {
+			t.Errorf("%s is no valid sample: %v %q", s.name, ok, said)
+			continue
+		}
+		fmt.Fprintf(verdicts, "object\t%s\t%s\n", s.typ, s.text)
+		record(verdicts, s, change{At: "/kind", Value: s.gvk.Kind}, true)
+		for _, c := range changes("", s.tree) {
+			if c.At != "" && c.At != "/kind" && c.At != "/apiVersion" && !(seen[s.typ] && isUsualMetadata(c.At)) {
+				record(verdicts, s, c, isEmpty(c.Value))
+			}
+		}
+		for _, c := range more[s.key()] {
+			record(verdicts, s, c, true)
+		}
+		delete(more, s.key())
+		seen[s.typ] = true
+	}
+}
+
+// recordStatuses asks about writes to the status of objects, there and back.
+func recordStatuses(t *testing.T, verdicts *bytes.Buffer, more map[string][]change) {
+	for _, s := range samples(t, "statuses") {
+		if said, ok := askStatus(s.object, s.object, s.gvk); !ok || len(said) > 0 {
+			t.Errorf("%s is no valid sample of a status: %v %q", s.name, ok, said)
+			continue
+		}
+		fmt.Fprintf(verdicts, "object\t%s\t%s\n", s.typ, s.text)
+		for _, c := range statusChanges(s, more) {
+			now, _, ok := statusOf(s, c)
+			if !ok {
+				continue
+			}
+			if said, ok := askStatus(now, s.object, s.gvk); ok {
+				fmt.Fprintf(verdicts, "status\t%s\t%s\n", c, strings.Join(said, "\t"))
+			}
+			if said, ok := askStatus(s.object, now, s.gvk); ok {
+				fmt.Fprintf(verdicts, "status back\t%s\t%s\n", c, strings.Join(said, "\t"))
+			}
+		}
+	}
+}
+
+// statusChanges returns what is done to the status of an object, and to its metadata.
+func statusChanges(s sample, more map[string][]change) (list []change) {
+	for _, c := range changes("", s.tree) {
+		if strings.HasPrefix(c.At, "/status") || strings.HasPrefix(c.At, "/metadata/annotations") || c.At == "/metadata/finalizers" {
+			list = append(list, c)
+		}
+	}
+	return append(list, more[s.key()]...)
+}
+
+// statusOf returns an object with some changes made, also as a text; ok is false if kube-apiserver would see
+// another one.
+func statusOf(s sample, some ...change) (object runtime.Object, text []byte, ok bool) {
+	tree := s.tree
+	for _, c := range some {
+		tree = apply(tree, c)
+	}
+	text, err := json.Marshal(tree)
+	if err != nil {
+		return nil, nil, false
+	}
+	object, _, stable, err := decode(text)
+	return object, text, err == nil && stable && !isFolded(object, s.gvk, text)
+}
+
+// key is how changes.txt calls an object.
+func (s sample) key() string { return s.typ + " " + s.object.(metav1.Object).GetName() }
 
 // isUsualMetadata reports whether a place is in the metadata that one object of each kind is
 // enough for.
@@ -133,12 +207,12 @@ func isEmpty(v any) bool {
 	return false
 }
 
-func write(t *testing.T, verdicts []byte) {
+func write(t *testing.T, file string, verdicts []byte) {
 	var packed bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	_, _ = z.Write(verdicts)
 	_ = z.Close()
-	if err := os.WriteFile(*folder+"/verdicts.txt.gz", packed.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(*folder+"/"+file, packed.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -28,12 +28,12 @@ func TestPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range samples(t) {
+	for _, s := range samples(t, "objects") {
 		if said, ok := ask(s.object, nil, s.gvk); !ok || len(said) > 0 {
 			continue // an object that can't be created says little about two changes of it
 		}
 		random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
-		all := append(interesting(changes("", s.tree)), more[s.typ+" "+strings.SplitN(s.name, "/", 2)[1]]...)
+		all := append(interesting(changes("", s.tree)), more[s.key()]...)
 		typ, ok := rules.Builtin("io.k8s.api." + s.typ)
 		if !ok {
 			t.Errorf("there is no type %s", s.typ)
@@ -119,4 +119,59 @@ func compare(t *testing.T, verb string, s sample, object, old runtime.Object, ou
 	if len(ours) == 0 && len(withoutGaps(said)) > 0 || len(ours) > 0 && len(said) == 0 {
 		t.Errorf("%s %s, %v and %v:\n ours %v\n theirs %q", verb, s.name, a, b, ours, said)
 	}
+}
+
+// TestStatusPairs does the same to statuses.
+func TestStatusPairs(t *testing.T) {
+	more, err := readChanges(*folder + "/changes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, s := range samples(t, "statuses") {
+		random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
+		typ, ok := rules.Builtin("io.k8s.api." + s.typ)
+		if !ok {
+			t.Errorf("there is no type %s", s.typ)
+			continue
+		}
+		all := statusChanges(s, more)
+		for range *pairs {
+			a, b := all[random.IntN(len(all))], all[random.IntN(len(all))]
+			c, d := all[random.IntN(len(all))], all[random.IntN(len(all))]
+			if compareStatuses(t, s, typ, []change{a, b}, []change{c, d}) {
+				n++
+			}
+		}
+	}
+	t.Logf("%d pairs", n)
+}
+
+// compareStatuses asks about the way from some changes to others.
+func compareStatuses(t *testing.T, s sample, typ *rules.Type, to, from []change) bool {
+	now, nowText, ok := statusOf(s, to...)
+	if !ok {
+		return false
+	}
+	was, wasText, ok := statusOf(s, from...)
+	if !ok {
+		return false
+	}
+	said, ok := askStatus(now, was, s.gvk)
+	if !ok {
+		return false
+	}
+	doc, err := document.ParseJSON(nowText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := document.ParseJSON(wasText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := typ.ValidateStatus(doc, old)
+	if (len(ours) == 0) != (len(said) == 0) || len(ours) != len(said) {
+		t.Errorf("%s from %v to %v:\n ours %v\n theirs %q", s.name, from, to, ours, said)
+	}
+	return true
 }

@@ -77,7 +77,10 @@ func ask(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict,
 	return causes(rest.BeforeCreate(s, ctx, object))
 }
 
-func requestFor(s strategy, gvk schema.GroupVersionKind, m metav1.Object) context.Context {
+// scoped knows whether objects are in namespaces.
+type scoped interface{ NamespaceScoped() bool }
+
+func requestFor(s scoped, gvk schema.GroupVersionKind, m metav1.Object) context.Context {
 	namespace := ""
 	if s.NamespaceScoped() {
 		namespace = m.GetNamespace()

@@ -1,0 +1,196 @@
+package bench
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/cadastre/cadastre/bench/fixture"
+	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/strategic"
+)
+
+// The operations on strategic merge patches.
+const (
+	// Make makes a patch between an object and its next state, as kubectl edit does.
+	Make Operation = "make"
+	// MakeThreeWay makes the patch of kubectl apply: from what was wanted, what is wanted, and what there is.
+	MakeThreeWay Operation = "make-3way"
+	// Merge merges a patch into an object, as the server does.
+	Merge Operation = "merge"
+)
+
+// PatchOperations lists them all.
+var PatchOperations = []Operation{Make, MakeThreeWay, Merge}
+
+// A PatchCase is an operation on patches of an object. The peer is apimachinery's strategicpatch.
+type PatchCase struct {
+	Object    string
+	Operation Operation
+	// inputs are object and next state; last configuration, configuration and object; object and patch.
+	inputs []Input
+	kind   reflect.Type
+}
+
+// Name is how the tables and the -run flag call the case.
+func (c PatchCase) Name() string { return c.Object + "/" + string(c.Operation) }
+
+// Size is how many bytes are read.
+func (c PatchCase) Size() (size int) {
+	for _, input := range c.inputs {
+		size += len(input.Bytes)
+	}
+	return size
+}
+
+// PatchCases are those of the main table.
+var PatchCases = sync.OnceValue(func() []PatchCase {
+	var cases []PatchCase
+	for _, o := range []*fixture.Object{fixture.Pod(), fixture.Deployment(3), fixture.Node(), fixture.EndpointSlice(1000)} {
+		kind := goType(o.Kind)
+		threeWay := PatchCase{o.Name, MakeThreeWay, []Input{NewInput(o.Config), NewInput(o.Changed), NewInput(o.Live)}, kind}
+		patch, err := threeWay.byPeer()
+		if err != nil {
+			panic(fmt.Errorf("%s: %w", threeWay.Name(), err))
+		}
+		cases = append(cases, PatchCase{o.Name, Make, []Input{NewInput(o.Live), NewInput(o.Updated)}, kind},
+			threeWay, PatchCase{o.Name, Merge, []Input{NewInput(o.Live), NewInput(patch)}, kind})
+	}
+	return cases
+})
+
+// goType is the Go type of a built-in kind.
+func goType(kind *fixture.Kind) reflect.Type {
+	object, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Name))
+	if err != nil {
+		panic(err)
+	}
+	return reflect.TypeOf(object).Elem()
+}
+
+// PatchLengths are how many items the lists of the table of lengths have.
+var PatchLengths = []int{10, 100, 1000, 10_000}
+
+// LongPatches are the cases of the table of lengths: of a list of so many items, all of which get other values and
+// another order.
+func LongPatches(length int) []PatchCase {
+	pod := goType(&fixture.Kind{APIVersion: "v1", Name: "Pod"})
+	before, after := NewInput(variables(length, false)), NewInput(variables(length, true))
+	name := fmt.Sprintf("Items/%d", length)
+	return []PatchCase{
+		{name, Make, []Input{before, after}, pod},
+		{name, MakeThreeWay, []Input{before, after, before}, pod},
+		{name, Merge, []Input{before, after}, pod},
+	}
+}
+
+// variables is a pod with so many variables, or with other values for each, in reverse.
+func variables(length int, other bool) []byte {
+	items := make([]document.Value, length)
+	for i := range items {
+		n, value := i, "old"
+		if other {
+			n, value = length-1-i, "new"
+		}
+		items[i] = document.NewMap(document.Field{Name: "name", Value: document.NewString(fmt.Sprintf("VARIABLE_%d", n))},
+			document.Field{Name: "value", Value: document.NewString(value)})
+	}
+	container := document.NewMap(document.Field{Name: "name", Value: document.NewString("main")},
+		document.Field{Name: "env", Value: document.NewList(items...)})
+	spec := document.NewMap(document.Field{Name: "containers", Value: document.NewList(container)})
+	return []byte(document.NewMap(document.Field{Name: "spec", Value: spec}).JSON())
+}
+
+// Ours is the case as our library does it.
+func (c PatchCase) Ours() (Work, error) {
+	t, err := strategic.FromGoType(c.kind)
+	if err != nil {
+		return nil, err
+	}
+	p := &patcher{kind: t}
+	return checked(func() error { _, err := p.do(c); return err })
+}
+
+// Peer is the case as strategicpatch does it.
+func (c PatchCase) Peer() (Work, error) {
+	return checked(func() error { _, err := c.byPeer(); return err })
+}
+
+// Floor parses what the case reads and writes what it yields.
+func (c PatchCase) Floor(library floor.Library) (Work, error) {
+	output, err := c.byPeer()
+	if err != nil {
+		return nil, err
+	}
+	var inputs [][]byte
+	for _, input := range c.inputs {
+		inputs = append(inputs, input.Bytes)
+	}
+	return library.Work(inputs, output)
+}
+
+// checked does the work once, so that nobody is measured failing.
+func checked(work Work) (Work, error) { return work, work() }
+
+func (c PatchCase) byPeer() ([]byte, error) {
+	object := reflect.New(c.kind).Interface()
+	switch c.Operation {
+	case Make:
+		return strategicpatch.CreateTwoWayMergePatch(c.inputs[0].Bytes, c.inputs[1].Bytes, object)
+	case MakeThreeWay:
+		meta, err := strategicpatch.NewPatchMetaFromStruct(object)
+		if err != nil {
+			return nil, err
+		}
+		return strategicpatch.CreateThreeWayMergePatch(c.inputs[0].Bytes, c.inputs[1].Bytes, c.inputs[2].Bytes, meta, true)
+	case Merge:
+		return strategicpatch.StrategicMergePatch(c.inputs[0].Bytes, c.inputs[1].Bytes, object)
+	}
+	panic("unknown operation " + c.Operation)
+}
+
+// patcher is our library with the reading and writing of bytes around it.
+type patcher struct {
+	kind *strategic.Type
+	// reader and out are memory that is used again, as the floor does.
+	reader document.Reader
+	out    []byte
+}
+
+func (p *patcher) do(c PatchCase) ([]byte, error) {
+	p.reader.Reset()
+	var inputs [3]document.Value
+	for i, input := range c.inputs {
+		var other document.Value
+		if i == 1 && c.Operation != Merge {
+			other = inputs[0] // which it was made from
+		}
+		var err error
+		if inputs[i], err = p.reader.ParseJSON(input.Text, document.Limits{}, other); err != nil {
+			return nil, err
+		}
+	}
+	result, err := p.patch(c.Operation, inputs)
+	if err != nil {
+		return nil, err
+	}
+	p.out = result.AppendJSON(p.out[:0])
+	return p.out, nil
+}
+
+func (p *patcher) patch(operation Operation, in [3]document.Value) (document.Value, error) {
+	switch operation {
+	case Make:
+		return strategic.Diff(in[0], in[1], p.kind)
+	case MakeThreeWay:
+		return strategic.ThreeWay{Type: p.kind, Overwrite: true}.Diff(in[0], in[1], in[2])
+	case Merge:
+		return strategic.Merge(in[0], in[1], p.kind)
+	}
+	panic("unknown operation " + operation)
+}

@@ -1,0 +1,216 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	appsac "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/cadastre/cadastre/client"
+	"github.com/cadastre/cadastre/internal/server"
+)
+
+// TestMain has client-go speak CBOR, which it asks the environment for.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+// start starts a server that leaves out managedFields, or an older one that does not know how.
+func start(t *testing.T, drop bool) *rest.Config {
+	t.Helper()
+	s, err := server.Start(t.Context(), server.Config{Address: "127.0.0.1:0", Drop: drop, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	certificate, key := s.Authority.Admin()
+	return &rest.Config{Host: s.URL(), QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: s.Authority.CA(), CertData: certificate, KeyData: key}}
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"a": "b"}}
+}
+
+// entries returns how many managers an object shows.
+func entries(t *testing.T, o runtime.Object) int {
+	t.Helper()
+	accessor, err := meta.Accessor(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(accessor.GetManagedFields())
+}
+
+// TestClients never see managedFields, whatever they are, whatever they speak, and whatever the server.
+func TestClients(t *testing.T) {
+	for _, drop := range []bool{true, false} {
+		for _, media := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
+			t.Run(fmt.Sprintf("%s drop=%v", media, drop), func(t *testing.T) {
+				full := start(t, drop)
+				config := client.WithoutManagedFields(full)
+				config.ContentType, config.AcceptContentTypes = media, media
+				ctx := t.Context()
+				typed := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default")
+				watched, err := typed.Watch(ctx, metav1.ListOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer watched.Stop()
+				created, err := typed.Create(ctx, configMap("c"), metav1.CreateOptions{})
+				if err != nil || entries(t, created) != 0 || created.Data["a"] != "b" {
+					t.Fatalf("created %v: %v", created, err)
+				}
+				event := <-watched.ResultChan()
+				if event.Type != watch.Added || entries(t, event.Object) != 0 || event.Object.(*corev1.ConfigMap).Data["a"] != "b" {
+					t.Errorf("watched %v", event)
+				}
+				created.Data["a"] = "c"
+				updated, err := typed.Update(ctx, created, metav1.UpdateOptions{})
+				if err != nil || entries(t, updated) != 0 {
+					t.Errorf("updated %v: %v", updated, err)
+				}
+				list, err := typed.List(ctx, metav1.ListOptions{})
+				if err != nil || len(list.Items) == 0 || entries(t, &list.Items[0]) != 0 || list.Items[0].Data["a"] == "" {
+					t.Errorf("listed %v: %v", list, err)
+				}
+				// The server has them all the same.
+				whole, err := kubernetes.NewForConfigOrDie(full).CoreV1().ConfigMaps("default").Get(ctx, "c", metav1.GetOptions{})
+				if err != nil || entries(t, whole) == 0 {
+					t.Errorf("the server has %v: %v", whole, err)
+				}
+			})
+		}
+	}
+}
+
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+// TestOtherClients are dynamic and metadata clients, and informers.
+func TestOtherClients(t *testing.T) {
+	for _, drop := range []bool{true, false} {
+		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
+			full := start(t, drop)
+			config := client.WithoutManagedFields(full)
+			ctx := t.Context()
+			if _, err := kubernetes.NewForConfigOrDie(full).CoreV1().ConfigMaps("default").Create(ctx, configMap("c"), metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			o, err := dynamic.NewForConfigOrDie(config).Resource(configMaps).Namespace("default").Get(ctx, "c", metav1.GetOptions{})
+			if err != nil || entries(t, o) != 0 {
+				t.Errorf("dynamic: %v: %v", o, err)
+			}
+			m, err := metadata.NewForConfigOrDie(config).Resource(configMaps).Namespace("default").List(ctx, metav1.ListOptions{})
+			if err != nil || len(m.Items) == 0 || entries(t, &m.Items[0]) != 0 || m.Items[0].Name == "" {
+				t.Errorf("metadata: %v: %v", m, err)
+			}
+			factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0)
+			informer := factory.Core().V1().ConfigMaps().Informer()
+			factory.Start(ctx.Done())
+			factory.WaitForCacheSync(ctx.Done())
+			for _, o := range informer.GetStore().List() {
+				if entries(t, o.(*corev1.ConfigMap)) != 0 {
+					t.Errorf("the informer has %v", o)
+				}
+			}
+			if len(informer.GetStore().List()) == 0 {
+				t.Error("the informer has nothing")
+			}
+		})
+	}
+}
+
+// TestOnRequest leaves out managedFields only where somebody says so.
+func TestOnRequest(t *testing.T) {
+	config := client.OnRequest(start(t, true))
+	clientset := kubernetes.NewForConfigOrDie(config)
+	maps := clientset.CoreV1().ConfigMaps("default")
+	created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{})
+	if err != nil || entries(t, created) == 0 {
+		t.Fatalf("created %v: %v", created, err)
+	}
+	got, err := maps.Get(client.Drop(t.Context()), "c", metav1.GetOptions{})
+	if err != nil || entries(t, got) != 0 {
+		t.Errorf("got %v: %v", got, err)
+	}
+	lister := &cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+	}
+	for _, test := range []struct {
+		lister cache.ListerWatcher
+		drop   bool
+	}{{lister, false}, {client.Informer(lister), true}} {
+		informer := cache.NewSharedIndexInformer(test.lister, &corev1.ConfigMap{}, 0, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		go informer.RunWithContext(ctx)
+		cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
+		for _, o := range informer.GetStore().List() {
+			if entries(t, o.(*corev1.ConfigMap)) == 0 != test.drop {
+				t.Errorf("drop %v: the informer has %v", test.drop, o)
+			}
+		}
+		cancel()
+	}
+}
+
+// TestGate sees all if the gate is off.
+func TestGate(t *testing.T) {
+	config := client.WithoutManagedFields(start(t, true))
+	t.Setenv("KUBE_FEATURE_"+client.Gate, "false")
+	maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default")
+	created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{})
+	if err != nil || entries(t, created) == 0 {
+		t.Errorf("created %v: %v", created, err)
+	}
+}
+
+// TestExtract says why it can't, where client-go returns nothing.
+func TestExtract(t *testing.T) {
+	config := start(t, true)
+	deployments := func(config *rest.Config) *appsv1.Deployment {
+		t.Helper()
+		all := kubernetes.NewForConfigOrDie(config).AppsV1().Deployments("default")
+		d, err := all.Patch(t.Context(), "web", types.ApplyPatchType, []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":3,"selector":{"matchLabels":{"a":"b"}},`+
+			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`), metav1.PatchOptions{FieldManager: "me"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	whole, err := client.Extract(deployments(config), "me", appsac.ExtractDeployment)
+	if err != nil || whole.Spec == nil || *whole.Spec.Replicas != 3 {
+		t.Errorf("received %v: %v", whole, err)
+	}
+	_, err = client.Extract(deployments(client.WithoutManagedFields(config)), "me", appsac.ExtractDeployment)
+	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || none.Name != "web" {
+		t.Errorf("received %v", err)
+	}
+}

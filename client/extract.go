@@ -1,0 +1,29 @@
+package client
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// NoManagedFieldsError says that it is not known who owns the fields of an object.
+type NoManagedFieldsError struct{ Namespace, Name string }
+
+func (e *NoManagedFieldsError) Error() string {
+	return fmt.Sprintf("client: %s/%s has no managedFields, so that nobody knows what a manager applied; it was read with %s=%s: read it with a client that asks for all",
+		e.Namespace, e.Name, dropParameter, managedFields)
+}
+
+// Extract returns what a manager applied to an object, with one of client-go's functions for that:
+//
+//	config, err := client.Extract(deployment, "me", appsv1.ExtractDeployment)
+//
+// These return a configuration without any fields for an object without managedFields, and who applies that gives up all that
+// it owned. Extract fails with a *NoManagedFieldsError instead.
+func Extract[O metav1.Object, C any](object O, manager string, extract func(O, string) (C, error)) (C, error) {
+	if len(object.GetManagedFields()) == 0 {
+		var none C
+		return none, &NoManagedFieldsError{object.GetNamespace(), object.GetName()}
+	}
+	return extract(object, manager)
+}

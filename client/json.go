@@ -1,0 +1,205 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+)
+
+// Places in an answer that have objects:
+//
+//	{metadata: …}                          an object
+//	{items: [{metadata: …}, …]}            a list
+//	{object: {metadata: …}}                an event
+//	{rows: [{object: {metadata: …}}, …]}   a table
+//
+// JSON and CBOR have them by the same names.
+const (
+	inMetadata = "metadata"
+	inItems    = "items"
+	inObject   = "object"
+	inRows     = "rows"
+	inManaged  = "managedFields"
+)
+
+var errJSON = errors.New("expected JSON")
+
+// stripJSON takes managedFields out of JSON, however it is written.
+func stripJSON(answer []byte) ([]byte, error) {
+	if !bytes.Contains(answer, []byte(inManaged)) {
+		return answer, nil
+	}
+	s := jsonStripper{text: answer}
+	s.object()
+	if s.err {
+		return nil, errJSON
+	}
+	return append(s.out, s.text[s.kept:]...), nil
+}
+
+// jsonStripper goes through JSON from the first byte to the last, and leaves members out.
+type jsonStripper struct {
+	text []byte
+	at   int
+	out  []byte
+	kept int // how far the text is in out, or left out
+	err  bool
+}
+
+// object goes through a value that may be an object of Kubernetes, or has some in it.
+func (s *jsonStripper) object() {
+	s.members(func(name string) bool {
+		switch name {
+		case inMetadata:
+			s.members(func(name string) bool {
+				s.skip()
+				return name == inManaged
+			})
+		case inObject:
+			s.object()
+		case inItems, inRows:
+			s.items()
+		default:
+			s.skip()
+		}
+		return false
+	})
+}
+
+func (s *jsonStripper) items() {
+	if !s.begins('[') {
+		s.skip()
+		return
+	}
+	s.at++
+	for !s.ends(']') {
+		s.object()
+	}
+}
+
+// members goes through the members of a map; of what is no map there are none. visit goes through a value, and says
+// whether the member is left out.
+func (s *jsonStripper) members(visit func(name string) bool) {
+	if !s.begins('{') {
+		s.skip()
+		return
+	}
+	s.at++
+	last := -1 // the end of the member before that stays
+	for !s.ends('}') {
+		start := s.at
+		name := s.name()
+		switch drop := visit(name); {
+		case !drop:
+			last = s.at
+		case last >= 0:
+			s.leaveOut(last, s.at) // with the comma before it
+		default:
+			if s.space(); s.at < len(s.text) && s.text[s.at] == ',' {
+				s.at++ // with the comma after it
+				s.space()
+			}
+			s.leaveOut(start, s.at)
+		}
+	}
+}
+
+// leaveOut leaves out a part of the text.
+func (s *jsonStripper) leaveOut(start, end int) {
+	if s.out == nil {
+		s.out = make([]byte, 0, len(s.text))
+	}
+	s.out = append(s.out, s.text[s.kept:max(s.kept, start)]...)
+	s.kept = end
+}
+
+// name reads the name of a member, and the colon.
+func (s *jsonStripper) name() string {
+	start := s.at
+	s.skip()
+	name := s.text[start:s.at]
+	if s.space(); s.at >= len(s.text) || s.text[s.at] != ':' || len(name) < 2 {
+		s.fail()
+		return ""
+	}
+	s.at++
+	return string(name[1 : len(name)-1])
+}
+
+// begins reports whether the next value begins with a bracket.
+func (s *jsonStripper) begins(bracket byte) bool {
+	s.space()
+	return s.at < len(s.text) && s.text[s.at] == bracket
+}
+
+// ends goes past a comma, or past the end of a list or a map.
+func (s *jsonStripper) ends(bracket byte) bool {
+	s.space()
+	if s.at < len(s.text) && s.text[s.at] == ',' {
+		s.at++
+		s.space()
+	}
+	switch {
+	case s.err:
+		return true
+	case s.at >= len(s.text):
+		s.fail()
+		return true
+	case s.text[s.at] == bracket:
+		s.at++
+		return true
+	}
+	return false
+}
+
+func (s *jsonStripper) space() {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\n' || s.text[s.at] == '\t' || s.text[s.at] == '\r') {
+		s.at++
+	}
+}
+
+// skip goes past a value.
+func (s *jsonStripper) skip() {
+	s.space()
+	depth, start := 0, s.at
+	for ; s.at < len(s.text); s.at++ {
+		switch s.text[s.at] {
+		case '"':
+			s.skipString()
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth--; depth < 0 {
+				return // it is the end of what the value is in
+			}
+		case ',', ':', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return
+			}
+			continue
+		default:
+			continue
+		}
+		if depth == 0 {
+			s.at++
+			return
+		}
+	}
+	if depth > 0 || s.at == start {
+		s.fail()
+	}
+}
+
+// skipString goes to the closing quote of a string.
+func (s *jsonStripper) skipString() {
+	for s.at++; s.at < len(s.text) && s.text[s.at] != '"'; s.at++ {
+		if s.text[s.at] == '\\' {
+			s.at++
+		}
+	}
+}
+
+func (s *jsonStripper) fail() {
+	s.err = true
+	s.at = len(s.text)
+}

@@ -1,0 +1,165 @@
+package client
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+)
+
+// Protobuf has no names, so that places are known by numbers:
+//
+//	k8s 0x00 { 1: {1: APIVERSION 2: KIND}  2: object  … }
+//	object   { 1: metadata  … }      metadata { …  17: managedFields  … }
+//	list     { 1: …  2: object  2: object  … }
+//	event    { 1: TYPE  2: { 1: k8s 0x00 … } }
+
+const (
+	protobufPrefix  = "k8s\x00"
+	managedFieldsNo = 17
+)
+
+var errProtobuf = errors.New("expected protobuf")
+
+// stripProtobuf takes managedFields out of an answer in protobuf.
+func stripProtobuf(answer []byte) ([]byte, error) {
+	body, ok := bytes.CutPrefix(answer, []byte(protobufPrefix))
+	if !ok {
+		return answer, nil // discovery and such have no prefix, and no objects
+	}
+	isList := false
+	short, err := changed(body, func(number int, value []byte) ([]byte, error) {
+		switch number {
+		case 1:
+			kind, err := kindOf(value)
+			isList = strings.HasSuffix(kind, "List")
+			return value, err
+		case 2:
+			if isList {
+				return changed(value, stripItem)
+			}
+			return changed(value, stripMetadata)
+		}
+		return value, nil
+	})
+	if err != nil || len(short) == len(body) {
+		return answer, err
+	}
+	return append([]byte(protobufPrefix), short...), nil
+}
+
+// stripProtobufEvent takes managedFields out of the event of a watch.
+func stripProtobufEvent(event []byte) ([]byte, error) {
+	return changed(event, func(number int, value []byte) ([]byte, error) {
+		if number != 2 {
+			return value, nil
+		}
+		return changed(value, func(number int, value []byte) ([]byte, error) {
+			if number != 1 {
+				return value, nil
+			}
+			return stripProtobuf(value)
+		})
+	})
+}
+
+// kindOf reads what an answer says that it is.
+func kindOf(typeMeta []byte) (kind string, err error) {
+	_, err = changed(typeMeta, func(number int, value []byte) ([]byte, error) {
+		if number == 2 {
+			kind = string(value)
+		}
+		return value, nil
+	})
+	return kind, err
+}
+
+func stripItem(number int, value []byte) ([]byte, error) {
+	if number != 2 {
+		return value, nil
+	}
+	return changed(value, stripMetadata)
+}
+
+func stripMetadata(number int, value []byte) ([]byte, error) {
+	if number != 1 {
+		return value, nil
+	}
+	return changed(value, func(number int, value []byte) ([]byte, error) {
+		if number == managedFieldsNo {
+			return nil, nil
+		}
+		return value, nil
+	})
+}
+
+// changed returns a message whose fields that have a length are replaced by what change returns: nil leaves a field
+// out. It is the same message if nothing changes.
+func changed(message []byte, change func(number int, value []byte) ([]byte, error)) ([]byte, error) {
+	var out []byte
+	kept := 0
+	for at := 0; at < len(message); {
+		start := at
+		tag, n := binary.Uvarint(message[at:])
+		if n <= 0 {
+			return nil, errProtobuf
+		}
+		at += n
+		value, end, err := valueAt(message, at, int(tag&7))
+		if err != nil {
+			return nil, err
+		}
+		at = end
+		if value == nil {
+			continue
+		}
+		now, err := change(int(tag>>3), value)
+		if err != nil {
+			return nil, err
+		}
+		if now != nil && len(now) == len(value) {
+			continue // what is left out makes it shorter
+		}
+		out = append(out, message[kept:start]...)
+		if now != nil {
+			out = binary.AppendUvarint(out, tag)
+			out = binary.AppendUvarint(out, uint64(len(now)))
+			out = append(out, now...)
+		}
+		kept = end
+	}
+	if kept == 0 {
+		return message, nil
+	}
+	return append(out, message[kept:]...), nil
+}
+
+// valueAt returns where a value ends, and the value if it has a length.
+func valueAt(message []byte, at, wireType int) (value []byte, end int, err error) {
+	switch wireType {
+	case 0:
+		_, n := binary.Uvarint(message[at:])
+		if n <= 0 {
+			return nil, 0, errProtobuf
+		}
+		return nil, at + n, nil
+	case 1:
+		end = at + 8
+	case 5:
+		end = at + 4
+	case 2:
+		length, n := binary.Uvarint(message[at:])
+		if n <= 0 || length > uint64(len(message)-at-n) {
+			return nil, 0, errProtobuf
+		}
+		at += n
+		end = at + int(length)
+		return message[at:end:end], end, nil
+	default:
+		return nil, 0, errProtobuf
+	}
+	if end > len(message) {
+		return nil, 0, errProtobuf
+	}
+	return nil, end, nil
+}

@@ -1,0 +1,156 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubecbor "k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// TestStripJSON leaves out what it must, whatever is around it, and nothing else.
+func TestStripJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"metadata":{"managedFields":[{}],"name":"a"}}`:                                      `{"metadata":{"name":"a"}}`,
+		`{"metadata":{"name":"a","managedFields":[{}]}}`:                                      `{"metadata":{"name":"a"}}`,
+		`{"metadata":{"managedFields":[{}]}}`:                                                 `{"metadata":{}}`,
+		`{"metadata":{"a":1,"managedFields":[{"x":"]}\"\\"}],"b":2}}`:                         `{"metadata":{"a":1,"b":2}}`,
+		`{"metadata":{"a":1,"managedFields":null,"managedFields":[]}}`:                        `{"metadata":{"a":1}}`,
+		"{\n  \"metadata\": {\n    \"managedFields\": [\n    ],\n    \"name\": \"a\"\n  }\n}": "{\n  \"metadata\": {\n    \"name\": \"a\"\n  }\n}",
+		`{ "metadata" : { "name" : "a" , "managedFields" : [ ] } , "x" : 1 }`:                 `{ "metadata" : { "name" : "a" } , "x" : 1 }`,
+		`{"items":[{"metadata":{"managedFields":[1]}},{"metadata":{}}]}`:                      `{"items":[{"metadata":{}},{"metadata":{}}]}`,
+		`{"type":"ADDED","object":{"metadata":{"managedFields":[1],"b":2}}}`:                  `{"type":"ADDED","object":{"metadata":{"b":2}}}`,
+		`{"rows":[{"cells":[1],"object":{"metadata":{"managedFields":[1]}}}]}`:                `{"rows":[{"cells":[1],"object":{"metadata":{}}}]}`,
+		`{"data":{"managedFields":"mine"}}`:                                                   `{"data":{"managedFields":"mine"}}`,
+		`{"spec":{"template":{"metadata":{"managedFields":[]}}}}`:                             `{"spec":{"template":{"metadata":{"managedFields":[]}}}}`,
+		`{"metadata":{"annotations":{"managedFields":"mine"}}}`:                               `{"metadata":{"annotations":{"managedFields":"mine"}}}`,
+		`{"metadata":"managedFields"}`:                                                        `{"metadata":"managedFields"}`,
+		`{"items":"managedFields"}`:                                                           `{"items":"managedFields"}`,
+		`"managedFields"`:                                                                     `"managedFields"`,
+		`[{"metadata":{"managedFields":[]}}]`:                                                 `[{"metadata":{"managedFields":[]}}]`,
+		`{}`:                                                                                  `{}`,
+	} {
+		got, err := stripJSON([]byte(text))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: received %s, want %s: %v", text, got, want, err)
+		}
+	}
+	for _, text := range []string{`{"managedFields"`, `{"metadata":{"managedFields":[}`, `{"metadata":{"managedFields"`, `{"managedFields" 1}`} {
+		if got, err := stripJSON([]byte(text)); err == nil {
+			t.Errorf("%s is no JSON, but: %s", text, got)
+		}
+	}
+}
+
+// FuzzStripJSON compares with taking the members out of what encoding/json reads.
+func FuzzStripJSON(f *testing.F) {
+	f.Add(`{"metadata":{"a":1,"managedFields":[{"x":"]}\"\\"}],"b":2},"items":[{"metadata":{"managedFields":1}}]}`)
+	f.Add(`{ "object" : { "rows" : [ { "metadata" : { "managedFields" : 1 } } , 2 ] } }`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var want any
+		if json.Unmarshal([]byte(text), &want) != nil || strings.Contains(text, `\u`) {
+			t.Skip("no JSON, or names that are written otherwise")
+		}
+		stripObject(want)
+		short, err := stripJSON([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var got any
+		if err := json.Unmarshal(short, &got); err != nil || !equality.Semantic.DeepEqual(got, want) {
+			t.Errorf("%s: received %s, want %v: %v", text, short, want, err)
+		}
+	})
+}
+
+// TestStripAnswers takes managedFields out of answers as Kubernetes' own packages write them.
+func TestStripAnswers(t *testing.T) {
+	pod := func(name string, managers ...string) corev1.Pod {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{"x"}}, Spec: corev1.PodSpec{NodeName: "n"}}
+		for _, m := range managers {
+			p.ManagedFields = append(p.ManagedFields, metav1.ManagedFieldsEntry{Manager: m, FieldsV1: metav1.NewFieldsV1(`{"f:a":{}}`)})
+		}
+		return p
+	}
+	one, oneShort := pod("a", "m1", "m2"), pod("a")
+	list := corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []corev1.Pod{pod("a", "m"), pod("b"), pod("c", strings.Repeat("m", 300))}}
+	listShort := corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []corev1.Pod{pod("a"), pod("b"), pod("c")}}
+	for i := range list.Items { // as servers write them
+		list.Items[i].TypeMeta, listShort.Items[i].TypeMeta = metav1.TypeMeta{}, metav1.TypeMeta{}
+	}
+	codecs := map[string]runtime.Serializer{
+		"application/json":                    kubejson.NewSerializerWithOptions(kubejson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kubejson.SerializerOptions{}),
+		"application/cbor":                    kubecbor.NewSerializer(scheme.Scheme, scheme.Scheme),
+		"application/vnd.kubernetes.protobuf": protobuf.NewSerializer(scheme.Scheme, scheme.Scheme),
+	}
+	for media, codec := range codecs {
+		for _, test := range []struct{ full, short runtime.Object }{{&one, &oneShort}, {&oneShort, &oneShort}, {&list, &listShort}} {
+			kind := "Pod"
+			if _, ok := test.full.(*corev1.PodList); ok {
+				kind = "PodList"
+			}
+			for _, o := range []runtime.Object{test.full, test.short} {
+				o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: kind})
+			}
+			var buffer bytes.Buffer
+			if err := codec.Encode(test.full, &buffer); err != nil {
+				t.Fatal(err)
+			}
+			short, err := strippers[media](buffer.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := codec.Decode(short, nil, nil)
+			got.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: kind})
+			if err != nil || !equality.Semantic.DeepEqual(got, test.short) {
+				t.Errorf("%s: received %+v, want %+v: %v", media, got, test.short, err)
+			}
+		}
+	}
+}
+
+// FuzzStripProtobuf must not panic whatever servers send.
+func FuzzStripProtobuf(f *testing.F) {
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}}
+	pod.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Pod"})
+	var buffer bytes.Buffer
+	if err := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(&pod, &buffer); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(buffer.Bytes())
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		short, err := stripProtobuf(bytes.Clone(answer))
+		if err == nil && len(short) > len(answer) {
+			t.Errorf("%q became longer: %q", answer, short)
+		}
+		_, _ = stripProtobufEvent(answer)
+		_, _ = stripCBOR(answer)
+	})
+}
+
+func TestAccept(t *testing.T) {
+	const drop = ";drop=metadata.managedFields"
+	for accept, want := range map[string]string{
+		"":                                   "*/*" + drop,
+		"application/json":                   "application/json" + drop,
+		"application/json, */*":              "application/json" + drop + ", */*" + drop,
+		"application/json" + drop:            "application/json" + drop,
+		"application/json;drop=":             "application/json" + drop,
+		"application/json;drop=x":            "application/json;drop=x+metadata.managedFields",
+		`application/json; Drop="x";q=0.5`:   "application/json;drop=x+metadata.managedFields;q=0.5",
+		"application/json;as=Table;g=a;v=v1": "application/json;as=Table;g=a;v=v1" + drop,
+	} {
+		if got := withDrop(accept); got != want {
+			t.Errorf("%q: received %q, want %q", accept, got, want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+)
+
+// transport asks for answers without managedFields, and takes them out of what comes all the same.
+type transport struct {
+	next    http.RoundTripper
+	applies func(context.Context) bool
+}
+
+// WrappedRoundTripper is how client-go finds what is below.
+func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !Enabled() || !t.applies(r.Context()) {
+		return t.next.RoundTrip(r)
+	}
+	r = r.Clone(r.Context()) // a RoundTripper must not change its request
+	r.Header.Set("Accept", withDrop(r.Header.Get("Accept")))
+	response, err := t.next.RoundTrip(r)
+	if err != nil {
+		return response, err
+	}
+	return stripped(response)
+}
+
+// A stripper takes managedFields out of an answer, or of the event of a watch. It returns the same bytes if there are none, and
+// may change them.
+type stripper func(answer []byte) ([]byte, error)
+
+var strippers = map[string]stripper{
+	"application/json":                    stripJSON,
+	"application/cbor":                    stripCBOR,
+	"application/vnd.kubernetes.protobuf": stripProtobuf,
+}
+
+// stripped returns a response without managedFields. What is none of Kubernetes' media is left alone.
+func stripped(response *http.Response) (*http.Response, error) {
+	media, parameters, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil || response.StatusCode >= http.StatusBadRequest || response.StatusCode == http.StatusSwitchingProtocols {
+		return response, nil
+	}
+	if next := framesOf(media, parameters, response); next != nil {
+		response.Body = &stream{body: response.Body, next: next}
+		return response, nil
+	}
+	strip := strippers[media]
+	if strip == nil {
+		return response, nil
+	}
+	answer, err := io.ReadAll(response.Body)
+	if closeErr := response.Body.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		answer, err = strip(answer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("client: leave managedFields out of an answer in %s: %w", media, err)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(answer))
+	response.ContentLength = int64(len(answer))
+	if response.Header.Get("Content-Length") != "" {
+		response.Header.Set("Content-Length", strconv.Itoa(len(answer)))
+	}
+	return response, nil
+}

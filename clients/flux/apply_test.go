@@ -1,0 +1,203 @@
+package flux
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/ssa"
+	"github.com/fluxcd/pkg/ssa/jsondiff"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	settings = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {a: "1", b: "2"}
+`
+	web = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: main
+        image: nginx:1.29
+        ports: [{containerPort: 80}]
+        resources: {limits: {cpu: 1000m, memory: 1024Mi}}
+`
+	front = `
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec:
+  selector: {app: web}
+  ports: [{name: http, port: 80}]
+`
+	key = `
+apiVersion: v1
+kind: Secret
+metadata: {name: key}
+stringData: {password: secret}
+`
+	webOwners = `
+kustomize-controller Apply apps/v1:
+  .metadata.labels."kustomize.toolkit.fluxcd.io/name"
+  .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
+  .spec.replicas
+  .spec.selector
+  .spec.template.metadata.labels.app
+  .spec.template.spec.containers[name="main"]
+  .spec.template.spec.containers[name="main"].image
+  .spec.template.spec.containers[name="main"].name
+  .spec.template.spec.containers[name="main"].ports[containerPort=80,protocol="TCP"]
+  .spec.template.spec.containers[name="main"].ports[containerPort=80,protocol="TCP"].containerPort
+  .spec.template.spec.containers[name="main"].resources.limits.cpu
+  .spec.template.spec.containers[name="main"].resources.limits.memory
+`
+	all = settings + "---" + web + "---" + front + "---" + key
+)
+
+// patch is another's change of an object.
+func (f flow) patch(by string, object client.Object, merge string) {
+	f.t.Helper()
+	patch := client.RawPatch(types.MergePatchType, []byte(merge))
+	check(f.t, f.client.Patch(f.t.Context(), object, patch, client.FieldOwner(by)))
+}
+
+// TestSet: a set is applied, and applied again without a change: Flux compares what a dry run would make with
+// what is there, so that both must be the same to the last default.
+func TestSet(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.apply(all, options(), "ConfigMap/settings created", "Secret/key created", "Service/web created", "Deployment/web created")
+	before := f.live("apps/v1", "Deployment", "web")
+	wantOwners(t, before, webOwners)
+	wantOwners(t, f.live("v1", "Service", "web"), `
+kustomize-controller Apply v1:
+  .metadata.labels."kustomize.toolkit.fluxcd.io/name"
+  .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
+  .spec.ports[port=80,protocol="TCP"]
+  .spec.ports[port=80,protocol="TCP"].name
+  .spec.ports[port=80,protocol="TCP"].port
+  .spec.selector
+`)
+	wantOwners(t, f.live("v1", "Secret", "key"), `
+kustomize-controller Apply v1:
+  .metadata.labels."kustomize.toolkit.fluxcd.io/name"
+  .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
+  .stringData.password
+`)
+	f.apply(all, options(), "ConfigMap/settings unchanged", "Secret/key unchanged", "Service/web unchanged", "Deployment/web unchanged")
+	if after := f.live("apps/v1", "Deployment", "web"); after.GetResourceVersion() != before.GetResourceVersion() {
+		t.Errorf("the version is %s, was %s", after.GetResourceVersion(), before.GetResourceVersion())
+	}
+}
+
+// TestDrift: what others have changed is found and corrected, what they have added is left to them.
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.apply(settings, options(), "ConfigMap/settings created")
+	f.patch("tuner", f.live("v1", "ConfigMap", "settings"), `{"data":{"a":"changed","added":"yes"}}`)
+
+	entry, live, merged, err := f.flux.Diff(t.Context(), f.read(settings)[0], ssa.DefaultDiffOptions())
+	check(t, err)
+	if entry.Action != ssa.ConfiguredAction || at(t, live, "data", "a") != "changed" || at(t, merged, "data", "a") != "1" || at(t, merged, "data", "added") != "yes" {
+		t.Errorf("%s: from %v to %v, want a corrected and added left alone", entry, live, merged)
+	}
+	f.apply(settings, options(), "ConfigMap/settings configured")
+	wantOwners(t, f.live("v1", "ConfigMap", "settings"), `
+kustomize-controller Apply v1:
+  .data.a
+  .data.b
+  .metadata.labels."kustomize.toolkit.fluxcd.io/name"
+  .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
+tuner Update v1: .data.added
+`)
+	f.apply(settings, options(), "ConfigMap/settings unchanged")
+
+	// What the manifest says no longer is removed.
+	f.apply(`
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {b: "3"}
+`, options(), "ConfigMap/settings configured")
+	corrected := f.live("v1", "ConfigMap", "settings")
+	if at(t, corrected, "data", "a") != nil || at(t, corrected, "data", "b") != "3" {
+		t.Errorf("data is %v", at(t, corrected, "data"))
+	}
+	wantOwners(t, corrected, `
+kustomize-controller Apply v1:
+  .data.b
+  .metadata.labels."kustomize.toolkit.fluxcd.io/name"
+  .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
+tuner Update v1: .data.added
+`)
+}
+
+// TestDriftOfSecrets: the difference does not show what is secret.
+func TestDriftOfSecrets(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.apply(key, options(), "Secret/key created")
+	f.patch("tuner", f.live("v1", "Secret", "key"), `{"stringData":{"password":"other"}}`)
+	entry, live, merged, err := f.flux.Diff(t.Context(), f.read(key)[0], ssa.DefaultDiffOptions())
+	check(t, err)
+	if entry.Action != ssa.ConfiguredAction || at(t, live, "data", "password") == at(t, merged, "data", "password") {
+		t.Errorf("%s: from %v to %v, want a difference", entry, live, merged)
+	}
+	f.apply(key, options(), "Secret/key configured")
+	wantOwners(t, f.live("v1", "Secret", "key"), `
+kustomize-controller Apply v1:
+  .metadata.labels."kustomize.toolkit.fluxcd.io/name"
+  .metadata.labels."kustomize.toolkit.fluxcd.io/namespace"
+  .stringData.password
+tuner Update v1: .data.password
+`)
+}
+
+// TestIgnoredDrift: what a rule leaves to an autoscaler is no drift.
+func TestIgnoredDrift(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	o := options()
+	o.DriftIgnoreRules = []jsondiff.IgnoreRule{{Paths: []string{"/spec/replicas"}}}
+	f.apply(web, o, "Deployment/web created")
+	scale := f.live("apps/v1", "Deployment", "web")
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":5}}`))
+	check(t, f.client.SubResource("scale").Patch(t.Context(), scale, patch, client.FieldOwner("autoscaler")))
+	f.apply(web, o, "Deployment/web unchanged")
+	withoutReplicas := strings.Replace(webOwners, "  .spec.replicas\n", "", 1)
+	wantOwners(t, f.live("apps/v1", "Deployment", "web"), withoutReplicas+"autoscaler Update apps/v1 scale: .spec.replicas\n")
+	f.apply(web, options(), "Deployment/web configured")
+	if replicas := at(t, f.live("apps/v1", "Deployment", "web"), "spec", "replicas"); replicas != int64(2) {
+		t.Errorf("replicas are %v, want those of the manifest", replicas)
+	}
+}
+
+// TestPrune: what is Flux's is deleted, and what is not, or is marked, is left.
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	f := start(t)
+	f.apply(all, options(), "ConfigMap/settings created", "Secret/key created", "Service/web created", "Deployment/web created")
+	f.patch("user", f.live("v1", "Service", "web"), `{"metadata":{"labels":{"kustomize.toolkit.fluxcd.io/name":"other"}}}`)
+	f.patch("user", f.live("v1", "Secret", "key"), `{"metadata":{"annotations":{"kustomize.toolkit.fluxcd.io/prune":"disabled"}}}`)
+	o := ssa.DefaultDeleteOptions()
+	o.Inclusions = f.flux.GetOwnerLabels("apps", f.namespace)
+	o.Exclusions = map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled"}
+	changes, err := f.flux.DeleteAll(t.Context(), f.read(all), o)
+	check(t, err)
+	f.actions(changes, "Deployment/web deleted", "Service/web skipped", "Secret/key skipped", "ConfigMap/settings deleted")
+	changes, err = f.flux.DeleteAll(t.Context(), f.read(all), o)
+	check(t, err)
+	f.actions(changes, "Deployment/web deleted", "Service/web skipped", "Secret/key skipped", "ConfigMap/settings deleted")
+}

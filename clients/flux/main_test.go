@@ -1,0 +1,126 @@
+package flux
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/polling"
+	"github.com/fluxcd/pkg/ssa"
+	"github.com/fluxcd/pkg/ssa/utils"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/cadastre/cadastre/clients/owners"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
+
+// manager is whom Flux's controller applies as.
+const manager = "kustomize-controller"
+
+// A flow is Flux at work in a namespace.
+type flow struct {
+	t         *testing.T
+	flux      *ssa.ResourceManager
+	client    client.Client
+	namespace string
+}
+
+func start(t *testing.T) flow {
+	t.Helper()
+	config := target.Config(t)
+	httpClient, err := rest.HTTPClientFor(config)
+	check(t, err)
+	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
+	check(t, err)
+	c, err := client.New(config, client.Options{HTTPClient: httpClient, Mapper: mapper})
+	check(t, err)
+	flux := ssa.NewResourceManager(c, polling.NewStatusPoller(c, mapper, polling.Options{}),
+		ssa.Owner{Field: manager, Group: "kustomize.toolkit.fluxcd.io"})
+	flux.SetConcurrency(4)
+	return flow{t, flux, c, target.Namespace(t)}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read reads manifests, as Flux does, and puts them in the namespace.
+func (f flow) read(manifests string) []*unstructured.Unstructured {
+	f.t.Helper()
+	objects, err := utils.ReadObjects(strings.NewReader(manifests))
+	check(f.t, err)
+	for _, object := range objects {
+		object.SetNamespace(f.namespace)
+	}
+	f.flux.SetOwnerLabels(objects, "apps", f.namespace)
+	return objects
+}
+
+// options are those of Flux's controller, in more of a hurry.
+func options() ssa.ApplyOptions {
+	o := ssa.DefaultApplyOptions()
+	o.WaitInterval = 20 * time.Millisecond
+	o.Cleanup = ssa.ApplyCleanupOptions{
+		Annotations: []string{"kubectl.kubernetes.io/last-applied-configuration"},
+		FieldManagers: []ssa.FieldManager{
+			{Name: "kubectl", OperationType: "Apply"},
+			{Name: "kubectl", OperationType: "Update"},
+			{Name: "before-first-apply", OperationType: "Update"},
+			{Name: manager, OperationType: "Update"},
+		},
+	}
+	return o
+}
+
+// apply applies a set, and wants to be told of these actions: "ConfigMap/settings created".
+func (f flow) apply(manifests string, o ssa.ApplyOptions, want ...string) {
+	f.t.Helper()
+	changes, err := f.flux.ApplyAllStaged(f.t.Context(), f.read(manifests), o)
+	check(f.t, err)
+	f.actions(changes, want...)
+}
+
+func (f flow) actions(changes *ssa.ChangeSet, want ...string) {
+	f.t.Helper()
+	got := strings.ReplaceAll(changes.String(), "/"+f.namespace+"/", "/")
+	if got != strings.Join(want, "\n") {
+		f.t.Errorf("actions are\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+// live is an object as it is now.
+func (f flow) live(apiVersion, kind, name string) *unstructured.Unstructured {
+	f.t.Helper()
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(apiVersion)
+	object.SetKind(kind)
+	check(f.t, f.client.Get(f.t.Context(), client.ObjectKey{Namespace: f.namespace, Name: name}, object))
+	return object
+}
+
+// wantOwners holds the managedFields of an object against lines such as "alice Apply v1: .data.a".
+func wantOwners(t *testing.T, object *unstructured.Unstructured, want string) {
+	t.Helper()
+	got, err := owners.Lines(object.GetManagedFields())
+	check(t, err)
+	if got != strings.TrimPrefix(want, "\n") {
+		t.Errorf("owners are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// at is a value in an object, nil if there is none.
+func at(t *testing.T, object *unstructured.Unstructured, path ...string) any {
+	t.Helper()
+	value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)
+	check(t, err)
+	return value
+}

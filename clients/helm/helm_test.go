@@ -1,0 +1,33 @@
+package helm_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cadastre/cadastre/clients/kubectl"
+	"github.com/cadastre/cadastre/clients/script"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(target.Suite{M: m}, map[string]func(){"kubectl": kubectl.Main})
+}
+
+func TestScripts(t *testing.T) { script.Run(t, filepath.Dir(program(t))) }
+
+// program builds Helm, unless that has been done, and returns where it is.
+func program(t *testing.T) string {
+	t.Helper()
+	build := exec.CommandContext(t.Context(), "go", "-C", "program", "tool", "-n", "helm")
+	build.Stderr = os.Stderr
+	path, err := build.Output()
+	if err != nil {
+		t.Fatalf("cannot build Helm from program/go.mod: %v", err)
+	}
+	return strings.TrimSpace(string(path))
+}

@@ -1,0 +1,61 @@
+// Package owners writes managedFields so that people can read and tests can compare them.
+package owners
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// lineWidth is how long a line with an owner's fields may be; longer ones have a line for each field.
+const lineWidth = 100
+
+// Lines writes a line for each owner, as in the scripts of package applytest:
+//
+//	alice Apply v1: .data.a .metadata.labels.app
+//
+// Their order does not depend on the times, so that it does not depend on how fast a test is.
+func Lines(entries []metav1.ManagedFieldsEntry) (string, error) {
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Manager, b.Manager),
+			cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Subresource, b.Subresource))
+	})
+	var text strings.Builder
+	for _, entry := range entries {
+		fields, err := fieldsOf(entry)
+		if err != nil {
+			return "", err
+		}
+		who := strings.TrimSuffix(fmt.Sprintf("%s %s %s %s", entry.Manager, entry.Operation, entry.APIVersion, entry.Subresource), " ") + ":"
+		line := who + " " + strings.Join(fields, " ")
+		if len(line) > lineWidth {
+			line = who + "\n  " + strings.Join(fields, "\n  ")
+		}
+		text.WriteString(line + "\n")
+	}
+	return text.String(), nil
+}
+
+// fieldsOf lists what an entry owns, each field before those below it.
+func fieldsOf(entry metav1.ManagedFieldsEntry) ([]string, error) {
+	if entry.FieldsV1 == nil {
+		return nil, nil
+	}
+	set, err := fieldset.ParseFieldsV1(entry.FieldsV1.GetRawString())
+	if err != nil {
+		return nil, fmt.Errorf("managedFields of %s: %w", entry.Manager, err)
+	}
+	paths := set.Paths()
+	slices.SortFunc(paths, fieldset.Path.Compare)
+	fields := make([]string, len(paths))
+	for i, path := range paths {
+		fields[i] = path.Quoted()
+	}
+	return fields, nil
+}

@@ -1,0 +1,33 @@
+package objects
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Many references cost what they cost; each was compared with each.
+func TestManyReferences(t *testing.T) {
+	text := &strings.Builder{}
+	const many = 40_000
+	for i := range many {
+		fmt.Fprintf(text, `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"%d"},`, i)
+	}
+	doc, err := document.ParseJSON(`{"metadata":{"ownerReferences":[` + text.String() + `{"uid":"7","name":"p","kind":"Pod","apiVersion":"v1"},{"uid":"7"}]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var warnings []string
+	r := &Request{Warn: func(text string) { warnings = append(warnings, text) }}
+	begin := time.Now()
+	kept := r.onceReferred(doc, asSent).Lookup("metadata", "ownerReferences").Len()
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if kept != many+1 || len(warnings) != 1 || !strings.HasSuffix(warnings[0], "duplicate UID(s) observed: 7") {
+		t.Errorf("received %d references and the warnings %q, want %d and one about 7", kept, warnings, many+1)
+	}
+}

@@ -1,0 +1,65 @@
+package packed
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// BenchmarkDeployment writes the fixture of a Deployment, which has a value in every field. The types' own
+// marshaller begins with Go values, where we begin with a document.
+func BenchmarkDeployment(b *testing.B) {
+	folder, err := fixtures()
+	if err != nil {
+		b.Fatal(err)
+	}
+	asJSON, err := os.ReadFile(filepath.Join(folder, "apps.v1.Deployment.json"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	v, err := document.ParseJSON(asJSON)
+	if err != nil {
+		b.Fatal(err)
+	}
+	of, _ := GoType("apps/v1", "Deployment")
+	m, err := MessageOf(of)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("protobuf", func(b *testing.B) {
+		for b.Loop() {
+			NewObject(m, v)
+		}
+	})
+	b.Run("cbor", func(b *testing.B) {
+		for b.Loop() {
+			NewCBORObject(m, v)
+		}
+	})
+	b.Run("json", func(b *testing.B) {
+		var text []byte
+		for b.Loop() {
+			text = v.AppendJSON(text[:0])
+		}
+	})
+	b.Run("parse", func(b *testing.B) {
+		text := v.JSON()
+		for b.Loop() {
+			_, _ = document.ParseJSON(text)
+		}
+	})
+	var object appsv1.Deployment
+	if err := json.Unmarshal(asJSON, &object); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("own protobuf", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = object.Marshal()
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package packed
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// An answer in protobuf says what it is: the objects themselves don't.
+//
+//	k8s 0x00  { 1: { 1: APIVERSION  2: KIND }  2: OBJECT  3: ""  4: "" }
+
+// Type is what an answer in protobuf says that it is.
+type Type struct{ APIVersion, Kind string }
+
+func typeOf(v document.Value) Type { return Type{v.Get("apiVersion").Text(), v.Get("kind").Text()} }
+
+const envelopePrefix = "k8s\x00"
+
+// envelopeEnd is what comes after the object: how it is encoded, which nobody says.
+const envelopeEnd = "\x1a\x00\x22\x00"
+
+// EnvelopeSize returns how much AppendEnvelope and AppendEnvelopeEnd append, with an object of a size
+// between them.
+func (t Type) EnvelopeSize(object int) int {
+	own := t.size()
+	return len(envelopePrefix) + 1 + varintSize(uint64(own)) + own + 1 + varintSize(uint64(object)) + object + len(envelopeEnd)
+}
+
+func (t Type) size() int {
+	return 2 + varintSize(uint64(len(t.APIVersion))) + len(t.APIVersion) + varintSize(uint64(len(t.Kind))) + len(t.Kind)
+}
+
+// AppendEnvelope appends what comes before an object of a size.
+func (t Type) AppendEnvelope(dst []byte, object int) []byte {
+	dst = append(dst, envelopePrefix...)
+	dst = appendLength(dst, 1, t.size())
+	dst = appendText(dst, 1, t.APIVersion)
+	dst = appendText(dst, 2, t.Kind)
+	return appendLength(dst, 2, object)
+}
+
+// AppendEnvelopeEnd appends what comes after an object.
+func AppendEnvelopeEnd(dst []byte) []byte { return append(dst, envelopeEnd...) }
+
+// ListMeta is the metadata of a list.
+type ListMeta struct {
+	ResourceVersion int64 // 0 for none
+	Continue        string
+	Remaining       int // 0 for unknown
+}
+
+func (m ListMeta) append(dst []byte) []byte {
+	dst = appendText(dst, 1, "") // a link that nobody makes any more
+	version := ""
+	if m.ResourceVersion != 0 {
+		version = strconv.FormatInt(m.ResourceVersion, 10)
+	}
+	dst = appendText(dst, 2, version)
+	dst = appendText(dst, 3, m.Continue)
+	if m.Remaining > 0 {
+		dst = append(dst, 4<<3|varintType)
+		dst = appendVarint(dst, uint64(m.Remaining))
+	}
+	return dst
+}
+
+// AppendListMeta appends what a list has before its items.
+func (m ListMeta) AppendListMeta(dst []byte) []byte {
+	var scratch [128]byte
+	meta := m.append(scratch[:0])
+	dst = appendLength(dst, 1, len(meta))
+	return append(dst, meta...)
+}
+
+// AppendItemHead appends what comes before an item of a list, of a size.
+func AppendItemHead(dst []byte, size int) []byte { return appendLength(dst, 2, size) }
+
+// ItemSize returns how much an item of a size takes in a list.
+func ItemSize(size int) int { return 1 + varintSize(uint64(size)) + size }
+
+// AppendEventHead appends what comes before the object of a watch's event, which has a size with its
+// envelope. An event has its own length before it, so that clients know where it ends.
+func AppendEventHead(dst []byte, event string, object int) []byte {
+	raw := ItemSize(object)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(ItemSize(len(event))+ItemSize(raw)))
+	dst = appendText(dst, 1, event)
+	dst = appendLength(dst, 2, raw)
+	return appendLength(dst, 1, object)
+}
+
+func appendText(dst []byte, number int, s string) []byte {
+	dst = appendLength(dst, number, len(s))
+	return append(dst, s...)
+}
+
+// appendLength appends the tag of a field that has a length, and the length.
+func appendLength(dst []byte, number, length int) []byte {
+	dst = append(dst, byte(number<<3|bytesType))
+	return appendVarint(dst, uint64(length))
+}
+
+func appendVarint(dst []byte, v uint64) []byte { return binary.AppendUvarint(dst, v) }

@@ -1,0 +1,197 @@
+package packed
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Message says how a Go type looks in protobuf.
+type Message struct {
+	// fields are sorted by their numbers.
+	fields []field
+	// names has those fields that JSON has by name, those of embedded structs included. places says where in
+	// fields its own are.
+	names  map[string]*field
+	places map[string]int
+}
+
+// field is a field of a message.
+type field struct {
+	name   string // in JSON; "" for an embedded struct
+	number int
+	value  valueKind
+	many   cardinality
+	// message is what the value, an item or the value at a key is, if it is a message.
+	message *Message
+}
+
+// cardinality is how often a field occurs.
+type cardinality uint8
+
+const (
+	always   cardinality = iota // it is written even if it is empty
+	optional                    // a pointer in Go
+	repeated
+	mapped // by strings
+)
+
+// valueKind is how a value is written.
+type valueKind uint8
+
+const (
+	text valueKind = iota
+	boolean
+	integer
+	double
+	bytes      // base64 in JSON
+	message    // of fields
+	timestamp  // of seconds and nanoseconds
+	microTime  // the same to the microsecond
+	quantity   // a message of its text
+	intOrText  // of one or the other
+	duration   // a message of its nanoseconds
+	rawJSON    // a message of any JSON
+	fieldsJSON // the same, for owned fields
+	texts      // a message of a list of texts
+)
+
+var specialTypes = map[reflect.Type]valueKind{
+	reflect.TypeFor[metav1.Time]():          timestamp,
+	reflect.TypeFor[metav1.MicroTime]():     microTime,
+	reflect.TypeFor[metav1.Duration]():      duration,
+	reflect.TypeFor[metav1.FieldsV1]():      fieldsJSON,
+	reflect.TypeFor[resource.Quantity]():    quantity,
+	reflect.TypeFor[intstr.IntOrString]():   intOrText,
+	reflect.TypeFor[runtime.RawExtension](): rawJSON,
+}
+
+var (
+	messagesMu sync.Mutex
+	messages   = map[reflect.Type]*Message{}
+)
+
+// MessageOf returns the message of a Go type, which must be a struct that has protobuf tags.
+func MessageOf(t reflect.Type) (*Message, error) {
+	messagesMu.Lock()
+	defer messagesMu.Unlock()
+	return messageOf(t)
+}
+
+func messageOf(t reflect.Type) (*Message, error) {
+	if m := messages[t]; m != nil {
+		return m, nil // perhaps one that is being made: types contain themselves
+	}
+	m := &Message{names: map[string]*field{}, places: map[string]int{}}
+	messages[t] = m
+	for i := range t.NumField() {
+		f, ok, err := fieldOf(t.Field(i))
+		if err != nil {
+			delete(messages, t)
+			return nil, fmt.Errorf("%v: %w", t, err)
+		}
+		if ok {
+			m.fields = append(m.fields, f)
+		}
+	}
+	slices.SortFunc(m.fields, func(a, b field) int { return a.number - b.number })
+	for i := range m.fields {
+		if f := &m.fields[i]; f.name != "" {
+			m.names[f.name], m.places[f.name] = f, i
+			continue
+		}
+		for name, f := range m.fields[i].message.names {
+			m.names[name] = f
+		}
+	}
+	return m, nil
+}
+
+// fieldOf reads the tags of a field; ok is false if protobuf does not have it.
+func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
+	tag, ok := s.Tag.Lookup("protobuf")
+	if !ok {
+		return f, false, nil
+	}
+	parts := strings.Split(tag, ",")
+	if len(parts) < 2 {
+		return f, false, fmt.Errorf("%s: expected a protobuf tag with a number, received %q", s.Name, tag)
+	}
+	if f.number, err = strconv.Atoi(parts[1]); err != nil {
+		return f, false, fmt.Errorf("%s: expected a number in the protobuf tag: %w", s.Name, err)
+	}
+	name, options, _ := strings.Cut(s.Tag.Get("json"), ",")
+	if f.name = name; name == "" && !slices.Contains(strings.Split(options, ","), "inline") {
+		return f, false, fmt.Errorf("%s: expected a name for JSON, received %q", s.Name, s.Tag.Get("json"))
+	}
+	if err := f.setType(s.Type); err != nil {
+		return f, false, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return f, true, nil
+}
+
+// setType finds out how values of a type are written.
+func (f *field) setType(t reflect.Type) error {
+	switch {
+	case t.Kind() == reflect.Pointer:
+		f.many, t = optional, t.Elem()
+	case isTexts(t):
+	case isBytes(t):
+		f.many = optional // there are some, or none
+	case t.Kind() == reflect.Slice:
+		f.many, t = repeated, t.Elem()
+	case t.Kind() == reflect.Map:
+		f.many, t = mapped, t.Elem()
+	}
+	var err error
+	if special, ok := specialTypes[t]; ok {
+		f.value = special
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.String:
+		f.value = text
+	case reflect.Bool:
+		f.value = boolean
+	case reflect.Int32, reflect.Int64, reflect.Uint32, reflect.Uint64:
+		f.value = integer
+	case reflect.Float64:
+		f.value = double
+	case reflect.Struct:
+		f.value = message
+		f.message, err = messageOf(t)
+	default:
+		switch {
+		case isTexts(t):
+			f.value = texts
+		case isBytes(t):
+			f.value = bytes
+		default:
+			return fmt.Errorf("expected a type that protobuf has, received %v", t)
+		}
+	}
+	return err
+}
+
+func isBytes(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
+}
+
+// isTexts reports whether a type is a list of strings that is a message in protobuf: it can marshal
+// itself, which plain lists can not.
+func isTexts(t reflect.Type) bool {
+	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String {
+		return false
+	}
+	_, marshals := reflect.PointerTo(t).MethodByName("MarshalToSizedBuffer")
+	return marshals && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+}

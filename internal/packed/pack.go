@@ -1,0 +1,70 @@
+package packed
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// known are the messages of kinds that somebody has asked for, by their types; nil for those that have none.
+var known sync.Map
+
+// messageFor returns the message of a kind, nil if it has no Go type.
+func messageFor(t Type) (*Message, error) {
+	if m, ok := known.Load(t); ok {
+		return m.(*Message), nil
+	}
+	of, ok := GoType(t.APIVersion, t.Kind)
+	if !ok {
+		return nil, nil // not noted: there is no end to the names that kinds may have
+	}
+	m, err := MessageOf(of)
+	if err != nil {
+		return nil, fmt.Errorf("protobuf of %s %s: %w", t.APIVersion, t.Kind, err)
+	}
+	known.Store(t, m)
+	return m, nil
+}
+
+// NoTypeError says that a kind can't be written in protobuf.
+type NoTypeError struct{ Type Type }
+
+func (e *NoTypeError) Error() string {
+	return fmt.Sprintf("%s of %s has no protobuf: only built-in kinds have", e.Type.Kind, e.Type.APIVersion)
+}
+
+// Protobuf returns an object in protobuf. It fails with a *NoTypeError if its kind has none.
+func Protobuf(v document.Value) (Object, error) {
+	t := typeOf(v)
+	m, err := messageFor(t)
+	if err != nil {
+		return Object{}, err
+	}
+	if m == nil {
+		return Object{}, &NoTypeError{t}
+	}
+	return NewObject(m, v), nil
+}
+
+// CBOR returns an object in CBOR.
+func CBOR(v document.Value) (*CBORObject, error) {
+	m, err := messageFor(typeOf(v))
+	if err != nil {
+		return nil, err
+	}
+	o := NewCBORObject(m, v)
+	return &o, nil
+}
+
+// AppendAnswer appends the object as an answer: it says what it is.
+func (o Object) AppendAnswer(dst []byte, drop bool) []byte {
+	dst = o.is.AppendEnvelope(dst, o.Size(drop))
+	return AppendEnvelopeEnd(o.Append(dst, drop))
+}
+
+// AppendPartialAnswer appends an object of another type that has the metadata of this one, and nothing else.
+func (o Object) AppendPartialAnswer(dst []byte, as Type, drop bool) []byte {
+	dst = as.AppendEnvelope(dst, o.MetadataSize(drop))
+	return AppendEnvelopeEnd(o.AppendMetadata(dst, drop))
+}

@@ -1,0 +1,110 @@
+package packed
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+// integerOf returns a number as an integer. Objects that are written have been read at their types,
+// so that it is one.
+func integerOf(v document.Value) int64 {
+	if i, ok := v.Int64(); ok {
+		return i
+	}
+	f, _ := v.Float64() // 1e3
+	return int64(f)
+}
+
+// fixed writes a floating-point number.
+func (w *writer) fixed(v document.Value) {
+	f, _ := v.Float64()
+	binary.LittleEndian.PutUint64(w.room(8), math.Float64bits(f))
+}
+
+// special writes what is between the braces of a message that JSON has as a scalar, or as it is.
+func (w *writer) special(f *field, v document.Value) {
+	switch f.value {
+	case bytes:
+		w.decoded(v.Text())
+	case timestamp:
+		w.time(v.Text(), time.Nanosecond)
+	case microTime:
+		w.time(v.Text(), time.Microsecond)
+	case quantity:
+		w.textField(1, v.Text())
+	case intOrText:
+		w.intOrText(v)
+	case duration:
+		d, _ := time.ParseDuration(v.Text())
+		w.varint(uint64(d))
+		w.tag(1, varintType)
+	case rawJSON, fieldsJSON:
+		w.json(v)
+	case texts:
+		for i := v.Len() - 1; i >= 0; i-- {
+			w.textField(1, v.At(i).Text())
+		}
+	}
+}
+
+func (w *writer) textField(number int, s string) {
+	w.text(s)
+	w.varint(uint64(len(s)))
+	w.tag(number, bytesType)
+}
+
+// decoded writes what base64 stands for.
+func (w *writer) decoded(s string) {
+	decoded, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return // it has been read at its type
+	}
+	copy(w.room(len(decoded)), decoded)
+}
+
+// time writes a time. No time is an empty message.
+func (w *writer) time(s string, precision time.Duration) {
+	if s == "" {
+		return
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || t.IsZero() {
+		return
+	}
+	w.varint(uint64(t.Nanosecond() - t.Nanosecond()%int(precision)))
+	w.tag(2, varintType)
+	w.varint(uint64(t.Unix()))
+	w.tag(1, varintType)
+}
+
+// intOrText writes which of both it is, and both.
+func (w *writer) intOrText(v document.Value) {
+	which, number, text := uint64(0), integerOf(v), ""
+	if v.Kind() == document.String {
+		which, number, text = 1, 0, v.Text()
+	}
+	w.textField(3, text)
+	w.varint(uint64(number))
+	w.tag(2, varintType)
+	w.varint(which)
+	w.tag(1, varintType)
+}
+
+// json writes any JSON as the first field; nothing if there is none.
+func (w *writer) json(v document.Value) {
+	if v.IsAbsent() || v.IsNull() {
+		return
+	}
+	if canonical, ok := v.CanonicalJSON(); ok {
+		w.textField(1, canonical)
+		return
+	}
+	w.textField(1, v.JSON())
+}

@@ -1,0 +1,182 @@
+package packed
+
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// writer writes protobuf from the last byte to the first.
+type writer struct {
+	buffer []byte // what is written is at its end
+	start  int    // of what is written
+	places []int  // see find
+}
+
+// newWriter returns a writer for what has a size in JSON, which is mostly about as large.
+func newWriter(size int) *writer {
+	size += size/4 + 256
+	return &writer{buffer: make([]byte, size), start: size}
+}
+
+// The wire types of protobuf.
+const (
+	varintType = 0
+	fixedType  = 1 // of 8 bytes
+	bytesType  = 2
+)
+
+// room returns space for bytes before all that is written.
+func (w *writer) room(count int) []byte {
+	if w.start < count {
+		w.grow(count)
+	}
+	w.start -= count
+	return w.buffer[w.start : w.start+count]
+}
+
+func (w *writer) grow(count int) {
+	written := w.buffer[w.start:]
+	larger := make([]byte, max(2*len(w.buffer), len(written)+count, 1024))
+	w.start = len(larger) - len(written)
+	copy(larger[w.start:], written)
+	w.buffer = larger
+}
+
+// written returns how much is written.
+func (w *writer) written() int { return len(w.buffer) - w.start }
+
+func (w *writer) text(s string) { copy(w.room(len(s)), s) }
+
+func (w *writer) varint(v uint64) {
+	b := w.room(varintSize(v))
+	for i := range b {
+		b[i] = byte(v) | 0x80
+		v >>= 7
+	}
+	b[len(b)-1] &= 0x7f
+}
+
+func (w *writer) tag(number, wireType int) { w.varint(uint64(number)<<3 | uint64(wireType)) }
+
+// close writes what comes before a value that has a length: everything since before.
+func (w *writer) close(number, before int) {
+	w.varint(uint64(w.written() - before))
+	w.tag(number, bytesType)
+}
+
+// message writes the fields of a message. What is absent has none, but those that are always there.
+func (w *writer) message(m *Message, v document.Value) {
+	places := w.find(m, v)
+	for i := len(m.fields) - 1; i >= 0; i-- {
+		w.fieldAt(&m.fields[i], v, w.places[places+i])
+	}
+	w.places = w.places[:places]
+}
+
+// find finds out which members of a map are the fields of a message. Where in the map each field is comes
+// at the end of places, from the index on that is returned. Most fields are absent, so that it is less work
+// to look for the members among the fields than the other way around.
+func (w *writer) find(m *Message, v document.Value) int {
+	start := len(w.places)
+	for range m.fields {
+		w.places = append(w.places, absent)
+	}
+	if v.Kind() != document.Map {
+		return start
+	}
+	for i := range v.Len() {
+		if place, ok := m.places[v.Name(i)]; ok {
+			w.places[start+place] = i
+		}
+	}
+	return start
+}
+
+// absent is the place of a field that a map does not have.
+const absent = -1
+
+// fieldAt writes a field that is at a place in a map.
+func (w *writer) fieldAt(f *field, v document.Value, place int) {
+	switch {
+	case f.name == "":
+		before := w.written()
+		w.message(f.message, v)
+		w.close(f.number, before)
+	case place == absent:
+		if f.many == always {
+			w.value(f, f.number, document.Value{})
+		}
+	default:
+		_, value := v.Field(place)
+		w.field(f, value)
+	}
+}
+
+func (w *writer) field(f *field, v document.Value) {
+	switch f.many {
+	case always:
+		w.value(f, f.number, v)
+	case optional:
+		if !v.IsAbsent() && !v.IsNull() {
+			w.value(f, f.number, v)
+		}
+	case repeated:
+		for i := v.Len() - 1; i >= 0; i-- {
+			w.value(f, f.number, v.At(i))
+		}
+	case mapped:
+		w.entries(f, v)
+	}
+}
+
+// entries writes a map: messages of a key and a value, sorted by keys, as they are in documents.
+func (w *writer) entries(f *field, v document.Value) {
+	if v.Kind() != document.Map {
+		return
+	}
+	for i := v.Len() - 1; i >= 0; i-- {
+		name, value := v.Field(i)
+		before := w.written()
+		if f.value != bytes || !value.IsNull() {
+			w.value(f, 2, value)
+		}
+		w.textField(1, name)
+		w.close(f.number, before)
+	}
+}
+
+// value writes a value with its tag.
+func (w *writer) value(f *field, number int, v document.Value) {
+	switch f.value {
+	case boolean:
+		flag := uint64(0)
+		if v.Bool() {
+			flag = 1
+		}
+		w.varint(flag)
+		w.tag(number, varintType)
+		return
+	case integer:
+		w.varint(uint64(integerOf(v)))
+		w.tag(number, varintType)
+		return
+	case double:
+		w.fixed(v)
+		w.tag(number, fixedType)
+		return
+	}
+	before := w.written()
+	switch f.value {
+	case text:
+		w.text(v.Text())
+	case message:
+		w.message(f.message, v)
+	default:
+		w.special(f, v)
+	}
+	w.close(number, before)
+}
+
+// bytes returns what is written, in memory of its own.
+func (w *writer) bytes() []byte { return slices.Clone(w.buffer[w.start:]) }

@@ -1,0 +1,138 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// filePath is where a volume puts a file, and of what.
+type filePath struct{ path, of string }
+
+func (p filePath) String() string {
+	if p.of == "" {
+		return fmt.Sprintf("%q", p.path)
+	}
+	return fmt.Sprintf("%q (%s)", p.path, p.of)
+}
+
+// filePaths are the files of a volume: at their paths, and below each directory that they make.
+type filePaths struct {
+	all       []filePath
+	at, below map[string][]int
+}
+
+// add returns the files that are already where a new one is, or in it, or that it would be in.
+func (f *filePaths) add(p filePath) (others []int) {
+	p.path = strings.TrimRight(p.path, "/")
+	if f.at == nil {
+		f.at, f.below = map[string][]int{}, map[string][]int{}
+	}
+	n := len(f.all)
+	f.all = append(f.all, p)
+	if p.path == "" {
+		return nil
+	}
+	others = append(append(others, f.at[p.path]...), f.below[p.path]...)
+	for i := range len(p.path) {
+		if p.path[i] == '/' && i > 0 {
+			parent := p.path[:i]
+			others = append(others, f.at[parent]...)
+			f.below[parent] = append(f.below[parent], n)
+		}
+	}
+	f.at[p.path] = append(f.at[p.path], n)
+	slices.Sort(others)
+	return others
+}
+
+// overlappingPaths warns of files of a volume that are in the way of others.
+func overlappingPaths(c *checker, volume, _ document.Value) {
+	if items := volume.Lookup("configMap", "items"); items.Len() > 1 {
+		c.overlaps(volume, items, fmt.Sprintf("ConfigMap %q", volume.Lookup("configMap", "name").Text()))
+	}
+	if items := volume.Lookup("secret", "items"); items.Len() > 1 {
+		c.overlaps(volume, items, fmt.Sprintf("Secret %q", volume.Lookup("secret", "secretName").Text()))
+	}
+	if items := volume.Lookup("downwardAPI", "items"); items.Len() > 1 {
+		c.overlaps(volume, items, "DownwardAPI")
+	}
+	if sources := volume.Lookup("projected", "sources"); sources.Len() > 0 {
+		c.projectedOverlaps(volume, sources)
+	}
+}
+
+func (c *checker) overlaps(volume, items document.Value, of string) {
+	var files filePaths
+	for _, item := range items.Items() {
+		c.sayOverlaps(volume, of, &files, filePath{path: item.Get("path").Text()})
+	}
+}
+
+func (c *checker) sayOverlaps(volume document.Value, of string, files *filePaths, p filePath) {
+	if c.hasSaidEnough() {
+		return // so that many files in one place take no time
+	}
+	others := files.add(p)
+	p = files.all[len(files.all)-1]
+	for _, i := range others {
+		if c.hasSaidEnough() {
+			return
+		}
+		c.say(fmt.Sprintf("volume %q (%s): overlapping paths: %s with %s", volume.Get("name").Text(), of, p, files.all[i]))
+	}
+}
+
+func (c *checker) projectedOverlaps(volume, sources document.Value) {
+	var files filePaths
+	for _, source := range sources.Items() {
+		if source.Len() == 0 {
+			c.say(fmt.Sprintf("volume %q (Projected) has no sources provided", volume.Get("name").Text()))
+			continue
+		}
+		if sources.Len() == 1 && source.Lookup("configMap", "items").Len()+source.Lookup("secret", "items").Len()+source.Lookup("downwardAPI", "items").Len() < 2 && isNothing(source.Get("podCertificate")) {
+			return // one file is in nobody's way
+		}
+		for _, p := range projectedFiles(source) {
+			c.sayOverlaps(volume, "Projected", &files, p)
+		}
+	}
+}
+
+// projectedFiles returns the files of one source.
+func projectedFiles(source document.Value) (files []filePath) {
+	items := func(name, of string) []filePath {
+		for _, item := range source.Lookup(name, "items").Items() {
+			files = append(files, filePath{item.Get("path").Text(), of})
+		}
+		return files
+	}
+	single := func(name, field, of string) {
+		if path := source.Lookup(name, field).Text(); path != "" {
+			files = append(files, filePath{path, of})
+		}
+	}
+	switch {
+	case !isNothing(source.Lookup("configMap", "items")):
+		return items("configMap", fmt.Sprintf("ConfigMap %q", source.Lookup("configMap", "name").Text()))
+	case !isNothing(source.Lookup("secret", "items")):
+		return items("secret", fmt.Sprintf("Secret %q", source.Lookup("secret", "name").Text()))
+	case !isNothing(source.Lookup("downwardAPI", "items")):
+		return items("downwardAPI", "DownwardAPI")
+	case !isNothing(source.Get("serviceAccountToken")):
+		single("serviceAccountToken", "path", "ServiceAccountToken")
+	case !isNothing(source.Get("clusterTrustBundle")):
+		name := source.Lookup("clusterTrustBundle", "name")
+		if isNothing(name) {
+			name = source.Lookup("clusterTrustBundle", "signerName")
+		}
+		single("clusterTrustBundle", "path", fmt.Sprintf("ClusterTrustBundle %q", name.Text()))
+	case !isNothing(source.Get("podCertificate")):
+		single("podCertificate", "certificateChainPath", "PodCertificate chain")
+		single("podCertificate", "keyPath", "PodCertificate key")
+		single("podCertificate", "credentialBundlePath", "PodCertificate credential bundle")
+	}
+	return files
+}

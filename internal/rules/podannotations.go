@@ -1,0 +1,221 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Annotations that mean something to pods. Those that end with a slash are followed by a container's name.
+const (
+	mirrorAnnotation           = "kubernetes.io/config.mirror"
+	deletionCostAnnotation     = "controller.kubernetes.io/pod-deletion-cost"
+	tolerationsAnnotation      = "scheduler.alpha.kubernetes.io/tolerations"
+	seccompAnnotation          = "seccomp.security.alpha.kubernetes.io/pod"
+	containerSeccompAnnotation = "container.seccomp.security.alpha.kubernetes.io/"
+	appArmorAnnotation         = "container.apparmor.security.beta.kubernetes.io/"
+)
+
+// podAnnotations checks the annotations that mean something to pods.
+func podAnnotations(c *checker, pod, _ document.Value) {
+	annotations := pod.Lookup("metadata", "annotations")
+	if annotations.Len() > 0 {
+		c.push("metadata")
+		c.meaningfulAnnotations(annotations, pod.Get("spec"))
+		c.pop()
+	}
+}
+
+func templateAnnotations(c *checker, template, _ document.Value) {
+	if annotations := template.Lookup("metadata", "annotations"); annotations.Len() > 0 {
+		c.meaningfulAnnotations(annotations, template.Get("spec"))
+	}
+}
+
+func (c *checker) meaningfulAnnotations(annotations, spec document.Value) {
+	c.push("annotations")
+	if mirror := annotations.Get(mirrorAnnotation); !isNothing(mirror) && spec.Get("nodeName").Text() == "" {
+		c.pushKey(mirrorAnnotation)
+		c.invalid(mirror.Text(), "must set spec.nodeName if mirror pod annotation is set")
+		c.pop()
+	}
+	if text := annotations.Get(tolerationsAnnotation).Text(); text != "" {
+		c.annotatedTolerations(text)
+	}
+	c.deletionCost(annotations)
+	c.seccompAnnotations(annotations)
+	c.appArmorAnnotations(annotations, spec)
+	c.pop()
+}
+
+// annotatedTolerations checks what was an annotation before it was a field.
+func (c *checker) annotatedTolerations(text string) {
+	var read []corev1.Toleration
+	if err := json.Unmarshal([]byte(text), &read); err != nil {
+		c.invalid(tolerationsAnnotation, err.Error())
+		return
+	}
+	tolerations, err := document.ParseJSON([]byte(text))
+	if err != nil {
+		return
+	}
+	c.push(tolerationsAnnotation)
+	for i, t := range tolerations.Items() {
+		c.pushItem(i)
+		toleration(c, t, document.Value{})
+		c.pop()
+	}
+	c.pop()
+}
+
+func (c *checker) seccompAnnotations(annotations document.Value) {
+	if pod := annotations.Get(seccompAnnotation); !isNothing(pod) {
+		c.seccompAnnotation(seccompAnnotation, pod.Text())
+	}
+	for key, value := range annotations.Fields() {
+		if strings.HasPrefix(key, containerSeccompAnnotation) {
+			c.seccompAnnotation(key, value.Text())
+		}
+	}
+}
+
+func (c *checker) seccompAnnotation(key, profile string) {
+	switch profile {
+	case "runtime/default", "docker/default", "unconfined":
+		return
+	}
+	if file, isLocal := strings.CutPrefix(profile, "localhost/"); isLocal {
+		c.invalidAll(file, descendingProblems(file), key)
+		return
+	}
+	c.invalid(profile, "must be a valid seccomp profile", key)
+}
+
+func (c *checker) appArmorAnnotations(annotations, spec document.Value) {
+	for key, value := range annotations.Fields() {
+		container, ok := strings.CutPrefix(key, appArmorAnnotation)
+		if !ok {
+			continue
+		}
+		c.pushKey(key)
+		if !hasContainer(spec, container) {
+			c.invalid(container, "container not found")
+		}
+		switch profile := value.Text(); {
+		case profile == "", profile == "runtime/default", profile == "unconfined", strings.HasPrefix(profile, "localhost/"):
+		default:
+			c.invalid(profile, fmt.Sprintf("invalid AppArmor profile name: %q", profile))
+		}
+		c.pop()
+	}
+}
+
+func hasContainer(spec document.Value, name string) bool {
+	for _, list := range containerLists {
+		for _, container := range spec.Get(list).Items() {
+			if container.Get("name").Text() == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *checker) deletionCost(annotations document.Value) {
+	if cost := annotations.Get(deletionCostAnnotation); !isNothing(cost) && !isDeletionCost(cost.Text()) {
+		c.pushKey(deletionCostAnnotation)
+		c.invalid(cost.Text(), "must be a 32bit integer")
+		c.pop()
+	}
+}
+
+// isDeletionCost wants a number in its shortest form.
+func isDeletionCost(text string) bool {
+	if text == "" {
+		return false
+	}
+	first := text[0]
+	if first == '+' || first == '0' && len(text) > 1 {
+		return false
+	}
+	_, err := strconv.ParseInt(text, 10, 32)
+	return err == nil
+}
+
+// podProfiles refuses profiles of seccomp and AppArmor that an old annotation contradicts.
+func podProfiles(c *checker, pod, _ document.Value) {
+	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")
+	if annotations.Len() == 0 {
+		return
+	}
+	c.push("spec")
+	c.matchProfile(annotations.Get(seccompAnnotation), spec)
+	c.forContainers(spec, func(container document.Value) {
+		c.matchProfile(annotations.Get(containerSeccompAnnotation+container.Get("name").Text()), container)
+	})
+	if spec.Lookup("os", "name").Text() != "windows" {
+		of := spec.Lookup("securityContext", "appArmorProfile")
+		c.forContainers(spec, func(container document.Value) {
+			c.matchAppArmor(annotations.Get(appArmorAnnotation+container.Get("name").Text()), container, of)
+		})
+	}
+	c.pop()
+}
+
+// matchAppArmor wants an annotation to say the same as the field of the container, or else of the pod.
+func (c *checker) matchAppArmor(annotation, container, ofPod document.Value) {
+	profile := container.Lookup("securityContext", "appArmorProfile")
+	if isNothing(profile) {
+		profile = ofPod
+	}
+	if isNothing(annotation) || isNothing(profile) {
+		return
+	}
+	file, isLocal := strings.CutPrefix(annotation.Text(), "localhost/")
+	right := true
+	switch profile.Get("type").Text() {
+	case "Unconfined":
+		right = annotation.Text() == "unconfined"
+	case "RuntimeDefault":
+		right = annotation.Text() == "runtime/default"
+	case "Localhost":
+		right = isLocal
+		if name := profile.Get("localhostProfile"); isLocal && (isNothing(name) || file != name.Text()) {
+			c.forbidden("apparmor profile in annotation and field must match", "securityContext", "appArmorProfile", "localhostProfile")
+		}
+	}
+	if !right {
+		c.forbidden("apparmor type in annotation and field must match", "securityContext", "appArmorProfile", "type")
+	}
+}
+
+func (c *checker) matchProfile(annotation, of document.Value) {
+	profile := of.Lookup("securityContext", "seccompProfile")
+	if isNothing(annotation) || isNothing(profile) {
+		return
+	}
+	text := annotation.Text()
+	local, isLocal := strings.CutPrefix(text, "localhost/")
+	var right bool
+	switch profile.Get("type").Text() {
+	case "Unconfined":
+		right = text == "unconfined"
+	case "RuntimeDefault":
+		right = text == "runtime/default" || text == "docker/default"
+	case "Localhost":
+		right = isLocal
+		if isLocal && local != profile.Get("localhostProfile").Text() {
+			c.forbidden("seccomp profile in annotation and field must match", "securityContext", "seccompProfile", "localhostProfile")
+		}
+	default:
+		right = true
+	}
+	if !right {
+		c.forbidden("seccomp type in annotation and field must match", "securityContext", "seccompProfile", "type")
+	}
+}

@@ -1,0 +1,230 @@
+package rules
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/util/jsonpath"
+	netutils "k8s.io/utils/net"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// statusChecks are the checks that only the rules of statuses name.
+func statusChecks() map[string]func(c *checker, now, old document.Value) {
+	return map[string]func(c *checker, now, old document.Value){
+		"not-decremented": notDecremented, "new-item-ip": newItemIP, "dual-stack": dualStack, "node-addresses": nodeAddresses,
+		"declared-features": declaredFeatures, "basic-resource": basicResource, "resize-status": resizeStatus,
+		"claim-resource": claimResource, "allocated-amounts": allocatedAmounts,
+		"attachment-metadata": attachmentMetadata, "volume-error": volumeError,
+		"condition-reason": conditionReason, "json-path": jsonPath,
+
+		"pod-annotations-update": podAnnotationsUpdate, "container-transitions": containerTransitions, "own-claim": ownClaim,
+		"extended-claim": extendedClaim, "host-ip": hostIP, "container-users": containerUsers, "allocated-resources": allocatedResources,
+
+		"uncounted-pods": uncountedPods, "finished-job": finishedJob, "job-indexes": jobIndexes,
+		"job-conditions": jobConditions, "job-progress": jobProgress,
+
+		"signing-conditions": signingConditions, "certificate": certificate, "signing-decisions": signingDecisions,
+		"certificate-frozen": certificateFrozen,
+	}
+}
+
+// notDecremented wants a counter to stay or to grow; one that was there stays there.
+func notDecremented(c *checker, now, old document.Value) {
+	if !isNothing(old) && (isNothing(now) || number(now) < number(old)) {
+		c.invalid(number(now), "cannot be decremented")
+	}
+}
+
+// newItemIP leaves an address alone that an item of the same list of the live object has at the same place.
+func newItemIP(c *checker, now, _ document.Value) {
+	if isPlainIP(now.Text()) || hadText(c.scopes[0].old, c.where, now.Text()) {
+		return
+	}
+	c.own(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+}
+
+// isPlainIP accepts addresses as they are written today.
+func isPlainIP(text string) bool {
+	addr, err := netip.ParseAddr(text)
+	return err == nil && !addr.Is4In6() && addr.Zone() == ""
+}
+
+// hadText reports whether there is a text at the end of a path, whichever items it leads through.
+func hadText(v document.Value, way []step, text string) bool {
+	if len(way) == 0 {
+		return v.Kind() == document.String && v.Text() == text
+	}
+	if way[0].kind != stepItem {
+		return hadText(v.Get(way[0].name), way[1:], text)
+	}
+	for _, item := range v.Items() {
+		if hadText(item, way[1:], text) {
+			return true
+		}
+	}
+	return false
+}
+
+// dualStack wants one address of each family at most.
+func dualStack(c *checker, list, _ document.Value) {
+	if list.Len() < 2 {
+		return
+	}
+	type address struct{ IP string }
+	var ips []string
+	var all []address
+	for _, item := range list.Items() {
+		ips, all = append(ips, item.Get("ip").Text()), append(all, address{item.Get("ip").Text()})
+	}
+	dual, err := netutils.IsDualStackIPStrings(ips)
+	if err != nil {
+		e := field.InternalError(nil, fmt.Errorf("failed to check for dual stack with error:%v", err))
+		c.fail(e.Type, e.BadValue, e.Detail)
+	}
+	if !dual || len(ips) > 2 {
+		c.invalid(all, "may specify no more than one IP for each IP family")
+	}
+}
+
+// nodeAddresses refuses an address that is there twice.
+func nodeAddresses(c *checker, addresses, _ document.Value) {
+	type address struct{ Type, Address string }
+	if addresses.Len() < 2 {
+		return
+	}
+	seen := make(map[address]bool, addresses.Len())
+	for i, item := range addresses.Items() {
+		a := address{item.Get("type").Text(), item.Get("address").Text()}
+		if seen[a] {
+			c.pushItem(i)
+			c.duplicate(a)
+			c.pop()
+		}
+		seen[a] = true
+	}
+}
+
+var featurePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`) })
+
+// declaredFeatures wants names of features, each once, in order.
+func declaredFeatures(c *checker, features, _ document.Value) {
+	last := ""
+	for i, feature := range features.Items() {
+		name := feature.Text()
+		c.pushItem(i)
+		switch {
+		case i > 0 && name == last:
+			c.duplicate(name)
+		case i > 0 && name < last:
+			c.invalid(name, "list must be sorted alphabetically")
+		}
+		if problem := featureProblem(name); problem != "" {
+			c.invalid(name, fmt.Sprintf("invalid feature name %q: %s", name, problem))
+		}
+		c.pop()
+		last = name
+	}
+}
+
+func featureProblem(name string) string {
+	switch {
+	case len(name) > validation.DNS1123SubdomainMaxLength:
+		return fmt.Sprintf("must be no more than %d characters", validation.DNS1123SubdomainMaxLength)
+	case !featurePattern().MatchString(name):
+		return "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+	}
+	return ""
+}
+
+func basicResource(c *checker, v, _ document.Value) {
+	if q := amount(v); q.Value() < 0 {
+		c.invalid(q.Value(), "must be a valid resource quantity")
+	}
+}
+
+// resizeStatuses are how far a claim's volume is in getting larger.
+var resizeStatuses = []string{"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizePending", "NodeResizeInProgress", "NodeResizeInfeasible"}
+
+func resizeStatus(c *checker, v, _ document.Value) {
+	if !slices.Contains(resizeStatuses, v.Text()) {
+		c.unsupported(c.key(), slices.Sorted(slices.Values(resizeStatuses)))
+	}
+}
+
+// claimResource checks the key of a map: of what Kubernetes knows, a claim has storage only.
+func claimResource(c *checker, _, _ document.Value) { c.claimResource(c.key()) }
+
+func (c *checker) claimResource(name string) bool {
+	if problems := formats["qualified-name"].check(name); len(problems) > 0 {
+		c.invalidAll(name, problems)
+		return false
+	}
+	if isNativeResource(name) && name != "storage" {
+		c.unsupported(name, []string{"storage"})
+		return false
+	}
+	return true
+}
+
+// allocatedAmounts checks what a claim was given. What is wrong with names is wrong with the map.
+func allocatedAmounts(c *checker, amounts, _ document.Value) {
+	for name, v := range amounts.Fields() {
+		if !c.claimResource(name) {
+			continue
+		}
+		before := len(c.errs)
+		c.pushKey(name)
+		if basicResource(c, v, document.Value{}); len(c.errs) == before {
+			c.quantity("storage", v)
+		}
+		c.pop()
+	}
+}
+
+const (
+	mostAttachmentMetadata = 256 << 10
+	mostVolumeError        = 1024
+)
+
+func attachmentMetadata(c *checker, metadata, _ document.Value) {
+	size := 0
+	for key, value := range metadata.Fields() {
+		size += len(key) + len(value.Text())
+	}
+	if size > mostAttachmentMetadata {
+		c.tooLong(mostAttachmentMetadata)
+	}
+}
+
+// volumeError refuses long messages; kube-apiserver says that they could be longer.
+func volumeError(c *checker, message, _ document.Value) {
+	if len(message.Text()) > mostVolumeError {
+		c.tooLong(mostAttachmentMetadata)
+	}
+}
+
+const conditionReasonFormat = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?"
+
+var conditionReasonPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^" + conditionReasonFormat + "$") })
+
+func conditionReason(c *checker, now, _ document.Value) {
+	if text := now.Text(); !conditionReasonPattern().MatchString(text) {
+		c.invalid(text, validation.RegexError("a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+			conditionReasonFormat, "my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB"))
+	}
+}
+
+func jsonPath(c *checker, now, _ document.Value) {
+	text := strings.TrimSpace(now.Text())
+	if err := jsonpath.New("spec").Parse("{" + text + "}"); err != nil {
+		c.invalid(text, fmt.Sprintf("invalid JSONPath: %v", err))
+	}
+}

@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// TestWarnings replays what kube-apiserver tells clients about objects that it accepts, word by word and in order.
+func TestWarnings(t *testing.T) {
+	warned, quiet := 0, 0
+	forVerdicts(t, "warnings.txt.gz", 1, func(c verdictCase) bool {
+		ours := c.t.Warnings(c.doc, c.old)
+		if c.verb == "warn status" {
+			ours = c.t.StatusWarnings(c.doc, c.old)
+		}
+		if !slices.Equal(ours, c.said) {
+			t.Errorf("%s %s %s:\n ours   %q\n theirs %q", c.verb, c.object, c.change, ours, c.said)
+		}
+		if len(c.said) > 0 {
+			warned++
+		} else {
+			quiet++
+		}
+		return true
+	})
+	t.Logf("%d with warnings, %d without", warned, quiet)
+	if warned < 1000 || quiet < 100 {
+		t.Errorf("%d answers with warnings and %d without are too few", warned, quiet)
+	}
+}
+
+// TestManyWarnings has objects with more to say about than is ever sent. It ends soon all the same.
+func TestManyWarnings(t *testing.T) {
+	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
+	const many = 50_000
+	for name, spec := range map[string]string{
+		"ports":   `{"containers":[{"name":"c","ports":[` + repeated(many, `{"containerPort":80,"name":"a"}`) + `]}]}`,
+		"env":     `{"containers":[{"name":"c","env":[` + repeated(many, `{"name":"A"}`) + `]}]}`,
+		"aliases": `{"hostAliases":[` + repeated(many, `{"ip":"1.2.3.4"}`) + `]}`,
+		"files":   `{"volumes":[{"name":"v","configMap":{"items":[` + repeated(many, `{"path":"a/b"}`) + `]}}]}`,
+	} {
+		doc, err := document.ParseJSON([]byte(`{"metadata":{},"template":{"spec":` + spec + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(typ.Warnings(doc, document.Value{})); n != mostWarnings {
+			t.Errorf("%s: %d warnings, want %d", name, n, mostWarnings)
+		}
+	}
+}
+
+func repeated(n int, text string) string { return strings.Repeat(text+",", n-1) + text }
+
+// TestManyDifferentPorts has none to warn of among many.
+func TestManyDifferentPorts(t *testing.T) {
+	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
+	var ports []string
+	for i := range 20_000 {
+		ports = append(ports, fmt.Sprintf(`{"containerPort":%d,"name":"p%d"}`, i, i))
+	}
+	doc, err := document.ParseJSON([]byte(`{"metadata":{},"template":{"spec":{"containers":[{"ports":[` + strings.Join(ports, ",") + `]}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := typ.Warnings(doc, document.Value{}); len(found) > 0 {
+		t.Errorf("warnings %q, want none", found)
+	}
+}

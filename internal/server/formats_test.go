@@ -1,0 +1,302 @@
+package server
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	kubecbor "k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
+
+	"github.com/cadastre/cadastre/internal/packed"
+)
+
+// allMedia are what answers can be written in.
+var allMedia = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"}
+
+// decode reads an answer with Kubernetes' own packages.
+func decode(t testing.TB, media, text string) runtime.Object {
+	t.Helper()
+	types := packed.GoTypes()
+	readers := map[string]runtime.Decoder{
+		"application/json":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{}),
+		"application/yaml":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{Yaml: true}),
+		"application/vnd.kubernetes.protobuf": protobuf.NewSerializer(types, types),
+		"application/cbor":                    kubecbor.NewSerializer(types, types),
+	}
+	if media == "application/yaml" && strings.HasPrefix(text, "{") {
+		t.Errorf("expected YAML, received %.60s", text)
+	}
+	o, _, err := readers[media].Decode([]byte(text), nil, nil)
+	if err != nil {
+		t.Fatalf("%s: %v in %.200q", media, err, text)
+	}
+	return o
+}
+
+// managedIn returns how many entries the objects have that are in an answer.
+func managedIn(t testing.TB, o runtime.Object) (entries int) {
+	t.Helper()
+	if meta.IsListType(o) {
+		err := meta.EachListItem(o, func(item runtime.Object) error {
+			entries += managedIn(t, item)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries
+	}
+	accessor, err := meta.Accessor(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(accessor.GetManagedFields())
+}
+
+const deployments = "/apis/apps/v1/namespaces/default/deployments"
+
+func deployment(name, image string) string {
+	return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q},"spec":{"selector":{"matchLabels":{"a":"b"}},`+
+		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":%q}]}}}}`, name, image)
+}
+
+// verbs are requests whose answers are objects or lists of them, in an order in which they work.
+var verbs = []struct {
+	name, method, path, body, contentType string
+}{
+	{"create", "POST", deployments, deployment("web", "a:1"), "application/json"},
+	{"get", "GET", deployments + "/web", "", ""},
+	{"list", "GET", deployments, "", ""},
+	{"update", "PUT", deployments + "/web", deployment("web", "a:2"), "application/json"},
+	{"merge patch", "PATCH", deployments + "/web", `{"metadata":{"labels":{"x":"y"}}}`, mergeType},
+	{"apply", "PATCH", deployments + "/web?fieldManager=me&force=true", deployment("web", "a:3"), applyType},
+	{"apply again", "PATCH", deployments + "/web?fieldManager=me&force=true", deployment("web", "a:3"), applyType},
+	{"dry run", "PATCH", deployments + "/web?fieldManager=me&force=true&dryRun=All", deployment("web", "a:4"), applyType},
+	{"status", "PATCH", deployments + "/web/status", `{"status":{"replicas":1}}`, mergeType},
+	{"get status", "GET", deployments + "/web/status", "", ""},
+	{"pods", "POST", "/api/v1/namespaces/default/pods", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","finalizers":["a/b"]},"spec":{"containers":[{"name":"c","image":"a"}]}}`, "application/json"},
+	{"delete", "DELETE", "/api/v1/namespaces/default/pods/p", "", ""},
+	{"deletecollection", "DELETE", deployments, "", ""},
+}
+
+// TestFormats answers every verb in every media, with managedFields and without. Whatever the media, the objects are the same.
+func TestFormats(t *testing.T) {
+	for _, drop := range []bool{false, true} {
+		for _, media := range allMedia {
+			t.Run(fmt.Sprintf("%s drop=%v", media, drop), func(t *testing.T) {
+				c := start(t, Config{Drop: true})
+				accept := "Accept: " + media
+				if drop {
+					accept += ";drop=metadata.managedFields"
+				}
+				for _, v := range verbs {
+					answer := c.call(v.method, v.path, v.body, accept, "Content-Type: "+v.contentType)
+					if answer.code >= 300 || answer.header.Get("Content-Type") != media {
+						t.Fatalf("%s: %d %s: %s", v.name, answer.code, answer.header.Get("Content-Type"), answer.text)
+					}
+					o := decode(t, media, answer.text)
+					if n := managedIn(t, o); n > 0 == drop {
+						t.Errorf("%s: %d managers in %s", v.name, n, answer.text)
+					}
+					if drop && strings.Contains(answer.text, "managedFields") {
+						t.Errorf("%s: managedFields are there, if only empty: %s", v.name, answer.text)
+					}
+					if v.method != http.MethodGet {
+						continue
+					}
+					plain := decode(t, "application/json", c.call(v.method, v.path, "").text)
+					if drop {
+						forget(t, plain)
+					}
+					for _, list := range []runtime.Object{o, plain} {
+						if l, err := meta.ListAccessor(list); err == nil {
+							l.SetResourceVersion("") // other objects may have been written between the two
+						}
+					}
+					if !equality.Semantic.DeepEqual(o, plain) {
+						t.Errorf("%s: received %v\nexpected %v", v.name, o, plain)
+					}
+				}
+				if answer := c.call("GET", deployments+"/nobody", "", accept); answer.code != 404 || decode(t, media, answer.text).(*metav1.Status).Reason != metav1.StatusReasonNotFound {
+					t.Errorf("received %d: %q", answer.code, answer.text)
+				}
+			})
+		}
+	}
+}
+
+// forget removes managedFields.
+func forget(t testing.TB, o runtime.Object) {
+	t.Helper()
+	if !meta.IsListType(o) {
+		accessor, err := meta.Accessor(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accessor.SetManagedFields(nil)
+		return
+	}
+	err := meta.EachListItem(o, func(item runtime.Object) error {
+		forget(t, item)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFormatsOfWatches tells the same events in every media.
+func TestFormatsOfWatches(t *testing.T) {
+	c := start(t, Config{Drop: true})
+	c.call("POST", deployments, deployment("web", "a:1"))
+	for _, media := range allMedia {
+		for _, drop := range []bool{false, true} {
+			accept := "Accept: " + media
+			if drop {
+				accept += ";drop=metadata.managedFields"
+			}
+			response := c.open("GET", deployments+"?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "", accept)
+			if media == "application/yaml" {
+				if response.StatusCode != http.StatusNotAcceptable {
+					t.Errorf("a watch in YAML: %d", response.StatusCode)
+				}
+				response.Body.Close()
+				continue
+			}
+			next := eventReader(t, media, response.Body)
+			event, object := next()
+			if event != "ADDED" || managedIn(t, object) > 0 == drop {
+				t.Errorf("%s: %s %v", accept, event, object)
+			}
+			event, object = next()
+			accessor, err := meta.Accessor(object)
+			if err != nil || event != "BOOKMARK" || accessor.GetAnnotations()[metav1.InitialEventsAnnotationKey] != "true" {
+				t.Errorf("%s: %s %v, expected the bookmark that ends the initial state: %v", accept, event, object, err)
+			}
+			response.Body.Close()
+		}
+	}
+}
+
+// eventReader returns what reads one event after the other as Kubernetes frames them.
+func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, runtime.Object) {
+	types := packed.GoTypes()
+	framers := map[string]runtime.Framer{
+		"application/json":                    json.Framer,
+		"application/vnd.kubernetes.protobuf": protobuf.LengthDelimitedFramer,
+		"application/cbor":                    kubecbor.NewFramer(),
+	}
+	readers := map[string]runtime.Decoder{
+		"application/json":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{}),
+		"application/vnd.kubernetes.protobuf": protobuf.NewRawSerializer(types, types),
+		"application/cbor":                    kubecbor.NewSerializer(types, types, kubecbor.Transcode(false)),
+	}
+	decoder := streaming.NewDecoder(framers[media].NewFrameReader(r), readers[media])
+	return func() (string, runtime.Object) {
+		t.Helper()
+		var event metav1.WatchEvent
+		if _, _, err := decoder.Decode(nil, &event); err != nil {
+			t.Fatal(err)
+		}
+		return event.Type, decode(t, media, string(event.Object.Raw))
+	}
+}
+
+// TestDropGate answers with all that there is if the gate is off.
+func TestDropGate(t *testing.T) {
+	c := start(t, Config{})
+	answer := c.call("POST", deployments, deployment("web", "a:1"), "Accept: application/json;drop=metadata.managedFields")
+	if answer.code != 201 || !strings.Contains(answer.text, "managedFields") {
+		t.Errorf("%d %s", answer.code, answer.text)
+	}
+}
+
+// TestDropKeepsOwners puts back what was read without managedFields: who owned what still does.
+func TestDropKeepsOwners(t *testing.T) {
+	c := start(t, Config{Drop: true})
+	const drop = "Accept: application/json;drop=metadata.managedFields"
+	c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType)
+	read := c.call("GET", deployments+"/web", "", drop)
+	put := c.call("PUT", deployments+"/web", strings.Replace(read.text, "a:1", "a:2", 1))
+	o := decode(t, "application/json", put.text)
+	accessor, err := meta.Accessor(o)
+	if err != nil || put.code != 200 || len(accessor.GetManagedFields()) != 2 {
+		t.Errorf("%d %s: %v", put.code, put.text, err)
+	}
+	metrics := c.call("GET", "/metrics", "").text
+	if !strings.Contains(metrics, `cadastre_managed_fields_dropped_requests_total{component="apiserver",group="apps",resource="deployments",scope="resource",subresource="",verb="GET",version="v1"} 1`) {
+		t.Errorf("the metric has not counted one get: %s", metrics[strings.Index(metrics, "cadastre_managed"):])
+	}
+}
+
+// TestBodies takes objects in every media.
+func TestBodies(t *testing.T) {
+	c := start(t, Config{})
+	types := packed.GoTypes()
+	o := decode(t, "application/json", deployment("web", "a:1"))
+	for media, writer := range map[string]runtime.Encoder{
+		"application/yaml":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{Yaml: true}),
+		"application/vnd.kubernetes.protobuf": protobuf.NewSerializer(types, types),
+		"application/cbor":                    kubecbor.NewSerializer(types, types),
+	} {
+		var body strings.Builder
+		if err := writer.Encode(o, &body); err != nil {
+			t.Fatal(err)
+		}
+		if answer := c.call("POST", deployments, body.String(), "Content-Type: "+media); answer.code != 201 {
+			t.Errorf("%s: %d %s", media, answer.code, answer.text)
+		}
+		if answer := c.call("PUT", deployments+"/web", body.String(), "Content-Type: "+media); answer.code != 200 {
+			t.Errorf("%s: %d %s", media, answer.code, answer.text)
+		}
+		if media == "application/cbor" {
+			if answer := c.call("PATCH", deployments+"/web?fieldManager=me&force=true", body.String(), "Content-Type: application/apply-patch+cbor"); answer.code != 200 || !strings.Contains(answer.text, `"Apply"`) {
+				t.Errorf("apply: %d %s", answer.code, answer.text)
+			}
+			if answer := c.call("POST", deployments, "\xd9\xd9\xf7\xff", "Content-Type: "+media); answer.code != 400 || !strings.Contains(answer.text, "can't be read as application/cbor") {
+				t.Errorf("%d %s", answer.code, answer.text)
+			}
+		}
+		c.call("DELETE", deployments+"/web", "")
+	}
+}
+
+// TestCompressed compresses large answers for those who take that.
+func TestCompressed(t *testing.T) {
+	c := start(t, Config{})
+	for i := range 60 {
+		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c%d"},"data":{"a":%q}}`, i, strings.Repeat("x", 10_000))
+		c.call("POST", "/api/v1/namespaces/default/configmaps", body)
+	}
+	list := decode(t, "application/json", c.call("GET", "/api/v1/namespaces/default/configmaps", "").text).(*corev1.ConfigMapList)
+	path := "/api/v1/namespaces/default/configmaps?resourceVersionMatch=Exact&resourceVersion=" + list.ResourceVersion
+	for _, accept := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"} {
+		plain := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: identity")
+		packed := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: br, gzip")
+		if plain.header.Get("Content-Encoding") != "" || packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("Vary") != "Accept-Encoding" || len(packed.text) > len(plain.text)/10 {
+			t.Errorf("%s: %v of %d bytes, compressed %v of %d", accept, plain.header, len(plain.text), packed.header, len(packed.text))
+		}
+		reader, err := gzip.NewReader(strings.NewReader(packed.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(reader)
+		if err != nil || string(text) != plain.text {
+			t.Errorf("%s: received %d bytes when unpacked, expected %d: %v", accept, len(text), len(plain.text), err)
+		}
+	}
+	if small := c.call("GET", "/api/v1/namespaces/default/configmaps/c1", "", "Accept-Encoding: gzip"); small.header.Get("Content-Encoding") != "" {
+		t.Errorf("a small answer is compressed: %v", small.header)
+	}
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"strings"
+	"testing"
+)
+
+const templates = "/api/v1/namespaces/default/podtemplates"
+
+func template(volume string) string {
+	return `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"t"},"template":{"spec":{"volumes":[{"name":"data",` + volume + `}]}}}`
+}
+
+// TestWarningsOfSiblings: no field has two values when two appliers set different members of a one-of. The
+// warning says whose the other one is, and how to remove it, which works.
+func TestWarningsOfSiblings(t *testing.T) {
+	c := start(t, Config{})
+	c.apply(templates+"/t", "alice", `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"t"},"template":{"spec":{
+		"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"data","emptyDir":{}}]}}}`).want(201)
+	refused := c.apply(templates+"/t", "bob", template(`"configMap":{"name":"c"}`)).want(422, "may not specify more than 1 volume type")
+	const want = `299 - ".template.spec.volumes[name=\"data\"]: configMap was applied, and emptyDir is there, too, owned by \"alice\"; ` +
+		`only one of them may be set; to remove emptyDir, apply emptyDir: {k8s_io__value: unset} beside configMap, by force"`
+	if got := refused.header["Warning"]; len(got) != 1 || got[0] != want {
+		t.Errorf("warnings %q, want %s", got, want)
+	}
+	unset := template(`"configMap":{"name":"c"},"emptyDir":{"k8s_io__value":"unset"}`)
+	c.apply(templates+"/t", "bob", unset).want(409, "emptyDir")
+	removed := c.apply(templates+"/t?force=true", "bob", unset).want(200, `"configMap"`)
+	if strings.Contains(removed.text, `"emptyDir":`) || removed.header["Warning"] != nil {
+		t.Errorf("warnings %q, object %s", removed.header["Warning"], removed.text)
+	}
+}
+
+// TestWarningsOfDiscriminators: what a discriminator no longer goes with may be there although nobody ever
+// sent it.
+func TestWarningsOfDiscriminators(t *testing.T) {
+	c := start(t, Config{})
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	config := func(strategy string) string {
+		return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"strategy":{` + strategy + `},"selector":{"matchLabels":{"a":"b"}},` +
+			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+	}
+	warns := func(a *answered, texts ...string) {
+		t.Helper()
+		warnings := strings.Join(a.header["Warning"], "\n")
+		for _, text := range texts {
+			if !strings.Contains(warnings, text) {
+				t.Errorf("warnings %s, want %s", warnings, text)
+			}
+		}
+		if len(texts) == 0 && warnings != "" {
+			t.Errorf("warnings %s, want none", warnings)
+		}
+	}
+	warns(c.apply(deployments+"/d", "alice", config("")).want(201))
+	warns(c.apply(deployments+"/d", "alice", config(`"type":"Recreate"`)).want(422),
+		".spec.strategy: type was applied, and rollingUpdate is there, which nobody owns, which goes only with type RollingUpdate",
+		"apply rollingUpdate: {k8s_io__value: unset} beside type\"")
+	warns(c.apply(deployments+"/d", "alice", config(`"type":"Recreate","rollingUpdate":{"k8s_io__value":"unset"}`)).want(200, `"strategy":{"type":"Recreate"}`))
+	rolling := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"strategy":{"rollingUpdate":{"maxSurge":1}}}}`
+	warns(c.apply(deployments+"/d?force=true", "bob", rolling).want(422),
+		`rollingUpdate was applied, which goes only with type RollingUpdate, and type is another, owned by \"alice\"; apply type: RollingUpdate as well, by force`)
+}
+
+// TestSiblingsThatAreAllowed: where Kubernetes accepts both, every apply says so, also one that changes nothing.
+func TestSiblingsThatAreAllowed(t *testing.T) {
+	c := start(t, Config{})
+	const sets = "/apis/apps/v1/namespaces/default/daemonsets"
+	config := func(rest string) string {
+		return `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"d"},"spec":{` + rest + `}}`
+	}
+	c.apply(sets+"/d", "alice", config(`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)).want(201)
+	for range 2 {
+		got := c.apply(sets+"/d", "bob", config(`"updateStrategy":{"type":"OnDelete"}`))
+		if warnings := got.want(200).header["Warning"]; len(warnings) != 1 || !strings.Contains(warnings[0], "rollingUpdate is there, which nobody owns") {
+			t.Errorf("warnings %q", warnings)
+		}
+	}
+}
