@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/packed"
 	"github.com/cadastre/cadastre/strategic"
 )
 
@@ -157,7 +157,7 @@ func (f patchFlags) strategies(object document.Value) (*strategic.Type, error) {
 	if apiVersion == "" || kind == "" {
 		return nil, fmt.Errorf("expected an object with apiVersion and kind, which decide how lists are merged; received %s", shownValue(object))
 	}
-	t, ok := codec.GoType(apiVersion, kind)
+	t, ok := packed.GoType(apiVersion, kind)
 	if !ok {
 		return nil, fmt.Errorf("%s of %s is not a built-in kind: servers take no strategic patches for it; use --type merge", kind, apiVersion)
 	}
