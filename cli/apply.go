@@ -27,7 +27,7 @@ const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBEC
 type applyFlags struct {
 	connection              connection
 	output                  output
-	files                   []string
+	input                   input
 	manager                 string
 	force                   bool
 	forcePaths, unset       []string
@@ -64,7 +64,7 @@ others fail.`,
 	flags := command.Flags()
 	f.connection.bind(flags)
 	f.output.bind(flags, "text", "json", "yaml", "name")
-	flags.StringSliceVarP(&f.files, "filename", "f", nil, "apply the objects in a `file`, a folder, at an address, or - for standard input")
+	f.input.bind(flags, "apply")
 	flags.StringVar(&f.manager, "manager", ownership.Kubectl, "the `name` to apply as")
 	flags.BoolVar(&f.force, "force", false, "take over fields that others own")
 	flags.StringArrayVar(&f.forcePaths, "force-path", nil, "take over only the field at this `path`, with all that is in it; may be repeated")
@@ -108,7 +108,7 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 	if err := f.check(); err != nil {
 		return err
 	}
-	manifests, err := readManifests(f.files, stdin)
+	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
 		return err
 	}

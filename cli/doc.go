@@ -13,7 +13,8 @@
 //	own.go          cadastre own release, cadastre own transfer
 //	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it and reports
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
-//	connection.go   which server is asked; target.go and manifest.go, about which objects
+//	connection.go   which server is asked; target.go, about which objects
+//	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
 //	output.go       how things are printed; who.go, how managers and fields are shown
 //	gates.go        feature gates
 //	log.go          what is logged, and how

@@ -19,7 +19,7 @@ import (
 
 type planFlags struct {
 	connection connection
-	files      []string
+	input      input
 	manager    string
 }
 
@@ -51,14 +51,14 @@ It exits with 0 if nothing would change, 1 if something would, and 2 if that can
 		},
 	}
 	f.connection.bind(command.Flags())
-	command.Flags().StringSliceVarP(&f.files, "filename", "f", nil, "plan to apply the objects in a `file`, a folder, at an address, or - for standard input")
+	f.input.bind(command.Flags(), "plan to apply")
 	command.Flags().StringVar(&f.manager, "manager", ownership.Kubectl, "the `manager` that would apply")
 	return command
 }
 
 // plan asks about each object. Whatever fails is no answer: it exits as diff does then.
 func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout io.Writer) error {
-	manifests, err := readManifests(f.files, stdin)
+	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
 		return &exitError{2, err}
 	}
@@ -75,7 +75,7 @@ func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout io.Writer) e
 			continue
 		}
 		p.print(stdout, time.Now())
-		changes = changes || !p.plan.IsEmpty()
+		changes = changes || p.creates || !p.plan.IsEmpty()
 	}
 	switch {
 	case len(failed) > 0:
