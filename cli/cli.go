@@ -12,12 +12,15 @@ import (
 )
 
 // Main runs a command and returns the code to exit with: 0 for success, 1 for failure, 2 for a
-// command that can't be understood.
+// command that can't be understood. Commands that compare say so if theirs are others.
 func Main(args []string, stdout, stderr io.Writer) int {
+	return run(root(), args, stdout, stderr)
+}
+
+func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // who asks twice does not want to wait
-	command := root()
 	command.SetArgs(args)
 	command.SetOut(stdout)
 	command.SetErr(stderr)
@@ -25,12 +28,31 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "cadastre: %v\n", err)
+	exit := (*exitError)(nil)
+	if errors.As(err, &exit) && exit.err == nil {
+		return exit.code
+	}
+	if exit != nil {
+		err = exit.err
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", command.DisplayName(), err)
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return 2
 	}
+	if exit != nil {
+		return exit.code
+	}
 	return 1
 }
+
+// exitError is for commands whose exit code is an answer. Without an error there is nothing to tell.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit with %d: %v", e.code, e.err) }
+func (e *exitError) Unwrap() error { return e.err }
 
 // usageError is for commands that can't be understood.
 type usageError struct{ error }
@@ -38,14 +60,27 @@ type usageError struct{ error }
 func (e *usageError) Unwrap() error { return e.error }
 
 func root() *cobra.Command {
+	command := newCommand("cadastre", "Server-Side Apply made whole: an API server that knows who owns which field")
+	command.AddCommand(serveCommand(), conformanceCommand(), ownCommand())
+	command.AddCommand(objectCommands()...)
+	return command
+}
+
+// objectCommands are the verbs about objects of any server.
+func objectCommands() []*cobra.Command {
+	return []*cobra.Command{blameCommand(), applyCommand(), planCommand(), extractCommand(), migrateCommand(), convertPatchCommand()}
+}
+
+// newCommand returns a command that has only verbs.
+func newCommand(name, about string) *cobra.Command {
 	command := &cobra.Command{
-		Use:           "cadastre",
-		Short:         "Server-Side Apply made whole: an API server that knows who owns which field",
+		Use:           name,
+		Short:         about,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("unknown command %q; see cadastre --help", args[0])}
+				return &usageError{fmt.Errorf("unknown command %q; see %s --help", args[0], c.CommandPath())}
 			}
 			return nil
 		},
@@ -54,6 +89,5 @@ func root() *cobra.Command {
 	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
-	command.AddCommand(serveCommand(), conformanceCommand())
 	return command
 }

@@ -3,8 +3,19 @@
 // # Where to look
 //
 //	cli.go          the command and its verbs
+//	plugin.go       the same verbs as a plugin of kubectl
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
+//	blame.go        cadastre blame
+//	apply.go        cadastre apply
+//	plan.go         cadastre plan; conflict.go, conflicts for both
+//	extract.go      cadastre extract
+//	own.go          cadastre own release, cadastre own transfer
+//	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it and reports
+//	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
+//	connection.go   which server is asked; target.go, about which objects
+//	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
+//	output.go       how things are printed; who.go, how managers and fields are shown
 //	gates.go        feature gates
 //	log.go          what is logged, and how
 package cli

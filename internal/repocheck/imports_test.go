@@ -37,6 +37,7 @@ var pipeline = []string{
 	"client",
 	"cadastretest",
 	"applytest",
+	"cluster",
 	"cli",
 	"cmd",
 }

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/ownership"
+	"github.com/cadastre/cadastre/schema"
+)
+
+type blameFlags struct {
+	connection connection
+	output     output
+	colours    colours
+	by         string
+}
+
+func blameCommand() *cobra.Command {
+	var f blameFlags
+	command := &cobra.Command{
+		Use:   "blame TYPE NAME",
+		Short: "Show an object with the owners of every line",
+		Long: `Show an object as YAML, and on every line who owns it, by which operation, and how long ago that
+manager last changed something.
+
+  (nobody)           nobody owns the field: it may be a default, and changing it is no conflict
+  -                  nobody can own it: it says which object this is, or the server keeps it
+  nothing            each part of it says by itself who owns it
+  (item)             who owns that the item is in the list, but not the field in this line
+  # NAME is absent   somebody owns the field, and it has no value`,
+		Example: `  cadastre blame deployment web
+  cadastre blame deploy/web --by manager
+  cadastre blame service web -n shop -o json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return blame(c.Context(), f, args, c.OutOrStdout())
+		},
+	}
+	f.connection.bind(command.Flags())
+	f.output.bind(command.Flags(), "text", "json", "yaml")
+	f.colours.bind(command.Flags())
+	command.Flags().StringVar(&f.by, "by", "line", "show who owns each `line|manager`: line by line, or manager by manager what each owns")
+	return command
+}
+
+func blame(ctx context.Context, f blameFlags, args []string, stdout io.Writer) error {
+	if err := f.output.check(); err != nil {
+		return err
+	}
+	if f.by != "line" && f.by != "manager" {
+		return &usageError{fmt.Errorf("--by: expected line or manager, received %q", f.by)}
+	}
+	coloured, err := f.colours.on(stdout)
+	if err != nil {
+		return err
+	}
+	o, kind, err := readOne(ctx, &f.connection, "blame", args)
+	if err != nil {
+		return err
+	}
+	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
+	if f.by == "manager" && f.output.form == "text" {
+		return view.byManager(o)
+	}
+	lines, err := ownership.Blame(o, kind)
+	switch {
+	case err != nil:
+		return err
+	case f.output.form != "text":
+		return f.output.print(stdout, blameValue(lines))
+	}
+	view.byLine(lines)
+	return nil
+}
+
+// readOne reads the object that is named, and how its kind merges; nil if the server does not say.
+func readOne(ctx context.Context, connection *connection, verb string, args []string) (apply.Object, *schema.Type, error) {
+	c, namespace, err := connection.open()
+	if err != nil {
+		return apply.Object{}, nil, err
+	}
+	t, rest, err := oneTarget(ctx, c, namespace, args)
+	if err != nil {
+		return apply.Object{}, nil, err
+	}
+	if len(rest) > 0 {
+		return apply.Object{}, nil, &usageError{fmt.Errorf("%s: expected one object, received also %q", verb, rest)}
+	}
+	o, err := t.get(ctx, c)
+	if err != nil {
+		return o, nil, err
+	}
+	return o, topologyOrNil(ctx, c, t.kind), nil
+}
+
+// topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it.
+func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) *schema.Type {
+	t, err := c.Topology(ctx, k)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+// blameView writes who owns what.
+type blameView struct {
+	w       io.Writer
+	now     time.Time
+	version string // of the object
+	palette *palette
+}
+
+// widest is how wide the owners are at most; more of them push their line to the right.
+const widest = 60
+
+func (v blameView) byLine(lines []ownership.Line) {
+	labels := make([]string, len(lines))
+	width := 0
+	for i, line := range lines {
+		labels[i] = v.label(line)
+		if n := utf8.RuneCountInString(labels[i]); n <= widest {
+			width = max(width, n)
+		}
+	}
+	for i, line := range lines {
+		padded := labels[i] + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(labels[i])))
+		first := ""
+		if len(line.Owners) > 0 {
+			first = line.Owners[0].Manager
+		}
+		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+line.Text, " "))
+	}
+}
+
+// label says who owns a line.
+func (v blameView) label(line ownership.Line) string {
+	var parts []string
+	for _, e := range line.Owners {
+		parts = append(parts, v.owner(e))
+	}
+	for _, e := range line.Item {
+		parts = append(parts, v.owner(e)+" (item)")
+	}
+	if len(parts) == 0 {
+		switch line.State {
+		case ownership.Unowned:
+			return "(nobody)"
+		case ownership.Fixed:
+			return "-"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// owner has the version too if that is not the object's: its fields may be others there.
+func (v blameView) owner(e apply.Entry) string {
+	text := who(e)
+	if e.APIVersion != v.version {
+		text += " " + e.APIVersion
+	}
+	return text + " " + age(e, v.now)
+}
+
+// byManager writes for each manager what it owns.
+func (v blameView) byManager(o apply.Object) error {
+	for i, e := range o.Entries {
+		fields, err := e.Fields()
+		if err != nil {
+			return &apply.EntryError{Index: i, Problem: "the fields can't be read", Err: err}
+		}
+		if i > 0 {
+			fmt.Fprintln(v.w)
+		}
+		fmt.Fprintln(v.w, v.palette.paint(e.Manager, v.owner(e)))
+		for path := range fields.Leaves().All() {
+			fmt.Fprintf(v.w, "  %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(o.Document, path)))
+		}
+	}
+	return nil
+}
+
+var stateNames = []string{
+	ownership.Owned: "owned", ownership.Unowned: "unowned", ownership.Container: "container",
+	ownership.Fixed: "fixed", ownership.Absent: "absent",
+}
+
+// blameValue is the lines for machines.
+func blameValue(lines []ownership.Line) document.Value {
+	values := make([]document.Value, len(lines))
+	for i, line := range lines {
+		values[i] = document.NewMap(
+			document.Field{Name: "text", Value: document.NewString(line.Text)},
+			document.Field{Name: "path", Value: document.NewString(shownPath(line.Path))},
+			document.Field{Name: "state", Value: document.NewString(stateNames[line.State])},
+			document.Field{Name: "owners", Value: entryValues(line.Owners)},
+			document.Field{Name: "item", Value: entryValues(line.Item)},
+		)
+	}
+	return document.NewMap(document.Field{Name: "lines", Value: document.NewList(values...)})
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+// connection is the flags that say which server is asked, and as whom. They are kubectl's.
+type connection struct {
+	kubeconfig string
+	overrides  clientcmd.ConfigOverrides
+}
+
+// bind adds the flags, before any others: help shows the usual ones of them only.
+func (c *connection) bind(flags *pflag.FlagSet) {
+	clientcmd.BindOverrideFlags(&c.overrides, flags, clientcmd.RecommendedConfigOverrideFlags(""))
+	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "context" && f.Name != "namespace" })
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
+}
+
+// open prepares to ask the server, and returns the namespace that is meant where none is named.
+func (c *connection) open() (server *cluster.Cluster, namespace string, err error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &c.overrides)
+	config, err := loader.ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, "", errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	}
+	if namespace, _, err = loader.Namespace(); err != nil {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	}
+	server, err = cluster.Open(config)
+	return server, namespace, err
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/strategic"
+)
+
+type patchFlags struct {
+	output output
+	form   string
+	forms  []string
+	live   string
+	force  bool
+}
+
+func convertPatchCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "convert-patch",
+		Short: "Make and merge patches, without a server",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("convert-patch: expected make or merge, received %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	command.AddCommand(makePatchCommand(), mergePatchCommand())
+	return command
+}
+
+func makePatchCommand() *cobra.Command {
+	var f patchFlags
+	command := &cobra.Command{
+		Use:   "make OLD NEW",
+		Short: "Make the patch that turns one object into another",
+		Long: `Make the patch that turns one object into another.
+
+With --live it is the patch that kubectl apply would send: OLD is what was applied the last time, NEW what is
+applied now, and the live object may have more, which is left alone. What somebody else has changed since is a
+conflict, unless --overwrite is given.`,
+		Example: `  cadastre convert-patch make old.yaml new.yaml
+  cadastre convert-patch make last-applied.yaml new.yaml --live live.yaml --overwrite`,
+		Args: twoFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			return makePatch(f, args, c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+	f.bind(command, "strategic", "merge")
+	command.Flags().StringVar(&f.live, "live", "", "the `file` with the object as it is")
+	command.Flags().BoolVar(&f.force, "overwrite", false, "also change what somebody else has changed since OLD")
+	return command
+}
+
+func mergePatchCommand() *cobra.Command {
+	var f patchFlags
+	command := &cobra.Command{
+		Use:   "merge OBJECT PATCH",
+		Short: "Merge a patch into an object",
+		Long:  `Merge a patch into an object, as a server would before it sets defaults.`,
+		Example: `  cadastre convert-patch merge web.yaml patch.yaml
+  cadastre convert-patch merge web.yaml operations.json --type json`,
+		Args: twoFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			return mergePatch(f, args, c.InOrStdin(), c.OutOrStdout())
+		},
+	}
+	f.bind(command, "strategic", "merge", "json")
+	return command
+}
+
+func (f *patchFlags) bind(command *cobra.Command, forms ...string) {
+	f.forms = forms
+	f.output.bind(command.Flags(), "yaml", "json")
+	command.Flags().StringVar(&f.form, "type", forms[0], "which kind of patch: `"+strings.Join(forms, "|")+"`")
+}
+
+func (f *patchFlags) check() error {
+	if !slices.Contains(f.forms, f.form) {
+		return &usageError{fmt.Errorf("--type: expected %s, received %q", strings.Join(f.forms, " or "), f.form)}
+	}
+	return f.output.check()
+}
+
+func twoFiles(c *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return &usageError{fmt.Errorf("%s: expected two files, received %d; see %s --help", c.Name(), len(args), c.CommandPath())}
+	}
+	return nil
+}
+
+func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	docs, err := readDocuments(append(args, f.live), stdin)
+	if err != nil {
+		return err
+	}
+	strategies, err := f.strategies(docs[1])
+	if err != nil {
+		return err
+	}
+	var patch document.Value
+	if f.live == "" {
+		patch, err = strategic.Diff(docs[0], docs[1], strategies)
+	} else {
+		patch, err = strategic.ThreeWay{Type: strategies, Overwrite: f.force}.Diff(docs[0], docs[1], docs[2])
+	}
+	if err != nil {
+		return err
+	}
+	return f.output.print(stdout, patch)
+}
+
+func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	docs, err := readDocuments(args, stdin)
+	if err != nil {
+		return err
+	}
+	var merged document.Value
+	switch f.form {
+	case "json":
+		merged, err = strategic.ApplyJSONPatch(docs[0], docs[1])
+	case "merge":
+		merged, err = strategic.MergeJSON(docs[0], docs[1])
+	default:
+		var strategies *strategic.Type
+		if strategies, err = f.strategies(docs[0]); err == nil {
+			merged, err = strategic.Merge(docs[0], docs[1], strategies)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return f.output.print(stdout, merged)
+}
+
+// strategies returns how the kind of an object is patched; nil for JSON merge patches, which are the same for all.
+func (f patchFlags) strategies(object document.Value) (*strategic.Type, error) {
+	if f.form == "merge" {
+		return nil, nil
+	}
+	apiVersion, kind := object.Get("apiVersion").Text(), object.Get("kind").Text()
+	if apiVersion == "" || kind == "" {
+		return nil, fmt.Errorf("expected an object with apiVersion and kind, which decide how lists are merged; received %s", shownValue(object))
+	}
+	t, ok := packed.GoType(apiVersion, kind)
+	if !ok {
+		return nil, fmt.Errorf("%s of %s is not a built-in kind: servers take no strategic patches for it; use --type merge", kind, apiVersion)
+	}
+	return strategic.FromGoType(t)
+}
+
+// readDocuments reads one document from each file; - is standard input, and "" is none.
+func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
+	docs := make([]document.Value, len(names))
+	for i, name := range names {
+		var text []byte
+		var err error
+		switch name {
+		case "":
+			continue
+		case "-":
+			text, err = io.ReadAll(stdin)
+		default:
+			text, err = os.ReadFile(name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if docs[i], err = document.ParseYAML(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return docs, nil
+}

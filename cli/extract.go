@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/ownership"
+)
+
+type extractFlags struct {
+	connection           connection
+	output               output
+	manager, subresource string
+}
+
+func extractCommand() *cobra.Command {
+	var f extractFlags
+	command := &cobra.Command{
+		Use:   "extract TYPE NAME --manager MANAGER",
+		Short: "Show the configuration that a manager effectively applies",
+		Long: `Show what a manager would have to apply to own what it owns, and to change nothing: the fields of the
+object that it owns, and unset markers for those that it owns and that are absent.`,
+		Example: `  cadastre extract deployment web --manager ci >web.yaml
+  cadastre extract deployment web --manager hpa --subresource scale`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return extract(c.Context(), f, args, c.OutOrStdout())
+		},
+	}
+	f.connection.bind(command.Flags())
+	f.output.bind(command.Flags(), "yaml", "json")
+	command.Flags().StringVar(&f.manager, "manager", "", "the `name` of the manager; required")
+	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` that it writes to")
+	return command
+}
+
+func extract(ctx context.Context, f extractFlags, args []string, stdout io.Writer) error {
+	if err := f.output.check(); err != nil {
+		return err
+	}
+	if f.manager == "" {
+		return &usageError{errors.New("--manager: expected the name of a manager, received none")}
+	}
+	c, namespace, err := f.connection.open()
+	if err != nil {
+		return err
+	}
+	t, rest, err := oneTarget(ctx, c, namespace, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return &usageError{fmt.Errorf("extract: expected one object, received also %q", rest)}
+	}
+	config, err := f.extract(ctx, c, t)
+	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {
+		// The manager wrote at another version: that is the one to read.
+		if t.kind, err = c.KindOf(ctx, other.Entry.APIVersion, t.kind.Name); err == nil {
+			config, err = f.extract(ctx, c, t)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return f.output.print(stdout, config)
+}
+
+func (f extractFlags) extract(ctx context.Context, c *cluster.Cluster, t target) (document.Value, error) {
+	o, err := t.get(ctx, c)
+	if err != nil {
+		return document.Value{}, err
+	}
+	topology, err := c.Topology(ctx, t.kind)
+	if err != nil {
+		return document.Value{}, err
+	}
+	config, err := ownership.Extract(o, ownership.Selector{Manager: f.manager, Subresource: f.subresource}, topology)
+	if err != nil {
+		return config, fmt.Errorf("%s: %w", t, err)
+	}
+	return config, nil
+}

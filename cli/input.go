@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/pflag"
+)
+
+// input is the flags that say where configurations are.
+type input struct {
+	files  []string
+	folder string
+}
+
+func (i *input) bind(flags *pflag.FlagSet, verb string) {
+	flags.StringSliceVarP(&i.files, "filename", "f", nil, verb+" the objects in a `file`, a folder, at an address, or - for standard input")
+	flags.StringVarP(&i.folder, "kustomize", "k", "", verb+" what kustomize builds of a `folder`")
+}
+
+// read reads all objects.
+func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
+	switch {
+	case i.folder == "":
+		return readManifests(i.files, stdin)
+	case len(i.files) > 0:
+		return nil, &usageError{errors.New("expected either -f or -k, received both")}
+	}
+	return kustomize(ctx, i.folder)
+}

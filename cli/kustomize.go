@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// kustomizers are the programs that build a folder with kustomize. Its library is not in this binary: every
+// server would have to hold it in memory.
+var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
+
+// kustomize returns the objects of a folder that has a kustomization.
+func kustomize(ctx context.Context, folder string) ([]manifest, error) {
+	for _, program := range kustomizers {
+		path, err := exec.LookPath(program[0])
+		if err != nil {
+			continue
+		}
+		var text, problem bytes.Buffer
+		build := exec.CommandContext(ctx, path, append(program[1:], folder)...)
+		build.Stdout, build.Stderr = &text, &problem
+		if err := build.Run(); err != nil {
+			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstOf(strings.TrimSpace(problem.String())))
+		}
+		return appendManifests(nil, folder, &text)
+	}
+	return nil, errors.New("--kustomize: found neither kubectl nor kustomize, one of which has to be installed")
+}
+
+func firstOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// manifest is an object that somebody wrote down.
+type manifest struct {
+	// source is where: a file, an address, or "standard input".
+	source string
+	doc    document.Value
+}
+
+// readManifests reads files, folders, addresses, and - for standard input. Lists count as what is in them.
+func readManifests(names []string, stdin io.Reader) ([]manifest, error) {
+	if len(names) == 0 {
+		return nil, &usageError{errors.New("expected files with -f, received none")}
+	}
+	var all []manifest
+	for _, name := range names {
+		var err error
+		switch {
+		case name == "-":
+			all, err = appendManifests(all, "standard input", stdin)
+		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
+			all, err = appendAddress(all, name)
+		default:
+			all, err = appendFiles(all, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("found no objects in %s", strings.Join(names, ", "))
+	}
+	return all, nil
+}
+
+func appendAddress(all []manifest, address string) ([]manifest, error) {
+	response, err := http.Get(address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // it has been read
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", address, response.Status)
+	}
+	return appendManifests(all, address, response.Body)
+}
+
+// appendFiles reads a file, or all files of a folder whose names say that they hold objects.
+func appendFiles(all []manifest, name string) ([]manifest, error) {
+	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != name:
+			return fs.SkipDir // as kubectl does
+		case entry.IsDir(), path != name && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			return nil
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		all, err = appendManifests(all, path, file)
+		return err
+	})
+	return all, err
+}
+
+func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", source, err)
+	}
+	for doc, err := range document.ParseYAMLStream(text, document.Limits{}) {
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", source, err)
+		}
+		items := []document.Value{doc}
+		if doc.Get("kind").Text() == "List" && doc.Get("items").Kind() == document.List {
+			items = items[:0]
+			for _, item := range doc.Get("items").Items() {
+				items = append(items, item)
+			}
+		}
+		for _, item := range items {
+			m := manifest{source, item}
+			if err := m.check(); err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// check refuses what does not say which object it is.
+func (m manifest) check() error {
+	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}} {
+		if v := m.doc.Lookup(path...); v.Kind() != document.String || v.Text() == "" {
+			return fmt.Errorf("%s: expected an object with %s, received %s", m.source, strings.Join(path, "."), shownValue(m.doc))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cadastre/cadastre/ownership"
+)
+
+type migrateFlags struct {
+	connection    connection
+	output        output
+	files         []string
+	all           bool
+	allNamespaces bool
+	selector      string
+	from          []string
+	to            string
+	subresources  bool
+	dryRun, yes   bool
+	parallel      int
+}
+
+func migrateCommand() *cobra.Command {
+	var f migrateFlags
+	command := &cobra.Command{
+		Use:   "migrate (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | --all) --to MANAGER",
+		Short: "Hand what client-side apply wrote to a manager that applies server-side",
+		Long: `Hand all fields of some managers to one that applies, so that what it leaves out of its
+configuration is removed, and what it changes is no conflict.
+
+Only owners change: no value, no annotation, and never a status. What was migrated before is left
+alone, so that this can be stopped and started again at any time. On a terminal it shows what it would
+do and asks; --yes does not ask, and --dry-run only shows.`,
+		Example: `  cadastre migrate deployment web --to kubectl --dry-run
+  cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
+  cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return migrate(c.Context(), f, args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	flags := command.Flags()
+	f.connection.bind(flags)
+	f.output.bind(flags, "text", "json", "yaml", "name")
+	flags.StringSliceVarP(&f.files, "filename", "f", nil, "migrate the objects in a `file`, a folder, at an address, or - for standard input")
+	flags.BoolVar(&f.all, "all", false, "migrate objects of all kinds")
+	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "in all namespaces")
+	flags.StringVarP(&f.selector, "selector", "l", "", "only objects with these `labels`")
+	flags.StringSliceVar(&f.from, "from", nil, "the `managers` that give their fields up, by whatever operation they own them (default: what client-side apply of kubectl wrote)")
+	flags.StringVar(&f.to, "to", "", "the `manager` that gets the fields, as it applies; required")
+	flags.BoolVar(&f.subresources, "subresources", false, "also what --from own at other endpoints, such as scale; never status")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would move, and write nothing")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")
+	return command
+}
+
+// migration is what is asked for.
+func (f migrateFlags) migration() (ownership.Migration, error) {
+	if f.to == "" {
+		return ownership.Migration{}, &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+	}
+	m := ownership.Migration{To: f.to}
+	endpoint := ""
+	if f.subresources {
+		endpoint = ownership.AnyEndpoint
+	}
+	for _, name := range f.from {
+		m.From = append(m.From, ownership.Selector{Manager: name, Subresource: endpoint})
+	}
+	return m, nil
+}
+
+func (f migrateFlags) check(args []string) error {
+	ways := 0
+	for _, named := range []bool{len(args) > 0, len(f.files) > 0, f.all} {
+		if named {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or --all")}
+	case f.parallel < 1:
+		return &usageError{fmt.Errorf("--parallel: expected 1 or more, received %d", f.parallel)}
+	}
+	return f.output.check()
+}
+
+// migrate shows, asks, and does it.
+func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	m, err := f.migration()
+	if err != nil {
+		return err
+	}
+	c, namespace, err := f.connection.open()
+	if err != nil {
+		return err
+	}
+	found, err := selectObjects(ctx, c, f, namespace, args, stdin)
+	if err != nil {
+		return err
+	}
+	run := migrationRun{cluster: c, migration: m, parallel: f.parallel, write: !f.dryRun, progress: newProgress(stderr)}
+	if run.write && !f.yes && isTerminal(stdin) {
+		if run, err = ask(ctx, run, found, stdin, stderr); err != nil || !run.write {
+			return err
+		}
+	}
+	report := run.all(ctx, found)
+	if err := report.print(stdout, f.output); err != nil {
+		return err
+	}
+	return report.err()
+}
+
+// ask shows what would be done, and reads whether to do it.
+func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
+	run.write = false
+	preview := run.all(ctx, found)
+	if err := preview.print(stderr, output{form: "text"}); err != nil {
+		return run, err
+	}
+	if err := preview.err(); err != nil {
+		return run, err
+	}
+	if preview.count(wouldMigrate) == 0 {
+		return run, nil
+	}
+	fmt.Fprintf(stderr, "Migrate %d objects? [y/N] ", preview.count(wouldMigrate))
+	var answer string
+	_, _ = fmt.Fscanln(stdin, &answer) // nothing is no
+	run.write = strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	if !run.write {
+		fmt.Fprintln(stderr, "Nothing was changed.")
+	}
+	return run, nil
+}
+
+// progress shows on a terminal how far something is; elsewhere nothing.
+type progress struct{ w io.Writer }
+
+func newProgress(w io.Writer) progress {
+	if !isTerminal(w) {
+		return progress{io.Discard}
+	}
+	return progress{w}
+}
+
+func (p progress) at(done int) { fmt.Fprintf(p.w, "\r%d objects", done) }
+func (p progress) end()        { fmt.Fprint(p.w, "\r\x1b[K") }

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/ownership"
+)
+
+// fixture is a server with config maps that a manager applied.
+type fixture struct {
+	cluster *cluster.Cluster
+	kind    cluster.Kind
+}
+
+func newFixture(t *testing.T, config *rest.Config, objects int) fixture {
+	t.Helper()
+	c, err := cluster.Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := fixture{cluster: c}
+	if f.kind, err = c.FindKind(t.Context(), "configmaps"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range objects {
+		f.apply(t, fmt.Sprint("c", i), "old", "a")
+	}
+	return f
+}
+
+func configOf(t *testing.T, name, field, value string) document.Value {
+	t.Helper()
+	config, err := document.ParseYAML([]byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}, data: {" + field + ": " + value + "}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func (f fixture) apply(t *testing.T, name, manager, field string) {
+	t.Helper()
+	if _, err := f.cluster.Apply(t.Context(), f.kind, "default", name, configOf(t, name, field, "x"), cluster.ApplyOptions{Manager: manager}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f fixture) run() migrationRun {
+	return migrationRun{
+		cluster: f.cluster, parallel: 4, write: true, progress: newProgress(io.Discard),
+		migration: ownership.Migration{From: []ownership.Selector{{Manager: "old"}}, To: "new"},
+	}
+}
+
+// TestMigrationLosesRaces has somebody else write an object after it was read.
+func TestMigrationLosesRaces(t *testing.T) {
+	f := newFixture(t, cadastretest.Start(t), 1)
+	stale, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.apply(t, "c0", "other", "b")
+	if done := f.run().one(t.Context(), found{target{f.kind, "default", "c0"}, stale}); done.err != nil || done.outcome != migrated {
+		t.Fatalf("%s: %v", done.outcome, done.err)
+	}
+	now, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := whoAll(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
+		t.Errorf("owners are %s", got)
+	}
+}
+
+// TestMigrationStops has a migration end half-way, and another one do the rest and nothing else.
+func TestMigrationStops(t *testing.T) {
+	const count = 40
+	f := newFixture(t, cadastretest.Start(t), count)
+	ctx, cancel := context.WithCancel(t.Context())
+	listed := listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "")
+	seen := 0
+	first := f.run().all(ctx, func(yield func(found, error) bool) {
+		for o, err := range listed {
+			if seen++; seen == count/2 {
+				cancel()
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	})
+	if first.err() == nil || first.count(migrated) > count/2 {
+		t.Errorf("stopped: %s, %v", first.summary(), first.err())
+	}
+	second := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	if second.err() != nil || second.count(migrated)+second.count(nothingToDo) != count || second.count(migrated) < count/2 {
+		t.Errorf("again: %s, %v", second.summary(), second.err())
+	}
+	third := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	if third.count(nothingToDo) != count {
+		t.Errorf("once more: %s", third.summary())
+	}
+}
+
+// failing is a server that refuses to write some objects.
+type failing struct{ http.RoundTripper }
+
+func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/c1") && r.URL.Query().Get("fieldManager") == writer {
+		return nil, errors.New("the cable is out")
+	}
+	return f.RoundTripper.RoundTrip(r)
+}
+
+// TestMigrationReport tells what was and what was not done.
+func TestMigrationReport(t *testing.T) {
+	config := rest.CopyConfig(cadastretest.Start(t))
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return failing{rt} })
+	f := newFixture(t, config, 3)
+	report := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	if report.summary() != "2 migrated, 1 failed" || report.err() == nil {
+		t.Errorf("%s, %v", report.summary(), report.err())
+	}
+	var names []string
+	for _, item := range report.value().Get("objects").Items() {
+		names = append(names, item.Get("name").Text()+" "+item.Get("outcome").Text())
+	}
+	if want := []string{"c0 migrated", "c1 failed", "c2 migrated"}; !slices.Equal(names, want) {
+		t.Errorf("received %q, want %q", names, want)
+	}
+	var text strings.Builder
+	if err := report.print(&text, output{form: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the cable is out") {
+		t.Errorf("%v: %s", err, text.String())
+	}
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+// objects are what a command is about: each with where it is, or an error about it.
+type objects iter.Seq2[found, error]
+
+// found is an object that was read from the server.
+type found struct {
+	target target
+	object apply.Object
+}
+
+// selectObjects finds the objects that the flags and arguments of migrate name. What can't be understood is
+// told before anything is read.
+func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, namespace string, args []string, stdin io.Reader) (objects, error) {
+	if f.allNamespaces {
+		namespace = ""
+	}
+	switch {
+	case f.all:
+		kinds, err := c.Kinds(ctx)
+		return listAll(ctx, c, preferred(kinds, f.allNamespaces), namespace, f.selector), err
+	case len(f.files) > 0:
+		targets, err := fileTargets(ctx, c, f.files, namespace, stdin)
+		return getAll(ctx, c, targets), err
+	case len(args) == 1 && !strings.Contains(args[0], "/"):
+		kinds, err := findKinds(ctx, c, args[0])
+		return listAll(ctx, c, kinds, namespace, f.selector), err
+	}
+	targets, err := manyTargets(ctx, c, namespace, args)
+	return getAll(ctx, c, targets), err
+}
+
+// preferred are the kinds that can be read and written, each at its preferred version. Those without
+// namespaces count only where everything is meant.
+func preferred(all []cluster.Kind, everything bool) []cluster.Kind {
+	known := map[string]bool{}
+	var some []cluster.Kind
+	for _, k := range all {
+		if name := k.String(); !known[name] && k.Can("get", "list", "patch") && (k.Namespaced || everything) {
+			known[name] = true
+			some = append(some, k)
+		}
+	}
+	return some
+}
+
+// findKinds reads TYPE[,TYPE…].
+func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster.Kind, error) {
+	var kinds []cluster.Kind
+	for name := range strings.SplitSeq(names, ",") {
+		k, err := c.FindKind(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, nil
+}
+
+// manyTargets reads TYPE NAME… or TYPE/NAME….
+func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
+	var targets []target
+	kind := args[0]
+	for i, arg := range args {
+		switch slash := strings.Contains(arg, "/"); {
+		case !slash && i == 0:
+			continue
+		case !slash && !strings.Contains(kind, "/"):
+			arg = kind + "/" + arg
+		case !slash:
+			return nil, &usageError{fmt.Errorf("expected TYPE/NAME, as in %q, received %q", args[0], arg)}
+		}
+		t, _, err := oneTarget(ctx, c, namespace, []string{arg})
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// fileTargets finds where the objects in files are.
+func fileTargets(ctx context.Context, c *cluster.Cluster, files []string, namespace string, stdin io.Reader) ([]target, error) {
+	manifests, err := readManifests(files, stdin)
+	if err != nil {
+		return nil, err
+	}
+	var targets []target
+	for _, m := range manifests {
+		t, err := m.target(ctx, c, namespace)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+// target finds where an object is; the namespace counts if it names none.
+func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace string) (target, error) {
+	k, err := c.KindOf(ctx, m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text())
+	if err != nil {
+		return target{}, fmt.Errorf("%s: %w", m.source, err)
+	}
+	t := targetOf(k, m.doc)
+	if t.namespace == "" {
+		t.namespace = namespace
+	}
+	return t, nil
+}
+
+func getAll(ctx context.Context, c *cluster.Cluster, targets []target) objects {
+	return func(yield func(found, error) bool) {
+		for _, t := range targets {
+			o, err := t.get(ctx, c)
+			if !yield(found{t, o}, err) {
+				return
+			}
+		}
+	}
+}
+
+func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
+	return func(yield func(found, error) bool) {
+		for _, k := range kinds {
+			for o, err := range c.List(ctx, k, namespace, selector) {
+				if cluster.IsCode(err, http.StatusNotFound) || cluster.IsCode(err, http.StatusMethodNotAllowed) {
+					break // a kind that went away, or is served in name only
+				}
+				f := found{targetOf(k, o.Document), o}
+				if err != nil {
+					err = fmt.Errorf("%s: %w", f.target, err)
+				}
+				if !yield(f, err) {
+					return
+				}
+			}
+		}
+	}
+}

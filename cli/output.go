@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// output is the flag that says in which form something is printed.
+type output struct {
+	form  string
+	forms []string
+}
+
+// bind adds the flag; the first form is the one unless another is asked for.
+func (o *output) bind(flags *pflag.FlagSet, forms ...string) {
+	o.forms = forms
+	flags.StringVarP(&o.form, "output", "o", forms[0], "print as `"+strings.Join(forms, "|")+"`")
+}
+
+func (o *output) check() error {
+	if !slices.Contains(o.forms, o.form) {
+		return &usageError{fmt.Errorf("--output: expected %s, received %q", strings.Join(o.forms, " or "), o.form)}
+	}
+	return nil
+}
+
+// print writes a document as JSON or YAML.
+func (o *output) print(w io.Writer, doc document.Value) error {
+	text := doc.YAML()
+	if o.form == "json" {
+		text = doc.JSON() + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// colours is the flag that says whether text is coloured.
+type colours struct{ when string }
+
+func (c *colours) bind(flags *pflag.FlagSet) {
+	flags.StringVar(&c.when, "color", "auto", "colour the text: `auto|always|never`; auto does on a terminal, unless $NO_COLOR is set")
+}
+
+// on reports whether what is written to w is coloured.
+func (c *colours) on(w io.Writer) (bool, error) {
+	switch c.when {
+	case "always", "never":
+		return c.when == "always", nil
+	case "auto":
+		return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", nil
+	}
+	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.when)}
+}
+
+func isTerminal(w any) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// palette has a colour for each of many names: those that are easy to read on light and on dark.
+type palette struct {
+	on    bool
+	known map[string]int
+}
+
+var colourCodes = []int{36, 33, 35, 32, 34, 96, 93, 95, 92, 94}
+
+// paint colours a text by a name.
+func (p *palette) paint(name, text string) string {
+	if !p.on || name == "" {
+		return text
+	}
+	i, ok := p.known[name]
+	if !ok {
+		i = len(p.known)
+		p.known[name] = i
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colourCodes[i%len(colourCodes)], text)
+}
+
+func newPalette(on bool) *palette { return &palette{on: on, known: map[string]int{}} }

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/ownership"
+)
+
+type ownFlags struct {
+	connection     connection
+	from, to       string
+	subresource    string
+	update, dryRun bool
+	needsReceiver  bool
+}
+
+func ownCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "own",
+		Short: "Give fields up, or hand them to another manager",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("own: expected release or transfer, received %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	command.AddCommand(releaseCommand(), transferCommand())
+	return command
+}
+
+const aboutPaths = `
+
+A PATH is written as spec.replicas, spec.template.spec.containers[name=app].image,
+metadata.labels["example.com/team"] or metadata.finalizers[=example.com/x]. All that is in the
+field moves with it.`
+
+func releaseCommand() *cobra.Command {
+	var f ownFlags
+	command := &cobra.Command{
+		Use:   "release TYPE NAME PATH…",
+		Short: "Have a manager stop owning fields, whose values stay",
+		Long: `Have a manager stop owning fields. Their values stay as they are. If its configuration still has
+them, it owns them again when it applies.` + aboutPaths,
+		Example: `  cadastre own release deployment web spec.replicas --manager ci`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return own(c.Context(), f, args, c.OutOrStdout())
+		},
+	}
+	f.bind(command)
+	command.Flags().StringVar(&f.from, "manager", "", "the `manager` that gives the fields up; may be left out if there is only one")
+	return command
+}
+
+func transferCommand() *cobra.Command {
+	f := ownFlags{needsReceiver: true}
+	command := &cobra.Command{
+		Use:   "transfer TYPE NAME PATH… --to MANAGER",
+		Short: "Hand fields from one manager to another, whose values stay",
+		Long: `Have a manager stop owning fields and another one own them instead. Their values stay as they are.
+The other one applies, unless --update says that it is known by its updates.` + aboutPaths,
+		Example: `  cadastre own transfer deployment web spec.replicas --to autoscaler
+  cadastre own transfer deploy/web 'metadata.labels["example.com/team"]' --from ci --to ops`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return own(c.Context(), f, args, c.OutOrStdout())
+		},
+	}
+	f.bind(command)
+	command.Flags().StringVar(&f.from, "from", "", "the `manager` that gives the fields up; may be left out if there is only one")
+	command.Flags().StringVar(&f.to, "to", "", "the `manager` that gets them; required")
+	command.Flags().BoolVar(&f.update, "update", false, "the one that gets them does not apply")
+	return command
+}
+
+func (f *ownFlags) bind(command *cobra.Command) {
+	f.connection.bind(command.Flags())
+	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
+	command.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and write nothing")
+}
+
+func (f ownFlags) check() error {
+	if f.needsReceiver && f.to == "" {
+		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+	}
+	return nil
+}
+
+// receiver is who gets the fields; nil for nobody.
+func (f ownFlags) receiver() *ownership.Selector {
+	if f.to == "" {
+		return nil
+	}
+	to := &ownership.Selector{Manager: f.to, Operation: apply.Apply, Subresource: f.subresource}
+	if f.update {
+		to.Operation = apply.Update
+	}
+	return to
+}
+
+// giver is who gives the fields up.
+func (f ownFlags) giver() ownership.Selector {
+	from := ownership.Selector{Manager: f.from, Subresource: f.subresource}
+	if f.subresource == "" {
+		from.Subresource = ownership.AnyEndpoint
+	}
+	return from
+}
+
+// own reads the object, changes owners, and writes it; again if somebody else was faster.
+func own(ctx context.Context, f ownFlags, args []string, stdout io.Writer) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	c, namespace, err := f.connection.open()
+	if err != nil {
+		return err
+	}
+	t, rest, err := oneTarget(ctx, c, namespace, args)
+	if err != nil {
+		return err
+	}
+	written, err := readPaths(rest)
+	if err != nil {
+		return &usageError{err}
+	}
+	for race := 0; ; race++ {
+		err := f.try(ctx, c, t, written, stdout)
+		if !cluster.IsCode(err, http.StatusConflict) || race == mostRaces {
+			return err
+		}
+	}
+}
+
+func readPaths(args []string) ([]ownership.WrittenPath, error) {
+	if len(args) == 0 {
+		return nil, errors.New("expected the paths of fields, such as spec.replicas, received none")
+	}
+	paths := make([]ownership.WrittenPath, len(args))
+	for i, arg := range args {
+		var err error
+		if paths[i], err = ownership.ParsePath(arg); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written []ownership.WrittenPath, stdout io.Writer) error {
+	o, err := t.get(ctx, c)
+	if err != nil {
+		return err
+	}
+	result, err := f.change(o, written)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t, err)
+	}
+	if !result.NoOp() && !f.dryRun {
+		patch, err := ownership.Patch(o, result.Entries)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+		if _, err := c.Patch(ctx, t.kind, t.namespace, t.name, writer, patch); err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+	}
+	f.tell(t, result, stdout)
+	return nil
+}
+
+// change resolves the paths in the object, and changes the owners.
+func (f ownFlags) change(o apply.Object, written []ownership.WrittenPath) (ownership.Result, error) {
+	paths := make([]fieldset.Path, len(written))
+	for i, w := range written {
+		var err error
+		if paths[i], err = w.In(o); err != nil {
+			return ownership.Result{}, err
+		}
+		if err := f.checkOneGiver(o, paths[i]); err != nil {
+			return ownership.Result{}, err
+		}
+	}
+	if to := f.receiver(); to != nil {
+		return ownership.Transfer(o, f.giver(), *to, paths...)
+	}
+	return ownership.Release(o, f.giver(), paths...)
+}
+
+// checkOneGiver refuses to choose among owners.
+func (f ownFlags) checkOneGiver(o apply.Object, path fieldset.Path) error {
+	owners, err := ownership.Owners(o, path)
+	if err != nil || f.from != "" {
+		return err
+	}
+	var givers []apply.Entry
+	for _, e := range owners {
+		if to := f.receiver(); f.giver().Selects(e) && (to == nil || !to.Selects(e)) {
+			givers = append(givers, e)
+		}
+	}
+	if len(givers) < 2 {
+		return nil
+	}
+	flag := "--manager"
+	if f.needsReceiver {
+		flag = "--from"
+	}
+	return &usageError{fmt.Errorf("%s has several owners: %s; say with %s who gives it up", shownPath(path), whoAll(givers), flag)}
+}
+
+func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) {
+	if result.NoOp() {
+		fmt.Fprintf(stdout, "%s: nothing to do\n", t)
+	}
+	for _, m := range result.Moves {
+		var paths []string
+		for path := range m.Fields.All() {
+			paths = append(paths, shownPath(path))
+		}
+		did := "released by " + who(m.From)
+		if to := f.receiver(); to != nil {
+			did = fmt.Sprintf("%s -> %s", who(m.From), who(apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}))
+		}
+		if f.dryRun {
+			did += " (dry run)"
+		}
+		fmt.Fprintf(stdout, "%s: %s: %s\n", t, did, strings.Join(paths, ", "))
+	}
+}

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Plugin runs the verbs about objects as a plugin of kubectl, which finds it by the name kubectl-own: kubectl own
+// blame, kubectl own release. It returns the code to exit with, as Main does.
+func Plugin(args []string, stdout, stderr io.Writer) int {
+	return run(plugin(), args, stdout, stderr)
+}
+
+const pluginName = "kubectl own"
+
+func plugin() *cobra.Command {
+	command := newCommand("kubectl-own", "Who owns which field of an object: show it, plan with it, change it")
+	command.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
+	command.AddCommand(releaseCommand(), transferCommand())
+	command.AddCommand(objectCommands()...)
+	for _, verb := range command.Commands() {
+		nameExamples(verb)
+	}
+	return command
+}
+
+// nameExamples has examples use the name that the user has typed.
+func nameExamples(command *cobra.Command) {
+	examples := strings.ReplaceAll(command.Example, "cadastre own ", pluginName+" ")
+	command.Example = strings.ReplaceAll(examples, "cadastre ", pluginName+" ")
+	for _, verb := range command.Commands() {
+		nameExamples(verb)
+	}
+}

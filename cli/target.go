@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+// target is an object that is meant on the command line.
+type target struct {
+	kind            cluster.Kind
+	namespace, name string
+}
+
+// String names it as kubectl does; without a name all of the kind are meant.
+func (t target) String() string {
+	if t.name == "" {
+		return t.kind.String()
+	}
+	return t.kind.String() + "/" + t.name
+}
+
+// targetOf is the place of an object.
+func targetOf(k cluster.Kind, doc document.Value) target {
+	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}
+}
+
+// oneTarget reads TYPE NAME or TYPE/NAME from the front of the arguments, and returns the others.
+func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
+	if len(args) == 0 {
+		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received nothing")}
+	}
+	name, rest := "", args[1:]
+	kind, name, slash := strings.Cut(args[0], "/")
+	if !slash {
+		if len(rest) == 0 {
+			return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received only %q", args[0])}
+		}
+		name, rest = rest[0], rest[1:]
+	}
+	if kind == "" || name == "" {
+		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received %q", strings.Join(args, " "))}
+	}
+	k, err := c.FindKind(ctx, kind)
+	if err != nil {
+		return t, nil, err
+	}
+	return target{k, namespace, name}, rest, nil
+}
+
+// get reads the object.
+func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, error) {
+	o, err := c.Get(ctx, t.kind, t.namespace, t.name)
+	if err != nil {
+		return o, fmt.Errorf("%s: %w", t, err)
+	}
+	return o, nil
+}

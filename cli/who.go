@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// who names a manager with its operation, and its endpoint unless that is the main one: hpa Update/scale.
+func who(e apply.Entry) string {
+	text := fmt.Sprintf("%s %s", e.Manager, e.Operation)
+	if e.Subresource != "" {
+		text += "/" + e.Subresource
+	}
+	return text
+}
+
+// whoAll names managers.
+func whoAll(entries []apply.Entry) string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = who(e)
+	}
+	return strings.Join(names, ", ")
+}
+
+// age is how long ago a manager last changed something.
+func age(e apply.Entry, now time.Time) string {
+	if e.Time.IsZero() {
+		return "?"
+	}
+	return duration.HumanDuration(now.Sub(e.Time))
+}
+
+// since names a manager and when it last changed something, if that is known: servers do not note the time of
+// a scale, nor of sharing a field.
+func since(e apply.Entry, now time.Time) string {
+	if e.Time.IsZero() {
+		return who(e)
+	}
+	return fmt.Sprintf("%s, %s ago", who(e), age(e, now))
+}
+
+// shownPath is a path as people write it.
+func shownPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
+
+// shownValue is a value on one line, and not too much of it.
+func shownValue(v document.Value) string {
+	const most = 60
+	if v.IsAbsent() {
+		return "absent"
+	}
+	text := v.JSON()
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// entryValue is an entry for machines, without its fields.
+func entryValue(e apply.Entry) document.Value {
+	fields := []document.Field{
+		{Name: "manager", Value: document.NewString(e.Manager)},
+		{Name: "operation", Value: document.NewString(string(e.Operation))},
+		{Name: "apiVersion", Value: document.NewString(e.APIVersion)},
+	}
+	if e.Subresource != "" {
+		fields = append(fields, document.Field{Name: "subresource", Value: document.NewString(e.Subresource)})
+	}
+	if !e.Time.IsZero() {
+		fields = append(fields, document.Field{Name: "time", Value: document.NewString(e.Time.UTC().Format(time.RFC3339))})
+	}
+	return document.NewMap(fields...)
+}
+
+func entryValues(entries []apply.Entry) document.Value {
+	values := make([]document.Value, len(entries))
+	for i, e := range entries {
+		values[i] = entryValue(e)
+	}
+	return document.NewList(values...)
+}
+
+// pathValues are the members of a set for machines.
+func pathValues(set fieldset.Set) document.Value {
+	var values []document.Value
+	for p := range set.All() {
+		values = append(values, document.NewString(shownPath(p)))
+	}
+	return document.NewList(values...)
+}

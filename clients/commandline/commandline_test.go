@@ -1,0 +1,22 @@
+package commandline
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cadastre/cadastre/cli"
+	"github.com/cadastre/cadastre/clients/kubectl"
+	"github.com/cadastre/cadastre/clients/script"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(target.Suite{M: m}, map[string]func(){
+		"kubectl":  kubectl.Main,
+		"cadastre": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+func TestScripts(t *testing.T) { script.Run(t) }

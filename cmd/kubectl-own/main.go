@@ -1,0 +1,10 @@
+// Command kubectl-own is the command line about owners of fields, as a plugin of kubectl.
+package main
+
+import (
+	"os"
+
+	"github.com/cadastre/cadastre/cli"
+)
+
+func main() { os.Exit(cli.Plugin(os.Args[1:], os.Stdout, os.Stderr)) }

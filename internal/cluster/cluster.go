@@ -1,0 +1,139 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/schema"
+)
+
+// Cluster is a Kubernetes API server. It may be used concurrently.
+type Cluster struct {
+	url    string
+	client *http.Client
+	kinds  func(ctx context.Context) ([]Kind, error)
+
+	mu         sync.Mutex
+	topologies map[string]*schema.Schema // by group and version
+}
+
+// Open prepares to ask a server. Nothing is sent yet.
+func Open(config *rest.Config) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	if config.UserAgent == "" {
+		config.UserAgent = "cadastre"
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	url, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{url: strings.TrimSuffix(url.String(), "/"), client: client, topologies: map[string]*schema.Schema{}}
+	c.kinds = once(c.discover)
+	return c, nil
+}
+
+// once remembers the first success.
+func once[T any](f func(context.Context) (T, error)) func(context.Context) (T, error) {
+	var mu sync.Mutex
+	var known bool
+	var value T
+	return func(ctx context.Context) (T, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if known {
+			return value, nil
+		}
+		v, err := f(ctx)
+		if err == nil {
+			value, known = v, true
+		}
+		return v, err
+	}
+}
+
+// request is what is sent.
+type request struct {
+	method, path string
+	query        url.Values
+	body         string
+	// contentType is that of the body, accept that of the answer; JSON if it is empty.
+	contentType, accept string
+	ifNoneMatch         string
+}
+
+const jsonType = "application/json"
+
+// mostTries is how often a request is sent to a server that has too much to do.
+const mostTries = 5
+
+// send sends a request and returns the body of the answer. What the server refuses is an *Error. A server
+// that has too much to do is asked again when it says so.
+func (c *Cluster) send(ctx context.Context, r request) (string, error) {
+	for try := 1; ; try++ {
+		code, header, body, err := c.sendOnce(ctx, r)
+		switch {
+		case err != nil:
+			return "", err
+		case code < http.StatusBadRequest:
+			return body, nil
+		case code != http.StatusTooManyRequests || try == mostTries:
+			return "", readError(r, code, body)
+		}
+		select {
+		case <-time.After(patience(header)):
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+// patience is how long a server asks to wait.
+func patience(header http.Header) time.Duration {
+	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds >= 0 && seconds < 60 {
+		return time.Duration(seconds) * time.Second
+	}
+	return time.Second
+}
+
+func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header http.Header, body string, err error) {
+	target := c.url + r.path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, r.method, target, strings.NewReader(r.body))
+	if err != nil {
+		return 0, nil, "", err
+	}
+	if request.Header.Set("Accept", jsonType); r.accept != "" {
+		request.Header.Set("Accept", r.accept)
+	}
+	if r.contentType != "" {
+		request.Header.Set("Content-Type", r.contentType)
+	}
+	if r.ifNoneMatch != "" {
+		request.Header.Set("If-None-Match", r.ifNoneMatch)
+	}
+	response, err := c.client.Do(request)
+	if err != nil {
+		return 0, nil, "", fmt.Errorf("ask the server at %s: %w", c.url, unwrapURL(err))
+	}
+	defer func() { _ = response.Body.Close() }() // it has been read
+	var text strings.Builder
+	if _, err = io.Copy(&text, response.Body); err != nil {
+		return 0, nil, "", fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err)
+	}
+	return response.StatusCode, response.Header, text.String(), nil
+}

@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Error is what a server refuses.
+type Error struct {
+	Code int
+	// Reason is Kubernetes' word for why, such as NotFound; Message is for people.
+	Reason, Message string
+	// Causes are the parts of it, such as one for each conflict.
+	Causes []Cause
+	// Continue is where a list goes on that took too long: with objects as they are now.
+	Continue string
+	// Request is what was refused.
+	Request string
+}
+
+// Cause is a part of why a server refuses something.
+type Cause struct{ Reason, Field, Message string }
+
+func (e *Error) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("%s: %d %s", e.Request, e.Code, http.StatusText(e.Code))
+	}
+	return e.Message
+}
+
+// readError reads the answer of a server that refuses a request.
+func readError(r request, code int, body string) error {
+	e := &Error{Code: code, Request: r.method + " " + r.path}
+	status, err := document.ParseJSON(body)
+	if err != nil || status.Get("kind").Text() != "Status" {
+		e.Message = fmt.Sprintf("%s: %d %s: %s", e.Request, code, http.StatusText(code), firstLine(body))
+		return e
+	}
+	e.Reason, e.Message = status.Get("reason").Text(), status.Get("message").Text()
+	e.Continue = status.Lookup("metadata", "continue").Text()
+	for _, cause := range status.Lookup("details", "causes").Items() {
+		e.Causes = append(e.Causes, Cause{cause.Get("reason").Text(), cause.Get("field").Text(), cause.Get("message").Text()})
+	}
+	return e
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// IsCode reports whether a server refused something with a status code.
+func IsCode(err error, code int) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == code
+}
+
+// unwrapURL takes the URL out of an error, which is long and tells little.
+func unwrapURL(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

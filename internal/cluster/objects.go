@@ -1,0 +1,149 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+// Path returns where an object is, or, without a name, where all of a kind are. The namespace counts for
+// namespaced kinds only; without it, all of them.
+func (k Kind) Path(namespace, name string) string {
+	path := "/api/" + k.Version
+	if k.Group != "" {
+		path = "/apis/" + k.Group + "/" + k.Version
+	}
+	if k.Namespaced && namespace != "" {
+		path += "/namespaces/" + url.PathEscape(namespace)
+	}
+	path += "/" + k.Resource
+	if name != "" {
+		path += "/" + url.PathEscape(name)
+	}
+	return path
+}
+
+// Get reads an object.
+func (c *Cluster) Get(ctx context.Context, k Kind, namespace, name string) (apply.Object, error) {
+	body, err := c.send(ctx, request{method: http.MethodGet, path: k.Path(namespace, name)})
+	if err != nil {
+		return apply.Object{}, err
+	}
+	return readObject(k, body)
+}
+
+func readObject(k Kind, body string) (apply.Object, error) {
+	o, err := apply.ReadObject(body)
+	if err != nil {
+		return o, fmt.Errorf("read a %s from the server: %w", k, err)
+	}
+	return o, nil
+}
+
+// pageSize is how many objects a list answers at once.
+const pageSize = 500
+
+// List reads all objects of a kind, page by page. An object that can't be understood comes with an error, and
+// is followed by the others; an error of the list is the last thing that comes.
+func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) iter.Seq2[apply.Object, error] {
+	return func(yield func(apply.Object, error) bool) {
+		next := ""
+		for {
+			page, err := c.page(ctx, k, namespace, selector, next)
+			if refused := (*Error)(nil); errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
+				next = refused.Continue // who reads page by page for long sees objects of several moments
+				continue
+			}
+			if err != nil {
+				yield(apply.Object{}, err)
+				return
+			}
+			for _, item := range page.Get("items").Items() {
+				if !yield(splitItem(k, item)) {
+					return
+				}
+			}
+			if next = page.Lookup("metadata", "continue").Text(); next == "" {
+				return
+			}
+		}
+	}
+}
+
+func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next string) (document.Value, error) {
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	if selector != "" {
+		query.Set("labelSelector", selector)
+	}
+	if next != "" {
+		query.Set("continue", next)
+	}
+	body, err := c.send(ctx, request{method: http.MethodGet, path: k.Path(namespace, ""), query: query})
+	if err != nil {
+		return document.Value{}, err
+	}
+	page, err := document.ParseJSONSealed(body, document.Limits{MaxBytes: -1},
+		"items", document.AnyItem, "metadata", "managedFields", document.AnyItem, "fieldsV1")
+	if err != nil {
+		return page, fmt.Errorf("list %s: %w", k, err)
+	}
+	return page, nil
+}
+
+// splitItem gives an item of a list what lists say only once. If its managedFields can't be used, it comes
+// without them.
+func splitItem(k Kind, item document.Value) (apply.Object, error) {
+	item = item.With("apiVersion", document.NewString(k.APIVersion())).With("kind", document.NewString(k.Name))
+	o, err := apply.SplitObject(item)
+	if err != nil {
+		o.Document = item
+	}
+	return o, err
+}
+
+// Patch changes an object by a JSON patch.
+func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
+	body, err := c.send(ctx, request{
+		method: http.MethodPatch, path: k.Path(namespace, name), query: url.Values{"fieldManager": {manager}},
+		body: string(patch), contentType: "application/json-patch+json",
+	})
+	if err != nil {
+		return apply.Object{}, err
+	}
+	return readObject(k, body)
+}
+
+// ApplyOptions say how a configuration is applied.
+type ApplyOptions struct {
+	Manager       string
+	Force, DryRun bool
+	// OnlyCreate asks the server to refuse an object that is there. Not all servers know about that.
+	OnlyCreate bool
+}
+
+// Apply applies a configuration.
+func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, config document.Value, o ApplyOptions) (apply.Object, error) {
+	query := url.Values{"fieldManager": {o.Manager}, "force": {strconv.FormatBool(o.Force)}}
+	if o.DryRun {
+		query.Set("dryRun", "All")
+	}
+	r := request{
+		method: http.MethodPatch, path: k.Path(namespace, name), query: query,
+		body: config.JSON(), contentType: "application/apply-patch+yaml",
+	}
+	if o.OnlyCreate {
+		r.ifNoneMatch = "*"
+	}
+	body, err := c.send(ctx, r)
+	if err != nil {
+		return apply.Object{}, err
+	}
+	return readObject(k, body)
+}

@@ -1,0 +1,98 @@
+package ownership
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/schema"
+)
+
+var update = flag.Bool("update", false, "write what was received to the golden files")
+
+// TestBlame compares testdata/*.blame with who owns each line of testdata/*.yaml. Where that is another
+// without a topology, there is a second file.
+func TestBlame(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := readYAML(t, string(text))
+			with, without := blameText(t, o, topologyOf(t, o)), blameText(t, o, nil)
+			golden(t, "testdata/"+name+".blame", with)
+			if without != with {
+				golden(t, "testdata/"+name+"-untold.blame", without)
+			}
+		})
+	}
+}
+
+// topologyOf knows the built-in kinds.
+func topologyOf(t *testing.T, o apply.Object) *schema.Type {
+	t.Helper()
+	group, version, found := strings.Cut(o.Document.Get("apiVersion").Text(), "/")
+	if !found {
+		group, version = "", group
+	}
+	kind, ok := kinds.BuiltinTopology(group, version, o.Document.Get("kind").Text())
+	if !ok {
+		t.Fatal("no such kind")
+	}
+	return kind
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got != string(want) {
+		t.Errorf("%s: %v: received\n%s\nwant\n%s", file, err, got, want)
+	}
+}
+
+func blameText(t *testing.T, o apply.Object, kind *schema.Type) string {
+	t.Helper()
+	lines, err := Blame(o, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b, yaml strings.Builder
+	for _, line := range lines {
+		var who []string
+		for _, e := range line.Owners {
+			who = append(who, e.Manager+"/"+string(e.Operation))
+		}
+		for _, e := range line.Item {
+			who = append(who, "item:"+e.Manager+"/"+string(e.Operation))
+		}
+		if line.State != Owned {
+			who = append(who, []string{Unowned: "(nobody)", Container: ".", Fixed: "(fixed)", Absent: "(absent)"}[line.State])
+		}
+		fmt.Fprintf(&b, "%-44s| %s\n", strings.Join(who, " "), line.Text)
+		if line.State != Absent {
+			yaml.WriteString(line.Text + "\n")
+		}
+	}
+	again, err := document.ParseYAML([]byte(yaml.String()))
+	if err != nil || !document.Equal(again, o.Document) {
+		t.Errorf("the lines are not the object: %v\n%s", err, yaml.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,62 @@
+package ownership
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// Extract returns the configuration that a manager would have to apply to own what it owns and to change
+// nothing; see [apply.Engine.Extract]. If it owns fields by both operations, those are meant that it applied.
+//
+// The object has to be at the version of the manager's entry; an *OtherVersionError says which that is.
+func Extract(o apply.Object, who Selector, t *schema.Type) (document.Value, error) {
+	if len(o.Entries) == 0 {
+		return document.Value{}, apply.ErrNoEntries
+	}
+	version := o.Document.Get("apiVersion").Text()
+	mine, err := entryOf(o, who)
+	if err != nil {
+		return document.Value{}, err
+	}
+	if mine.APIVersion != version {
+		return document.Value{}, &OtherVersionError{Entry: mine, Received: version}
+	}
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t), Unset: true})
+	if err != nil {
+		return document.Value{}, err
+	}
+	// What was written by Update is extracted as if it had been applied.
+	others := slices.DeleteFunc(slices.Clone(o.Entries), who.Selects)
+	mine.Operation = apply.Apply
+	live := apply.Object{Document: o.Document, Entries: append(others, mine)}
+	return engine.Extract(live, apply.Request{Manager: mine.Manager, Subresource: mine.Subresource, Version: version})
+}
+
+// entryOf returns the entry that is meant; those of operation Apply come first.
+func entryOf(o apply.Object, who Selector) (apply.Entry, error) {
+	best := -1
+	for i, e := range o.Entries {
+		if who.Selects(e) && (best < 0 || e.Operation == apply.Apply && o.Entries[best].Operation != apply.Apply) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return apply.Entry{}, fmt.Errorf("%s owns nothing in this object; its managers are %s", who, describeManagers(o.Entries))
+	}
+	return o.Entries[best], nil
+}
+
+// OtherVersionError says that an object has to be read at another version.
+type OtherVersionError struct {
+	// Entry is whose version is needed, and Received is the version that the object is at.
+	Entry    apply.Entry
+	Received string
+}
+
+func (e *OtherVersionError) Error() string {
+	return fmt.Sprintf("%q wrote at version %s: expected the object at that version, received it at %s", e.Entry.Manager, e.Entry.APIVersion, e.Received)
+}

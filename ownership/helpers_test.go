@@ -1,0 +1,106 @@
+package ownership
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// readYAML reads an object.
+func readYAML(t testing.TB, text string) apply.Object {
+	t.Helper()
+	doc, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := apply.SplitObject(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// paths reads paths in the syntax of fieldset.
+func paths(t testing.TB, texts ...string) []fieldset.Path {
+	t.Helper()
+	all := make([]fieldset.Path, len(texts))
+	for i, text := range texts {
+		var err error
+		if all[i], err = fieldset.ParsePath(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// entry makes an entry that owns paths. Who is MANAGER/OPERATION[/SUBRESOURCE][@VERSION].
+func entry(t testing.TB, who string, owned ...string) apply.Entry {
+	t.Helper()
+	who, version, found := strings.Cut(who, "@")
+	if !found {
+		version = "v1"
+	}
+	parts := append(strings.Split(who, "/"), "")
+	return apply.Entry{
+		Manager: parts[0], Operation: apply.Operation(parts[1]), Subresource: parts[2], APIVersion: version,
+		FieldsV1: fieldset.New(paths(t, owned...)...).FieldsV1(),
+	}
+}
+
+// show has a line for each entry, as entry takes them.
+func show(t testing.TB, entries []apply.Entry) string {
+	t.Helper()
+	var b strings.Builder
+	for i, e := range entries {
+		set, err := fieldsOf(entries, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s/%s", e.Manager, e.Operation)
+		if e.Subresource != "" {
+			b.WriteString("/" + e.Subresource)
+		}
+		if e.APIVersion != "v1" {
+			b.WriteString("@" + e.APIVersion)
+		}
+		b.WriteString(":")
+		for p := range set.All() {
+			b.WriteString(" " + p.Quoted())
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// toUnstructured gives an object to client-go.
+func toUnstructured(t testing.TB, o apply.Object) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(o.JSON()), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// fromClientGo takes entries from client-go, in the order in which a server writes them.
+func fromClientGo(t testing.TB, list []metav1.ManagedFieldsEntry) []apply.Entry {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"managedFields": list}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := apply.ReadObject(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply.SortEntries(o.Entries)
+	return o.Entries
+}

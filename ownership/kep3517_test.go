@@ -1,0 +1,236 @@
+package ownership
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// The listings of KEP-3517, in its order. Those of "Motivation" are the same story without managedFields.
+const (
+	clientSideApplied = `
+apiVersion: v1
+kind: ConfigMap
+data: {key: value, legacy: unused}
+metadata:
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"apiVersion":"v1","data":{"key":"value","legacy":"unused"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"test","namespace":"default"}}
+  managedFields:
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data: {.: {}, f:key: {}, f:legacy: {}}
+      f:metadata: {f:annotations: {.: {}, f:kubectl.kubernetes.io/last-applied-configuration: {}}}
+    manager: kubectl-client-side-apply
+    operation: Update
+  name: test
+  namespace: default
+`
+	serverSideApplied = `
+apiVersion: v1
+kind: ConfigMap
+data: {key: value, legacy: unused}
+metadata:
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"apiVersion":"v1","data":{"key":"value","legacy":"unused"},"kind":"ConfigMap","metadata":{"name":"test","namespace":"default"}}
+  managedFields:
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data: {f:key: {}, f:legacy: {}}
+    manager: kubectl
+    operation: Apply
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data: {.: {}, f:key: {}, f:legacy: {}}
+      f:metadata: {f:annotations: {.: {}, f:kubectl.kubernetes.io/last-applied-configuration: {}}}
+    manager: kubectl-client-side-apply
+    operation: Update
+  name: test
+  namespace: default
+`
+	surprisinglyStillThere = `
+apiVersion: v1
+kind: ConfigMap
+data: {key: value, legacy: unused}
+metadata:
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"apiVersion":"v1","data":{"key":"value"},"kind":"ConfigMap","metadata":{"name":"test","namespace":"default"}}
+  managedFields:
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data: {f:key: {}}
+    manager: kubectl
+    operation: Apply
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data: {.: {}, f:key: {}, f:legacy: {}}
+      f:metadata: {f:annotations: {.: {}, f:kubectl.kubernetes.io/last-applied-configuration: {}}}
+    manager: kubectl-client-side-apply
+    operation: Update
+  name: test
+  namespace: default
+`
+	migrated = `
+apiVersion: v1
+kind: ConfigMap
+data: {key: value, legacy: unused}
+metadata:
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"apiVersion":"v1","data":{"key":"value"},"kind":"ConfigMap","metadata":{"name":"test","namespace":"default"}}
+  managedFields:
+  - apiVersion: v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:data: {.: {}, f:key: {}, f:legacy: {}}
+      f:metadata: {f:annotations: {.: {}, f:kubectl.kubernetes.io/last-applied-configuration: {}}}
+    manager: kubectl
+    operation: Apply
+  name: test
+  namespace: default
+`
+	// What the user applies, whole and without the field that should go; the annotation is what the
+	// server adds for kubectl.
+	whole = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: test, namespace: default}
+data: {key: value, legacy: unused}
+`
+	withoutLegacy = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: test, namespace: default}
+data: {key: value}
+`
+)
+
+// TestKEP3517Listings plays the story of the KEP, and compares each of its listings.
+func TestKEP3517Listings(t *testing.T) {
+	created := readYAML(t, clientSideApplied)
+	s := &story{t: t, engine: configMaps(t)}
+	s.update("kubectl-client-side-apply", created.Document)
+	s.want("applied client-side", clientSideApplied)
+
+	s.apply(whole)
+	s.annotate(serverSideApplied)
+	s.want("then server-side", serverSideApplied)
+
+	s.apply(withoutLegacy)
+	s.annotate(surprisinglyStillThere)
+	s.want("without the field", surprisinglyStillThere)
+
+	s.migrate()
+	s.want("migrated", migrated)
+	s.apply(withoutLegacy)
+	if legacy := s.object.Document.Lookup("data", "legacy"); !legacy.IsAbsent() {
+		t.Errorf("the field is still there: %s", s.object.JSON())
+	}
+	if key := s.object.Document.Lookup("data", "key"); key.Text() != "value" {
+		t.Errorf("the other field is %s", key)
+	}
+}
+
+// TestKEP3517MigratesEveryState migrates each of the listings, as client-go does.
+func TestKEP3517MigratesEveryState(t *testing.T) {
+	for name, listing := range map[string]string{
+		"applied client-side": clientSideApplied, "then server-side": serverSideApplied,
+		"without the field": surprisinglyStillThere, "migrated": migrated,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := readYAML(t, listing)
+			result, err := Migrate(o, Migration{To: Kubectl})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := show(t, result.Entries), show(t, readYAML(t, migrated).Entries); got != want {
+				t.Errorf("received\n%swant\n%s", got, want)
+			}
+			if result.NoOp() != (listing == migrated) {
+				t.Errorf("no-op: %v", result.NoOp())
+			}
+			peer := toUnstructured(t, o)
+			if err := csaupgrade.UpgradeManagedFields(peer, sets.New("kubectl-client-side-apply"), Kubectl); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := show(t, result.Entries), show(t, fromClientGo(t, peer.GetManagedFields())); got != want {
+				t.Errorf("received\n%sclient-go\n%s", got, want)
+			}
+		})
+	}
+}
+
+// story is an object that several write.
+type story struct {
+	t      *testing.T
+	engine *apply.Engine
+	object apply.Object
+}
+
+func configMaps(t *testing.T) *apply.Engine {
+	t.Helper()
+	kind, err := schema.FromGoType(reflect.TypeFor[corev1.ConfigMap]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", kind)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
+}
+
+func (s *story) update(manager string, doc document.Value) {
+	s.t.Helper()
+	result, err := s.engine.Update(s.object, doc, apply.Request{Manager: manager, Version: "v1"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.object = result.Object
+}
+
+func (s *story) apply(configuration string) {
+	s.t.Helper()
+	request := apply.Request{Manager: Kubectl, Version: "v1", Time: time.Time{}}
+	result, err := s.engine.Apply(s.object, readYAML(s.t, configuration).Document, request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.object = result.Object
+}
+
+// annotate keeps the annotation up to date, which belongs to whoever has owned it.
+func (s *story) annotate(listing string) {
+	s.object.Document = readYAML(s.t, listing).Document
+}
+
+func (s *story) migrate() {
+	s.t.Helper()
+	result, err := Migrate(s.object, Migration{To: Kubectl})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.object.Entries = result.Entries
+}
+
+func (s *story) want(step, listing string) {
+	s.t.Helper()
+	if got, want := s.object.JSON(), readYAML(s.t, listing).JSON(); got != want {
+		s.t.Errorf("%s: received\n%s\nwant\n%s", step, got, want)
+	}
+}

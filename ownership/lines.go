@@ -1,0 +1,80 @@
+package ownership
+
+import (
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// fieldText returns a field with its value as lines of YAML.
+func fieldText(name string, v document.Value) []string {
+	return textLines(document.NewMap(document.Field{Name: name, Value: v}))
+}
+
+// fieldHead returns the lines that come before the parts of a field's value.
+func fieldHead(name string) []string {
+	lines := fieldText(name, document.NewMap(document.Field{Name: "x", Value: document.NewNull()}))
+	return lines[:len(lines)-1]
+}
+
+// itemText returns an item of a list as lines of YAML.
+func itemText(v document.Value) []string { return textLines(document.NewList(v)) }
+
+func textLines(v document.Value) []string {
+	return strings.Split(strings.TrimSuffix(v.YAML(), "\n"), "\n")
+}
+
+// itemElements returns the element of each item of a list, as far as a set has something of it, and its
+// index otherwise. Items that are the same, as a list may have been written with one twice, have the same
+// element.
+func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
+	keys := keyNames(set)
+	elements := make([]fieldset.Element, list.Len())
+	for i, item := range list.Items() {
+		e := elementOf(item, keys)
+		if _, ok := set.Find(e); !ok {
+			e = lenientElement(item, set, fieldset.IndexElement(i))
+		}
+		elements[i] = e
+	}
+	return elements
+}
+
+// keyNames returns the keys that tell the items of a list apart, nil if it is none of that kind.
+func keyNames(set fieldset.Set) []string {
+	for i := range set.Len() {
+		if e := set.Element(i); e.Kind() == fieldset.Key {
+			var names []string
+			for _, key := range e.KeyFields() {
+				names = append(names, key.Name)
+			}
+			return names
+		}
+	}
+	return nil
+}
+
+func elementOf(item document.Value, keys []string) fieldset.Element {
+	if item.Kind() != document.Map {
+		return fieldset.ValueElement(item)
+	}
+	fields := make([]fieldset.KeyField, len(keys))
+	for i, key := range keys {
+		fields[i] = fieldset.KeyField{Name: key, Value: item.Get(key)}
+	}
+	return fieldset.KeyElement(fields...)
+}
+
+// lenientElement finds an element for an item that lacks a key, which has a default then.
+func lenientElement(item document.Value, set fieldset.Set, otherwise fieldset.Element) fieldset.Element {
+	if item.Kind() != document.Map {
+		return otherwise
+	}
+	for i := range set.Len() {
+		if same, _ := hasKeys(item, set.Element(i).KeyFields()); same {
+			return set.Element(i)
+		}
+	}
+	return otherwise
+}

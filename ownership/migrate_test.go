@@ -1,0 +1,296 @@
+package ownership
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/strategic"
+)
+
+func TestMigrate(t *testing.T) {
+	csa := "kubectl-client-side-apply/Update"
+	for _, test := range []struct {
+		name      string
+		migration Migration
+		before    []apply.Entry
+		after     string
+	}{
+		{
+			"no applier yet", Migration{To: "kubectl"},
+			[]apply.Entry{entry(t, csa, "data", "data.key"), entry(t, "other/Update", "data.x")},
+			"kubectl/Apply: .data .data.key\nother/Update: .data.x\n",
+		},
+		{
+			"both own everything", Migration{To: "kubectl"},
+			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, csa, "data", "data.key", "data.legacy")},
+			"kubectl/Apply: .data .data.key .data.legacy\n",
+		},
+		{
+			"nothing to do", Migration{To: "kubectl"},
+			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, "kubectl/Update", "data.legacy")},
+			"",
+		},
+		{
+			"what belonged to nobody before the first apply", Migration{To: "kubectl"},
+			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, "before-first-apply/Update", "data.legacy")},
+			"kubectl/Apply: .data.key .data.legacy\n",
+		},
+		{
+			"many names, any operation",
+			Migration{From: []Selector{{Manager: "a"}, {Manager: "b"}, {Manager: "c", Operation: apply.Update}}, To: "ci"},
+			[]apply.Entry{
+				entry(t, "a/Apply", "data.a"), entry(t, "c/Apply", "data.kept"),
+				entry(t, "b/Update", "data.b"), entry(t, "c/Update", "data.c"),
+			},
+			"c/Apply: .data.kept\nci/Apply: .data.a .data.b .data.c\n",
+		},
+		{
+			"an Update of the applier's own", Migration{From: []Selector{{Manager: "ci"}}, To: "ci"},
+			[]apply.Entry{entry(t, "ci/Apply", "data.a"), entry(t, "ci/Update", "data.b")},
+			"ci/Apply: .data.a .data.b\n",
+		},
+		{
+			"status is never touched", Migration{From: []Selector{{Manager: "a", Subresource: AnyEndpoint}}, To: "ci"},
+			[]apply.Entry{entry(t, "a/Update", "spec.a"), entry(t, "a/Update/scale", "spec.replicas"), entry(t, "a/Update/status", "status.x")},
+			"ci/Apply: .spec.a .spec.replicas\na/Update/status: .status.x\n",
+		},
+		{
+			"the main endpoint alone unless others are named", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
+			[]apply.Entry{entry(t, "a/Update", "spec.a"), entry(t, "a/Update/scale", "spec.replicas")},
+			"ci/Apply: .spec.a\na/Update/scale: .spec.replicas\n",
+		},
+		{
+			"at another endpoint", Migration{From: []Selector{{Manager: "a", Subresource: "scale"}}, To: "ci", Subresource: "scale"},
+			[]apply.Entry{entry(t, "ci/Apply", "spec.a"), entry(t, "a/Update/scale", "spec.replicas")},
+			"ci/Apply: .spec.a\nci/Apply/scale: .spec.replicas\n",
+		},
+		{
+			"an entry without fields goes too", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
+			[]apply.Entry{entry(t, "a/Update"), entry(t, "ci/Apply", "spec.a"), entry(t, "other/Update")},
+			"ci/Apply: .spec.a\nother/Update:\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := apply.Object{Document: document.NewMap(), Entries: test.before}
+			was := show(t, test.before)
+			result, err := Migrate(before, test.migration)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if now := show(t, test.before); now != was {
+				t.Errorf("the entries that were given changed to\n%s", now)
+			}
+			if result.NoOp() != (test.after == "") {
+				t.Errorf("no-op: %v", result.NoOp())
+			}
+			want := test.after
+			if want == "" {
+				want = was
+			}
+			if got := show(t, result.Entries); got != want {
+				t.Errorf("received\n%swant\n%s", got, want)
+			}
+			again, err := Migrate(apply.Object{Document: before.Document, Entries: result.Entries}, test.migration)
+			if err != nil || !again.NoOp() || show(t, again.Entries) != want {
+				t.Errorf("again: %v, no-op %v\n%s", err, again.NoOp(), show(t, again.Entries))
+			}
+		})
+	}
+}
+
+func TestMigrateTellsWhatMoves(t *testing.T) {
+	o := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", "data.a"), entry(t, "old/Update", "data.a", "data.b")}}
+	result, err := Migrate(o, Migration{From: []Selector{{Manager: "old"}}, To: "ci"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Moves) != 1 {
+		t.Fatalf("%d moves", len(result.Moves))
+	}
+	m := result.Moves[0]
+	if m.From.Manager != "old" || m.Fields.String() != ".data.a\n.data.b\n" || m.Gained.String() != ".data.b\n" || !m.Lost.IsEmpty() {
+		t.Errorf("received %+v", m)
+	}
+}
+
+// TestMigrateVersions has sets of several versions come together. Kubernetes' own migration forgets those
+// of a version that is not the applier's, so that nobody owns the fields any more.
+func TestMigrateVersions(t *testing.T) {
+	entries := []apply.Entry{
+		entry(t, "ci/Apply@example.com/v2", "spec.size"),
+		entry(t, "old/Update@example.com/v1", "spec.color", "spec.oldName", "spec.parts", `spec.parts[name="a"].count`, `spec.parts[name="gone"].count`),
+	}
+	migration := Migration{From: []Selector{{Manager: "old"}}, To: "ci"}
+	t.Run("what the object does not have at the applier's version stays behind", func(t *testing.T) {
+		o := readYAML(t, `
+apiVersion: example.com/v2
+spec: {size: 1, color: red, newName: x, parts: [{name: a, count: 1}]}`)
+		o.Entries = entries
+		result, err := Migrate(o, migration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `ci/Apply@example.com/v2: .spec.color .spec.parts .spec.size .spec.parts[name="a"].count` + "\n"
+		if got := show(t, result.Entries); got != want {
+			t.Errorf("received\n%swant\n%s", got, want)
+		}
+		if got, want := result.Moves[0].Lost.String(), `.spec.oldName`+"\n"+`.spec.parts[name="gone"].count`+"\n"; got != want {
+			t.Errorf("lost\n%swant\n%s", got, want)
+		}
+	})
+	t.Run("all counts if the object is at another version", func(t *testing.T) {
+		o := readYAML(t, `apiVersion: example.com/v1`)
+		o.Entries = entries
+		result, err := Migrate(o, migration)
+		if err != nil || !strings.Contains(result.Entries[0].FieldsV1, "f:oldName") || !result.Moves[0].Lost.IsEmpty() {
+			t.Errorf("%v, %v", result, err)
+		}
+	})
+}
+
+func TestMigrateRefuses(t *testing.T) {
+	bad := apply.Object{Entries: []apply.Entry{{Manager: "a", Operation: apply.Update, APIVersion: "v1", FieldsV1: `{"f:x":1}`}}}
+	for _, test := range []struct {
+		object    apply.Object
+		migration Migration
+		want      string
+	}{
+		{apply.Object{}, Migration{}, "migrate: expected the name of the manager that gets the fields, received none"},
+		{apply.Object{}, Migration{To: "ci", From: []Selector{{}}}, "names of the managers that give their fields up, received none"},
+		{apply.Object{}, Migration{To: "ci", Subresource: "status"}, `migrate: "ci" by Apply at status: expected another endpoint`},
+		{apply.Object{}, Migration{To: "ci", Subresource: AnyEndpoint}, `expected one endpoint for "ci" to apply to, received any`},
+		{apply.Object{}, Migration{To: "ci", From: []Selector{{Manager: "a", Subresource: "status"}}}, `migrate: "a" at status: expected another endpoint`},
+		{bad, Migration{To: "ci"}, `.metadata.managedFields[0]: the fields of "a" can't be read: `},
+	} {
+		if _, err := Migrate(test.object, test.migration); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: received %v, want %s", test.migration, err, test.want)
+		}
+	}
+}
+
+// TestMigrateOracle compares random migrations with client-go's.
+func TestMigrateOracle(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	changed := 0
+	for range 2000 {
+		o := randomObject(t, random)
+		names := pick(random, []string{"kubectl-client-side-apply", "before-first-apply", "a", "b"})
+		subresource := []string{"", "", "scale"}[random.IntN(3)]
+		migration := Migration{From: []Selector{}, To: "ssa", Subresource: subresource}
+		for _, name := range names {
+			migration.From = append(migration.From, Selector{name, apply.Update, subresource})
+		}
+		result, err := Migrate(o, migration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		peer := toUnstructured(t, o)
+		if err := csaupgrade.UpgradeManagedFields(peer, sets.New(names...), "ssa", csaupgrade.Subresource(subresource)); err != nil {
+			t.Fatal(err)
+		}
+		want := fromClientGo(t, peer.GetManagedFields())
+		if !slices.EqualFunc(result.Entries, want, sameEntry) {
+			t.Fatalf("%+v of\n%s\nreceived\n%s\nwant\n%s", migration, show(t, o.Entries), show(t, result.Entries), show(t, want))
+		}
+		if !result.NoOp() {
+			changed++
+		}
+		comparePatches(t, o, result, names, subresource)
+	}
+	if changed < 500 {
+		t.Errorf("only %d migrations did anything", changed)
+	}
+}
+
+// comparePatches compares what client-go's patch makes of an object with what ours does.
+func comparePatches(t *testing.T, o apply.Object, result Result, names []string, subresource string) {
+	t.Helper()
+	theirs, err := csaupgrade.UpgradeManagedFieldsPatch(toUnstructured(t, o), sets.New(names...), "ssa", csaupgrade.Subresource(subresource))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Theirs also finds something to do where it only spells a set anew.
+	if theirs == nil && !result.NoOp() {
+		t.Fatalf("client-go has nothing to do, we have %+v", result.Moves)
+	}
+	if result.NoOp() {
+		return
+	}
+	ours, err := Patch(o, result.Entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := patched(t, o, ours), patched(t, o, theirs); got != want {
+		t.Fatalf("patched to\n%s\nwant\n%s", got, want)
+	}
+}
+
+// patched applies a patch, and sorts entries as a server does.
+func patched(t *testing.T, o apply.Object, patch []byte) string {
+	t.Helper()
+	doc, err := document.ParseJSON(o.JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations, err := document.ParseJSON(patch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc, err = strategic.ApplyJSONPatch(doc, operations); err != nil {
+		t.Fatal(err)
+	}
+	after, err := apply.SplitObject(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply.SortEntries(after.Entries)
+	return after.JSON()
+}
+
+func sameEntry(a, b apply.Entry) bool {
+	x, xErr := a.Fields()
+	y, yErr := b.Fields()
+	a.FieldsV1, b.FieldsV1 = "", ""
+	return a.Time.Equal(b.Time) && xErr == nil && yErr == nil && x.Equal(y) &&
+		a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
+}
+
+// randomObject has entries of one time, as client-go keeps that of any of them.
+func randomObject(t testing.TB, random *rand.Rand) apply.Object {
+	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, resourceVersion: "7"}}`)
+	known := map[string]bool{}
+	for range random.IntN(6) {
+		who := []string{"kubectl-client-side-apply/Update", "before-first-apply/Update", "a/Update", "b/Update", "b/Apply", "ssa/Apply", "ssa/Update"}[random.IntN(7)]
+		who += []string{"", "", "/scale", "/status"}[random.IntN(4)]
+		if known[who] {
+			continue
+		}
+		known[who] = true
+		var owned []string
+		for range 1 + random.IntN(5) {
+			owned = append(owned, fmt.Sprintf("data.k%d", random.IntN(6)), fmt.Sprintf(`list[name="n%d"].x`, random.IntN(3)))
+		}
+		e := entry(t, who, owned[:1+random.IntN(len(owned)-1)]...)
+		e.Time = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		o.Entries = append(o.Entries, e)
+	}
+	apply.SortEntries(o.Entries)
+	return o
+}
+
+func pick(random *rand.Rand, names []string) []string {
+	some := slices.DeleteFunc(slices.Clone(names), func(string) bool { return random.IntN(2) == 0 })
+	if len(some) == 0 {
+		return names[:1]
+	}
+	return some
+}

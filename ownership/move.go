@@ -1,0 +1,131 @@
+package ownership
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// Result is what a change of owners comes to.
+type Result struct {
+	// Entries are the new ones, in the order in which Kubernetes writes them.
+	Entries []apply.Entry
+	// Moves say who gave up what. There are none if nothing changed.
+	Moves []Move
+}
+
+// NoOp reports whether nothing changed.
+func (r Result) NoOp() bool { return len(r.Moves) == 0 }
+
+// Move is what one entry gave up.
+type Move struct {
+	// From is the entry before.
+	From apply.Entry
+	// Fields are those that it gave up.
+	Fields fieldset.Set
+	// Gained are those of Fields that whoever got them did not own before. It is empty for what
+	// was released.
+	Gained fieldset.Set
+	// Lost are those of Fields that were left behind: they are at another version than the entry that
+	// gets them, and the object does not have them at that one.
+	Lost fieldset.Set
+}
+
+// change is a change of owners: entries give fields up, and one may get them.
+type change struct {
+	// gives returns what an entry gives up of what it owns; ok is false if the change is not about it.
+	gives func(e apply.Entry, owned fieldset.Set) (given fieldset.Set, ok bool)
+	// to is whose entry gets what the others give up, or nil.
+	to *Selector
+}
+
+// apply makes the change. It goes as follows:
+//
+//  1. each entry but the receiver's gives up its part, and is gone if that is all;
+//  2. the receiver's entry is one that is there, or a new one that is like the first that gave something up;
+//  3. it gets all that was given up.
+func (c change) apply(o apply.Object) (Result, error) {
+	receiver := c.receiver(o)
+	var entries []apply.Entry
+	var moves []Move
+	for i, e := range o.Entries {
+		owned, err := fieldsOf(o.Entries, i)
+		if err != nil {
+			return Result{}, err
+		}
+		given, ok := fieldset.Set{}, false
+		if i != receiver {
+			given, ok = c.gives(e, owned)
+		}
+		if !ok {
+			entries = append(entries, e)
+			continue
+		}
+		moves = append(moves, Move{From: e, Fields: given})
+		if left := owned.Difference(given); !left.IsEmpty() {
+			e.FieldsV1 = left.FieldsV1()
+			entries = append(entries, e)
+		}
+	}
+	switch {
+	case len(moves) == 0:
+		return Result{Entries: o.Entries}, nil
+	case receiver >= 0:
+		i := slices.Index(entries, o.Entries[receiver])
+		entries[i] = receive(o, entries[i], moves)
+	case c.to != nil:
+		entries = append(entries, receive(o, c.newEntry(moves[0].From), moves))
+	}
+	apply.SortEntries(entries)
+	return Result{Entries: entries, Moves: moves}, nil
+}
+
+// receiver returns the place of the entry that gets the fields, -1 if there is none yet.
+func (c change) receiver(o apply.Object) int {
+	if c.to == nil {
+		return -1
+	}
+	return slices.IndexFunc(o.Entries, c.to.Selects)
+}
+
+// newEntry returns the receiver's entry if there is none yet: it has the version and the time of one that
+// gives something up.
+func (c change) newEntry(giver apply.Entry) apply.Entry {
+	return apply.Entry{
+		Manager: c.to.Manager, Operation: c.to.Operation, Subresource: c.to.Subresource,
+		APIVersion: giver.APIVersion, Time: giver.Time, FieldsV1: noFields,
+	}
+}
+
+// receive returns the receiver with all that moves, and notes in the moves what it gained. A set of
+// another version counts as far as the object has the fields at the version of the receiver; if that
+// can't be told, it counts whole.
+func receive(o apply.Object, receiver apply.Entry, moves []Move) apply.Entry {
+	owned, _ := receiver.Fields() // all sets have been read once
+	all := owned
+	for i, m := range moves {
+		moved := m.Fields
+		if m.From.APIVersion != receiver.APIVersion && o.Document.Get("apiVersion").Text() == receiver.APIVersion {
+			moved = present(o.Document, moved)
+			moves[i].Lost = m.Fields.Difference(moved)
+		}
+		moves[i].Gained = moved.Difference(owned)
+		all = all.Union(moved)
+	}
+	receiver.FieldsV1 = all.FieldsV1()
+	return receiver
+}
+
+// noFields is the empty set as FieldsV1.
+const noFields = "{}"
+
+// fieldsOf reads the set of an entry.
+func fieldsOf(entries []apply.Entry, i int) (fieldset.Set, error) {
+	set, err := entries[i].Fields()
+	if err != nil {
+		return set, &apply.EntryError{Index: i, Problem: fmt.Sprintf("the fields of %q can't be read", entries[i].Manager), Err: err}
+	}
+	return set, nil
+}

@@ -1,0 +1,150 @@
+package ownership
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// Plan is what a write does to an object, seen by who writes.
+type Plan struct {
+	// Changes are the fields whose values change, without those that the server keeps.
+	Changes apply.Changes
+	// Gained are the fields that the manager comes to own alone, Shared those that it comes to own
+	// beside others, and Released those that it does not own any more.
+	Gained, Shared, Released fieldset.Set
+	// Lost is what others do not own any more.
+	Lost []Move
+	// Stays are the fields that the manager does not own any more and that stay nevertheless.
+	Stays []Stay
+}
+
+// Stay is a field that is still there although a manager gave it up.
+type Stay struct {
+	Path  fieldset.Path
+	Value document.Value
+	// Owners are who keeps it there. There are none if the server sets it by itself, or as a default.
+	Owners []apply.Entry
+}
+
+// IsEmpty reports whether nothing happens: neither a value nor an owner changes.
+func (p Plan) IsEmpty() bool {
+	return p.Changes.IsEmpty() && p.Gained.IsEmpty() && p.Shared.IsEmpty() && p.Released.IsEmpty() && len(p.Lost) == 0
+}
+
+// Compare tells what a write of a manager does, or did, to an object. The object before is the zero Object if
+// there was none. Both are at the same version, whose topology may be nil if it is not known.
+func Compare(before, after apply.Object, t *schema.Type, who Selector) (Plan, error) {
+	var p Plan
+	var err error
+	if p.Changes, err = compareValues(before, after, t); err != nil {
+		return p, err
+	}
+	mineBefore, err := union(before, who.Selects)
+	if err != nil {
+		return p, err
+	}
+	mine, err := union(after, who.Selects)
+	if err != nil {
+		return p, err
+	}
+	others, err := union(after, func(e apply.Entry) bool { return !who.Selects(e) })
+	if err != nil {
+		return p, err
+	}
+	gained := mine.Difference(mineBefore)
+	p.Shared = gained.Intersection(others)
+	p.Gained = gained.Difference(p.Shared)
+	p.Released = mineBefore.Difference(mine)
+	if p.Lost, err = lost(before, after, who); err != nil {
+		return p, err
+	}
+	p.Stays, err = staying(after, p.Released)
+	return p, err
+}
+
+// compareValues has an engine compare the documents, as it does for every update.
+func compareValues(before, after apply.Object, t *schema.Type) (apply.Changes, error) {
+	if t == nil {
+		t = schema.Untyped
+	}
+	version := after.Document.Get("apiVersion").Text()
+	if was := before.Document.Get("apiVersion"); !was.IsAbsent() && was.Text() != version {
+		return apply.Changes{}, fmt.Errorf("compare: expected an object at one version before and after, received %s and %s", was.Text(), version)
+	}
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
+	if err != nil {
+		return apply.Changes{}, err
+	}
+	result, err := engine.Update(apply.Object{Document: before.Document}, after.Document, apply.Request{Manager: "compare", Version: version})
+	if err != nil {
+		return apply.Changes{}, err
+	}
+	all := result.Changes()
+	return apply.Changes{
+		Added: all.Added.Difference(fixed), Modified: all.Modified.Difference(fixed), Removed: all.Removed.Difference(fixed),
+	}, nil
+}
+
+// union returns all that some entries own.
+func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error) {
+	var all fieldset.Set
+	for i, e := range o.Entries {
+		if !selects(e) {
+			continue
+		}
+		set, err := fieldsOf(o.Entries, i)
+		if err != nil {
+			return all, err
+		}
+		all = all.Union(set)
+	}
+	return all, nil
+}
+
+// lost returns what each entry of others has no more.
+func lost(before, after apply.Object, who Selector) ([]Move, error) {
+	var moves []Move
+	for i, e := range before.Entries {
+		if who.Selects(e) {
+			continue
+		}
+		was, err := fieldsOf(before.Entries, i)
+		if err != nil {
+			return nil, err
+		}
+		is, err := union(after, func(other apply.Entry) bool {
+			return other.Manager == e.Manager && other.Operation == e.Operation && other.APIVersion == e.APIVersion && other.Subresource == e.Subresource
+		})
+		if err != nil {
+			return nil, err
+		}
+		if gone := was.Difference(is); !gone.IsEmpty() {
+			moves = append(moves, Move{From: e, Fields: gone})
+		}
+	}
+	return moves, nil
+}
+
+// staying returns which of some fields an object has, the innermost ones.
+func staying(o apply.Object, released fieldset.Set) ([]Stay, error) {
+	var stays []Stay
+	for path := range present(o.Document, released.Leaves()).All() {
+		stay := Stay{Path: slices.Clone(path), Value: ValueAt(o.Document, path)}
+		for i, e := range o.Entries {
+			set, err := fieldsOf(o.Entries, i)
+			if err != nil {
+				return nil, err
+			}
+			if set.Has(path) || !set.At(path).IsEmpty() {
+				stay.Owners = append(stay.Owners, e)
+			}
+		}
+		stays = append(stays, stay)
+	}
+	return stays, nil
+}

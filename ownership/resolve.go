@@ -1,0 +1,173 @@
+package ownership
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// In returns the path that is meant in an object: items of lists are found by some of their keys or by
+// their place, in what the object has and in what its owners own. Fields need not be there. Errors are of
+// type *PathError.
+func (p WrittenPath) In(o apply.Object) (fieldset.Path, error) {
+	at := spot{value: o.Document}
+	for i := range o.Entries {
+		set, err := fieldsOf(o.Entries, i)
+		if err != nil {
+			return nil, err
+		}
+		at.owned = at.owned.Union(set)
+	}
+	path := make(fieldset.Path, 0, len(p.steps))
+	end := 0
+	for _, s := range p.steps {
+		e, problem := at.element(s)
+		if problem != "" {
+			return nil, &PathError{Path: p.text, At: end, Problem: problem}
+		}
+		path = append(path, e)
+		at.value = child(at.value, e)
+		at.owned, _ = at.owned.Below(e)
+		end = s.end
+	}
+	return path, nil
+}
+
+// spot is where a written path has led to.
+type spot struct {
+	value document.Value
+	// owned is what anybody owns below it.
+	owned fieldset.Set
+}
+
+// element returns what a step selects.
+func (at spot) element(s step) (e fieldset.Element, problem string) {
+	isList := at.value.Kind() == document.List || len(at.items()) > 0
+	switch {
+	case s.kind == byName && isList:
+		return e, fmt.Sprintf("expected one of the list's items%s, received the field %s", at.choices(), s.name)
+	case s.kind == byName, s.kind == byQuoted && !isList:
+		if at.value.IsScalar() {
+			return e, fmt.Sprintf("expected the end of the path, as the field is %s; received the field %s", describe(at.value), s.name)
+		}
+		return fieldset.NameElement(s.name), ""
+	case !isList && at.value.IsAbsent():
+		return e, "expected a list with items, found nothing there"
+	case !isList:
+		return e, fmt.Sprintf("expected a list, to select one of its items, found %s", describe(at.value))
+	case len(at.items()) == 0:
+		return e, "the list is owned as a whole: leave out what comes after it"
+	case s.kind == byIndex:
+		return at.byIndex(s.index)
+	case s.kind == byQuoted:
+		return at.byKeys([]writtenKey{{text: s.name, quoted: true}})
+	}
+	return at.byKeys(s.keys)
+}
+
+// items returns the elements of items that anybody owns something of; there are some if the list is owned
+// item by item.
+func (at spot) items() []fieldset.Element {
+	var items []fieldset.Element
+	for i := range at.owned.Len() {
+		if e := at.owned.Element(i); e.Kind() == fieldset.Key || e.Kind() == fieldset.SetValue {
+			items = append(items, e)
+		}
+	}
+	return items
+}
+
+func (at spot) byIndex(i int) (e fieldset.Element, problem string) {
+	if i >= at.value.Len() {
+		return e, fmt.Sprintf("expected one of %d items, received the number %d; items are counted from 0", at.value.Len(), i)
+	}
+	if e = itemElements(at.value, at.owned)[i]; e.Kind() == fieldset.Index {
+		return e, fmt.Sprintf("nobody owns anything of the item %d: %s", i, describe(at.value.At(i)))
+	}
+	return e, ""
+}
+
+func (at spot) byKeys(keys []writtenKey) (e fieldset.Element, problem string) {
+	var found []fieldset.Element
+	for _, item := range at.items() {
+		if hasWritten(item, keys) {
+			found = append(found, item)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], ""
+	case 0:
+		return e, fmt.Sprintf("expected one of the list's items%s, received %s", at.choices(), showKeys(keys))
+	}
+	return e, fmt.Sprintf("expected one item, received %s, which is %s; add keys", showKeys(keys), listElements(found))
+}
+
+// hasWritten reports whether an element has all the keys that were written.
+func hasWritten(e fieldset.Element, keys []writtenKey) bool {
+	for _, key := range keys {
+		if !hasOne(e, key) {
+			return false
+		}
+	}
+	return true
+}
+
+func hasOne(e fieldset.Element, key writtenKey) bool {
+	for _, wanted := range key.values() {
+		if e.Kind() == fieldset.SetValue && key.name == "" && document.Equal(e.Value(), wanted) {
+			return true
+		}
+		for _, field := range e.KeyFields() {
+			if field.Name == key.name && document.Equal(field.Value, wanted) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// choices shows some items, for errors.
+func (at spot) choices() string {
+	items := at.items()
+	if len(items) == 0 {
+		return ""
+	}
+	return " " + listElements(items)
+}
+
+// mostChoices is how many items an error shows.
+const mostChoices = 5
+
+func listElements(elements []fieldset.Element) string {
+	var texts []string
+	for i, e := range elements {
+		if i == mostChoices {
+			texts = append(texts, fmt.Sprintf("and %d more", len(elements)-i))
+			break
+		}
+		texts = append(texts, fieldset.Path{e}.Quoted())
+	}
+	return strings.Join(texts, ", ")
+}
+
+func showKeys(keys []writtenKey) string {
+	texts := make([]string, len(keys))
+	for i, key := range keys {
+		texts[i] = key.name + "=" + key.text
+	}
+	return "[" + strings.Join(texts, ",") + "]"
+}
+
+// describe shows a value in an error.
+func describe(v document.Value) string {
+	const most = 60
+	text := v.JSON()
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return v.Kind().String() + " " + text
+}

@@ -1,0 +1,70 @@
+package ownership
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/apply"
+)
+
+// AnyEndpoint stands for every endpoint but status in a [Selector].
+const AnyEndpoint = "*"
+
+// status is the endpoint that reports what is, not what somebody wants.
+const status = "status"
+
+// Selector says which entries are meant.
+type Selector struct {
+	// Manager is the name; "" means every manager.
+	Manager string
+	// Operation is how it writes; "" means either way.
+	Operation apply.Operation
+	// Subresource is the endpoint that it writes to: "" is the main one.
+	Subresource string
+}
+
+// Selects reports whether an entry is meant.
+func (s Selector) Selects(e apply.Entry) bool {
+	if s.Manager != "" && s.Manager != e.Manager || s.Operation != "" && s.Operation != e.Operation {
+		return false
+	}
+	if s.Subresource == AnyEndpoint {
+		return e.Subresource != status
+	}
+	return s.Subresource == e.Subresource
+}
+
+// String describes the selector to people.
+func (s Selector) String() string {
+	who := "any manager"
+	if s.Manager != "" {
+		who = fmt.Sprintf("%q", s.Manager)
+	}
+	if s.Operation != "" {
+		who += " by " + string(s.Operation)
+	}
+	if s.Subresource == "" || s.Subresource == AnyEndpoint {
+		return who
+	}
+	return who + " at " + s.Subresource
+}
+
+func anySelects(selectors []Selector, e apply.Entry) bool {
+	return slices.ContainsFunc(selectors, func(s Selector) bool { return s.Selects(e) })
+}
+
+// describeManagers names the managers of entries, for errors.
+func describeManagers(entries []apply.Entry) string {
+	if len(entries) == 0 {
+		return "no managers"
+	}
+	var names []string
+	for _, e := range entries {
+		name := Selector{e.Manager, e.Operation, e.Subresource}.String()
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,112 @@
+package ownership
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// Release has managers stop owning the fields at some paths, and all that is in them. Values stay as they
+// are: what nobody owns any more stays too, until somebody changes it. An applier whose configuration still
+// has such a field owns it again when it applies.
+//
+// It fails with a *NotOwnedError if none of the managers owns anything at a path.
+func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, error) {
+	return give(o, from, nil, paths)
+}
+
+// Transfer has managers stop owning the fields at some paths, and all that is in them, and another one own
+// them instead. Values stay as they are.
+//
+// It fails with a *NotOwnedError if none of the managers owns anything at a path, unless the other one
+// owns it already.
+func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result, error) {
+	switch {
+	case to.Manager == "":
+		return Result{}, errors.New("transfer: expected the name of the manager that gets the fields, received none")
+	case to.Subresource == AnyEndpoint:
+		return Result{}, fmt.Errorf("transfer: expected one endpoint for %q, received any", to.Manager)
+	case to.Operation == "":
+		to.Operation = apply.Apply
+	}
+	return give(o, from, &to, paths)
+}
+
+func give(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
+	if slices.ContainsFunc(paths, func(p fieldset.Path) bool { return len(p) == 0 }) || len(paths) == 0 {
+		return Result{}, errors.New("expected the path of a field, received none")
+	}
+	if err := checkOwned(o, from, to, paths); err != nil {
+		return Result{}, err
+	}
+	wanted := fieldset.New(paths...)
+	return change{
+		gives: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
+			given := owned.Covered(wanted)
+			return given, from.Selects(e) && !given.IsEmpty()
+		},
+		to: to,
+	}.apply(o)
+}
+
+// NotOwnedError says that a field can't be released or transferred because those who should do so do not
+// own it.
+type NotOwnedError struct {
+	Path fieldset.Path
+	// From says whose fields were meant.
+	From Selector
+	// Owners are the entries that do own something there.
+	Owners []apply.Entry
+	// Exists says whether any of the managers that were meant has an entry at all.
+	Exists bool
+	// Managers are all entries of the object.
+	Managers []apply.Entry
+}
+
+func (e *NotOwnedError) Error() string {
+	path := strings.TrimPrefix(e.Path.Quoted(), ".")
+	if !e.Exists {
+		return fmt.Sprintf("%s: %s owns nothing in this object; its managers are %s", path, e.From, describeManagers(e.Managers))
+	}
+	owners := "nobody does"
+	if len(e.Owners) > 0 {
+		owners = "its owners are " + describeManagers(e.Owners)
+	}
+	return fmt.Sprintf("%s: %s does not own it; %s", path, e.From, owners)
+}
+
+// checkOwned looks for a path at which there is nothing to do, and nothing was done before.
+func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) error {
+	exists := slices.ContainsFunc(o.Entries, from.Selects)
+	for _, path := range paths {
+		owners, err := Owners(o, path)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(owners, from.Selects) || to != nil && slices.ContainsFunc(owners, to.Selects) {
+			continue
+		}
+		return &NotOwnedError{Path: path, From: from, Owners: owners, Exists: exists, Managers: o.Entries}
+	}
+	return nil
+}
+
+// Owners returns the entries that own the field at a path or something in it.
+func Owners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
+	var owners []apply.Entry
+	at := fieldset.New(path)
+	for i, e := range o.Entries {
+		set, err := fieldsOf(o.Entries, i)
+		if err != nil {
+			return nil, err
+		}
+		if !set.Covered(at).IsEmpty() {
+			owners = append(owners, e)
+		}
+	}
+	return owners, nil
+}

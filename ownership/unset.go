@@ -1,0 +1,92 @@
+package ownership
+
+import (
+	"fmt"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+)
+
+var marker = document.NewMap(document.Field{Name: apply.MarkerKey, Value: document.NewString(apply.MarkerValue)})
+
+// Unset returns a configuration that also says that a field must be absent: with an unset marker where the
+// path leads to. Items of lists are named by all their keys, and are added if the configuration does not have
+// them. Errors are of type *PathError.
+func (p WrittenPath) Unset(config document.Value) (document.Value, error) {
+	out, problem, at := p.unsetIn(config, 0)
+	if problem != "" {
+		return config, &PathError{Path: p.text, At: at, Problem: problem}
+	}
+	return out, nil
+}
+
+// unsetIn puts the marker to where the steps from i on lead to in a value.
+func (p WrittenPath) unsetIn(v document.Value, i int) (out document.Value, problem string, at int) {
+	if i == len(p.steps) {
+		if !v.IsAbsent() && !document.Equal(v, marker) {
+			return v, fmt.Sprintf("the configuration has %s there: leave it out to unset the field", describe(v)), 0
+		}
+		return marker, "", 0
+	}
+	s, end := p.steps[i], 0
+	if i > 0 {
+		end = p.steps[i-1].end
+	}
+	switch {
+	case s.kind == byKeys && (v.IsAbsent() || v.Kind() == document.List):
+		return p.unsetItem(v, i)
+	case s.kind != byName && s.kind != byQuoted:
+		return v, "expected a field, or an item by its keys, such as [name=app]", end
+	case !v.IsAbsent() && v.Kind() != document.Map:
+		return v, fmt.Sprintf("expected a map with the field %s, the configuration has %s", s.name, describe(v)), end
+	}
+	field, problem, at := p.unsetIn(v.Get(s.name), i+1)
+	if problem != "" {
+		return v, problem, at
+	}
+	return v.With(s.name, field), "", 0
+}
+
+// unsetItem goes on in the item that step i names. The item itself is unset by a marker beside its keys.
+func (p WrittenPath) unsetItem(list document.Value, i int) (out document.Value, problem string, at int) {
+	keys := p.steps[i].keys
+	items := make([]document.Value, 0, list.Len()+1)
+	place := -1
+	for j, item := range list.Items() {
+		if isWritten(item, keys) {
+			place = j
+		}
+		items = append(items, item)
+	}
+	if place < 0 {
+		place = len(items)
+		item := document.NewMap()
+		for _, key := range keys {
+			item = item.With(key.name, key.values()[0])
+		}
+		items = append(items, item)
+	}
+	if i+1 < len(p.steps) {
+		items[place], problem, at = p.unsetIn(items[place], i+1)
+		return document.NewList(items...), problem, at
+	}
+	if items[place].Len() > len(keys) && items[place].Get(apply.MarkerKey).IsAbsent() {
+		return list, fmt.Sprintf("the configuration has %s there: leave it out to unset the item", describe(items[place])), 0
+	}
+	items[place] = items[place].With(apply.MarkerKey, document.NewString(apply.MarkerValue))
+	return document.NewList(items...), "", 0
+}
+
+// isWritten reports whether an item has all the keys that were written.
+func isWritten(item document.Value, keys []writtenKey) bool {
+	for _, key := range keys {
+		found := false
+		for _, v := range key.values() {
+			found = found || document.Equal(item.Get(key.name), v)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,54 @@
+package ownership
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+func TestUnset(t *testing.T) {
+	const m = "{k8s_io__value: unset}"
+	for _, test := range []struct{ config, path, want string }{
+		{"{}", "spec.replicas", "{spec: {replicas: " + m + "}}"},
+		{"{spec: {paused: true}}", "spec.replicas", "{spec: {paused: true, replicas: " + m + "}}"},
+		{"{spec: {replicas: " + m + "}}", "spec.replicas", "{spec: {replicas: " + m + "}}"},
+		{"{}", `metadata.labels["a.b/c"]`, "{metadata: {labels: {a.b/c: " + m + "}}}"},
+		{"{c: [{name: a, image: x}]}", "c[name=a].tty", "{c: [{name: a, image: x, tty: " + m + "}]}"},
+		{"{c: [{name: a, image: x}]}", "c[name=b].tty", "{c: [{name: a, image: x}, {name: b, tty: " + m + "}]}"},
+		{"{}", "ports[port=80,protocol=TCP].name", "{ports: [{port: 80, protocol: TCP, name: " + m + "}]}"},
+		{"{}", "c[name=a]", "{c: [{name: a, k8s_io__value: unset}]}"},
+		{"{c: [{name: '8'}]}", "c[name=8].x", "{c: [{name: '8', x: " + m + "}]}"},
+	} {
+		p, err := ParsePath(test.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := readYAML(t, test.want).Document
+		if got, err := p.Unset(readYAML(t, test.config).Document); err != nil || !document.Equal(got, want) {
+			t.Errorf("%s in %s: received %s, %v; want %s", test.path, test.config, got, err, want)
+		}
+	}
+}
+
+func TestUnsetRefuses(t *testing.T) {
+	for _, test := range []struct{ config, path, want string }{
+		{"{spec: {replicas: 2}}", "spec.replicas", "path spec.replicas: the configuration has number 2 there: leave it out to unset the field"},
+		{"{spec: 1}", "spec.replicas", "path spec.replicas: after spec: expected a map with the field replicas, the configuration has number 1"},
+		{"{}", "spec[0]", "path spec[0]: after spec: expected a field, or an item by its keys, such as [name=app]"},
+		{"{}", "spec[=x]", "path spec[=x]: after spec: expected a field, or an item by its keys, such as [name=app]"},
+		{"{c: {}}", "c[name=a]", "path c[name=a]: after c: expected a field, or an item by its keys, such as [name=app]"},
+		{"{c: [{name: a, image: x}]}", "c[name=a]", `path c[name=a]: the configuration has map {"image":"x","name":"a"} there: leave it out to unset the item`},
+	} {
+		p, err := ParsePath(test.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Unset(readYAML(t, test.config).Document)
+		var problem *PathError
+		if !errors.As(err, &problem) || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s in %s: received %v, want %s", test.path, test.config, err, test.want)
+		}
+	}
+}

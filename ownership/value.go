@@ -1,0 +1,97 @@
+package ownership
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// ValueAt returns the value that a document has at a path, absent if it has none. No topology is needed:
+// the path says what tells items apart.
+func ValueAt(doc document.Value, path fieldset.Path) document.Value {
+	for _, e := range path {
+		doc = child(doc, e)
+	}
+	return doc
+}
+
+// child returns the part of a value that an element selects, absent if there is none.
+func child(v document.Value, e fieldset.Element) document.Value {
+	if e.Kind() == fieldset.FieldName {
+		return v.Get(e.Name())
+	}
+	if i := find(v, e); i >= 0 {
+		return v.At(i)
+	}
+	return document.Value{}
+}
+
+// find returns the place of the item that an element selects in a list, -1 if there is none.
+func find(v document.Value, e fieldset.Element) int {
+	if v.Kind() != document.List {
+		return -1
+	}
+	switch e.Kind() {
+	case fieldset.Index:
+		if i := e.Index(); i < v.Len() {
+			return i
+		}
+	case fieldset.SetValue:
+		wanted := e.Value()
+		for i, item := range v.Items() {
+			if document.Equal(item, wanted) {
+				return i
+			}
+		}
+	case fieldset.Key:
+		return findKeyed(v, e.KeyFields())
+	}
+	return -1
+}
+
+// findKeyed prefers an item that has all keys. One that lacks some is meant if there is no better one:
+// keys that are left out have defaults.
+func findKeyed(v document.Value, keys []fieldset.KeyField) int {
+	lacking := -1
+	for i, item := range v.Items() {
+		switch same, all := hasKeys(item, keys); {
+		case same && all:
+			return i
+		case same && lacking < 0:
+			lacking = i
+		}
+	}
+	return lacking
+}
+
+// hasKeys reports whether an item has at least one of the keys, none of them with another value, and
+// whether it has all of them.
+func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
+	has := 0
+	for _, key := range keys {
+		switch value := item.Get(key.Name); {
+		case value.IsAbsent():
+		case document.Equal(value, key.Value):
+			has++
+		default:
+			return false, false
+		}
+	}
+	return has > 0, has == len(keys)
+}
+
+// present returns the part of a set that a document has values for.
+func present(doc document.Value, set fieldset.Set) fieldset.Set {
+	var b fieldset.Builder
+	return presentIn(&b, doc, set)
+}
+
+func presentIn(b *fieldset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
+	mark := b.Mark()
+	for i := range set.Len() {
+		if part := child(v, set.Element(i)); !part.IsAbsent() {
+			below := presentIn(b, part, set.Child(i))
+			b.Push(set.Element(i), set.Member(i), below)
+		}
+	}
+	return b.Set(mark)
+}

@@ -1,0 +1,164 @@
+package ownership
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+)
+
+func deployment(t testing.TB) apply.Object {
+	t.Helper()
+	text, err := os.ReadFile("testdata/deployment.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readYAML(t, string(text))
+}
+
+func TestWrittenPath(t *testing.T) {
+	const container = `.spec.template.spec.containers[name="app"]`
+	const pod = "spec.template.spec"
+	for written, want := range map[string]string{
+		"spec.replicas":    ".spec.replicas",
+		".spec.replicas":   ".spec.replicas",
+		`spec["replicas"]`: ".spec.replicas",
+		`metadata.annotations["example.com/notes"]`:                        `.metadata.annotations."example.com/notes"`,
+		`metadata.annotations['example.com/notes']`:                        `.metadata.annotations."example.com/notes"`,
+		`metadata.annotations.example\.com/notes`:                          `.metadata.annotations."example.com/notes"`,
+		`metadata.annotations."example.com/notes"`:                         `.metadata.annotations."example.com/notes"`,
+		`["metadata"].labels`:                                              ".metadata.labels",
+		pod + ".containers[name=app].image":                                container + ".image",
+		pod + `.containers[name="app"].image`:                              container + ".image",
+		pod + ".containers[0].image":                                       container + ".image",
+		pod + ".containers[1]":                                             `.spec.template.spec.containers[name="proxy"]`,
+		pod + ".containers[name=app].ports[containerPort=80]":              container + `.ports[containerPort=80,protocol="TCP"]`,
+		pod + `.containers[name=app].ports[protocol=TCP,containerPort=80]`: container + `.ports[containerPort=80,protocol="TCP"]`,
+		pod + ".containers[name=app].env[name=OLD]":                        container + `.env[name="OLD"]`, // owned and absent
+		pod + ".containers[name=app].notThereYet":                          container + ".notThereYet",
+		"metadata.finalizers[=example.com/a]":                              `.metadata.finalizers[="example.com/a"]`,
+		`metadata.finalizers["example.com/a"]`:                             `.metadata.finalizers[="example.com/a"]`,
+		"metadata.finalizers[1]":                                           `.metadata.finalizers[="example.com/b"]`,
+	} {
+		p, err := ParsePath(written)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		path, err := p.In(deployment(t))
+		if err != nil || path.Quoted() != want {
+			t.Errorf("%s: received %s, %v; want %s", written, path.Quoted(), err, want)
+		}
+		if p.String() != written {
+			t.Errorf("%s is shown as %s", written, p)
+		}
+	}
+}
+
+// TestWrittenPathReadsShown reads every path that the object has owners for as it is shown.
+func TestWrittenPathReadsShown(t *testing.T) {
+	o := deployment(t)
+	for i := range o.Entries {
+		set, err := fieldsOf(o.Entries, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path := range set.All() {
+			p, err := ParsePath(path.Quoted())
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if got, err := p.In(o); err != nil || !got.Equal(path) {
+				t.Errorf("%s: received %s, %v", path.Quoted(), got.Quoted(), err)
+			}
+		}
+	}
+}
+
+// TestWrittenValues has values without quotes that may be numbers or text.
+func TestWrittenValues(t *testing.T) {
+	o := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", `a[name="8080"]`, `b[port=8080]`, `c[name="true"]`, `d[=1]`, `e[x="1"]`, `e[x=1]`)}}
+	for written, want := range map[string]string{
+		"a[name=8080]": `.a[name="8080"]`,
+		"b[port=8080]": `.b[port=8080]`,
+		"c[name=true]": `.c[name="true"]`,
+		"d[=1]":        `.d[=1]`,
+		`e[x="1"]`:     `.e[x="1"]`,
+	} {
+		p, err := ParsePath(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path, err := p.In(o); err != nil || path.Quoted() != want {
+			t.Errorf("%s: received %s, %v; want %s", written, path.Quoted(), err, want)
+		}
+	}
+}
+
+func TestWrittenPathErrors(t *testing.T) {
+	const containers = "spec.template.spec.containers"
+	for written, want := range map[string]string{
+		"":                                `path "": expected the path of a field, such as spec.replicas, received none`,
+		".":                               `path .: expected the name of a field, received ""`,
+		"spec..x":                         `path spec..x: after spec.: expected the name of a field, received ".x"`,
+		"spec.":                           `path spec.: expected the name of a field, received ""`,
+		"a[name":                          `path a[name: after a[: expected an item, such as [name=name] or [0], or a name in quotes, ["name"]; received [name]`,
+		"a[name=":                         `path a[name=: expected the value of the key name, received ""`,
+		"a[name=x":                        `path a[name=x: expected ], received ""`,
+		"a[name=x,port]":                  `path a[name=x,port]: after a[name=x,port: expected = and the value of the key port, received "]"`,
+		"a[]":                             `path a[]: after a[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received "]"`,
+		"a[=]":                            `path a[=]: after a[=: expected the value of an item, received "]"`,
+		"a[0]b":                           `path a[0]b: after a[0]: expected . or [, received "b"`,
+		`a["x]`:                           `path a["x]: after a[: expected a name or value in quotes, received "x] without a closing quote`,
+		`a['x]`:                           `path a['x]: after a[: expected a name or value in quotes, received 'x] without a closing quote`,
+		"a[app]":                          `path a[app]: after a[: expected an item, such as [name=app] or [0], or a name in quotes, ["app"]; received [app]`,
+		containers + ".image":             `path spec.template.spec.containers.image: after spec.template.spec.containers: expected one of the list's items [name="app"], [name="proxy"], received the field image`,
+		containers + "[name=web]":         `path spec.template.spec.containers[name=web]: after spec.template.spec.containers: expected one of the list's items [name="app"], [name="proxy"], received [name=web]`,
+		containers + "[7]":                `path spec.template.spec.containers[7]: after spec.template.spec.containers: expected one of 3 items, received the number 7; items are counted from 0`,
+		containers + "[2]":                `path spec.template.spec.containers[2]: after spec.template.spec.containers: nobody owns anything of the item 2: map {"image":"nobody","name":"stranger"}`,
+		containers + "[name=app].args[0]": `path spec.template.spec.containers[name=app].args[0]: after spec.template.spec.containers[name=app].args: the list is owned as a whole: leave out what comes after it`,
+		"spec.replicas.x":                 `path spec.replicas.x: after spec.replicas: expected the end of the path, as the field is number 2; received the field x`,
+		"spec[name=x]":                    `path spec[name=x]: after spec: expected a list, to select one of its items, found map`,
+		"metadata.finalizers[name=example.com/a]": `path metadata.finalizers[name=example.com/a]: after metadata.finalizers: expected one of the list's items [="example.com/a"], [="example.com/b"], received [name=example.com/a]`,
+		"spec.nothing[0]":                         `path spec.nothing[0]: after spec.nothing: expected a list with items, found nothing there`,
+	} {
+		p, err := ParsePath(written)
+		if err == nil {
+			_, err = p.In(deployment(t))
+		}
+		var problem *PathError
+		if !errors.As(err, &problem) || !hasPrefix(err.Error(), want) {
+			t.Errorf("%s: received\n%v\nwant\n%s", written, err, want)
+		}
+	}
+	both := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", `ports[port=80,protocol="TCP"]`, `ports[port=80,protocol="UDP"]`)}}
+	p, _ := ParsePath("ports[port=80]")
+	want := `path ports[port=80]: after ports: expected one item, received [port=80], which is [port=80,protocol="TCP"], [port=80,protocol="UDP"]; add keys`
+	if _, err := p.In(both); err == nil || err.Error() != want {
+		t.Errorf("received %v, want %s", err, want)
+	}
+}
+
+func hasPrefix(text, prefix string) bool {
+	return len(text) >= len(prefix) && text[:len(prefix)] == prefix
+}
+
+// FuzzParsePath has any text read without a panic, and errors say where.
+func FuzzParsePath(f *testing.F) {
+	for _, seed := range []string{"spec.replicas", `a["b"]['c'][d=e,f="g"][=1][0]`, `a\.b.c\`, "[", "a[b=", `"x"`} {
+		f.Add(seed)
+	}
+	o := deployment(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParsePath(text)
+		if err == nil {
+			_, err = p.In(o)
+		}
+		var problem *PathError
+		if err != nil && !errors.As(err, &problem) {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
