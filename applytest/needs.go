@@ -17,6 +17,7 @@ type probe func(ctx context.Context, s *server) (lack string, err error)
 var probes = map[string]probe{
 	"crds":           probeCRDs,
 	"unset":          probeUnset,
+	"drop":           probeDrop,
 	"no controllers": probeControllers,
 }
 
@@ -111,6 +112,17 @@ func probeUnset(ctx context.Context, s *server) (string, error) {
 		return "", err
 	}
 	return "the server does not know unset markers", nil
+}
+
+// probeDrop asks for an answer without managedFields.
+func probeDrop(ctx context.Context, s *server) (string, error) {
+	const path = "/api/v1/namespaces/default/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
+	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-drop"},"data":{"a":"1"}}`)
+	a, err := s.sendAccepting(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields")
+	if err != nil || a.succeeded() && a.body.Lookup("metadata", "managedFields").IsAbsent() {
+		return "", err
+	}
+	return "the server does not leave out managedFields", nil
 }
 
 // probeControllers looks for what controllers do to every namespace.

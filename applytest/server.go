@@ -65,13 +65,18 @@ func connect(ctx context.Context, config *rest.Config, answerTime time.Duration)
 
 // send makes a request of the runner's own, with a body of JSON.
 func (s *server) send(ctx context.Context, method, path string, body io.Reader, contentType string) (*answer, error) {
+	return s.sendAccepting(ctx, method, path, body, contentType, "application/json")
+}
+
+// sendAccepting is send for answers of other forms.
+func (s *server) sendAccepting(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*answer, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", accept)
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
