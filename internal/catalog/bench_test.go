@@ -12,10 +12,10 @@ import (
 func BenchmarkMake(b *testing.B) {
 	all := kinds.Builtin()
 	for name, write := range map[string]func(w io.Writer) error{
-		"openapi2":      func(w io.Writer) error { return writeOpenAPI2(w, all) },
-		"openapi2proto": func(w io.Writer) error { return writeOpenAPI2Proto(w, all) },
+		"openapi2":      func(w io.Writer) error { return writeOpenAPI2(w, all, true) },
+		"openapi2proto": func(w io.Writer) error { return writeOpenAPI2Proto(w, all, true) },
 		"openapi3": func(w io.Writer) error {
-			maker := newOpenAPI3(all)
+			maker := newOpenAPI3(all, true)
 			for _, name := range names3(all) {
 				if err := maker.write(w, name); err != nil {
 					return err
@@ -50,7 +50,7 @@ func BenchmarkKept(b *testing.B) {
 			if form != mediaJSON {
 				write = writeOpenAPI2Proto
 			}
-			if _, err := e.page(form, func() (*page, error) { return newPage(form, func(w io.Writer) error { return write(w, e.kinds) }) }); err != nil {
+			if _, err := e.page(form, func() (*page, error) { return newPage(form, func(w io.Writer) error { return write(w, e.kinds, true) }) }); err != nil {
 				b.Fatal(err)
 			}
 		}

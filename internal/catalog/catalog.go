@@ -17,6 +17,8 @@ type Options struct {
 	Address string
 	// Version is what /version answers; see [Version].
 	Version version.Info
+	// Drop says that answers may leave out managedFields.
+	Drop bool
 }
 
 // Catalog tells what a server serves: discovery, OpenAPI, version. It may be used concurrently.

@@ -48,7 +48,7 @@ func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	e.answer(w, r, "/openapi/v2 "+form, func() (*page, error) {
 		e.making.Lock()
 		defer e.making.Unlock()
-		return newPage(form, func(w io.Writer) error { return write(w, e.kinds) })
+		return newPage(form, func(w io.Writer) error { return write(w, e.kinds, e.options.Drop) })
 	})
 }
 
@@ -58,7 +58,7 @@ func (e *edition) makeDocuments3() (map[string]*page, error) {
 	e.making.Lock()
 	defer e.making.Unlock()
 	before := e.leaves.Load()
-	maker := newOpenAPI3(e.kinds)
+	maker := newOpenAPI3(e.kinds, e.options.Drop)
 	made := map[string]*page{}
 	for _, name := range names3(e.kinds) {
 		if p := before.documents3[name]; p != nil && slices.Equal(kindsOf3(name, before.kinds), kindsOf3(name, e.kinds)) {

@@ -67,8 +67,8 @@ func (m *pathMaker) versionPaths(all []*kinds.Kind, gv schema.GroupVersion) (pat
 }
 
 // writeOpenAPI2 writes the document of version 2 as JSON.
-func writeOpenAPI2(w io.Writer, all []*kinds.Kind) error {
-	m := newPathMaker(form2)
+func writeOpenAPI2(w io.Writer, all []*kinds.Kind, drop bool) error {
+	m := newPathMaker(form2, drop)
 	paths := m.allPaths(all)
 	j := &jsonWriter{w: w}
 	j.begin()

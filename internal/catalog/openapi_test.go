@@ -35,7 +35,7 @@ func partsOf(document map[string]any) parts {
 func ourDocument2(t *testing.T) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeOpenAPI2(&b, kinds.Builtin()); err != nil {
+	if err := writeOpenAPI2(&b, kinds.Builtin(), false); err != nil {
 		t.Fatal(err)
 	}
 	return parseJSON(t, b.Bytes())
@@ -44,7 +44,7 @@ func ourDocument2(t *testing.T) map[string]any {
 func ourDocuments3(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
-	maker := newOpenAPI3(kinds.Builtin())
+	maker := newOpenAPI3(kinds.Builtin(), false)
 	for _, name := range names3(kinds.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {

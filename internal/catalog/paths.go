@@ -52,9 +52,24 @@ var (
 type pathMaker struct {
 	*definer
 	parameters *parameters
+	drop       bool // answers may leave out managedFields
 }
 
-func newPathMaker(f form) *pathMaker { return &pathMaker{newDefiner(f), newParameters()} }
+func newPathMaker(f form, drop bool) *pathMaker {
+	return &pathMaker{newDefiner(f), newParameters(), drop}
+}
+
+// produced returns the media that objects are answered in: each also without managedFields, if that can be had.
+func (m *pathMaker) produced(media []string) []string {
+	if !m.drop {
+		return media
+	}
+	all := slices.Clone(media)
+	for _, name := range objects {
+		all = append(all, name+";drop=metadata.managedFields")
+	}
+	return all
+}
 
 // prefix returns where the resources of a group and version are.
 func prefix(group, version string) string {
@@ -197,7 +212,7 @@ func (p *kindPaths) operation(method, action, verb, subresource, description str
 	return &operation{
 		method: method, action: action, tag: tagged + "_" + p.gvk.Version, description: fmt.Sprintf(description, p.kind.Name),
 		id:       fmt.Sprintf(verb, capital(tagged)+capital(p.gvk.Version), namespaced+p.kind.Name) + capital(subresource),
-		consumes: anything, produces: objects, codes: []int{200}, kind: p.gvk, answers: p.object,
+		consumes: anything, produces: p.produced(objects), codes: []int{200}, kind: p.gvk, answers: p.object,
 	}
 }
 
@@ -206,7 +221,7 @@ func (p *kindPaths) listing(where string) *operation {
 	if where != "" {
 		o.id = strings.Replace(o.id, "Namespaced", "", 1) + where
 	}
-	o.parameters, o.produces, o.answers = p.parameters.forList, watchable, p.list
+	o.parameters, o.produces, o.answers = p.parameters.forList, p.produced(watchable), p.list
 	return o
 }
 

@@ -240,6 +240,20 @@ func TestDropKeepsOwners(t *testing.T) {
 	}
 }
 
+// TestDropIsDiscoverable finds the parameter among the media of OpenAPI, unless the gate is off.
+func TestDropIsDiscoverable(t *testing.T) {
+	for _, drop := range []bool{true, false} {
+		c := start(t, Config{Drop: drop})
+		for _, path := range []string{"/openapi/v2", "/openapi/v3/api/v1"} {
+			for _, media := range allMedia {
+				if named := strings.Contains(c.call("GET", path, "").text, media+";drop=metadata.managedFields"); named != drop {
+					t.Errorf("the gate is %v, and %s names the parameter of %s: %v", drop, path, media, named)
+				}
+			}
+		}
+	}
+}
+
 // TestBodies takes objects in every media.
 func TestBodies(t *testing.T) {
 	c := start(t, Config{})

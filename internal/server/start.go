@@ -112,7 +112,7 @@ func (s *Server) start(ctx context.Context) error {
 	// 6 come in
 	s.listener = Listen(NewHandler(Options{
 		Kinds: register, Cache: s.cache, Objects: all,
-		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release)}),
+		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
 		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
