@@ -79,7 +79,7 @@ var differences = []difference{
 	{
 		title: "Duplicates stay where they are",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "STRATEGIC" && hasTwins(a.before.Lookup("metadata", "finalizers"))
+			return s.Verb == "STRATEGIC" && (hasTwins(a.before.Lookup("metadata", "finalizers")) || hasTwins(portsIn(a.before)))
 		},
 		loosened: anything, ends: true,
 	},
@@ -139,13 +139,35 @@ func uidsIn(metadata document.Value) document.Value {
 	return document.NewList(uids...)
 }
 
+// portsIn returns the numbers of a service's ports, which are what strategic patches tell them apart by.
+func portsIn(service document.Value) document.Value {
+	var numbers []document.Value
+	for _, port := range service.Lookup("spec", "ports").Items() {
+		numbers = append(numbers, port.Get("port"))
+	}
+	return document.NewList(numbers...)
+}
+
 // addsTwin is for JSON patches that add a reference to an owner that there is already. If both are equal, one is
 // dropped later.
 func addsTwin(s Step, metadata document.Value) bool {
-	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
-		uid := operation.Lookup("value", "uid")
-		return !uid.IsAbsent() && slices.ContainsFunc(itemsOf(uidsIn(metadata)), func(other document.Value) bool { return document.Equal(uid, other) })
-	})
+	if s.Verb != "JSONPATCH" {
+		return false
+	}
+	uids := itemsOf(uidsIn(metadata))
+	for _, operation := range itemsOf(s.Body) {
+		value := operation.Get("value")
+		for _, reference := range append(itemsOf(value), value) {
+			uid := reference.Get("uid")
+			if !uid.IsAbsent() && slices.ContainsFunc(uids, func(other document.Value) bool { return document.Equal(uid, other) }) {
+				return true
+			}
+			if !uid.IsAbsent() {
+				uids = append(uids, uid)
+			}
+		}
+	}
+	return false
 }
 
 func hasNameless(list document.Value) bool {
