@@ -62,7 +62,11 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout io.Writer) e
 	if err != nil {
 		return err
 	}
-	o, kind, err := readOne(ctx, &f.connection, "blame", args)
+	c, t, err := f.connection.openOne(ctx, "blame", args)
+	if err != nil {
+		return err
+	}
+	o, err := t.get(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -70,7 +74,7 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout io.Writer) e
 	if f.by == "manager" && f.output.form == "text" {
 		return view.byManager(o)
 	}
-	lines, err := ownership.Blame(o, kind)
+	lines, err := ownership.Blame(o, topologyOrNil(ctx, c, t.kind))
 	switch {
 	case err != nil:
 		return err
@@ -79,26 +83,6 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout io.Writer) e
 	}
 	view.byLine(lines)
 	return nil
-}
-
-// readOne reads the object that is named, and how its kind merges; nil if the server does not say.
-func readOne(ctx context.Context, connection *connection, verb string, args []string) (apply.Object, *schema.Type, error) {
-	c, namespace, err := connection.open()
-	if err != nil {
-		return apply.Object{}, nil, err
-	}
-	t, rest, err := oneTarget(ctx, c, namespace, args)
-	if err != nil {
-		return apply.Object{}, nil, err
-	}
-	if len(rest) > 0 {
-		return apply.Object{}, nil, &usageError{fmt.Errorf("%s: expected one object, received also %q", verb, rest)}
-	}
-	o, err := t.get(ctx, c)
-	if err != nil {
-		return o, nil, err
-	}
-	return o, topologyOrNil(ctx, c, t.kind), nil
 }
 
 // topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -71,7 +72,36 @@ func objectCommands() []*cobra.Command {
 	return []*cobra.Command{blameCommand(), applyCommand(), planCommand(), extractCommand(), migrateCommand(), convertPatchCommand()}
 }
 
-// newCommand returns a command that has only verbs.
+// groupCommand returns a verb that does nothing without one of its own verbs.
+func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
+	var names []string
+	for _, verb := range verbs {
+		names = append(names, verb.Name())
+	}
+	command := &cobra.Command{
+		Use:   name,
+		Short: about,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("%s: expected %s, received %q", name, strings.Join(names, " or "), args[0])}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	command.AddCommand(verbs...)
+	return command
+}
+
+// onlyFiles is for verbs whose objects are named by flags.
+func onlyFiles(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Errorf("%s: expected no arguments, received %q; name files with -f", c.Name(), args)}
+	}
+	return nil
+}
+
+// newCommand returns a program, which has only verbs.
 func newCommand(name, about string) *cobra.Command {
 	command := &cobra.Command{
 		Use:           name,

@@ -15,27 +15,15 @@ import (
 )
 
 type patchFlags struct {
-	output output
-	form   string
-	forms  []string
-	live   string
-	force  bool
+	output    output
+	form      string
+	forms     []string
+	live      string
+	overwrite bool
 }
 
 func convertPatchCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "convert-patch",
-		Short: "Make and merge patches, without a server",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{fmt.Errorf("convert-patch: expected make or merge, received %q", args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	command.AddCommand(makePatchCommand(), mergePatchCommand())
-	return command
+	return groupCommand("convert-patch", "Make and merge patches, without a server", makePatchCommand(), mergePatchCommand())
 }
 
 func makePatchCommand() *cobra.Command {
@@ -57,7 +45,7 @@ conflict, unless --overwrite is given.`,
 	}
 	f.bind(command, "strategic", "merge")
 	command.Flags().StringVar(&f.live, "live", "", "the `file` with the object as it is")
-	command.Flags().BoolVar(&f.force, "overwrite", false, "also change what somebody else has changed since OLD")
+	command.Flags().BoolVar(&f.overwrite, "overwrite", false, "also change what somebody else has changed since OLD")
 	return command
 }
 
@@ -114,7 +102,7 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 	if f.live == "" {
 		patch, err = strategic.Diff(docs[0], docs[1], strategies)
 	} else {
-		patch, err = strategic.ThreeWay{Type: strategies, Overwrite: f.force}.Diff(docs[0], docs[1], docs[2])
+		patch, err = strategic.ThreeWay{Type: strategies, Overwrite: f.overwrite}.Diff(docs[0], docs[1], docs[2])
 	}
 	if err != nil {
 		return err

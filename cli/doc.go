@@ -7,11 +7,12 @@
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame
-//	apply.go        cadastre apply
+//	apply.go        cadastre apply; application.go does it to one object
 //	plan.go         cadastre plan; conflict.go, conflicts for both
 //	extract.go      cadastre extract
 //	own.go          cadastre own release, cadastre own transfer
-//	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it and reports
+//	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it, migrationreport.go tells
+//	owners.go       changes of owners are written, for all of these
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go

@@ -46,16 +46,9 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout io.Write
 	if f.manager == "" {
 		return &usageError{errors.New("--manager: expected the name of a manager, received none")}
 	}
-	c, namespace, err := f.connection.open()
+	c, t, err := f.connection.openOne(ctx, "extract", args)
 	if err != nil {
 		return err
-	}
-	t, rest, err := oneTarget(ctx, c, namespace, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return &usageError{fmt.Errorf("extract: expected one object, received also %q", rest)}
 	}
 	config, err := f.extract(ctx, c, t)
 	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {

@@ -23,7 +23,7 @@ func (i *input) bind(flags *pflag.FlagSet, verb string) {
 func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
 	switch {
 	case i.folder == "":
-		return readManifests(i.files, stdin)
+		return readManifests(ctx, i.files, stdin)
 	case len(i.files) > 0:
 		return nil, &usageError{errors.New("expected either -f or -k, received both")}
 	}

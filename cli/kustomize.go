@@ -24,14 +24,14 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 		build := exec.CommandContext(ctx, path, append(program[1:], folder)...)
 		build.Stdout, build.Stderr = &text, &problem
 		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstOf(strings.TrimSpace(problem.String())))
+			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstLine(strings.TrimSpace(problem.String())))
 		}
 		return appendManifests(nil, folder, &text)
 	}
 	return nil, errors.New("--kustomize: found neither kubectl nor kustomize, one of which has to be installed")
 }
 
-func firstOf(text string) string {
+func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }

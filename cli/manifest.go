@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type manifest struct {
 }
 
 // readManifests reads files, folders, addresses, and - for standard input. Lists count as what is in them.
-func readManifests(names []string, stdin io.Reader) ([]manifest, error) {
+func readManifests(ctx context.Context, names []string, stdin io.Reader) ([]manifest, error) {
 	if len(names) == 0 {
 		return nil, &usageError{errors.New("expected files with -f, received none")}
 	}
@@ -33,7 +34,7 @@ func readManifests(names []string, stdin io.Reader) ([]manifest, error) {
 		case name == "-":
 			all, err = appendManifests(all, "standard input", stdin)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-			all, err = appendAddress(all, name)
+			all, err = appendAddress(ctx, all, name)
 		default:
 			all, err = appendFiles(all, name)
 		}
@@ -47,14 +48,18 @@ func readManifests(names []string, stdin io.Reader) ([]manifest, error) {
 	return all, nil
 }
 
-func appendAddress(all []manifest, address string) ([]manifest, error) {
-	response, err := http.Get(address)
+func appendAddress(ctx context.Context, all []manifest, address string) ([]manifest, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }() // it has been read
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", address, response.Status)
+		return nil, fmt.Errorf("%s: expected 200 OK, received %s", address, response.Status)
 	}
 	return appendManifests(all, address, response.Body)
 }

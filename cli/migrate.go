@@ -144,16 +144,3 @@ func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, 
 	}
 	return run, nil
 }
-
-// progress shows on a terminal how far something is; elsewhere nothing.
-type progress struct{ w io.Writer }
-
-func newProgress(w io.Writer) progress {
-	if !isTerminal(w) {
-		return progress{io.Discard}
-	}
-	return progress{w}
-}
-
-func (p progress) at(done int) { fmt.Fprintf(p.w, "\r%d objects", done) }
-func (p progress) end()        { fmt.Fprint(p.w, "\r\x1b[K") }

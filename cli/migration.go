@@ -2,35 +2,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"slices"
-	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
-)
-
-// writer is the manager that changes of owners are written as. It never owns anything: no value changes.
-const writer = "cadastre"
-
-// mostRaces is how often an object is read again because somebody else wrote it meanwhile.
-const mostRaces = 10
-
-// outcome is what became of an object.
-type outcome string
-
-const (
-	migrated      outcome = "migrated"
-	wouldMigrate  outcome = "would migrate"
-	nothingToDo   outcome = "nothing to do"
-	failedOutcome outcome = "failed"
 )
 
 // migrationRun migrates objects.
@@ -73,15 +50,15 @@ func (r migrationRun) all(ctx context.Context, found objects) *migrationReport {
 func (r migrationRun) one(ctx context.Context, f found) result {
 	for race := 0; ; race++ {
 		done, err := r.try(ctx, f)
-		if !cluster.IsCode(err, http.StatusConflict) || race == mostRaces {
-			if err != nil {
-				return result{target: f.target, outcome: failedOutcome, err: err}
+		if isLostRace(err, race) {
+			if f.object, err = f.target.get(ctx, r.cluster); err == nil {
+				continue
 			}
-			return done
 		}
-		if f.object, err = f.target.get(ctx, r.cluster); err != nil {
+		if err != nil {
 			return result{target: f.target, outcome: failedOutcome, err: err}
 		}
+		return done
 	}
 }
 
@@ -98,172 +75,9 @@ func (r migrationRun) try(ctx context.Context, f found) (result, error) {
 	case !r.write:
 		return done, nil
 	}
-	patch, err := ownership.Patch(f.object, moved.Entries)
-	if err != nil {
-		return result{}, fmt.Errorf("%s: %w", f.target, err)
-	}
-	if _, err := r.cluster.Patch(ctx, f.target.kind, f.target.namespace, f.target.name, writer, patch); err != nil {
-		return result{}, fmt.Errorf("%s: %w", f.target, err)
+	if err := f.target.writeOwners(ctx, r.cluster, f.object, moved.Entries); err != nil {
+		return result{}, err
 	}
 	done.outcome = migrated
 	return done, nil
-}
-
-// result is what became of one object.
-type result struct {
-	target  target
-	outcome outcome
-	moves   []ownership.Move
-	err     error
-}
-
-// migrationReport is what became of all objects.
-type migrationReport struct {
-	to string
-
-	mu      sync.Mutex
-	results []result // those with nothing to do are only counted
-	idle    int
-}
-
-// add notes a result, and returns how many there are.
-func (m *migrationReport) add(r result) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r.outcome == nothingToDo {
-		m.idle++
-	} else {
-		m.results = append(m.results, r)
-	}
-	return len(m.results) + m.idle
-}
-
-func (m *migrationReport) sort() {
-	slices.SortStableFunc(m.results, func(a, b result) int {
-		return strings.Compare(a.target.namespace+"/"+a.target.String(), b.target.namespace+"/"+b.target.String())
-	})
-}
-
-func (m *migrationReport) count(o outcome) int {
-	if o == nothingToDo {
-		return m.idle
-	}
-	n := 0
-	for _, r := range m.results {
-		if r.outcome == o {
-			n++
-		}
-	}
-	return n
-}
-
-// err is not nil if anything failed.
-func (m *migrationReport) err() error {
-	if n := m.count(failedOutcome); n > 0 {
-		return fmt.Errorf("migrate: %d of %d objects failed; run it again to do the rest", n, len(m.results)+m.idle)
-	}
-	return nil
-}
-
-func (m *migrationReport) print(w io.Writer, o output) error {
-	switch o.form {
-	case "json", "yaml":
-		return o.print(w, m.value())
-	case "name":
-		for _, r := range m.results {
-			if r.outcome != failedOutcome {
-				fmt.Fprintln(w, r.target)
-			}
-		}
-		return nil
-	}
-	for _, r := range m.results {
-		r.print(w, m.to)
-	}
-	_, err := fmt.Fprintln(w, m.summary())
-	return err
-}
-
-func (m *migrationReport) summary() string {
-	var parts []string
-	for _, o := range []outcome{migrated, wouldMigrate, nothingToDo, failedOutcome} {
-		if n := m.count(o); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, o))
-		}
-	}
-	if len(parts) == 0 {
-		return "found no objects"
-	}
-	return strings.Join(parts, ", ")
-}
-
-// print tells people about an object: exactly which fields move if nothing is written.
-func (r result) print(w io.Writer, to string) {
-	place := r.target.String()
-	if r.target.kind.Namespaced {
-		place += " in " + r.target.namespace
-	}
-	if r.err != nil {
-		fmt.Fprintf(w, "%s: failed: %v\n", place, r.err)
-		return
-	}
-	for _, m := range r.moves {
-		fmt.Fprintf(w, "%s: %s: %s -> %s Apply: %d fields, %d of them new to it\n", place, r.outcome, who(m.From), to, m.Fields.Size(), m.Gained.Size())
-		if r.outcome != wouldMigrate {
-			continue
-		}
-		for path := range m.Fields.All() {
-			fmt.Fprintf(w, "  %s\n", shownPath(path))
-		}
-		for path := range m.Lost.All() {
-			fmt.Fprintf(w, "  %s is left behind: the object does not have it at the version of %s\n", shownPath(path), to)
-		}
-	}
-}
-
-// value is the report for machines.
-func (m *migrationReport) value() document.Value {
-	var items []document.Value
-	for _, r := range m.results {
-		items = append(items, r.value())
-	}
-	return document.NewMap(
-		document.Field{Name: "to", Value: document.NewString(m.to)},
-		document.Field{Name: "migrated", Value: document.NewInt(int64(m.count(migrated)))},
-		document.Field{Name: "wouldMigrate", Value: document.NewInt(int64(m.count(wouldMigrate)))},
-		document.Field{Name: "nothingToDo", Value: document.NewInt(int64(m.count(nothingToDo)))},
-		document.Field{Name: "failed", Value: document.NewInt(int64(m.count(failedOutcome)))},
-		document.Field{Name: "objects", Value: document.NewList(items...)},
-	)
-}
-
-func (r result) value() document.Value {
-	fields := []document.Field{
-		{Name: "kind", Value: document.NewString(r.target.kind.Name)},
-		{Name: "apiVersion", Value: document.NewString(r.target.kind.APIVersion())},
-		{Name: "namespace", Value: document.NewString(r.target.namespace)},
-		{Name: "name", Value: document.NewString(r.target.name)},
-		{Name: "outcome", Value: document.NewString(string(r.outcome))},
-	}
-	if r.err != nil {
-		fields = append(fields, document.Field{Name: "error", Value: document.NewString(plainError(r.err))})
-	}
-	var moves []document.Value
-	for _, m := range r.moves {
-		moves = append(moves, document.NewMap(
-			document.Field{Name: "from", Value: entryValue(m.From)},
-			document.Field{Name: "fields", Value: pathValues(m.Fields)},
-			document.Field{Name: "gained", Value: pathValues(m.Gained)},
-			document.Field{Name: "lost", Value: pathValues(m.Lost)},
-		))
-	}
-	return document.NewMap(append(fields, document.Field{Name: "moves", Value: document.NewList(moves...)})...)
-}
-
-func plainError(err error) string {
-	var refused *cluster.Error
-	if errors.As(err, &refused) {
-		return refused.Error()
-	}
-	return err.Error()
 }

@@ -117,7 +117,7 @@ func TestMigrationStops(t *testing.T) {
 type failing struct{ http.RoundTripper }
 
 func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/c1") && r.URL.Query().Get("fieldManager") == writer {
+	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/c1") && r.URL.Query().Get("fieldManager") == ownersManager {
 		return nil, errors.New("the cable is out")
 	}
 	return f.RoundTripper.RoundTrip(r)

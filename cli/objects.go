@@ -93,7 +93,7 @@ func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args
 
 // fileTargets finds where the objects in files are.
 func fileTargets(ctx context.Context, c *cluster.Cluster, files []string, namespace string, stdin io.Reader) ([]target, error) {
-	manifests, err := readManifests(files, stdin)
+	manifests, err := readManifests(ctx, files, stdin)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,19 +24,7 @@ type ownFlags struct {
 }
 
 func ownCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "own",
-		Short: "Give fields up, or hand them to another manager",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{fmt.Errorf("own: expected release or transfer, received %q", args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	command.AddCommand(releaseCommand(), transferCommand())
-	return command
+	return groupCommand("own", "Give fields up, or hand them to another manager", releaseCommand(), transferCommand())
 }
 
 const aboutPaths = `
@@ -130,27 +117,27 @@ func own(ctx context.Context, f ownFlags, args []string, stdout io.Writer) error
 	if err != nil {
 		return err
 	}
-	written, err := readPaths(rest)
+	if len(rest) == 0 {
+		return &usageError{errors.New("expected the paths of fields, such as spec.replicas, received none")}
+	}
+	written, err := parsePaths(rest)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
 	for race := 0; ; race++ {
-		err := f.try(ctx, c, t, written, stdout)
-		if !cluster.IsCode(err, http.StatusConflict) || race == mostRaces {
+		if err := f.try(ctx, c, t, written, stdout); !isLostRace(err, race) {
 			return err
 		}
 	}
 }
 
-func readPaths(args []string) ([]ownership.WrittenPath, error) {
-	if len(args) == 0 {
-		return nil, errors.New("expected the paths of fields, such as spec.replicas, received none")
-	}
-	paths := make([]ownership.WrittenPath, len(args))
-	for i, arg := range args {
+// parsePaths reads paths as people write them.
+func parsePaths(texts []string) ([]ownership.WrittenPath, error) {
+	paths := make([]ownership.WrittenPath, len(texts))
+	for i, text := range texts {
 		var err error
-		if paths[i], err = ownership.ParsePath(arg); err != nil {
-			return nil, err
+		if paths[i], err = ownership.ParsePath(text); err != nil {
+			return nil, &usageError{err}
 		}
 	}
 	return paths, nil
@@ -166,12 +153,8 @@ func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written
 		return fmt.Errorf("%s: %w", t, err)
 	}
 	if !result.NoOp() && !f.dryRun {
-		patch, err := ownership.Patch(o, result.Entries)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t, err)
-		}
-		if _, err := c.Patch(ctx, t.kind, t.namespace, t.name, writer, patch); err != nil {
-			return fmt.Errorf("%s: %w", t, err)
+		if err := t.writeOwners(ctx, c, o, result.Entries); err != nil {
+			return err
 		}
 	}
 	f.tell(t, result, stdout)

@@ -40,12 +40,7 @@ func planCommand() *cobra.Command {
 It exits with 0 if nothing would change, 1 if something would, and 2 if that can't be told.`,
 		Example: `  cadastre plan -f web.yaml
   cadastre plan -f deploy/ --manager gitops`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{fmt.Errorf("plan: expected no arguments, received %q; name files with -f", args)}
-			}
-			return nil
-		},
+		Args: onlyFiles,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return plan(c.Context(), f, c.InOrStdin(), c.OutOrStdout())
 		},

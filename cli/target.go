@@ -52,6 +52,19 @@ func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args [
 	return target{k, namespace, name}, rest, nil
 }
 
+// openOne prepares to ask the server about the object that the arguments of a verb name; there may be no others.
+func (c *connection) openOne(ctx context.Context, verb string, args []string) (server *cluster.Cluster, t target, err error) {
+	server, namespace, err := c.open()
+	if err != nil {
+		return nil, t, err
+	}
+	t, rest, err := oneTarget(ctx, server, namespace, args)
+	if err == nil && len(rest) > 0 {
+		err = &usageError{fmt.Errorf("%s: expected one object, received also %q", verb, rest)}
+	}
+	return server, t, err
+}
+
 // get reads the object.
 func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, error) {
 	o, err := c.Get(ctx, t.kind, t.namespace, t.name)

@@ -16,9 +16,9 @@
 //
 //	vocabulary.go  the kinds, their bases and parts
 //	generate.go    a seed becomes a history
-//	body.go        parts become the bodies of applies and patches
+//	body.go        parts become the bodies of applies and patches; place.go, where in them something is
 //	script.go      a history becomes a script
-//	known.go       deliberate differences, taken out of what is expected
+//	known.go       deliberate differences, taken out of what is expected; mask.go, what servers choose
 //	compare.go     both servers are asked
 //	shrink.go      a history that differs becomes a smaller one
 //	search.go      many histories, until the time is up

@@ -66,7 +66,7 @@ func (g *generator) first() Step {
 	if g.scales || g.chance(60) {
 		return g.apply(v)
 	}
-	return g.send("CREATE", v, g.kind.address(v, ""), g.object(v, g.parts(v.parts, 4)))
+	return g.send("CREATE", g.kind.address(v, ""), g.object(v, g.parts(v.parts, 4)))
 }
 
 // A way is something that can be asked, and how often it is.
@@ -113,7 +113,7 @@ func leavingReplicas(step func(version) Step) func(version) Step {
 }
 
 // send is a request by one of the managers.
-func (g *generator) send(verb string, v version, address string, body document.Value) Step {
+func (g *generator) send(verb, address string, body document.Value) Step {
 	s := Step{Verb: verb, Address: address, Manager: one(g, managers), Body: body, DryRun: g.chance(5)}
 	if g.chance(8) {
 		s.Validation = one(g, validations)
@@ -131,7 +131,7 @@ func (g *generator) here(v version) string { return g.kind.address(v, g.kind.nam
 
 // apply sends what the manager applied last with a part more or less, or something new.
 func (g *generator) apply(v version) Step {
-	s := g.send("APPLY", v, g.here(v), document.Value{})
+	s := g.send("APPLY", g.here(v), document.Value{})
 	s.Force = g.chance(40)
 	who := s.Manager + " " + v.apiVersion
 	parts := g.chosen[who]
@@ -152,28 +152,28 @@ func (g *generator) apply(v version) Step {
 }
 
 func (g *generator) update(v version) Step {
-	return g.send("UPDATE", v, g.here(v), g.object(v, g.parts(v.parts, 4)))
+	return g.send("UPDATE", g.here(v), g.object(v, g.parts(v.parts, 4)))
 }
 
 func (g *generator) edit(v version) Step {
-	return g.send("EDIT", v, g.here(v), g.withoutWholes(merged(document.NewMap(), g.parts(v.parts, 3)...)))
+	return g.send("EDIT", g.here(v), g.withoutWholes(merged(document.NewMap(), g.parts(v.parts, 3)...)))
 }
 
 func (g *generator) merge(v version) Step {
-	return g.send("MERGE", v, g.here(v), g.withNulls(merged(document.NewMap(), g.parts(v.parts, 3)...)))
+	return g.send("MERGE", g.here(v), g.withNulls(merged(document.NewMap(), g.parts(v.parts, 3)...)))
 }
 
 func (g *generator) strategic(v version) Step {
 	body := g.withDirectives(merged(document.NewMap(), g.parts(v.parts, 3)...))
-	return g.send("STRATEGIC", v, g.here(v), g.withNulls(body))
+	return g.send("STRATEGIC", g.here(v), g.withNulls(body))
 }
 
 func (g *generator) jsonPatch(v version) Step {
-	return g.send("JSONPATCH", v, g.here(v), g.operations(merged(document.NewMap(), g.parts(v.parts, 2)...)))
+	return g.send("JSONPATCH", g.here(v), g.operations(merged(document.NewMap(), g.parts(v.parts, 2)...)))
 }
 
 func (g *generator) remove(v version) Step {
-	return Step{Verb: "DELETE", Address: g.here(v), Body: document.Value{}}
+	return Step{Verb: "DELETE", Address: g.here(v)}
 }
 
 func (g *generator) read(v version) Step {
@@ -194,7 +194,7 @@ func (g *generator) status(v version) Step {
 	case "JSONPATCH":
 		body = g.operations(body)
 	}
-	s := g.send(verb, v, g.here(v)+"/status", body)
+	s := g.send(verb, g.here(v)+"/status", body)
 	if verb == "APPLY" {
 		s.Body, s.Force = g.named(v, s.Body), g.chance(40)
 	}
@@ -204,7 +204,7 @@ func (g *generator) status(v version) Step {
 func (g *generator) scale(v version) Step {
 	body := field("spec", field("replicas", document.NewInt(int64(1+g.IntN(3)))))
 	verb := one(g, []string{"APPLY", "MERGE", "EDIT", "UPDATE", "STRATEGIC", "JSONPATCH"})
-	s := g.send(verb, v, g.here(v)+"/scale", body)
+	s := g.send(verb, g.here(v)+"/scale", body)
 	v.apiVersion, v.kind = "autoscaling/v1", "Scale"
 	switch verb {
 	case "APPLY":

@@ -16,7 +16,9 @@ type formats struct {
 }
 
 const (
-	mostFormats   = 512 // that are remembered; somebody who sends always others gets no more
+	// mostFormats and longestHeader are what is remembered at most: headers come from anybody, and must not fill
+	// the memory.
+	mostFormats   = 512
 	longestHeader = 1 << 10
 )
 

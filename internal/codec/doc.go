@@ -3,8 +3,8 @@
 //
 // # Vocabulary
 //
-//   - A [Format] is how an answer is written. It has a media (JSON, YAML) and a shape: what is made
-//     of the objects first.
+//   - A [Format] is how an answer is written. It has a media (JSON, YAML, protobuf, CBOR) and a shape:
+//     what is made of the objects first.
 //   - A [Shape] is the whole object, a row of a table, or its metadata alone.
 //   - A [View] is a format with what its shape needs: columns, the time.
 //   - A cell is what a row has in a column. Where it comes from is its source.
@@ -16,7 +16,8 @@
 //	error ─── StatusOf ── NegotiateStatus ──┴─ AppendStatus
 //
 // Everything is appended to a buffer of the caller's. Objects append their own JSON, so that a list
-// is about one copy of its objects' bytes. YAML and JSON for people are made of that JSON.
+// is about one copy of its objects' bytes. YAML and JSON for people are made of that JSON. Protobuf and
+// CBOR are made by package packed; objects that are a [Packer] keep theirs.
 //
 // # Tables
 //
@@ -34,7 +35,8 @@
 //	event.go          events of watches
 //	stream.go         long lists, piece by piece
 //	status.go         errors
-//	drop.go           what a client can do without; asked.go, the headers that were read before
+//	drop.go           what a client can do without
+//	asked.go          formats of headers that were read before
 //	packed.go         protobuf and CBOR
 //	bodies.go         objects that were sent as protobuf or CBOR
 //	partial.go        objects of which only the metadata is left

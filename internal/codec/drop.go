@@ -10,14 +10,15 @@ import "strings"
 // not left out.
 
 const (
-	dropParameter   = "drop"
-	droppableFields = "metadata.managedFields"
+	dropParameter = "drop"
+	// managedFieldsTarget is the only thing that can be left out.
+	managedFieldsTarget = "metadata.managedFields"
 )
 
 // dropsManagedFields reports whether managedFields are among what a client can do without.
 func dropsManagedFields(targets string) bool {
 	for target := range strings.SplitSeq(targets, "+") {
-		if strings.TrimSpace(target) == droppableFields {
+		if strings.TrimSpace(target) == managedFieldsTarget {
 			return true
 		}
 	}
@@ -32,23 +33,26 @@ func joinDrops(accept string) string {
 	}
 	clauses := strings.Split(accept, ",")
 	for i, clause := range clauses {
-		media, rest, has := strings.Cut(clause, ";")
-		if !has {
-			continue
+		if media, parameters, has := strings.Cut(clause, ";"); has {
+			clauses[i] = media + ";" + joinDropsOf(parameters)
 		}
-		var others, targets []string
-		for part := range strings.SplitSeq(rest, ";") {
-			name, value, _ := strings.Cut(part, "=")
-			if strings.EqualFold(strings.TrimSpace(name), dropParameter) {
-				targets = append(targets, strings.Trim(strings.TrimSpace(value), `"`))
-			} else {
-				others = append(others, part)
-			}
-		}
-		if len(targets) > 0 {
-			others = append(others, dropParameter+"="+strings.Join(targets, "+"))
-		}
-		clauses[i] = media + ";" + strings.Join(others, ";")
 	}
 	return strings.Join(clauses, ",")
+}
+
+// joinDropsOf does it for the parameters of one clause.
+func joinDropsOf(parameters string) string {
+	var others, targets []string
+	for part := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(part, "=")
+		if strings.EqualFold(strings.TrimSpace(name), dropParameter) {
+			targets = append(targets, strings.Trim(strings.TrimSpace(value), `"`))
+		} else {
+			others = append(others, part)
+		}
+	}
+	if len(targets) > 0 {
+		others = append(others, dropParameter+"="+strings.Join(targets, "+"))
+	}
+	return strings.Join(others, ";")
 }

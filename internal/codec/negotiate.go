@@ -97,7 +97,7 @@ func clauseFormat(params map[string]string, media Media, endpoint Endpoint) (f F
 	if version := params["sv"]; version != "" && (endpoint == Fixed || version != "v1") {
 		return f, false
 	}
-	f = Format{Media: media, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && dropsManagedFields(params["drop"])}
+	f = Format{Media: media, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && dropsManagedFields(params[dropParameter])}
 	as, hasAs := params["as"]
 	group, hasGroup := params["g"]
 	version, hasVersion := params["v"]

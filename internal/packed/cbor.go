@@ -43,7 +43,7 @@ func AppendCBOR(dst []byte, m *Message, v document.Value) []byte {
 		}
 		return dst
 	case document.String:
-		return appendBytes(dst, v.Text())
+		return appendString(dst, v.Text())
 	case document.Number:
 		return appendNumber(dst, v)
 	case document.Bool:
@@ -57,7 +57,7 @@ func AppendCBOR(dst []byte, m *Message, v document.Value) []byte {
 
 // appendMember appends a field with its name.
 func appendMember(dst []byte, m *Message, name string, value document.Value) []byte {
-	dst = appendBytes(dst, name)
+	dst = appendString(dst, name)
 	if m == nil {
 		return AppendCBOR(dst, nil, value)
 	}
@@ -80,7 +80,7 @@ func appendEntries(dst []byte, m *Message, v document.Value) []byte {
 	}
 	dst = appendHead(dst, cborMap, uint64(v.Len()))
 	for name, value := range v.Fields() {
-		dst = appendBytes(dst, name)
+		dst = appendString(dst, name)
 		dst = AppendCBOR(dst, m, value)
 	}
 	return dst
@@ -92,7 +92,7 @@ func appendDecoded(dst []byte, v document.Value) []byte {
 	case document.Map:
 		dst = appendHead(dst, cborMap, uint64(v.Len()))
 		for name, value := range v.Fields() {
-			dst = appendBytes(dst, name)
+			dst = appendString(dst, name)
 			dst = appendDecoded(dst, value)
 		}
 		return dst
@@ -105,7 +105,7 @@ func appendDecoded(dst []byte, v document.Value) []byte {
 	case document.String:
 		decoded, err := base64.StdEncoding.DecodeString(v.Text())
 		if err != nil {
-			break // it has been read at its type
+			break // what is no base64 was refused when it was read
 		}
 		dst = appendHead(dst, cborTag, base64Later)
 		dst = appendHead(dst, cborBytes, uint64(len(decoded)))
@@ -114,7 +114,8 @@ func appendDecoded(dst []byte, v document.Value) []byte {
 	return AppendCBOR(dst, nil, v)
 }
 
-func appendBytes(dst []byte, s string) []byte {
+// appendString appends a text as bytes, as Kubernetes does: CBOR's own texts would have to be checked for UTF-8.
+func appendString(dst []byte, s string) []byte {
 	dst = appendHead(dst, cborBytes, uint64(len(s)))
 	return append(dst, s...)
 }

@@ -31,7 +31,7 @@ func NewCBORObject(m *Message, v document.Value) CBORObject {
 			all = appendMember(all, m, name, value)
 			continue
 		}
-		all = appendBytes(all, name)
+		all = appendString(all, name)
 		start = len(all)
 		all = o.appendMetadataOf(all, value)
 		end = len(all)
@@ -84,7 +84,7 @@ func (o *CBORObject) Append(dst []byte, typed, drop bool) []byte {
 func (o *CBORObject) AppendPartial(dst []byte, as Type, drop bool) []byte {
 	dst = appendHead(dst, cborMap, 3)
 	dst = as.appendMembers(dst)
-	dst = appendBytes(dst, "metadata")
+	dst = appendString(dst, "metadata")
 	return o.appendMetadata(dst, drop)
 }
 
@@ -99,10 +99,10 @@ func (o *CBORObject) appendMetadata(dst []byte, drop bool) []byte {
 }
 
 func (t Type) appendMembers(dst []byte) []byte {
-	dst = appendBytes(dst, "apiVersion")
-	dst = appendBytes(dst, t.APIVersion)
-	dst = appendBytes(dst, "kind")
-	return appendBytes(dst, t.Kind)
+	dst = appendString(dst, "apiVersion")
+	dst = appendString(dst, t.APIVersion)
+	dst = appendString(dst, "kind")
+	return appendString(dst, t.Kind)
 }
 
 // AppendCBORListHead appends what comes before the items of a list.
@@ -111,7 +111,7 @@ func AppendCBORListHead(dst []byte, is Type, metadata document.Value, items int)
 	dst = appendHead(dst, cborMap, 4)
 	dst = is.appendMembers(dst)
 	dst = appendMember(dst, nil, "metadata", metadata)
-	dst = appendBytes(dst, "items")
+	dst = appendString(dst, "items")
 	return appendHead(dst, cborList, uint64(items))
 }
 
@@ -119,7 +119,7 @@ func AppendCBORListHead(dst []byte, is Type, metadata document.Value, items int)
 func AppendCBOREventHead(dst []byte, event string) []byte {
 	dst = append(dst, CBORPrefix...)
 	dst = appendHead(dst, cborMap, 2)
-	dst = appendBytes(dst, "type")
-	dst = appendBytes(dst, event)
-	return appendBytes(dst, "object")
+	dst = appendString(dst, "type")
+	dst = appendString(dst, event)
+	return appendString(dst, "object")
 }

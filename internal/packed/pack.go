@@ -7,12 +7,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// known are the messages of kinds that somebody has asked for, by their types; nil for those that have none.
-var known sync.Map
+// knownKinds are the messages of kinds that somebody has asked for, by their types.
+var knownKinds sync.Map
 
 // messageFor returns the message of a kind, nil if it has no Go type.
 func messageFor(t Type) (*Message, error) {
-	if m, ok := known.Load(t); ok {
+	if m, ok := knownKinds.Load(t); ok {
 		return m.(*Message), nil
 	}
 	of, ok := GoType(t.APIVersion, t.Kind)
@@ -23,7 +23,7 @@ func messageFor(t Type) (*Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("protobuf of %s %s: %w", t.APIVersion, t.Kind, err)
 	}
-	known.Store(t, m)
+	knownKinds.Store(t, m)
 	return m, nil
 }
 

@@ -64,7 +64,7 @@ func (w *writer) textField(number int, s string) {
 func (w *writer) decoded(s string) {
 	decoded, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		return // it has been read at its type
+		return // what is no base64 was refused when it was read
 	}
 	copy(w.room(len(decoded)), decoded)
 }

@@ -119,7 +119,7 @@
 //
 // [Type.Warnings] finds what clients should know about an object that is right. What that is stands in
 // validation/warnings.txt, in the same language: warnings and status-warnings start the blocks of a kind. The
-// checks there find nothing wrong, but say something: warn with the place before it, say without, old-key about
+// checks there find nothing wrong, but say something: warn with the place before it, say without, warn-key about
 // a key of a map. Where there is nothing to say, they cost little. The oracle compares these too, with the objects
 // in testdata/validation/warned and all others, word by word.
 //
@@ -165,7 +165,8 @@
 //	statuses.go   the checks that are code and that only statuses need
 //	  podstatus.go, jobstatus.go, and signed.go, which has certificates
 //	warnings.go   Warnings, and the checks that they name
-//	  podwarnings.go has those about pods, pathwarnings.go those about the files of their volumes
+//	  podwarnings.go has those about pods, portwarnings.go those about the ports of their containers, pathwarnings.go
+//	  those about the files of their volumes; labelwarnings.go, addresswarnings.go; kindwarnings.go, those of one kind each
 //	sameness.go   what counts as a change
 //	shown.go      values in errors
 package rules

@@ -9,6 +9,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
+// statusLists are the lists of containers' statuses, each with that of the containers. Ephemeral ones have none:
+// what holds for containers that are restarted, or have resources, does not for them.
+var statusLists = [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}}
+
 // podAnnotationsUpdate checks annotations as a write to the status does.
 func podAnnotationsUpdate(c *checker, pod, oldPod document.Value) {
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
@@ -19,7 +23,7 @@ func podAnnotationsUpdate(c *checker, pod, oldPod document.Value) {
 // not have it restarted.
 func containerTransitions(c *checker, pod, oldPod document.Value) {
 	spec := oldPod.Get("spec")
-	for _, lists := range [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}} {
+	for _, lists := range statusLists {
 		statuses, old := pod.Lookup("status", lists[0]), oldPod.Lookup("status", lists[0])
 		if old.Len() == 0 || lists[1] != "" && restartsAll(spec) {
 			continue
@@ -168,7 +172,7 @@ func containerUsers(c *checker, pod, _ document.Value) {
 // ephemeral containers are about none: nothing can be said about their resources.
 func (c *checker) forStatuses(pod document.Value, visit func(containers, status document.Value)) {
 	c.push("status")
-	for _, lists := range [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}} {
+	for _, lists := range statusLists {
 		c.push(lists[0])
 		for i, status := range pod.Lookup("status", lists[0]).Items() {
 			c.pushItem(i)

@@ -159,7 +159,7 @@ func (s *Store) prepare(g *group) error {
 	for _, p := range g.commits {
 		s.recent.add(p.events)
 	}
-	g.last = s.queue.committed
+	g.last = s.committed
 	return d.close()
 }
 
@@ -190,8 +190,8 @@ func (d *decider) decide(p *pending, g *group) error {
 			d.s.recent.know(there) // what one commit depends on the next will, too
 		}
 	}
-	d.s.queue.committed++
-	p.revision = d.s.queue.committed
+	d.s.committed++
+	p.revision = d.s.committed
 	for i := range events {
 		events[i].Revision = p.revision
 		d.written[events[i].Key] = events[i]

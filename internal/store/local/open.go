@@ -75,6 +75,8 @@ type Store struct {
 	recent  recentItems
 	history history
 	failure failure
+	// committed is the revision that was given last; the committer's own.
+	committed store.Revision
 	// acked is the revision of the last commit that is on disk. compacted is the one up
 	// to which history is forgotten.
 	//
@@ -159,7 +161,7 @@ func (s *Store) open() error {
 		return errors.Join(err, s.db.Close())
 	}
 	s.openedAt = last
-	s.queue.committed, s.recent.since = last, last
+	s.committed, s.recent.since = last, last
 	s.history.init(last)
 	return nil
 }

@@ -4,14 +4,13 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/cadastre/cadastre/internal/store"
 )
 
 // queue is where commits wait to be taken.
 //
 // A sync costs more than all else that a commit does, so that it is worth waiting a moment for those who
-// are about to come. Who they are nobody knows; but writers who were there a moment ago will most likely come again.
+// are about to come. Who they are nobody knows; but writers who were there a moment ago will most likely come
+// again.
 // So a group goes as soon as as many commits are outstanding as there have been lately, and waits for
 // no longer than a sync takes. One writer alone never waits.
 type queue struct {
@@ -29,8 +28,6 @@ type queue struct {
 	syncTime time.Duration
 	// news has something when there may be enough to go.
 	news chan struct{}
-	// committed is the revision that was given last; the committer's own.
-	committed store.Revision
 }
 
 const (
@@ -42,6 +39,7 @@ const (
 
 func (q *queue) init() { q.news = make(chan struct{}, 1) }
 
+// put adds a commit; it reports false if the queue is closed.
 func (q *queue) put(p *pending) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -133,6 +131,7 @@ func (q *queue) learn() {
 	q.expected = max(q.most[0], q.most[1])
 }
 
+// close has no more commits put. Those that wait are still taken.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

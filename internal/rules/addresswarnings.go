@@ -1,0 +1,89 @@
+package rules
+
+import (
+	"net/netip"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	netutils "k8s.io/utils/net"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// oddIP warns of addresses that can be written in a better way. What is none is not its business.
+func oddIP(c *checker, now, _ document.Value) {
+	addr, err := netip.ParseAddr(now.Text())
+	if err == nil && addr.Is4() || now.Text() == "" {
+		return
+	}
+	if netutils.ParseIPSloppy(now.Text()) != nil {
+		c.sayHere(validation.GetWarningsForIP(nil, now.Text()))
+	}
+}
+
+func oddCIDR(c *checker, now, _ document.Value) {
+	prefix, err := netip.ParsePrefix(now.Text())
+	if err == nil && prefix.Addr().Is4() && prefix == prefix.Masked() {
+		return
+	}
+	if _, _, err := netutils.ParseCIDRSloppy(now.Text()); err == nil {
+		c.sayHere(validation.GetWarningsForCIDR(nil, now.Text()))
+	}
+}
+
+// sayHere says what a function of apimachinery said about a place that it was not told.
+func (c *checker) sayHere(warnings []string) {
+	for _, w := range warnings {
+		_, text, _ := strings.Cut(w, ": ")
+		c.warn(text)
+	}
+}
+
+// What is written by Kubernetes' own controllers is right.
+const (
+	endpointsManager = "endpoints.kubernetes.io/managed-by"
+	sliceManager     = "endpointslice.kubernetes.io/managed-by"
+)
+
+func endpointsWarnings(c *checker, endpoints, _ document.Value) {
+	if endpoints.Lookup("metadata", "labels", endpointsManager).Text() == "endpoint-controller" {
+		return
+	}
+	for i, subset := range endpoints.Get("subsets").Items() {
+		c.push("subsets")
+		c.pushItem(i)
+		for _, list := range [...]string{"addresses", "notReadyAddresses"} {
+			c.push(list)
+			for j, address := range subset.Get(list).Items() {
+				c.pushItem(j)
+				c.push("ip")
+				oddIP(c, address.Get("ip"), document.Value{})
+				c.pop()
+				c.pop()
+			}
+			c.pop()
+		}
+		c.pop()
+		c.pop()
+	}
+}
+
+func sliceWarnings(c *checker, slice, _ document.Value) {
+	switch slice.Lookup("metadata", "labels", sliceManager).Text() {
+	case "endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io":
+		return
+	}
+	c.push("endpoints")
+	for i, endpoint := range slice.Get("endpoints").Items() {
+		c.pushItem(i)
+		c.push("addresses")
+		for j, address := range endpoint.Get("addresses").Items() {
+			c.pushItem(j)
+			oddIP(c, address, document.Value{})
+			c.pop()
+		}
+		c.pop()
+		c.pop()
+	}
+	c.pop()
+}

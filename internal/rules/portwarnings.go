@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// placedPort is a port of a container, and where it is.
+type placedPort struct {
+	port             document.Value
+	list             string
+	container, index int
+}
+
+func (c *checker) portPlace(p placedPort) string {
+	return c.place("spec", p.list) + "[" + strconv.Itoa(p.container) + "].ports[" + strconv.Itoa(p.index) + "]"
+}
+
+// portKey is what ports must not have in common.
+type portKey struct {
+	number   int64
+	protocol string
+}
+
+func (p placedPort) key() portKey {
+	return portKey{number(p.port.Get("containerPort")), p.port.Get("protocol").Text()}
+}
+
+// portWarnings warns of ports that are there twice, by their numbers or by their names.
+func (c *checker) portWarnings(ports []placedPort) {
+	var byKey map[portKey][]int
+	if len(ports) > fewItems {
+		byKey = make(map[portKey][]int, len(ports))
+	}
+	for i, p := range ports {
+		if c.hasSaidEnough() {
+			return
+		}
+		c.hostIPWithoutPort(p)
+		if byKey == nil {
+			for j, other := range ports[:i] {
+				if other.key() == p.key() {
+					c.samePorts(p, ports[j])
+				}
+			}
+			continue
+		}
+		for _, j := range byKey[p.key()] {
+			if c.hasSaidEnough() {
+				return
+			}
+			c.samePorts(p, ports[j])
+		}
+		byKey[p.key()] = append(byKey[p.key()], i)
+	}
+	c.samePortNames(ports)
+}
+
+func (c *checker) hostIPWithoutPort(p placedPort) {
+	address := p.port.Get("hostIP").Text()
+	if address == "" || number(p.port.Get("hostPort")) != 0 {
+		return
+	}
+	shown := struct {
+		Name                    string
+		HostPort, ContainerPort int64
+		Protocol, HostIP        string
+	}{p.port.Get("name").Text(), 0, p.key().number, p.key().protocol, address}
+	c.say(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPlace(p), shown))
+}
+
+// samePorts says how two ports with the same number differ.
+func (c *checker) samePorts(p, other placedPort) {
+	ip, otherIP := p.port.Get("hostIP").Text(), other.port.Get("hostIP").Text()
+	port, otherPort := number(p.port.Get("hostPort")), number(other.port.Get("hostPort"))
+	word := ""
+	switch {
+	case ip == otherIP && port == otherPort:
+		word = "duplicate"
+	case port == 0 || otherPort == 0:
+		word = "overlapping"
+	case port == otherPort && (ip == "") != (otherIP == ""):
+		word = "dangerously ambiguous"
+	default:
+		return
+	}
+	c.say(c.portPlace(p) + ": " + word + " port definition with " + c.portPlace(other))
+}
+
+func (c *checker) samePortNames(ports []placedPort) {
+	var first map[string]int
+	if len(ports) > fewItems {
+		first = make(map[string]int, len(ports))
+	}
+	for i, p := range ports {
+		name := p.port.Get("name").Text()
+		if name == "" {
+			continue
+		}
+		if c.hasSaidEnough() {
+			return
+		}
+		j, found := first[name]
+		if first == nil {
+			j = slices.IndexFunc(ports[:i], func(other placedPort) bool { return other.port.Get("name").Text() == name })
+			found = j >= 0
+		} else if !found {
+			first[name] = i
+		}
+		if found {
+			other := c.portPlace(ports[j])
+			c.say(fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select ports by name will use %s", c.portPlace(p), name, other, other))
+		}
+	}
+}
