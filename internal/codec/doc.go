@@ -37,6 +37,7 @@
 //	drop.go           what a client can do without; asked.go, the headers that were read before
 //	packed.go         protobuf and CBOR
 //	bodies.go         objects that were sent as protobuf or CBOR
+//	cborsize.go       how long CBOR is at least as JSON
 //	partial.go        objects of which only the metadata is left
 //	render.go         YAML, and JSON for people
 //	members.go        finds members in the text of an object
