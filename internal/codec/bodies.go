@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
@@ -18,6 +19,9 @@ var protobufReader = sync.OnceValue(func() *protobuf.Serializer { return protobu
 
 // ReadProtobuf returns an object as JSON that was sent as protobuf.
 func ReadProtobuf(body []byte) ([]byte, error) {
+	if err := checkWeight(body); err != nil {
+		return nil, fmt.Errorf("the body can't be read as %s: %w", Protobuf, err)
+	}
 	object, gvk, err := protobufReader().Decode(body, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("the body can't be read as %s: %w", Protobuf, err)
@@ -27,8 +31,21 @@ func ReadProtobuf(body []byte) ([]byte, error) {
 	return bytes.TrimSpace(text), err
 }
 
+// checkWeight refuses a body that would take too much memory. What is wrong with its envelope the reader tells.
+func checkWeight(body []byte) error {
+	content, ok := packed.CutEnvelopePrefix(body)
+	envelope := runtime.Unknown{}
+	if !ok || envelope.Unmarshal(content) != nil {
+		return nil
+	}
+	return packed.CheckWeight(packed.Type{APIVersion: envelope.APIVersion, Kind: envelope.Kind}, envelope.Raw)
+}
+
 // ReadCBOR returns an object as JSON that was sent as CBOR.
 func ReadCBOR(body []byte) ([]byte, error) {
+	if size := leastJSON(body); size > document.DefaultMaxBytes {
+		return nil, fmt.Errorf("the body can't be read as %s: it has at least %d bytes as JSON, more than the limit of %d; split it", CBOR, size, document.DefaultMaxBytes)
+	}
 	var read any
 	if err := direct.Unmarshal(body, &read); err != nil {
 		return nil, fmt.Errorf("the body can't be read as %s: %w", CBOR, err)

@@ -39,6 +39,7 @@
 //	asked.go          formats of headers that were read before
 //	packed.go         protobuf and CBOR
 //	bodies.go         objects that were sent as protobuf or CBOR
+//	cborsize.go       how long CBOR is at least as JSON
 //	partial.go        objects of which only the metadata is left
 //	render.go         YAML, and JSON for people
 //	members.go        finds members in the text of an object

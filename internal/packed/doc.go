@@ -30,6 +30,7 @@
 //	object.go     objects in protobuf, with or without managedFields
 //	envelope.go   what is around them in answers, lists and watches
 //	pack.go       objects of any kind, by their apiVersion and kind
+//	weigh.go      how much memory an object takes that was sent
 //	gotypes.go    the Go types of the built-in kinds
 //	cbor.go       CBOR; float.go, its floats
 //	cborobject.go objects in CBOR, with or without managedFields

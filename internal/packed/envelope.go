@@ -21,6 +21,14 @@ const envelopePrefix = "k8s\x00"
 // envelopeEnd is what comes after the object: how it is encoded, which nobody says.
 const envelopeEnd = "\x1a\x00\x22\x00"
 
+// CutEnvelopePrefix returns what comes after that which all protobuf of Kubernetes begins with.
+func CutEnvelopePrefix(answer []byte) (envelope []byte, ok bool) {
+	if len(answer) < len(envelopePrefix) || string(answer[:len(envelopePrefix)]) != envelopePrefix {
+		return nil, false
+	}
+	return answer[len(envelopePrefix):], true
+}
+
 // EnvelopeSize returns how much AppendEnvelope and AppendEnvelopeEnd append, with an object of a size
 // between them.
 func (t Type) EnvelopeSize(object int) int {

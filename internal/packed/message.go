@@ -23,6 +23,7 @@ type Message struct {
 	// fields its own are.
 	names  map[string]*field
 	places map[string]int
+	size   int // of the Go type, in memory
 }
 
 // field is a field of a message.
@@ -91,7 +92,7 @@ func messageOf(t reflect.Type) (*Message, error) {
 	if m := messages[t]; m != nil {
 		return m, nil // perhaps one that is being made: types contain themselves
 	}
-	m := &Message{names: map[string]*field{}, places: map[string]int{}}
+	m := &Message{names: map[string]*field{}, places: map[string]int{}, size: int(t.Size())}
 	messages[t] = m
 	for i := range t.NumField() {
 		f, ok, err := fieldOf(t.Field(i))

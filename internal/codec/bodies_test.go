@@ -1,0 +1,114 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kuberuntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+)
+
+// TestBombs: small bodies that would take hundreds of times their size in memory are refused before they do.
+func TestBombs(t *testing.T) {
+	const count = 1 << 20
+	list := func(item byte) []byte {
+		return append([]byte{0xa1, 0x41, 'x', 0x9a, 0, 0x20, 0, 0}, bytes.Repeat([]byte{item}, 2*count)...)
+	}
+	containers := bytes.Repeat([]byte{0x12, 0}, count)
+	pod := append([]byte{0x12, 0x80, 0x80, 0x80, 0x01}, containers...)
+	hidden := append([]byte{0xfb, 0x07, 0xfc, 0x07}, pod...) // after a group, which nobody reads
+	for name, bomb := range map[string]struct {
+		body []byte
+		read func([]byte) ([]byte, error)
+		want string
+	}{
+		"maps":       {list(0xa0), ReadCBOR, "as JSON, more than the limit"},
+		"lists":      {list(0x80), ReadCBOR, "as JSON, more than the limit"},
+		"numbers":    {list(0x00), ReadCBOR, "as JSON, more than the limit"},
+		"containers": {envelope(t, "v1", "Pod", pod), ReadProtobuf, "bytes of memory"},
+		"hidden":     {envelope(t, "v1", "Pod", hidden), ReadProtobuf, "bytes of memory"},
+		"in a list":  {envelope(t, "v1", "PodList", append([]byte{0x12, 0x85, 0x80, 0x80, 0x01}, pod...)), ReadProtobuf, "bytes of memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _ = ReadProtobuf(envelope(t, "v1", "Pod", nil)) // the Go types are put together once
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := bomb.read(bomb.body)
+			runtime.ReadMemStats(&after)
+			if err == nil || !strings.Contains(err.Error(), bomb.want) {
+				t.Errorf("expected an error with %q, received %v", bomb.want, err)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(bomb.body)) {
+				t.Errorf("%d bytes were refused, and took %d bytes of memory", len(bomb.body), took)
+			}
+		})
+	}
+}
+
+func envelope(t *testing.T, apiVersion, kind string, object []byte) []byte {
+	unknown := kuberuntime.Unknown{TypeMeta: kuberuntime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: object}
+	text, err := unknown.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]byte("k8s\x00"), text...)
+}
+
+// TestLargeBodies: what somebody may have a use for is read, up to the limit.
+func TestLargeBodies(t *testing.T) {
+	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
+	for range 10_000 {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{
+			Name: "app", Image: "nginx", Env: []corev1.EnvVar{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}})
+	}
+	object, err := pod.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadProtobuf(envelope(t, "v1", "Pod", object)); err != nil {
+		t.Error("protobuf:", err)
+	}
+	text, err := direct.Marshal(map[string]any{"data": strings.Repeat("x", 3<<20-20)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCBOR(text); err != nil {
+		t.Error("CBOR:", err)
+	}
+}
+
+// TestLeastJSON: the size is that of the JSON if it has the shortest of all numbers, and never more.
+func TestLeastJSON(t *testing.T) {
+	for text, unknown := range map[string]int{
+		`{}`: 0, `[]`: 0, `""`: 0, `7`: 0, `{"a":{}}`: 0, `[[],[[]],{}]`: 0, `{"a":1,"b":[1,2,"xyz"],"c":{"d":"e"}}`: 0,
+		`[null,true]`: 6, `[123,1.5]`: 4,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		body, err := direct.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size := leastJSON(append([]byte("\xd9\xd9\xf7"), body...)); size != len(text)-unknown {
+			t.Errorf("%s: expected %d, received %d", text, len(text)-unknown, size)
+		}
+	}
+	for text, body := range map[string]string{
+		`["xyz",1]`:      "\x9f\x5f\x41x\x42yz\xff\x01\xff",
+		`{"a":{},"b":1}`: "\xbf\x41a\xbf\xff\x61b\x01\xff",
+	} {
+		if size := leastJSON([]byte(body)); size > len(text) || size < len(text)-1 {
+			t.Errorf("%s without lengths: expected about %d, received %d", text, len(text), size)
+		}
+	}
+	for _, body := range []string{"", "\x5b", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "\x1c", "\xff", "\xbf", "\x9b\xff"} {
+		leastJSON([]byte(body)) // does not panic
+	}
+}
