@@ -56,11 +56,11 @@ func gateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// gatesHelp has a line for each gate.
+// gatesHelp has a line for each gate. Where lines are joined, as in the manual, the semicolons keep them apart.
 func gatesHelp() string {
 	var lines []string
 	for _, g := range allGates {
 		lines = append(lines, fmt.Sprintf("%s (default %v): %s", g.name, g.on, g.about))
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lines, ";\n")
 }

@@ -172,6 +172,9 @@ func TestOnRequest(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go informer.RunWithContext(ctx)
 		cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
+		if len(informer.GetStore().List()) == 0 {
+			t.Errorf("drop %v: the informer has nothing", test.drop)
+		}
 		for _, o := range informer.GetStore().List() {
 			if entries(t, o.(*corev1.ConfigMap)) == 0 != test.drop {
 				t.Errorf("drop %v: the informer has %v", test.drop, o)

@@ -41,7 +41,7 @@ func WithoutManagedFields(config *rest.Config) *rest.Config {
 
 // OnRequest returns a config whose clients see no managedFields in answers to requests whose context says
 // so: see Drop and Informer.
-func OnRequest(config *rest.Config) *rest.Config { return wrapped(config, isDropped) }
+func OnRequest(config *rest.Config) *rest.Config { return wrapped(config, saysDrop) }
 
 func wrapped(config *rest.Config, applies func(context.Context) bool) *rest.Config {
 	config = rest.CopyConfig(config)
@@ -54,7 +54,8 @@ type dropKey struct{}
 // Drop returns a context whose requests do without managedFields, if their client was made with OnRequest.
 func Drop(ctx context.Context) context.Context { return context.WithValue(ctx, dropKey{}, true) }
 
-func isDropped(ctx context.Context) bool {
+// saysDrop reports whether Drop made the context.
+func saysDrop(ctx context.Context) bool {
 	drop, _ := ctx.Value(dropKey{}).(bool)
 	return drop
 }

@@ -1,22 +1,23 @@
-// Package client has client-go's clients do without managedFields, which may be more than half of an object and which
-// most programs throw away.
+// Package client has client-go's clients do without managedFields, which may be more than half of an object and
+// which most programs throw away.
 //
 //	config = client.WithoutManagedFields(config)
 //	clientset, err := kubernetes.NewForConfig(config)
 //
 // All clients that are made of the config (typed, dynamic and metadata clients, informers, the caches of
-// controller-runtime) say in every Accept header that they can do without (KEP-5958). A server that understands sends less.
-// One that does not sends it all, as every released Kubernetes does; then managedFields are taken out of what comes back, before it
-// is decoded: in JSON, CBOR and protobuf, of objects, lists, tables and watches. So programs never see them, whatever the
-// server.
+// controller-runtime) say in every Accept header that they can do without (KEP-5958). A server that understands
+// sends less. One that does not sends it all, as every released Kubernetes does; then managedFields are taken out
+// of what comes back, before it is decoded: in JSON, CBOR and protobuf, of objects, lists, tables and watches. So
+// programs never see them, whatever the server.
 //
-// Who needs them for some requests makes the config with [OnRequest]: only requests whose context says so do without, and
-// informers whose [cache.ListerWatcher] is wrapped by [Informer].
+// Who needs them for some requests makes the config with [OnRequest]: only requests whose context says so do
+// without, see [Drop], and informers whose ListerWatcher is wrapped by [Informer].
 //
 // An object without managedFields can be updated: the server keeps who owned what. It can't be used to
 // extract what a manager applied: [Extract] says so, where client-go returns nothing.
 //
-// The gate ManagedFieldsOptOutClient, which is on, can be switched off by [SetEnabled] or, as those of client-go, by the environment:
+// The gate ManagedFieldsOptOutClient, which is on, can be switched off by [SetEnabled] or, as those of client-go,
+// by the environment:
 //
 //	KUBE_FEATURE_ManagedFieldsOptOutClient=false
 //
@@ -25,7 +26,7 @@
 //	config.go     configs, contexts, the gate
 //	informer.go   informers
 //	extract.go    Extract
-//	transport.go  requests are asked with, and answers are looked through; accept.go, the header
+//	transport.go  requests that ask for less, and answers that are looked through; accept.go, the header
 //	stream.go     watches, frame by frame
 //	json.go, cbor.go, protobuf.go    take managedFields out of an answer
 package client

@@ -10,8 +10,12 @@ import (
 type NoManagedFieldsError struct{ Namespace, Name string }
 
 func (e *NoManagedFieldsError) Error() string {
-	return fmt.Sprintf("client: %s/%s has no managedFields, so that nobody knows what a manager applied; it was read with %s=%s: read it with a client that asks for all",
-		e.Namespace, e.Name, dropParameter, managedFields)
+	name := e.Name
+	if e.Namespace != "" {
+		name = e.Namespace + "/" + name
+	}
+	return fmt.Sprintf("client: %s has no managedFields, so that nobody knows what a manager applied; if it was read with %s=%s, read it with a client that asks for all",
+		name, dropParameter, managedFields)
 }
 
 // Extract returns what a manager applied to an object, with one of client-go's functions for that:

@@ -21,9 +21,10 @@ const (
 	inManaged  = "managedFields"
 )
 
-var errJSON = errors.New("expected JSON")
+var errJSON = errors.New("expected JSON, received what ends too early or lacks a name or a colon")
 
-// stripJSON takes managedFields out of JSON, however it is written.
+// stripJSON takes managedFields out of JSON, whatever space is in it. Names are compared as they are written:
+// no server escapes letters.
 func stripJSON(answer []byte) ([]byte, error) {
 	if !bytes.Contains(answer, []byte(inManaged)) {
 		return answer, nil

@@ -15,11 +15,11 @@ import (
 //	event    { 1: TYPE  2: { 1: k8s 0x00 … } }
 
 const (
-	protobufPrefix  = "k8s\x00"
-	managedFieldsNo = 17
+	protobufPrefix      = "k8s\x00"
+	managedFieldsNumber = 17
 )
 
-var errProtobuf = errors.New("expected protobuf")
+var errProtobuf = errors.New("expected protobuf, received what ends in the middle of a field or has a type that there is not")
 
 // stripProtobuf takes managedFields out of an answer in protobuf.
 func stripProtobuf(answer []byte) ([]byte, error) {
@@ -86,7 +86,7 @@ func stripMetadata(number int, value []byte) ([]byte, error) {
 		return value, nil
 	}
 	return changed(value, func(number int, value []byte) ([]byte, error) {
-		if number == managedFieldsNo {
+		if number == managedFieldsNumber {
 			return nil, nil
 		}
 		return value, nil

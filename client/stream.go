@@ -37,8 +37,8 @@ func (s *stream) Close() error { return s.body.Close() }
 // framesOf returns what reads the frames of a watch without managedFields; nil for answers that are none.
 func framesOf(media string, parameters map[string]string, response *http.Response) func() ([]byte, error) {
 	isWatch := parameters["stream"] == "watch"
-	if query := response.Request; query != nil && !isWatch {
-		watch := query.URL.Query().Get("watch")
+	if request := response.Request; request != nil && !isWatch {
+		watch := request.URL.Query().Get("watch")
 		isWatch = watch == "true" || watch == "1"
 	}
 	switch {

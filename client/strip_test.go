@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -151,6 +152,17 @@ func TestAccept(t *testing.T) {
 	} {
 		if got := withDrop(accept); got != want {
 			t.Errorf("%q: received %q, want %q", accept, got, want)
+		}
+	}
+}
+
+// TestSetEnabled counts more than the environment, either way.
+func TestSetEnabled(t *testing.T) {
+	t.Cleanup(func() { switched.Store(0) })
+	for _, on := range []bool{true, false} {
+		t.Setenv("KUBE_FEATURE_"+Gate, strconv.FormatBool(!on))
+		if SetEnabled(on); Enabled() != on {
+			t.Errorf("it was set to %v, and is %v", on, Enabled())
 		}
 	}
 }

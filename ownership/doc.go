@@ -16,7 +16,8 @@
 // # What holds
 //
 //	a change that changes nothing says so, and doing any change again changes nothing
-//	no field gets lost on the way from one owner to another
+//	no field gets lost on the way from one owner to another, unless the object does not have it at the version of
+//	the new one, which [Move] tells then
 //	what is not about the named managers and fields stays as it is, to the byte
 //
 // # Where to look

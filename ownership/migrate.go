@@ -55,7 +55,8 @@ func (m Migration) check() error {
 	if m.Subresource == AnyEndpoint {
 		return fmt.Errorf("migrate: expected one endpoint for %q to apply to, received any", m.To)
 	}
-	for _, s := range append([]Selector{{m.To, apply.Apply, m.Subresource}}, m.From...) {
+	to := Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource}
+	for _, s := range append([]Selector{to}, m.From...) {
 		switch {
 		case s.Manager == "":
 			return errors.New("migrate: expected the names of the managers that give their fields up, received none")

@@ -49,7 +49,6 @@ const (
 	byKeys                   // [key=value]
 	byValue                  // [=value]
 	byIndex                  // [0]
-
 )
 
 // writtenKey is a key with its value as it was written.

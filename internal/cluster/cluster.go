@@ -23,7 +23,7 @@ type Cluster struct {
 	kinds  func(ctx context.Context) ([]Kind, error)
 
 	mu         sync.Mutex
-	topologies map[string]*schema.Schema // by group and version
+	topologies map[string]*schema.Schema // by the paths of their OpenAPI
 }
 
 // Open prepares to ask a server. Nothing is sent yet.

@@ -56,7 +56,7 @@ func (c *Cluster) KindOf(ctx context.Context, apiVersion, kind string) (Kind, er
 			return k, nil
 		}
 	}
-	return Kind{}, fmt.Errorf("the server does not have the kind %s at %s", kind, apiVersion)
+	return Kind{}, fmt.Errorf("the server does not have the kind %s at %s; kubectl api-resources lists those that it has", kind, apiVersion)
 }
 
 // FindKind finds a kind by what people call it: deployments, deployment, deploy, deployments.apps or
@@ -71,7 +71,7 @@ func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Kind{}, fmt.Errorf("the server does not have the kind %q", name)
+	return Kind{}, fmt.Errorf("the server does not have the kind %q; kubectl api-resources lists those that it has", name)
 }
 
 func (k Kind) isCalled(name string) bool {
