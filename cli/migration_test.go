@@ -144,3 +144,13 @@ func TestMigrationReport(t *testing.T) {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
+
+// TestMigrationReportOfKind: a kind that can't be listed is in no namespace.
+func TestMigrationReportOfKind(t *testing.T) {
+	var text strings.Builder
+	kind := cluster.Kind{Version: "v1", Name: "ConfigMap", Resource: "configmaps", Singular: "configmap", Namespaced: true}
+	result{target: target{kind: kind}, err: errors.New("forbidden")}.print(&text, "ci")
+	if got, want := text.String(), "configmap: failed: forbidden\n"; got != want {
+		t.Errorf("received %q, want %q", got, want)
+	}
+}

@@ -114,7 +114,7 @@ func (m *migrationReport) summary() string {
 // print tells people about an object: exactly which fields move if nothing is written.
 func (r result) print(w io.Writer, to string) {
 	place := r.target.String()
-	if r.target.kind.Namespaced {
+	if r.target.kind.Namespaced && r.target.namespace != "" { // there is none if a whole kind fails
 		place += " in " + r.target.namespace
 	}
 	if r.err != nil {

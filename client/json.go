@@ -158,10 +158,17 @@ func (s *jsonStripper) space() {
 	}
 }
 
-// skip goes past a value.
+// skip goes past a value. That there is none is an error: who goes on would never come to the end.
 func (s *jsonStripper) skip() {
 	s.space()
-	depth, start := 0, s.at
+	start := s.at
+	if s.scan(); s.at == start || s.at > len(s.text) {
+		s.fail()
+	}
+}
+
+func (s *jsonStripper) scan() {
+	depth := 0
 	for ; s.at < len(s.text); s.at++ {
 		switch s.text[s.at] {
 		case '"':
@@ -186,7 +193,7 @@ func (s *jsonStripper) skip() {
 			return
 		}
 	}
-	if depth > 0 || s.at == start {
+	if depth > 0 {
 		s.fail()
 	}
 }

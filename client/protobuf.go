@@ -19,6 +19,9 @@ const (
 	managedFieldsNumber = 17
 )
 
+// namesOnly are the kinds of discovery whose first field is a name where all others have their metadata.
+var namesOnly = map[string]bool{"APIVersions": true, "APIGroup": true, "APIGroupList": true, "APIResourceList": true}
+
 var errProtobuf = errors.New("expected protobuf, received what ends in the middle of a field or has a type that there is not")
 
 // stripProtobuf takes managedFields out of an answer in protobuf.
@@ -27,15 +30,18 @@ func stripProtobuf(answer []byte) ([]byte, error) {
 	if !ok {
 		return answer, nil // discovery and such have no prefix, and no objects
 	}
-	isList := false
+	isList, hasObjects := false, true
 	short, err := changed(body, func(number int, value []byte) ([]byte, error) {
 		switch number {
 		case 1:
 			kind, err := kindOf(value)
-			isList = strings.HasSuffix(kind, "List")
+			isList, hasObjects = strings.HasSuffix(kind, "List"), !namesOnly[kind]
 			return value, err
 		case 2:
-			if isList {
+			switch {
+			case !hasObjects:
+				return value, nil
+			case isList:
 				return changed(value, stripItem)
 			}
 			return changed(value, stripMetadata)

@@ -45,7 +45,8 @@ func TestStripJSON(t *testing.T) {
 			t.Errorf("%s: received %s, want %s: %v", text, got, want, err)
 		}
 	}
-	for _, text := range []string{`{"managedFields"`, `{"metadata":{"managedFields":[}`, `{"metadata":{"managedFields"`, `{"managedFields" 1}`} {
+	for _, text := range []string{`{"managedFields"`, `{"metadata":{"managedFields":[}`, `{"metadata":{"managedFields"`, `{"managedFields" 1}`,
+		`{"items":[}managedFields`, `{"rows":[:managedFields`, `{"items":[,,managedFields`, `{"managedFields":}`, `{"managedFields\`, `{"managedFields":"\`} {
 		if got, err := stripJSON([]byte(text)); err == nil {
 			t.Errorf("%s is no JSON, but: %s", text, got)
 		}
@@ -59,6 +60,7 @@ func FuzzStripJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var want any
 		if json.Unmarshal([]byte(text), &want) != nil || strings.Contains(text, `\u`) {
+			_, _ = stripJSON([]byte(text + "managedFields")) // it ends, and does not panic
 			t.Skip("no JSON, or names that are written otherwise")
 		}
 		stripObject(want)
@@ -115,6 +117,29 @@ func TestStripAnswers(t *testing.T) {
 			if err != nil || !equality.Semantic.DeepEqual(got, test.short) {
 				t.Errorf("%s: received %+v, want %+v: %v", media, got, test.short, err)
 			}
+		}
+	}
+}
+
+// TestStripDiscovery: what is no object stays as it is, although a name is where others have their metadata.
+func TestStripDiscovery(t *testing.T) {
+	kinds := runtime.NewScheme()
+	version := schema.GroupVersion{Version: "v1"}
+	group := metav1.APIGroup{Name: "apps", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "apps/v1", Version: "v1"}}}
+	for kind, o := range map[string]runtime.Object{
+		"APIVersions":     &metav1.APIVersions{Versions: []string{"v1"}},
+		"APIGroup":        &group,
+		"APIGroupList":    &metav1.APIGroupList{Groups: []metav1.APIGroup{group}},
+		"APIResourceList": &metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "pods", Kind: "Pod", Verbs: metav1.Verbs{"get"}}}},
+	} {
+		kinds.AddKnownTypes(version, o)
+		o.GetObjectKind().SetGroupVersionKind(version.WithKind(kind))
+		var answer bytes.Buffer
+		if err := protobuf.NewSerializer(kinds, kinds).Encode(o, &answer); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := stripProtobuf(answer.Bytes()); err != nil || !bytes.Equal(got, answer.Bytes()) {
+			t.Errorf("%s: received %q, want %q: %v", kind, got, answer.Bytes(), err)
 		}
 	}
 }

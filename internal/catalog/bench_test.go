@@ -50,7 +50,9 @@ func BenchmarkKept(b *testing.B) {
 			if form != mediaJSON {
 				write = writeOpenAPI2Proto
 			}
-			if _, err := e.page(form, func() (*page, error) { return newPage(form, func(w io.Writer) error { return write(w, e.kinds, true) }) }); err != nil {
+			if _, err := e.page(form, func() (*page, error) {
+				return newPage(form, func(w io.Writer) error { return write(w, e.kinds, true) })
+			}); err != nil {
 				b.Fatal(err)
 			}
 		}

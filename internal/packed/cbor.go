@@ -3,6 +3,7 @@ package packed
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"math"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -135,13 +136,14 @@ func appendHead(dst []byte, major byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, major|27), n)
 }
 
-// appendNumber appends an integer, or a float if it has a fraction or does not fit.
+// appendNumber appends an integer, or a float if it has a fraction or does not fit. Of what no float is as large as it
+// appends the largest: Kubernetes reads no infinity, nor a list that has one in it.
 func appendNumber(dst []byte, v document.Value) []byte {
 	i, ok := v.Int64()
 	switch {
 	case !ok:
 		f, _ := v.Float64()
-		return appendFloat(dst, f)
+		return appendFloat(dst, min(max(f, -math.MaxFloat64), math.MaxFloat64))
 	case i < 0:
 		return appendHead(dst, cborNeg, uint64(-(i + 1)))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
@@ -109,6 +110,30 @@ func TestFloats(t *testing.T) {
 		check(math.Ldexp(float64(random.IntN(4096)), random.IntN(60)-40))
 		if f := math.Float64frombits(random.Uint64()); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			check(f)
+		}
+	}
+}
+
+// TestCBORHugeNumbers: what JSON has and no float is as large as can be read, and so can what is around it.
+func TestCBORHugeNumbers(t *testing.T) {
+	for text, want := range map[string]float64{
+		"1e400": math.MaxFloat64, "-1e400": -math.MaxFloat64, "1" + strings.Repeat("0", 400): math.MaxFloat64, "1e-400": 0,
+	} {
+		v, err := document.ParseJSON([]byte(`{"apiVersion":"apps/v1","kind":"ControllerRevision","data":{"x":` + text + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := CBOR(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read map[string]any
+		if err := direct.Unmarshal(o.Append(nil, true, false), &read); err != nil {
+			t.Errorf("%.10s: %v", text, err)
+			continue
+		}
+		if got := read["data"].(map[string]any)["x"]; got != want {
+			t.Errorf("%.10s: received %v, want %v", text, got, want)
 		}
 	}
 }
