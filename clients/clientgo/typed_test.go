@@ -323,9 +323,6 @@ func names(list *corev1.ConfigMapList) []string {
 
 // TestProtobuf speaks the wire form that Kubernetes' own components prefer.
 func TestProtobuf(t *testing.T) {
-	if target.Implementation() == target.Cadastre {
-		t.Skip("Cadastre reads protobuf, and answers in JSON and YAML")
-	}
 	t.Parallel()
 	config := target.Config(t)
 	config.ContentType = "application/vnd.kubernetes.protobuf"
