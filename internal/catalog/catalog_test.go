@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/cadastre/cadastre/internal/codec"
 	"github.com/cadastre/cadastre/internal/kinds"
 )
 
@@ -187,7 +188,7 @@ func TestPacked(t *testing.T) {
 		t.Error("a small document is packed")
 	}
 	for header, want := range map[string]bool{"gzip": true, "deflate, gzip;q=0.5": true, "*": true, "": false, "gzip;q=0": false, "gzip; q=0.0": false, "br": false} {
-		if acceptsGzip(header) != want {
+		if codec.AcceptsGzip(header) != want {
 			t.Errorf("%q: %v", header, !want)
 		}
 	}

@@ -55,19 +55,3 @@ func wantsAggregated(parameters map[string]string) bool {
 }
 
 func anyParameters(map[string]string) bool { return true }
-
-// acceptsGzip reports whether an Accept-Encoding header allows gzip.
-func acceptsGzip(header string) bool {
-	for clause := range strings.SplitSeq(header, ",") {
-		coding, quality, _ := strings.Cut(strings.TrimSpace(clause), ";")
-		if coding = strings.TrimSpace(coding); coding != "gzip" && coding != "*" {
-			continue
-		}
-		switch strings.ReplaceAll(quality, " ", "") {
-		case "q=0", "q=0.0", "q=0.00", "q=0.000":
-			return false
-		}
-		return true
-	}
-	return false
-}

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/cadastre/cadastre/internal/codec"
 )
 
 // page is a document that is ready to be sent. What is big is kept packed: hardly a client wants it
@@ -81,7 +83,7 @@ func (p *page) send(w http.ResponseWriter, r *http.Request) {
 	content := p.plain
 	if content == nil {
 		h.Add("Vary", "Accept-Encoding")
-		if acceptsGzip(r.Header.Get("Accept-Encoding")) {
+		if codec.AcceptsGzip(r.Header.Get("Accept-Encoding")) {
 			h.Set("Content-Encoding", "gzip")
 			content = p.packed
 		} else {

@@ -3,10 +3,11 @@ package server
 import (
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/cadastre/cadastre/internal/codec"
 )
 
 // smallestCompressed is how large an answer must be to be compressed. As in Kubernetes, it is done as fast as can be.
@@ -23,7 +24,7 @@ var compressors = sync.Pool{New: func() any {
 // bodyWriter returns where the body of an answer goes that has at least so many bytes: compressed if it is large
 // and the client takes that. It must be closed.
 func (q *request) bodyWriter(size int) io.WriteCloser {
-	if size < smallestCompressed || !takesGzip(q.r.Header.Get("Accept-Encoding")) {
+	if size < smallestCompressed || !codec.AcceptsGzip(q.r.Header.Get("Accept-Encoding")) {
 		return plainBody{&q.w}
 	}
 	h := q.w.Header()
@@ -33,15 +34,6 @@ func (q *request) bodyWriter(size int) io.WriteCloser {
 	w := compressors.Get().(*gzip.Writer)
 	w.Reset(&q.w)
 	return compressedBody{w}
-}
-
-func takesGzip(accepted string) bool {
-	for coding := range strings.SplitSeq(accepted, ",") {
-		if strings.TrimSpace(coding) == "gzip" {
-			return true
-		}
-	}
-	return false
 }
 
 type plainBody struct{ http.ResponseWriter }
