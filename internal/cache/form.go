@@ -124,8 +124,13 @@ func (o *Object) Parsed() (apply.Object, error) {
 	return v.(apply.Object), nil
 }
 
+// document returns the object as clients see it: with its revision.
+func (o *Object) document() (document.Value, error) {
+	return document.ParseJSONLimited(o.AppendJSON(nil), document.Limits{MaxBytes: -1})
+}
+
 var inProtobuf = NewForm(func(o *Object) (any, int, error) {
-	doc, err := document.ParseJSONLimited(o.AppendJSON(nil), document.Limits{MaxBytes: -1})
+	doc, err := o.document()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -143,7 +148,7 @@ func (o *Object) Protobuf() (packed.Object, error) {
 }
 
 var inCBOR = NewForm(func(o *Object) (any, int, error) {
-	doc, err := document.ParseJSONLimited(o.AppendJSON(nil), document.Limits{MaxBytes: -1})
+	doc, err := o.document()
 	if err != nil {
 		return nil, 0, err
 	}

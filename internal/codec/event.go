@@ -74,7 +74,7 @@ func (e *Events) AppendError(dst []byte, err error) ([]byte, error) {
 	e.told = true
 	if e.view.isPacked() {
 		whole := Events{view: View{Format: Format{Media: e.view.Media}}}
-		return whole.appendPacked(dst, "ERROR", jsonText(appendStatus(nil, &status)))
+		return whole.appendPacked(dst, "ERROR", Text(appendStatus(nil, &status)))
 	}
 	dst = appendFrame(dst, "ERROR")
 	dst = appendStatus(dst, &status)

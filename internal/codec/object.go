@@ -23,6 +23,15 @@ type Documented interface {
 	Document() document.Value
 }
 
+// Text is an Object that is JSON already.
+type Text []byte
+
+// AppendJSON appends the text.
+func (t Text) AppendJSON(dst []byte) []byte { return append(dst, t...) }
+
+// JSONSize returns how long it is.
+func (t Text) JSONSize() int { return len(t) }
+
 // Packer is an Object that has itself in binary encodings.
 type Packer interface {
 	Protobuf() (packed.Object, error)

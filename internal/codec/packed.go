@@ -161,9 +161,3 @@ func (e *Events) appendPacked(dst []byte, event string, o Object) ([]byte, error
 	dst = packed.AppendEventHead(dst, event, p.Type().EnvelopeSize(p.Size(v.Drop)))
 	return p.AppendAnswer(dst, v.Drop), nil
 }
-
-// jsonText is an object that is JSON already.
-type jsonText []byte
-
-func (t jsonText) AppendJSON(dst []byte) []byte { return append(dst, t...) }
-func (t jsonText) JSONSize() int                { return len(t) }

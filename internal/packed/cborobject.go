@@ -57,11 +57,6 @@ func (o *CBORObject) appendMetadataOf(dst []byte, metadata document.Value) []byt
 // Memory returns about how much memory the object takes.
 func (o *CBORObject) Memory() int { return cap(o.before) + 192 }
 
-// Size returns about how much Append appends.
-func (o *CBORObject) Size() int {
-	return len(o.before) + len(o.metadata) + len(o.after) + len(o.is.APIVersion) + len(o.is.Kind) + 32
-}
-
 // Append appends the object, with its managedFields or without. In lists of built-in kinds objects have no
 // type.
 func (o *CBORObject) Append(dst []byte, typed, drop bool) []byte {

@@ -34,16 +34,10 @@ func (q *request) review() error {
 		return err
 	}
 	return withBuffer(func(b []byte) ([]byte, error) {
-		b, err := codec.AppendObject(b, view, text(answer))
+		b, err := codec.AppendObject(b, view, codec.Text(answer))
 		if err != nil {
 			return b, err
 		}
 		return b, q.send(http.StatusCreated, view.ContentType(), b)
 	})
 }
-
-// text is an answer that is JSON already.
-type text []byte
-
-func (t text) AppendJSON(dst []byte) []byte { return append(dst, t...) }
-func (t text) JSONSize() int                { return len(t) }
