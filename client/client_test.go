@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,5 +217,33 @@ func TestExtract(t *testing.T) {
 	_, err = client.Extract(deployments(client.WithoutManagedFields(config)), "me", appsac.ExtractDeployment)
 	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || none.Name != "web" {
 		t.Errorf("received %v", err)
+	}
+}
+
+// seen is what a server is asked.
+type seen struct {
+	next    http.RoundTripper
+	accepts []string
+}
+
+func (s *seen) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.accepts = append(s.accepts, r.Header.Get("Accept"))
+	return s.next.RoundTrip(r)
+}
+
+// TestAsks tells the server what it can do without, so that it need not be sent and taken out again.
+func TestAsks(t *testing.T) {
+	config := start(t, true)
+	var asked seen
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		asked.next = next
+		return &asked
+	})
+	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(config)).CoreV1().ConfigMaps("default")
+	if _, err := maps.List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(asked.accepts) != 1 || !strings.Contains(asked.accepts[0], ";drop=metadata.managedFields") {
+		t.Errorf("the server was asked for %q", asked.accepts)
 	}
 }
