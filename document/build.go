@@ -83,15 +83,35 @@ func NewMap(fields ...Field) Value {
 	if len(members) == 0 {
 		return Value{d: &emptyMap}
 	}
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return Value{d: &doc{kind: Map, members: sortMembers(members)}}
+}
+
+// sortMembers puts fields in order; of those with the same name the last stays.
+func sortMembers(fields []member) []member {
+	if areInOrder(fields) {
+		return fields
+	}
+	slices.SortStableFunc(fields, byName)
 	last := 0
-	for i := 1; i < len(members); i++ {
-		if members[i].name != members[last].name {
+	for i := 1; i < len(fields); i++ {
+		if fields[i].name != fields[last].name {
 			last++
 		}
-		members[last] = members[i]
+		fields[last] = fields[i]
 	}
-	return Value{d: &doc{kind: Map, members: members[:last+1]}}
+	return fields[:last+1]
+}
+
+func byName(a, b member) int { return strings.Compare(a.name, b.name) }
+
+// areInOrder reports whether each field's name comes after that of the one before.
+func areInOrder(fields []member) bool {
+	for i := 1; i < len(fields); i++ {
+		if fields[i-1].name >= fields[i].name {
+			return false
+		}
+	}
+	return true
 }
 
 // With returns a copy of a map in which the named field has the given value; an

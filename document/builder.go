@@ -15,7 +15,12 @@ type Builder struct {
 	high    int      // how much of the stack has been used
 	members []member // free memory for finished containers
 	docs    []doc    // free memory for the containers themselves
+	made    int      // how many docs were made the last time
 }
+
+// maxDocs is how many containers there is memory made for at once, at most: whoever keeps
+// one of them keeps it all.
+const maxDocs = 64
 
 // Mark starts a container.
 func (b *Builder) Mark() int { return len(b.stack) }
@@ -82,7 +87,7 @@ func (b *Builder) Reset() {
 	if cap(b.stack) > maxScratch/64 {
 		b.stack = nil
 	}
-	b.members, b.docs, b.high = nil, nil, 0
+	b.members, b.docs, b.high, b.made = nil, nil, 0, 0
 }
 
 // Map finishes the container at mark as a map.
@@ -91,6 +96,13 @@ func (b *Builder) Map(mark int) Value {
 		return Value{d: &emptyMap}
 	}
 	return b.finish(Map, mark)
+}
+
+// SortedMap finishes the container at mark as a map whose fields may have come in any
+// order; of fields with the same name the last stays.
+func (b *Builder) SortedMap(mark int) Value {
+	b.stack = b.stack[:mark+len(sortMembers(b.stack[mark:]))]
+	return b.Map(mark)
 }
 
 // List finishes the container at mark as a list.
@@ -103,7 +115,8 @@ func (b *Builder) List(mark int) Value {
 
 func (b *Builder) finish(kind Kind, mark int) Value {
 	if len(b.docs) == 0 {
-		b.docs = make([]doc, 4)
+		b.made = min(2*b.made+4, maxDocs)
+		b.docs = make([]doc, b.made)
 	}
 	d := &b.docs[0]
 	b.docs = b.docs[1:]
@@ -115,7 +128,7 @@ func (b *Builder) finish(kind Kind, mark int) Value {
 func (b *Builder) settle(mark int) []member {
 	count := len(b.stack) - mark
 	if len(b.members) < count {
-		b.members = make([]member, max(count, 16))
+		b.members = make([]member, max(count, 16, 2*b.made))
 	}
 	members := b.members[:count:count]
 	b.members = b.members[count:]
