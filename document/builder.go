@@ -12,15 +12,10 @@ package document
 // Containers may be built inside each other. The zero Builder is ready to use.
 type Builder struct {
 	stack   []member
-	high    int      // how much of the stack has been used
-	members []member // free memory for finished containers
-	docs    []doc    // free memory for the containers themselves
-	made    int      // how many docs were made the last time
+	high    int           // how much of the stack has been used
+	members arena[member] // of finished containers
+	docs    arena[doc]    // the containers themselves
 }
-
-// maxDocs is how many containers there is memory made for at once, at most: whoever keeps
-// one of them keeps it all.
-const maxDocs = 64
 
 // Mark starts a container.
 func (b *Builder) Mark() int { return len(b.stack) }
@@ -82,12 +77,31 @@ func (b *Builder) ListIf(differs bool, mark int, from Value) Value {
 // Reset makes the builder ready for other documents, and keeps nothing of those that it has
 // built: what is left of the memory that it made for them goes with them.
 func (b *Builder) Reset() {
+	b.empty()
+	b.members, b.docs = arena[member]{}, arena[doc]{}
+}
+
+// Recycle is Reset for when nothing that was built is needed any more, nor anything that was
+// made of its parts: the memory is used again, so that it would show parts of other documents.
+func (b *Builder) Recycle() {
+	b.empty()
+	b.members.recycle(maxKept)
+	b.docs.recycle(maxKept)
+}
+
+const (
+	maxKept  = maxScratch / 64 // of memory that is used again
+	maxChunk = 64              // of memory that goes with what is built
+)
+
+// empty gives up what is not finished.
+func (b *Builder) empty() {
 	b.pop(0)
 	clear(b.stack[:b.high])
-	if cap(b.stack) > maxScratch/64 {
+	if cap(b.stack) > maxKept {
 		b.stack = nil
 	}
-	b.members, b.docs, b.high, b.made = nil, nil, 0, 0
+	b.high = 0
 }
 
 // Map finishes the container at mark as a map.
@@ -101,7 +115,7 @@ func (b *Builder) Map(mark int) Value {
 // SortedMap finishes the container at mark as a map whose fields may have come in any
 // order; of fields with the same name the last stays.
 func (b *Builder) SortedMap(mark int) Value {
-	b.stack = b.stack[:mark+len(sortMembers(b.stack[mark:]))]
+	b.pop(mark + len(sortMembers(b.stack[mark:])))
 	return b.Map(mark)
 }
 
@@ -114,24 +128,14 @@ func (b *Builder) List(mark int) Value {
 }
 
 func (b *Builder) finish(kind Kind, mark int) Value {
-	if len(b.docs) == 0 {
-		b.made = min(2*b.made+4, maxDocs)
-		b.docs = make([]doc, b.made)
-	}
-	d := &b.docs[0]
-	b.docs = b.docs[1:]
+	d := &b.docs.take(1, maxChunk)[0]
 	d.kind, d.members = kind, b.settle(mark)
 	return Value{d: d}
 }
 
 // settle moves what is on the stack from mark on to its final place.
 func (b *Builder) settle(mark int) []member {
-	count := len(b.stack) - mark
-	if len(b.members) < count {
-		b.members = make([]member, max(count, 16, 2*b.made))
-	}
-	members := b.members[:count:count]
-	b.members = b.members[count:]
+	members := b.members.take(len(b.stack)-mark, 4*maxChunk)
 	copy(members, b.stack[mark:])
 	b.pop(mark)
 	return members

@@ -14,12 +14,13 @@ import (
 // JSON merge patch. If there is nothing to change, the patch is an empty map. Errors are of
 // type [*Error].
 func Diff(original, modified document.Value, t *Type) (document.Value, error) {
-	return diffRoot(t, versions{original, original, modified})
-}
-
-func diffRoot(t *Type, v versions) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()
+	return d.diffRoot(t, versions{original, original, modified})
+}
+
+// diffRoot makes the patch of an object; it is an empty map if there is nothing to change.
+func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
 	patch, err := d.diffMap(t, false, v)
 	if err == nil && patch.IsAbsent() {
 		patch = document.NewMap()

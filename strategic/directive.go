@@ -51,12 +51,15 @@ func isDirective(name string) bool {
 // start with a dollar sign.
 func readDirectives(patch document.Value) (directives, error) {
 	var d directives
-	first, _ := patch.Find("$")
-	for i := first; i < patch.Len(); i++ {
-		name, value := patch.Field(i)
-		if name[0] != '$' {
+	for i := 0; i < patch.Len(); i++ {
+		name := patch.Name(i)
+		if name == "" || name[0] < '$' {
+			continue
+		}
+		if name[0] > '$' {
 			break
 		}
+		value := patch.At(i)
 		if err := d.read(name, value); err != nil {
 			return d, underField(err, name)
 		}
@@ -163,36 +166,36 @@ type touch struct {
 	value, order, remove document.Value
 }
 
-func (c *touched) step() (touch, bool) {
+func (c *touched) step() (t touch, ok bool) {
 	for c.next < c.patch.Len() && isDirective(c.patch.Name(c.next)) {
 		c.next++
 	}
-	var t touch
-	ok := false
-	consider := func(name string) {
-		if !ok || name < t.name {
-			t.name, ok = name, true
+	if c.next < c.patch.Len() {
+		t.name, t.value = c.patch.Field(c.next)
+		ok = true
+	}
+	if len(c.orders)+len(c.removes) > 0 {
+		return c.stepDirected(t, ok), true
+	}
+	c.next++
+	return t, ok
+}
+
+// stepDirected is step while there are directives about lists left. It is given the next field
+// that the patch has, if it has any.
+func (c *touched) stepDirected(t touch, has bool) touch {
+	for _, directives := range [...][]listDirective{c.orders, c.removes} {
+		if len(directives) > 0 && (!has || directives[0].name < t.name) {
+			t = touch{name: directives[0].name}
+			has = true
 		}
 	}
-	if c.next < c.patch.Len() {
-		consider(c.patch.Name(c.next))
-	}
-	if len(c.orders) > 0 {
-		consider(c.orders[0].name)
-	}
-	if len(c.removes) > 0 {
-		consider(c.removes[0].name)
-	}
-	if !ok {
-		return t, false
-	}
-	if c.next < c.patch.Len() && c.patch.Name(c.next) == t.name {
-		t.value = c.patch.At(c.next)
+	if !t.value.IsAbsent() {
 		c.next++
 	}
 	t.order, c.orders = takeDirective(c.orders, t.name)
 	t.remove, c.removes = takeDirective(c.removes, t.name)
-	return t, true
+	return t
 }
 
 // takeDirective returns the list of the first directive if it is about the named field, and

@@ -11,14 +11,18 @@ import (
 // nothing returns the object itself. Neither the patch's directives nor its nulls get into the
 // result. Null is a patch that says nothing. Errors are of type [*Error].
 func Merge(object, patch document.Value, t *Type) (document.Value, error) {
+	m := newMerger()
+	defer m.free()
+	return m.merge(t, object, patch)
+}
+
+func (m *merger) merge(t *Type, object, patch document.Value) (document.Value, error) {
 	if patch.IsNull() {
 		return object, nil
 	}
 	if patch.Kind() != document.Map {
 		return document.Value{}, malformed("a map", describe(patch), "")
 	}
-	m := newMerger()
-	defer m.free()
 	return m.mergeMap(t, object, patch)
 }
 
@@ -58,7 +62,7 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d directives
 		touch, ok := fields.step()
 		place, found := object.Len(), false
 		if ok {
-			place, found = object.Find(touch.name)
+			place, found = findFrom(object, next, touch.name)
 		}
 		changed = m.keep(object, next, place, &d.retain) || changed
 		if !ok {
@@ -80,6 +84,14 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d directives
 		changed = changed || !document.Same(old, value)
 		m.build.Push(touch.name, value)
 	}
+}
+
+// findFrom is Find for a field that is not among the first so many, and often just after them.
+func findFrom(object document.Value, next int, name string) (place int, found bool) {
+	if next < object.Len() && object.Name(next) == name {
+		return next, true
+	}
+	return object.Find(name)
 }
 
 // keep keeps the object's fields from one number up to another, save those that are not

@@ -13,6 +13,8 @@ type scratch struct {
 	slots  []uint32
 	done   []bool
 	places []int
+	values []document.Value
+	named  []namedItem
 }
 
 // merger is one merge, differ the making of one patch.
@@ -43,13 +45,27 @@ func (d *differ) free() {
 // maxKept is how many identities there is memory for between uses.
 const maxKept = 1024
 
+// reset makes the memory free, but for what was built.
 func (s *scratch) reset() {
 	s.build.Reset()
+	s.clear()
+}
+
+// recycle is reset for when nobody has what was built any more.
+func (s *scratch) recycle() {
+	s.build.Recycle()
+	s.clear()
+}
+
+func (s *scratch) clear() {
 	if cap(s.ids) > maxKept {
-		s.ids, s.slots, s.done, s.places = nil, nil, nil, nil
+		*s = scratch{build: s.build}
 	}
-	clear(s.ids) // they keep texts alive
+	clear(s.ids) // these keep documents alive
+	clear(s.values)
+	clear(s.named)
 	s.ids, s.slots, s.done, s.places = s.ids[:0], s.slots[:0], s.done[:0], s.places[:0]
+	s.values, s.named = s.values[:0], s.named[:0]
 }
 
 // room returns zeroed memory for so many elements, until the scratch memory is reset.
