@@ -88,30 +88,27 @@ func NewMap(fields ...Field) Value {
 
 // sortMembers puts fields in order; of those with the same name the last stays.
 func sortMembers(fields []member) []member {
-	if areInOrder(fields) {
-		return fields
+	if len(fields) <= fewFields {
+		insertInOrder(fields)
+	} else {
+		slices.SortStableFunc(fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	}
-	slices.SortStableFunc(fields, byName)
-	last := 0
-	for i := 1; i < len(fields); i++ {
-		if fields[i].name != fields[last].name {
-			last++
+	kept := fields[:0]
+	for i := range fields {
+		if i+1 == len(fields) || fields[i].name != fields[i+1].name {
+			kept = append(kept, fields[i])
 		}
-		fields[last] = fields[i]
 	}
-	return fields[:last+1]
+	return kept
 }
 
-func byName(a, b member) int { return strings.Compare(a.name, b.name) }
-
-// areInOrder reports whether each field's name comes after that of the one before.
-func areInOrder(fields []member) bool {
+// insertInOrder sorts a few fields, most of which are in order already.
+func insertInOrder(fields []member) {
 	for i := 1; i < len(fields); i++ {
-		if fields[i-1].name >= fields[i].name {
-			return false
+		for k := i; k > 0 && fields[k].name < fields[k-1].name; k-- {
+			fields[k], fields[k-1] = fields[k-1], fields[k]
 		}
 	}
-	return true
 }
 
 // With returns a copy of a map in which the named field has the given value; an

@@ -85,20 +85,18 @@ func (b *Builder) Reset() {
 // made of its parts: the memory is used again, so that it would show parts of other documents.
 func (b *Builder) Recycle() {
 	b.empty()
-	b.members.recycle(maxKept)
-	b.docs.recycle(maxKept)
+	b.members.recycle(maxScratch / 2)
+	b.docs.recycle(maxScratch / 8)
 }
 
-const (
-	maxKept  = maxScratch / 64 // of memory that is used again
-	maxChunk = 64              // of memory that goes with what is built
-)
+// maxChunk is how many containers there is memory made for at once.
+const maxChunk = 64
 
 // empty gives up what is not finished.
 func (b *Builder) empty() {
 	b.pop(0)
 	clear(b.stack[:b.high])
-	if cap(b.stack) > maxKept {
+	if cap(b.stack) > maxScratch/64 {
 		b.stack = nil
 	}
 	b.high = 0

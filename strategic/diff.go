@@ -76,10 +76,13 @@ func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 		return nil
 	}
 	mark := d.build.Mark()
-	if err := d.diffWanted(t, v); err != nil {
+	found, err := d.diffWanted(t, v)
+	if err != nil {
 		return err
 	}
-	d.diffUnwanted(v)
+	if found < v.current.Len() { // otherwise all that is there is wanted
+		d.diffUnwanted(v)
+	}
 	if retain && (d.build.Pushed(mark) > 0 || hasOthers(v.current, v.modified)) {
 		if names := presentNames(v.modified); names.Len() > 0 {
 			d.build.Push(retainDirective, names)
@@ -88,14 +91,17 @@ func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	return nil
 }
 
-// diffWanted sets what the author wants and is not there.
-func (d *differ) diffWanted(t *Type, v versions) error {
+// diffWanted sets what the author wants and is not there. It returns how many fields are
+// wanted and there.
+func (d *differ) diffWanted(t *Type, v versions) (found int, err error) {
 	twoWay := v.twoWay()
-	currents, originals := finder(v.current), finder(v.original)
-	wanted := finder(v.modified)
+	currents, originals, wanted := finder(v.current), finder(v.original), finder(v.modified)
 	for i := range wanted.end {
 		name, modified := v.modified.Field(i)
 		part := versions{current: currents.find(name), modified: modified}
+		if !part.current.IsAbsent() {
+			found++
+		}
 		if haveSameText(part.current, modified) {
 			continue
 		}
@@ -108,11 +114,11 @@ func (d *differ) diffWanted(t *Type, v versions) error {
 			}
 			continue
 		}
-		if err := d.diffField(t.field(name), name, part); err != nil {
-			return underField(err, name)
+		if err := d.diffField(t, name, part); err != nil {
+			return found, underField(err, name)
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // diffUnwanted removes what the author no longer wants and is there.
@@ -161,19 +167,30 @@ func presentNames(v document.Value) document.Value {
 }
 
 // diffField makes the patch of a field that the author wants.
-func (d *differ) diffField(f *field, name string, v versions) error {
-	kind := v.modified.Kind()
-	switch {
-	case kind == v.current.Kind() && kind == document.Map && !f.replace:
-		sub, err := d.diffMap(f.typ, f.retainKeys, v)
-		if err == nil && sub.Len() > 0 {
-			d.build.Push(name, sub)
+func (d *differ) diffField(t *Type, name string, v versions) error {
+	if kind := v.modified.Kind(); kind == v.current.Kind() {
+		switch kind {
+		case document.Map:
+			if f := t.field(name); !f.replace {
+				return d.diffSubmap(f, name, v)
+			}
+		case document.List:
+			if f := t.field(name); f.merge {
+				return d.diffList(f, name, v)
+			}
 		}
-		return err
-	case kind == v.current.Kind() && kind == document.List && f.merge:
-		return d.diffList(f, name, v)
-	case !document.Equal(v.current, v.modified):
+	}
+	if !document.Equal(v.current, v.modified) {
 		d.build.Push(name, v.modified)
 	}
 	return nil
+}
+
+// diffSubmap makes the patch of a map that is merged.
+func (d *differ) diffSubmap(f *field, name string, v versions) error {
+	sub, err := d.diffMap(f.typ, f.retainKeys, v)
+	if err == nil && sub.Len() > 0 {
+		d.build.Push(name, sub)
+	}
+	return err
 }

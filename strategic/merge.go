@@ -35,8 +35,8 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 		}
 		object = document.Value{}
 	}
-	d, err := readDirectives(patch)
-	if err != nil {
+	var d directives
+	if err := d.readAll(patch); err != nil {
 		return document.Value{}, err
 	}
 	switch {
@@ -45,21 +45,22 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 	case d.action == deleteAction:
 		return keepEqual(object, document.NewMap()), nil
 	case d.action == replaceAction:
-		result, err := m.mergeFields(t, document.Value{}, patch, d)
+		result, err := m.mergeFields(t, document.Value{}, patch, &d)
 		return keepEqual(object, result), err
 	}
-	return m.mergeFields(t, object, patch, d)
+	return m.mergeFields(t, object, patch, &d)
 }
 
 // mergeFields is mergeMap with directives that were read. Between two fields that the patch
 // touches, the object's fields stay as they are.
-func (m *merger) mergeFields(t *Type, object, patch document.Value, d directives) (document.Value, error) {
+func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directives) (document.Value, error) {
 	mark := m.build.Mark()
 	changed := object.IsAbsent()
 	next := 0 // of the object's fields
 	fields := touched{patch: patch, orders: d.orders, removes: d.removes}
+	var touch touch
 	for {
-		touch, ok := fields.step()
+		ok := fields.step(&touch)
 		place, found := object.Len(), false
 		if ok {
 			place, found = findFrom(object, next, touch.name)
@@ -77,7 +78,7 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d directives
 		if d.retain.keeps(touch.name) {
 			live = old
 		}
-		value, err := m.mergeField(t.field(touch.name), live, &touch)
+		value, err := m.mergeField(t, live, &touch)
 		if err != nil {
 			return document.Value{}, err
 		}
@@ -117,7 +118,11 @@ func (m *merger) keep(object document.Value, from, end int, retain *keySet) (dro
 // mergeField returns what becomes of one field, which may be absent before and after. Items
 // are added to a list before any are taken from it, so that what is both added and taken away
 // is not there.
-func (m *merger) mergeField(f *field, live document.Value, t *touch) (document.Value, error) {
+func (m *merger) mergeField(typ *Type, live document.Value, t *touch) (document.Value, error) {
+	if t.value.IsScalar() && t.order.IsAbsent() && t.remove.IsAbsent() {
+		return keepEqual(live, t.value), nil
+	}
+	f := typ.field(t.name)
 	order, err := m.readOrder(f.key, t.order)
 	if err != nil {
 		return document.Value{}, underField(err, orderDirective+"/"+t.name)

@@ -43,7 +43,7 @@ func (d *differ) free() {
 }
 
 // maxKept is how many identities there is memory for between uses.
-const maxKept = 1024
+const maxKept = 1 << 15
 
 // reset makes the memory free, but for what was built.
 func (s *scratch) reset() {
