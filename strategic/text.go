@@ -2,6 +2,7 @@ package strategic
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
@@ -13,15 +14,15 @@ import (
 // AppendDiff is [Diff] from JSON to JSON: it appends the patch.
 func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) {
 	d := newTextDiffer()
-	var docs [2]document.Value
-	var err error
-	if docs[0], err = d.read("original", original, document.Value{}); err != nil {
+	before, err := d.read("original", original, document.Value{})
+	if err != nil {
 		return dst, err
 	}
-	if docs[1], err = d.read("modified", modified, docs[0]); err != nil {
+	wanted, err := d.read("modified", modified, before)
+	if err != nil {
 		return dst, err
 	}
-	patch, err := d.differ.diffRoot(t, versions{docs[0], docs[0], docs[1]})
+	patch, err := d.diffRoot(t, versions{before, before, wanted})
 	if err != nil {
 		return dst, err
 	}
@@ -33,20 +34,17 @@ func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) 
 func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]byte, error) {
 	d := newTextDiffer()
 	var before document.Value
-	now, err := d.read("current", current, document.Value{})
-	if err != nil {
-		return dst, err
-	}
+	var err error
 	if original != "" {
-		if before, err = d.read("original", original, now); err != nil {
+		if before, err = d.read("original", original, document.Value{}); err != nil {
 			return dst, err
 		}
 	}
-	like := before
-	if like.IsAbsent() {
-		like = now
+	wanted, err := d.read("modified", modified, before)
+	if err != nil {
+		return dst, err
 	}
-	wanted, err := d.read("modified", modified, like)
+	now, err := d.readLive(current, before, wanted)
 	if err != nil {
 		return dst, err
 	}
@@ -57,18 +55,19 @@ func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]
 	return d.finish(dst, patch), nil
 }
 
-// AppendMerge is [Merge] from JSON to JSON: it appends the patched object.
+// AppendMerge is [Merge] from JSON to JSON: it appends the patched object. The field sets of
+// the object's managedFields are kept as they are spelt.
 func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 	m := newTextMerger()
-	live, err := m.read("object", object, document.Value{})
-	if err != nil {
-		return dst, err
-	}
 	change, err := m.read("patch", patch, document.Value{})
 	if err != nil {
 		return dst, err
 	}
-	result, err := m.merger.merge(t, live, change)
+	live, err := m.readLive(object, change, change)
+	if err != nil {
+		return dst, err
+	}
+	result, err := m.merge(t, live, change)
 	if err != nil {
 		return dst, err
 	}
@@ -79,12 +78,35 @@ func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 type textReader struct{ reader document.Reader }
 
 // read reads a document that is expected to have much in common with another, if there is one.
-func (r *textReader) read(what, text string, like document.Value) (document.Value, error) {
-	v, err := r.reader.ParseJSON(text, document.Limits{}, like)
+func (r *textReader) read(what, text string, like document.Value, sealed ...string) (document.Value, error) {
+	v, err := r.reader.ParseJSON(text, document.Limits{}, like, sealed...)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
 	}
 	return v, nil
+}
+
+// fieldSets is where an object has the large part that hardly any patch is about.
+var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
+
+// readLive reads the object that two documents speak of, the first of which is expected to have
+// much in common with it. If neither says anything of its managedFields, their field sets need
+// not be looked into.
+func (r *textReader) readLive(text string, like, other document.Value) (document.Value, error) {
+	if speaksOfManagers(like) || speaksOfManagers(other) {
+		return r.read("object", text, like)
+	}
+	return r.read("object", text, like, fieldSets...)
+}
+
+// speaksOfManagers reports whether managedFields, or a directive about them, are in a document.
+func speaksOfManagers(v document.Value) bool {
+	for name := range v.Get("metadata").Fields() {
+		if strings.HasSuffix(name, "managedFields") {
+			return true
+		}
+	}
+	return false
 }
 
 // textDiffer and textMerger have all the memory of a call. If the call fails, it is not used
