@@ -60,11 +60,11 @@ func selectedCases(o options) (selected []testCase) {
 	return selected
 }
 
-// objects are what the case is about: few of those that are watched, so that each watcher hears of all when it
-// begins.
-func (c testCase) objects(o options) serverbench.Managed {
+// objects are what the case is about. One is watched, which one client changes: were there more, watchers would get
+// several events at once, the more the slower they are, and what an event costs would depend on that.
+func (c testCase) objects() serverbench.Managed {
 	if c.verb == "watch" {
-		return serverbench.Managed{Managers: c.managers, Objects: o.load.Clients}
+		return serverbench.Managed{Managers: c.managers, Objects: 1}
 	}
 	return c.many()
 }
@@ -104,7 +104,7 @@ func (c testCase) compare(ctx context.Context, o options, servers []serverbench.
 	for _, s := range servers {
 		for _, way := range c.ways(s.Name) {
 			row := &row{server: s.Name, way: way}
-			if err := c.measureOnce(ctx, o, s, row); err != nil {
+			if err := c.measureOnce(ctx, s, row); err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", s.Name, way, err)
 			}
 			r.rows = append(r.rows, row)
@@ -139,7 +139,7 @@ func (c testCase) round(ctx context.Context, o options, servers []serverbench.Co
 
 // measure puts the load on a server.
 func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, way string) (turn, error) {
-	load, objects, wishes := o.load, c.objects(o), c.wishes(way)
+	load, objects, wishes := o.load, c.objects(), c.wishes(way)
 	load.Allocations = true
 	if c.verb == "watch" {
 		r, err := objects.Watch(ctx, s, c.watchers, load, wishes...)
@@ -154,8 +154,8 @@ func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server,
 }
 
 // measureOnce finds out what is the same in every round: how long answers are, and what clients allocate.
-func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Contender, row *row) (err error) {
-	objects, wish := c.objects(o), c.wishes(row.way)[0]
+func (c testCase) measureOnce(ctx context.Context, s serverbench.Contender, row *row) (err error) {
+	objects, wish := c.objects(), c.wishes(row.way)[0]
 	if c.verb != "watch" {
 		object, list, err := objects.Answers(ctx, s.Server, wish)
 		if err != nil {
