@@ -10,6 +10,9 @@ import (
 // allocatedMetric is how servers that are written in Go tell what they have taken from their heap since they began.
 const allocatedMetric = "go_memstats_alloc_bytes_total "
 
+// TellsAllocations reports whether the server can be asked: the floor can't.
+func (s *Server) TellsAllocations() bool { return s.tells }
+
 // allocated asks the server.
 func (s *Server) allocated(ctx context.Context) (float64, error) {
 	c := s.NewClient()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/cadastre/cadastre/bench/serverbench"
 )
@@ -60,11 +61,11 @@ func selectedCases(o options) (selected []testCase) {
 	return selected
 }
 
-// objects are what the case is about. One is watched, which one client changes: were there more, watchers would get
-// several events at once, the more the slower they are, and what an event costs would depend on that.
-func (c testCase) objects() serverbench.Managed {
+// objects are what the case is about: few of those that are watched, so that each watcher hears of all when it
+// begins.
+func (c testCase) objects(o options) serverbench.Managed {
 	if c.verb == "watch" {
-		return serverbench.Managed{Managers: c.managers, Objects: 1}
+		return serverbench.Managed{Managers: c.managers, Objects: o.load.Clients}
 	}
 	return c.many()
 }
@@ -104,7 +105,7 @@ func (c testCase) compare(ctx context.Context, o options, servers []serverbench.
 	for _, s := range servers {
 		for _, way := range c.ways(s.Name) {
 			row := &row{server: s.Name, way: way}
-			if err := c.measureOnce(ctx, s, row); err != nil {
+			if err := c.measureOnce(ctx, o, s, row); err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", s.Name, way, err)
 			}
 			r.rows = append(r.rows, row)
@@ -139,12 +140,11 @@ func (c testCase) round(ctx context.Context, o options, servers []serverbench.Co
 
 // measure puts the load on a server.
 func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, way string) (turn, error) {
-	load, objects, wishes := o.load, c.objects(), c.wishes(way)
-	load.Allocations = true
+	load, objects, wishes := o.load, c.objects(o), c.wishes(way)
 	if c.verb == "watch" {
-		r, err := objects.Watch(ctx, s, c.watchers, load, wishes...)
-		return turn{cpu: r.CPUPerEvent(), heap: r.AllocatedPerEvent() / float64(c.watchers), bytes: r.Bytes}, err
+		return c.measureWatch(ctx, o, s, wishes)
 	}
+	load.Allocations = true
 	what := objects.Get(wishes[0])
 	if c.verb == "list" {
 		what = objects.List(wishes[0])
@@ -153,9 +153,24 @@ func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server,
 	return turn{cpu: r.CPUPerOperation(), heap: r.Allocated}, err
 }
 
+// measureWatch does it twice. Memory is measured with one client that makes changes: with more, watchers get several events
+// at once, the more the slower they are, and what an event takes would depend on that.
+func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Server, wishes []serverbench.Wish) (turn, error) {
+	objects, load := c.objects(o), o.load
+	r, err := objects.Watch(ctx, s, c.watchers, load, wishes...)
+	t := turn{cpu: r.CPUPerEvent(), heap: math.NaN(), bytes: r.Bytes}
+	if err != nil || !s.TellsAllocations() {
+		return t, err
+	}
+	load.Clients, load.Allocations = 1, true
+	r, err = objects.Watch(ctx, s, c.watchers, load, wishes...)
+	t.heap = r.AllocatedPerEvent() / float64(c.watchers)
+	return t, err
+}
+
 // measureOnce finds out what is the same in every round: how long answers are, and what clients allocate.
-func (c testCase) measureOnce(ctx context.Context, s serverbench.Contender, row *row) (err error) {
-	objects, wish := c.objects(), c.wishes(row.way)[0]
+func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Contender, row *row) (err error) {
+	objects, wish := c.objects(o), c.wishes(row.way)[0]
 	if c.verb != "watch" {
 		object, list, err := objects.Answers(ctx, s.Server, wish)
 		if err != nil {

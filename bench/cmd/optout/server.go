@@ -48,8 +48,8 @@ func startServers(ctx context.Context, o options, cases []testCase) (all []serve
 func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbench.Contender) ([]serverbench.Contender, error) {
 	var needed []serverbench.Managed
 	for _, c := range cases {
-		for _, objects := range []serverbench.Managed{c.objects(), c.many()} {
-			if !slices.Contains(needed, objects) && (c.watchers <= 1 || objects == c.objects()) {
+		for _, objects := range []serverbench.Managed{c.objects(o), c.many()} {
+			if !slices.Contains(needed, objects) && (c.watchers <= 1 || objects == c.objects(o)) {
 				needed = append(needed, objects)
 			}
 		}
