@@ -18,6 +18,8 @@ var probes = map[string]probe{
 	"crds":           probeCRDs,
 	"unset":          probeUnset,
 	"drop":           probeDrop,
+	"no drop":        probeNoDrop,
+	"cbor":           probeCBOR,
 	"no controllers": probeControllers,
 }
 
@@ -123,6 +125,24 @@ func probeDrop(ctx context.Context, s *server) (string, error) {
 		return "", err
 	}
 	return "the server does not leave out managedFields", nil
+}
+
+// probeNoDrop is for servers that do not know the parameter, or have switched it off.
+func probeNoDrop(ctx context.Context, s *server) (string, error) {
+	lack, err := probeDrop(ctx, s)
+	if err != nil || lack != "" {
+		return "", err
+	}
+	return "the server leaves out managedFields", nil
+}
+
+// probeCBOR asks for an answer that Kubernetes has only behind a gate.
+func probeCBOR(ctx context.Context, s *server) (string, error) {
+	a, err := s.sendAccepting(ctx, http.MethodGet, "/api/v1/namespaces/default", nil, "", "application/cbor")
+	if err != nil || a.succeeded() && strings.HasPrefix(a.header.Get("Content-Type"), "application/cbor") {
+		return "", err
+	}
+	return "the server has no CBOR", nil
 }
 
 // probeControllers looks for what controllers do to every namespace.
