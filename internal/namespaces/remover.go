@@ -201,5 +201,5 @@ func (r *Remover) request(name string, endpoint *objects.Endpoint, doc document.
 }
 
 func (r *Remover) deletion(namespace, name string, endpoint *objects.Endpoint) *objects.Deletion {
-	return &objects.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name}
+	return &objects.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Dependants: objects.Background}
 }
