@@ -44,7 +44,7 @@ func (x *index) change(key string, before, after []reference) (unblocked []strin
 		x.add(key, r)
 	}
 	for _, r := range before {
-		if o := x.byOwner[r.uid]; o != nil && o.waiting != "" && o.blocking == 0 {
+		if o := x.byOwner[r.uid]; o != nil && o.waiting != "" && !o.isBlocked(o.waiting) {
 			unblocked = append(unblocked, o.waiting)
 			o.waiting = ""
 		}
@@ -126,9 +126,14 @@ func (x *index) await(uid, key string) (isBlocked bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.byOwner[uid]
-	if o == nil || o.blocking == 0 {
+	if o == nil || !o.isBlocked(key) {
 		return false
 	}
 	o.waiting = key
 	return true
+}
+
+// isBlocked reports whether the owner at a key is blocked. By itself it is not.
+func (o *owned) isBlocked(key string) bool {
+	return o.blocking > 1 || o.blocking == 1 && !o.dependants[key]
 }

@@ -184,7 +184,14 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 
 // clearAway has the dependants of an object that waits for them deleted. If none blocks it, it may go.
 func (c *Collector) clearAway(ctx context.Context, owner *subject) error {
-	c.judgeAll(c.index.dependants(owner.UID()))
+	for _, key := range c.index.dependants(owner.UID()) {
+		// Those that are being deleted are judged when that changes. To judge them now would go on for ever where
+		// objects wait for each other.
+		dependant, err := c.find(ctx, key)
+		if err != nil || dependant != nil && !dependant.IsDeleting() {
+			c.queue.Add(task{key: key})
+		}
+	}
 	if c.index.await(owner.UID(), owner.Key()) {
 		return nil
 	}

@@ -50,7 +50,12 @@ func TestDependantsThatComeLate(t *testing.T) {
 					return
 				default:
 				}
-				reference := blocking("ConfigMap", "owner", *owner.Load())
+				uid := *owner.Load()
+				if uid == "" {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				reference := blocking("ConfigMap", "owner", uid)
 				if _, err := k.TryCreate("secrets", "default", object(fmt.Sprintf("s%d.%d", c, i), reference)); err != nil {
 					t.Error(err)
 					return
@@ -63,6 +68,8 @@ func TestDependantsThatComeLate(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		policy := []objects.Propagation{objects.Background, objects.Foreground}[i%2]
 		k.Delete("configmaps", "default", "owner", policy)
+		time.Sleep(5 * time.Millisecond)
+		owner.Store(new("")) // one that gets new dependants for ever waits for ever
 		k.waitGone(configMaps, "default", "owner")
 		next := k.Create("configmaps", "default", object("owner"))
 		owner.Store(&next)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
@@ -46,8 +48,9 @@ func Over(t testing.TB, s store.Store) *Kit {
 	}
 	k := &Kit{t, objects.New(objects.Options{Cache: cachetest.Over(t, s), Kinds: register, Log: Log})}
 	for _, name := range []string{"default", "kube-system"} {
-		if k.Get("core/namespaces", "", name).IsAbsent() {
-			k.Create("namespaces", "", `{"metadata":{"name":"`+name+`"}}`)
+		_, err := k.TryCreate("namespaces", "", `{"metadata":{"name":"`+name+`"}}`)
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			t.Fatal(err)
 		}
 	}
 	return k
