@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/objects/objectstest"
+	"github.com/cadastre/cadastre/internal/store/local"
 	"github.com/cadastre/cadastre/internal/tasks"
 )
 
@@ -37,5 +39,39 @@ func BenchmarkChanged(b *testing.B) {
 				c.Changed(change[0], change[1])
 			}
 		})
+	}
+}
+
+// BenchmarkOwnerGoes: an owner is deleted, and 10,000 dependants with it.
+func BenchmarkOwnerGoes(b *testing.B) {
+	for _, place := range []string{"memory", "disk"} {
+		for _, policy := range []objects.Propagation{objects.Background, objects.Foreground, objects.Orphan} {
+			b.Run(fmt.Sprintf("%s/%s", place, policy), func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					folder := ""
+					if place == "disk" {
+						folder = b.TempDir()
+					}
+					s, err := local.Open(local.Options{Folder: folder, Log: objectstest.Log})
+					if err != nil {
+						b.Fatal(err)
+					}
+					k := over(b, s)
+					k.createMany(10_000, k.Create("configmaps", "default", object("owner")))
+					left := 0
+					if policy == objects.Orphan {
+						left = 10_000
+					}
+					b.StartTimer()
+					k.Delete("configmaps", "default", "owner", policy)
+					k.waitGone(configMaps, "default", "owner")
+					k.Wait("all is done", func() bool { return k.All.Cache.Count(secrets) == left })
+					b.StopTimer()
+					k.stop()
+					b.StartTimer()
+				}
+			})
+		}
 	}
 }
