@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -179,10 +180,10 @@ func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	}
 	query := q.query()
 	o.DryRun = query["dryRun"]
-	if query.Get("gracePeriodSeconds") != "" {
-		seconds, err := readNumber(query, "gracePeriodSeconds")
+	if text := query.Get("gracePeriodSeconds"); text != "" {
+		seconds, err := strconv.ParseInt(text, 10, 64) // less than nothing is the least that is some
 		if err != nil {
-			return o, err
+			return o, apierrors.NewBadRequest(fmt.Sprintf("gracePeriodSeconds: expected a number, received %q", text))
 		}
 		o.GracePeriodSeconds = &seconds
 	}
