@@ -44,7 +44,8 @@
 //
 // Lines of the prose that start with one of these words say which servers are asked:
 //
-//	needs: ABILITY            unset (the server knows unset markers), drop (it leaves out managedFields), no drop, cbor, crds, no controllers (nothing else writes
+//	needs: ABILITY            unset (the server knows unset markers), drop (it leaves out managedFields), no drop, cbor, crds,
+//	                          garbage collection (objects whose owners are gone go), no controllers (nothing else writes
 //	                          to the objects, as it does to workloads in a cluster), or a kind such as
 //	                          "rbac.authorization.k8s.io/v1 clusterroles"
 //	only: NAME: REASON        only the implementation of this name is asked, such as cadastre
