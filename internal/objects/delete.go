@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -28,6 +31,13 @@ type Deletion struct {
 	// Grace is how many seconds the object is given, if HasGrace; else its kind says.
 	Grace    int64
 	HasGrace bool
+	// User is who deletes, Options are what the client sent, and Warn tells it something. Those who are asked
+	// about the deletion see them; nil is the server itself, and nobody.
+	User    *identity.User
+	Options metav1.DeleteOptions
+	Warn    func(text string)
+	// isOfMany says that the request does not name the object.
+	isOfMany bool
 }
 
 // Deleted is the outcome of a deletion.
@@ -88,6 +98,9 @@ func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Objec
 
 // deleteNow deletes an object that has nothing to wait for.
 func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object) (Deleted, error) {
+	if err := o.admitDeletion(ctx, d, live); err != nil {
+		return Deleted{}, err
+	}
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
 		parsed.Document = o.marked(d.Endpoint.Kind, parsed.Document, 0)
@@ -142,6 +155,9 @@ func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Obje
 	if marked := !metadata.Get("deletionTimestamp").IsAbsent(); marked && (d.Endpoint.Kind.Contains || hasGrace && before <= grace) {
 		return Deleted{Object: live, Waits: true}, nil // it can only be made shorter
 	}
+	if err := o.admitDeletion(ctx, d, live); err != nil {
+		return Deleted{}, err
+	}
 	parsed.Document = o.marked(d.Endpoint.Kind, parsed.Document, grace)
 	if d.DryRun {
 		draft, err := o.draft(live, parsed)
@@ -183,6 +199,7 @@ func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) 
 		return list, 0, err
 	}
 	var newest atomic.Int64
+	d.isOfMany, d.Warn = true, oneByOne(d.Warn)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Objects {
@@ -203,4 +220,17 @@ func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) 
 	}
 	err = group.Wait()
 	return list, store.Revision(newest.Load()), err
+}
+
+// oneByOne lets many warn at once.
+func oneByOne(warn func(string)) func(string) {
+	if warn == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		warn(text)
+	}
 }

@@ -52,6 +52,8 @@ type Server struct {
 	socket   net.Listener
 	listener *Listener
 	running  sync.WaitGroup
+	// admitters are those who have a say in writes.
+	admitters *admitters
 	// stopRemover ends the removal of namespaces.
 	stopRemover context.CancelFunc
 	Authority   *identity.Authority
@@ -106,6 +108,10 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	all.Admit = checkEscalation(s.rbac)
+	if s.admitters, err = followAdmitters(ctx, all, s.rbac); err != nil {
+		return err
+	}
+	all.Admission = s.admitters
 	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
 	s.startRemover(ctx, all)
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(register, s.cache) })
@@ -114,8 +120,9 @@ func (s *Server) start(ctx context.Context) error {
 		Kinds: register, Cache: s.cache, Objects: all,
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop}),
 		Authenticator: authenticator, Authorizer: s.rbac,
-		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
+		Admission: s.admitters.follower,
+		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
+		Metrics:   counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 	}), socket, s.Authority.TLS())
 	return nil
 }
@@ -234,6 +241,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 	if s.rbac != nil {
 		s.rbac.Close()
+	}
+	if s.admitters != nil {
+		s.admitters.close()
 	}
 	s.running.Wait()
 	if s.cache != nil {
