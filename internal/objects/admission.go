@@ -50,7 +50,11 @@ func (w *writing) mutate(ctx context.Context) error {
 	if err := w.asAdmitted(ctx); err != nil {
 		return err
 	}
-	q, err := w.question(w.sentMetadata())
+	object, err := w.sentObject()
+	if err != nil {
+		return err
+	}
+	q, err := w.question(object, w.sentRevision)
 	if err != nil {
 		return err
 	}
@@ -84,11 +88,18 @@ func (w *writing) asAdmitted(ctx context.Context) (err error) {
 	return err
 }
 
-// sentMetadata is what is not known of an object yet when it is created.
-func (w *writing) sentMetadata() apply.Object {
-	object := w.after
+// sentObject is the object as those see it who mutate: without what is not known yet when it is created. A scale has the
+// owners that it shares with the object.
+func (w *writing) sentObject() (object apply.Object, err error) {
+	object = w.after
+	if w.Endpoint.Subresource == scale {
+		if object, err = w.Endpoint.show(apply.Object{Document: w.after.Document}); err == nil {
+			object.Entries, err = w.Endpoint.Kind.ScaleEntries(w.after.Entries)
+		}
+		return object, err
+	}
 	if w.live != nil {
-		return object
+		return object, nil
 	}
 	metadata := object.Document.Get("metadata")
 	for _, name := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
@@ -98,7 +109,7 @@ func (w *writing) sentMetadata() apply.Object {
 		metadata = metadata.Without("name")
 	}
 	object.Document = object.Document.With("metadata", metadata)
-	return object
+	return object, nil
 }
 
 // badEntries is for objects whose managedFields can't be read after they were mutated.
@@ -141,12 +152,14 @@ func (w *writing) admit(ctx context.Context) error {
 	if object.Document, err = e.fromStored(w.after.Document); err != nil {
 		return err
 	}
-	q, err := w.question(object)
+	if e.Subresource == scale {
+		if object, err = e.show(w.after); err != nil {
+			return err
+		}
+	}
+	q, err := w.question(object, w.liveRevision())
 	if err != nil {
 		return err
-	}
-	if w.Name == "" {
-		q.Name = object.Document.Lookup("metadata", "name").Text()
 	}
 	return w.all.Admission.Validate(ctx, q)
 }

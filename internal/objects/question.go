@@ -13,8 +13,9 @@ import (
 	"github.com/cadastre/cadastre/internal/rules"
 )
 
-// question returns what others are asked about a write that is under way. The object is at the version of the request.
-func (w *writing) question(object apply.Object) (*admit.Question, error) {
+// question returns what others are asked about a write that is under way. The object is at the version of the request, and
+// has a resourceVersion, or "".
+func (w *writing) question(object apply.Object, revision string) (*admit.Question, error) {
 	e := w.Endpoint
 	q := &admit.Question{
 		Subject: e.subject(), Operation: w.operation(), Namespace: w.Namespace, Name: w.Name,
@@ -32,18 +33,21 @@ func (w *writing) question(object apply.Object) (*admit.Question, error) {
 			return nil, err
 		}
 	}
-	if e.Subresource == scale {
-		if object, err = e.show(object); err != nil {
-			return nil, err
-		}
-	}
 	if q.Object, err = document.ParseJSONLimited(jsonOf(object), anySize); err != nil {
 		return nil, StoreError(err)
 	}
-	if w.live != nil {
-		q.Object = q.Object.With("metadata", q.Object.Get("metadata").With("resourceVersion", document.NewString(strconv.FormatInt(int64(w.live.Revision()), 10))))
+	if revision != "" {
+		q.Object = q.Object.With("metadata", q.Object.Get("metadata").With("resourceVersion", document.NewString(revision)))
 	}
 	return q, nil
+}
+
+// liveRevision is the resourceVersion of the object that is there; "" if there is none.
+func (w *writing) liveRevision() string {
+	if w.live == nil {
+		return ""
+	}
+	return strconv.FormatInt(int64(w.live.Revision()), 10)
 }
 
 // options are the parameters of a write, as an object. Patches have those of what they do.

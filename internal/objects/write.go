@@ -29,6 +29,8 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
+	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
+	sentRevision string
 	// isNamed says that the client did not name the object: its name was made of generateName.
 	isNamed bool
 	// validates says that there is somebody who may want to refuse the object as it shall be.
