@@ -102,7 +102,7 @@ func labelsOf(doc document.Value) labels.Set {
 
 // selectsNamespace reports whether the namespace of what is asked about is selected. What is in none is.
 func (c *Criteria) selectsNamespace(ctx context.Context, q *Question, namespaces Namespaces) (bool, error) {
-	if q.Namespace == "" && !q.isNamespace() {
+	if q.Namespace == "" && !q.IsNamespace() {
 		return true, nil
 	}
 	if c.inNamespaces.err != nil {
@@ -111,7 +111,7 @@ func (c *Criteria) selectsNamespace(ctx context.Context, q *Question, namespaces
 	if c.inNamespaces.Empty() {
 		return true, nil
 	}
-	if q.isNamespace() && q.Subresource == "" && q.Operation != Delete {
+	if q.IsNamespace() && q.Subresource == "" && q.Operation != Delete {
 		return c.inNamespaces.has(q.Object), nil
 	}
 	namespace, err := namespaces(ctx, q.Namespace)

@@ -88,7 +88,7 @@ func inNamespaceScope(rule *registration.NamedRuleWithOperations, q *Question) b
 	if rule.Scope == nil || *rule.Scope == registration.AllScopes {
 		return true
 	}
-	inside := q.Namespace != "" && !q.isNamespace()
+	inside := q.Namespace != "" && !q.IsNamespace()
 	switch *rule.Scope {
 	case registration.NamespacedScope:
 		return inside
@@ -99,4 +99,5 @@ func inNamespaceScope(rule *registration.NamedRuleWithOperations, q *Question) b
 	}
 }
 
-func (s Subject) isNamespace() bool { return s.Kind.Group == "" && s.Kind.Resource == "namespaces" }
+// IsNamespace reports whether it is namespaces that are written.
+func (s Subject) IsNamespace() bool { return s.Kind.Group == "" && s.Kind.Resource == "namespaces" }

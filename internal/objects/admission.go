@@ -93,9 +93,8 @@ func (w *writing) asAdmitted(ctx context.Context) (err error) {
 func (w *writing) sentObject() (object apply.Object, err error) {
 	object = w.after
 	if w.Endpoint.Subresource == scale {
-		if object, err = w.Endpoint.show(apply.Object{Document: w.after.Document}); err == nil {
-			object.Entries, err = w.Endpoint.Kind.ScaleEntries(w.after.Entries)
-		}
+		object, err = w.Endpoint.show(apply.Object{Document: w.after.Document})
+		object.Entries = w.scaleEntries
 		return object, err
 	}
 	if w.live != nil {

@@ -29,6 +29,8 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
+	// scaleEntries are those of the scale that was written, with times that the object does not get.
+	scaleEntries []apply.Entry
 	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
 	sentRevision string
 	// isNamed says that the client did not name the object: its name was made of generateName.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admit"
@@ -10,6 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/hooks"
 	"github.com/cadastre/cadastre/internal/namespaces"
 	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/policies"
 	"github.com/cadastre/cadastre/internal/rbac"
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -17,6 +19,7 @@ import (
 // admitters are those who have a say in writes, as users configure them: webhooks and policies.
 type admitters struct {
 	hooks    *hooks.Hooks
+	policies *policies.Policies
 	follower *admit.Follower
 }
 
@@ -27,8 +30,17 @@ func followAdmitters(ctx context.Context, all *objects.Objects, who *rbac.Author
 	if a.hooks, err = hooks.New(hooks.Options{Namespaces: namespaces, Authorizer: authorizer, Metrics: all.Metrics, Log: all.Log}); err != nil {
 		return nil, err
 	}
-	a.follower, err = admit.Follow(ctx, all.Cache, all.Log, hooks.Kinds, a.hooks.Set)
+	a.policies = policies.New(policies.Options{
+		Cache: all.Cache, Kinds: all.Kinds, Namespaces: namespaces, Authorizer: authorizer, Metrics: all.Metrics, Log: all.Log,
+	})
+	a.follower, err = admit.Follow(ctx, all.Cache, all.Log, slices.Concat(hooks.Kinds, policies.Kinds), a.set)
 	return a, err
+}
+
+// set takes what there is of a kind. Each looks at its own.
+func (a *admitters) set(kind string, objects map[string]*cache.Object) {
+	a.hooks.Set(kind, objects)
+	a.policies.Set(kind, objects)
 }
 
 func (a *admitters) close() {
@@ -54,7 +66,8 @@ func namespacesOf(c *cache.Cache) admit.Namespaces {
 
 // Concern implements objects.Admission.
 func (a *admitters) Concern(s admit.Subject, operation admit.Operation) (mutating, validating bool) {
-	return a.hooks.Concern(s, operation)
+	mutating, validating = a.hooks.Concern(s, operation)
+	return mutating, validating || a.policies.Concern(s, operation)
 }
 
 // Mutate implements objects.Admission. If somebody changed the object, those are asked again who want that.
@@ -66,7 +79,10 @@ func (a *admitters) Mutate(ctx context.Context, q *admit.Question) error {
 	return a.hooks.Mutate(ctx, q, rounds)
 }
 
-// Validate implements objects.Admission.
+// Validate implements objects.Admission. Policies come first, as in Kubernetes: they cost less.
 func (a *admitters) Validate(ctx context.Context, q *admit.Question) error {
+	if err := a.policies.Validate(ctx, q); err != nil {
+		return err
+	}
 	return a.hooks.Validate(ctx, q)
 }
