@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	registration "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,8 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/cadastre/cadastre/internal/expression"
 )
 
 // Conditions are expressions that must all be true for somebody to be asked.
@@ -30,7 +31,7 @@ func NewConditions(all []registration.MatchCondition, failure *registration.Fail
 		return nil
 	}
 	return ConditionsOf(func() cel.ConditionEvaluator {
-		return conditions().CompileCondition(Expressions(all), cel.OptionalVariableDeclarations{HasAuthorizer: true}, environment.StoredExpressions)
+		return expression.Conditions().CompileCondition(Expressions(all), expression.Condition.Uses(false), environment.StoredExpressions)
 	}, failure)
 }
 
@@ -44,21 +45,12 @@ func Ignores(p *registration.FailurePolicyType) bool { return p != nil && *p == 
 
 // Expressions returns conditions as the compiler takes them.
 func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
-	expressions := make([]cel.ExpressionAccessor, len(all))
+	texts := make([]string, len(all))
 	for i := range all {
-		expressions[i] = condition{all[i].Expression}
+		texts[i] = all[i].Expression
 	}
-	return expressions
+	return expression.List(expression.Condition, texts)
 }
-
-// A condition is an expression that is true or false.
-type condition struct{ expression string }
-
-// GetExpression implements cel.ExpressionAccessor.
-func (c condition) GetExpression() string { return c.expression }
-
-// ReturnTypes implements cel.ExpressionAccessor.
-func (c condition) ReturnTypes() []*celgo.Type { return []*celgo.Type{celgo.BoolType} }
 
 // Verdict is what conditions say, and how often they could not be told.
 type Verdict struct {

@@ -10,8 +10,8 @@
 //
 // # Cost
 //
-// A question is made only if there is somebody whose rules match; see internal/objects. Expressions are CEL, of which the
-// environment is made when the first expression is compiled: a server without any does not have it.
+// A question is made only if there is somebody whose rules match; see internal/objects. Conditions are compiled when they
+// are first asked.
 //
 // # Where to look
 //
@@ -19,7 +19,7 @@
 //	rules.go       whether rules match, and in which form
 //	criteria.go    whether somebody is asked
 //	attributes.go  a question as Kubernetes' CEL library takes it
-//	condition.go   conditions; environment.go, what expressions can use
+//	condition.go   conditions
 //	user.go        users and what they may, as that library takes them
 //	follower.go    the objects that say who is asked, followed as they change
 package admit

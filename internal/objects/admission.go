@@ -58,6 +58,11 @@ func (w *writing) mutate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if w.Endpoint.Subresource == scale {
+		if q.Old, err = questioned(w.scaleBefore, w.liveRevision()); err != nil {
+			return err
+		}
+	}
 	before := q.Object
 	if err := w.all.Admission.Mutate(ctx, q); err != nil {
 		return err

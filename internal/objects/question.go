@@ -33,13 +33,17 @@ func (w *writing) question(object apply.Object, revision string) (*admit.Questio
 			return nil, err
 		}
 	}
-	if q.Object, err = document.ParseJSONLimited(jsonOf(object), anySize); err != nil {
-		return nil, StoreError(err)
+	q.Object, err = questioned(object, revision)
+	return q, err
+}
+
+// questioned returns an object as those see it who are asked: with managedFields, and a resourceVersion unless that is "".
+func questioned(object apply.Object, revision string) (document.Value, error) {
+	doc, err := document.ParseJSONLimited(jsonOf(object), anySize)
+	if err != nil || revision == "" {
+		return doc, err
 	}
-	if revision != "" {
-		q.Object = q.Object.With("metadata", q.Object.Get("metadata").With("resourceVersion", document.NewString(revision)))
-	}
-	return q, nil
+	return doc.With("metadata", doc.Get("metadata").With("resourceVersion", document.NewString(revision))), nil
 }
 
 // liveRevision is the resourceVersion of the object that is there; "" if there is none.

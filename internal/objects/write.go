@@ -29,7 +29,9 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
-	// scaleEntries are those of the scale that was written, with times that the object does not get.
+	// scaleBefore is the scale that was there, and scaleEntries are those of the one that was written, with times that
+	// the object does not get.
+	scaleBefore  apply.Object
 	scaleEntries []apply.Entry
 	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
 	sentRevision string

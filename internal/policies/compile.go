@@ -1,12 +1,12 @@
 package policies
 
 import (
-	celgo "github.com/google/cel-go/cel"
 	registration "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/cadastre/cadastre/internal/admit"
+	"github.com/cadastre/cadastre/internal/expression"
 )
 
 // compiled are the expressions of a policy. Those that can't be compiled say so when they are evaluated.
@@ -21,70 +21,51 @@ type compiled struct {
 }
 
 func compile(spec *registration.ValidatingAdmissionPolicySpec) *compiled {
-	compiler, err := cel.NewCompositedCompiler(admit.Environment())
+	compiler, err := expression.WithVariables()
 	if err != nil {
 		return &compiled{err: err}
 	}
-	all := cel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}
-	compiler.CompileAndStoreVariables(variables(spec.Variables), all, environment.StoredExpressions)
+	hasParams := spec.ParamKind != nil
+	compileAll := func(role expression.Role, expressions []cel.ExpressionAccessor) cel.ConditionEvaluator {
+		return compiler.CompileCondition(expressions, role.Uses(hasParams), environment.StoredExpressions)
+	}
+	for _, v := range spec.Variables {
+		variable := &expression.Expression{Name: v.Name, Text: v.Expression, Role: expression.Variable}
+		compiler.CompileAndStoreVariable(variable, variable.Role.Uses(hasParams), environment.StoredExpressions)
+	}
 	c := &compiled{
 		spec:        spec,
-		validations: compiler.CompileCondition(validations(spec.Validations), all, environment.StoredExpressions),
-		annotations: compiler.CompileCondition(annotations(spec.AuditAnnotations), all, environment.StoredExpressions),
-		messages: compiler.CompileCondition(messages(spec.Validations),
-			cel.OptionalVariableDeclarations{HasParams: all.HasParams}, environment.StoredExpressions),
+		validations: compileAll(expression.Condition, validations(spec.Validations)),
+		messages:    compileAll(expression.Message, messages(spec.Validations)),
+		annotations: compileAll(expression.Annotation, annotations(spec.AuditAnnotations)),
 	}
 	if len(spec.MatchConditions) > 0 {
-		conditions := compiler.CompileCondition(admit.Expressions(spec.MatchConditions), all, environment.StoredExpressions)
+		conditions := compileAll(expression.Condition, admit.Expressions(spec.MatchConditions))
 		c.conditions = admit.ConditionsOf(func() cel.ConditionEvaluator { return conditions }, spec.FailurePolicy)
 	}
 	return c
 }
 
-// An expression is one that yields values of some types.
-type expression struct {
-	name, text string
-	types      []*celgo.Type
+func validations(all []registration.Validation) []cel.ExpressionAccessor {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = v.Expression
+	}
+	return expression.List(expression.Condition, texts)
 }
 
-// GetExpression implements cel.ExpressionAccessor.
-func (e *expression) GetExpression() string { return e.text }
-
-// ReturnTypes implements cel.ExpressionAccessor.
-func (e *expression) ReturnTypes() []*celgo.Type { return e.types }
-
-// GetName implements cel.NamedExpressionAccessor.
-func (e *expression) GetName() string { return e.name }
-
-func variables(all []registration.Variable) (list []cel.NamedExpressionAccessor) {
-	for _, v := range all {
-		list = append(list, &expression{v.Name, v.Expression, []*celgo.Type{celgo.AnyType, celgo.DynType}})
+func messages(all []registration.Validation) []cel.ExpressionAccessor {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = v.MessageExpression
 	}
-	return list
+	return expression.List(expression.Message, texts)
 }
 
-func validations(all []registration.Validation) (list []cel.ExpressionAccessor) {
-	for _, v := range all {
-		list = append(list, &expression{"", v.Expression, []*celgo.Type{celgo.BoolType}})
+func annotations(all []registration.AuditAnnotation) []cel.ExpressionAccessor {
+	texts := make([]string, len(all))
+	for i, a := range all {
+		texts[i] = a.ValueExpression
 	}
-	return list
-}
-
-// messages has nil for validations that say their message without an expression.
-func messages(all []registration.Validation) (list []cel.ExpressionAccessor) {
-	for _, v := range all {
-		if v.MessageExpression == "" {
-			list = append(list, nil)
-			continue
-		}
-		list = append(list, &expression{"", v.MessageExpression, []*celgo.Type{celgo.StringType}})
-	}
-	return list
-}
-
-func annotations(all []registration.AuditAnnotation) (list []cel.ExpressionAccessor) {
-	for _, a := range all {
-		list = append(list, &expression{a.Key, a.ValueExpression, []*celgo.Type{celgo.StringType, celgo.NullType}})
-	}
-	return list
+	return expression.List(expression.Annotation, texts)
 }
