@@ -13,6 +13,14 @@ import (
 	"github.com/cadastre/cadastre/internal/expression"
 )
 
+// expressionChecks are the checks that compile expressions.
+func expressionChecks() map[string]func(c *checker, now, old document.Value) {
+	return map[string]func(c *checker, now, old document.Value){
+		"condition-expression": conditionExpression, "validation-expression": validationExpression, "message-expression": messageExpression,
+		"variable": variableExpression, "apply-expression": applyExpression, "patch-expression": patchExpression,
+	}
+}
+
 // conditionExpression compiles a condition, which can't use the variables of its policy.
 func conditionExpression(c *checker, now, _ document.Value) {
 	c.compile(expression.Compiler(), &expression.Expression{Text: strings.TrimSpace(now.Text()), Role: expression.Condition})

@@ -63,8 +63,6 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"domain-name": domainName, "webhook-client": webhookClient, "review-versions": reviewVersions,
 		"admission-resources": admissionResources, "param-version": paramVersion, "param-kind": paramKind,
 		"expression-name": expressionName, "audit-annotation": auditAnnotation,
-		"condition-expression": conditionExpression, "validation-expression": validationExpression, "message-expression": messageExpression,
-		"variable": variableExpression, "apply-expression": applyExpression, "patch-expression": patchExpression,
 		"flow-verbs": checkFlowVerbs, "flow-namespaces": flowNamespaces, "flow-paths": flowPaths,
 		"hand-size": handSize, "mandatory-flow-schema": mandatoryFlowSchema, "mandatory-priority-level": mandatoryPriorityLevel,
 
