@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/store"
 )
 
@@ -31,6 +34,13 @@ type Deletion struct {
 	HasGrace bool
 	// Dependants says what becomes of those that have the object as an owner.
 	Dependants Propagation
+	// User is who deletes, Options are what the client sent, and Warn tells it something. Those who are asked
+	// about the deletion see them; nil is the server itself, and nobody.
+	User    *identity.User
+	Options metav1.DeleteOptions
+	Warn    func(text string)
+	// isOfMany says that the request does not name the object.
+	isOfMany bool
 }
 
 // ErrNotProvided is returned for objects that have become others than those that were to be deleted.
@@ -88,10 +98,13 @@ func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Objec
 		return Deleted{}, ErrNotProvided
 	}
 	marked, waits := d.mark(parsed.Document, o.Now())
-	switch {
-	case waits && document.Equal(marked, parsed.Document):
+	if waits && document.Equal(marked, parsed.Document) {
 		return Deleted{Object: live, Waits: true}, nil
-	case waits:
+	}
+	if err := o.admitDeletion(ctx, d, live); err != nil {
+		return Deleted{}, err
+	}
+	if waits {
 		parsed.Document = marked
 		return o.writeMark(ctx, d, live, parsed)
 	}
@@ -173,6 +186,7 @@ func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) 
 		return list, 0, err
 	}
 	var newest atomic.Int64
+	d.isOfMany, d.Warn = true, oneByOne(d.Warn)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Objects {
@@ -193,4 +207,17 @@ func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) 
 	}
 	err = group.Wait()
 	return list, store.Revision(newest.Load()), err
+}
+
+// oneByOne lets many warn at once.
+func oneByOne(warn func(string)) func(string) {
+	if warn == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		warn(text)
+	}
 }

@@ -174,8 +174,10 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
-	if e.extra.MayWrite == nil || e.Subresource != "" {
-		return nil
+	if e.extra.MayWrite != nil && e.Subresource == "" {
+		if err := e.extra.MayWrite(ctx, w.after.Document, w.stored); err != nil {
+			return err
+		}
 	}
-	return e.extra.MayWrite(ctx, w.after.Document, w.stored)
+	return w.admit(ctx)
 }

@@ -17,6 +17,8 @@ type Request struct {
 	// User is who writes, Manager as whom the user wants to be known in managedFields.
 	User    *identity.User
 	Manager string
+	// Sent is what the client said as parameters.
+	Sent Parameters
 	// DryRun has everything done but the writing.
 	DryRun bool
 	// Validation says what becomes of fields that the kind does not have.
@@ -30,6 +32,9 @@ type Request struct {
 	// Warn is told what the client should know although the request succeeds.
 	Warn func(text string)
 }
+
+// Parameters are what clients say beside what is written. Those who are asked about a write see them.
+type Parameters struct{ FieldManager, FieldValidation string }
 
 // Body is what a client sent.
 type Body struct {

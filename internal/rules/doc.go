@@ -161,7 +161,7 @@
 //	  pods.go, podsystem.go, podupdate.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
 //	  storage.go has the group of that name, classes.go what is neither stored nor run
-//	  webhooks.go and policies.go have admission, flows.go flow control, signing.go certificates
+//	  webhooks.go and policies.go have admission, expressions.go what is compiled there, flows.go flow control, signing.go certificates
 //	statuses.go   the checks that are code and that only statuses need
 //	  podstatus.go, jobstatus.go, and signed.go, which has certificates
 //	warnings.go   Warnings, and the checks that they name

@@ -34,7 +34,7 @@ func (q *request) delete() error {
 	defer cancel()
 	deleted, err := q.h.Objects.Delete(ctx, &deletion)
 	if err == nil {
-		err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), deleted.Revision)
+		err = q.sync(ctx, deleted.Revision)
 	}
 	if err != nil {
 		return objects.StoreError(err)
@@ -81,7 +81,7 @@ func (q *request) deleteCollection() error {
 	p, err := q.listPage(o, func(query cache.Query) (cache.List, error) {
 		list, last, err := q.h.Objects.DeleteAll(ctx, deletion, query)
 		if err == nil {
-			err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), last)
+			err = q.sync(ctx, last)
 		}
 		return list, err
 	})
@@ -120,6 +120,9 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 		Name:       q.target.name,
 		DryRun:     len(o.DryRun) > 0,
 		Dependants: propagation(q.kind, &o),
+		User:       q.user,
+		Options:    o,
+		Warn:       q.warn,
 	}
 	if o.GracePeriodSeconds != nil {
 		d.Grace, d.HasGrace = *o.GracePeriodSeconds, true

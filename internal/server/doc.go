@@ -34,6 +34,7 @@
 //	start.go       a whole server: what it starts, in order
 //	controllers.go what it does by itself, if it is its turn
 //	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
+//	admitters.go   those who have a say in writes: webhooks and policies
 //	roles.go       what the server does when roles are written
 //	listen.go      TLS and HTTP; log.go
 //	gather.go      connections that send what is written together

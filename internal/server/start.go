@@ -58,6 +58,8 @@ type Server struct {
 	socket   net.Listener
 	listener *Listener
 	running  sync.WaitGroup
+	// admitters are those who have a say in writes.
+	admitters *admitters
 	// stopControllers ends what the server does by itself.
 	stopControllers context.CancelFunc
 	Authority       *identity.Authority
@@ -112,6 +114,10 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	all.Admit = checkEscalation(s.rbac)
+	if s.admitters, err = followAdmitters(ctx, all, s.rbac); err != nil {
+		return err
+	}
+	all.Admission = s.admitters
 	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
 	if err := s.startControllers(ctx, all); err != nil {
 		return err
@@ -122,8 +128,9 @@ func (s *Server) start(ctx context.Context) error {
 		Kinds: register, Cache: s.cache, Objects: all,
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop}),
 		Authenticator: authenticator, Authorizer: s.rbac,
-		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
+		Admission: s.admitters.follower,
+		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
+		Metrics:   counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 	}), socket, s.Authority.TLS())
 	return nil
 }
@@ -235,6 +242,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 	if s.rbac != nil {
 		s.rbac.Close()
+	}
+	if s.admitters != nil {
+		s.admitters.close()
 	}
 	s.running.Wait()
 	if s.cache != nil {
