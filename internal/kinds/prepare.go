@@ -24,7 +24,7 @@ type User struct {
 // are at the version that is stored, folded, and without managedFields; the object has a name, and
 // on create a uid. What is set here nobody owns: the engine comes first.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
-	obj = k.Wipe(endpoint, obj, live)
+	obj = k.withoutDisabled(k.Wipe(endpoint, obj, live), live)
 	if k.prepare != nil {
 		obj = k.prepare(endpoint, obj, live, w)
 	}
@@ -40,6 +40,7 @@ var preparers = map[string]preparer{
 	"daemonsets.apps":        prepareDaemonSet,
 	"jobs.batch":             prepareJob,
 	"namespaces":             prepareNamespace,
+	"nodes":                  prepareNode,
 	"persistentvolumeclaims": prepareClaim,
 	"persistentvolumes":      prepareVolume,
 	"pods":                   preparePod,

@@ -32,7 +32,7 @@ func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 			continue
 		}
 		rest := part.WithoutEmptied(was, is)
-		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0)
+		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0 && !t.isCheckedEmpty(name))
 		switch {
 		case emptied && !always:
 			result = result.Without(name)
@@ -43,6 +43,12 @@ func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 		}
 	}
 	return result
+}
+
+// isCheckedEmpty is for the requests of claims. An object that has lost them is refused in any case; of what else is
+// wrong with it, kube-apiserver says more if they are not there than if they are empty.
+func (t *Type) isCheckedEmpty(name string) bool {
+	return name == "requests" && t.Name == "io.k8s.api.core.v1.VolumeResourceRequirements"
 }
 
 // itemsWithoutEmptied does the same in the items of a list, each beside the one in its place.
