@@ -37,15 +37,17 @@ type preparer func(endpoint string, obj, live document.Value, w Write) document.
 // preparers are those of the built-in kinds that have one.
 var preparers = map[string]preparer{
 	"certificatesigningrequests.certificates.k8s.io": prepareSigningRequest,
-	"daemonsets.apps":        prepareDaemonSet,
-	"jobs.batch":             prepareJob,
-	"namespaces":             prepareNamespace,
-	"nodes":                  prepareNode,
-	"persistentvolumeclaims": prepareClaim,
-	"persistentvolumes":      prepareVolume,
-	"pods":                   preparePod,
-	"serviceaccounts":        prepareServiceAccount,
-	"services":               prepareService,
+	"daemonsets.apps":                prepareDaemonSet,
+	"jobs.batch":                     prepareJob,
+	"namespaces":                     prepareNamespace,
+	"nodes":                          prepareNode,
+	"persistentvolumeclaims":         prepareClaim,
+	"persistentvolumes":              prepareVolume,
+	"pods":                           preparePod,
+	"resourceclaims.resource.k8s.io": prepareDeviceClaim,
+	"resourceslices.resource.k8s.io": prepareSlice,
+	"serviceaccounts":                prepareServiceAccount,
+	"services":                       prepareService,
 }
 
 // text returns a string, absent if it is empty.
