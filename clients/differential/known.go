@@ -107,7 +107,7 @@ var differences = []difference{
 	{
 		title: "A patch leaves nothing of itself behind",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "STRATEGIC" && a.code == 422 && a.says("strict decoding error") && a.says("$patch")
+			return s.Verb == "STRATEGIC" && (a.code == 422 && a.says("strict decoding error") && a.says("$patch") || hasReplacedNull(s))
 		},
 		loosened: anything, ends: true,
 	},
@@ -137,6 +137,15 @@ func hasTwins(list document.Value) bool {
 // isMadeByStatus is for statuses of which Kubernetes makes an object.
 func isMadeByStatus(address string) bool {
 	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
+}
+
+// hasReplacedNull is for patches that put a null into a map that they replace, of which Kubernetes makes "".
+func hasReplacedNull(s Step) bool {
+	if !strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") {
+		return false
+	}
+	selector := s.Body.Lookup("spec", "selector")
+	return slices.ContainsFunc(places(selector), func(p place) bool { return len(p) > 1 && at(selector, p).IsNull() })
 }
 
 // isScaledByUpdate reports whether somebody owns the replicas by an update, as scripts write owners: an entry starts at

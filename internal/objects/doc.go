@@ -32,6 +32,7 @@
 //	  lastapplied.go   kubectl's own way to apply, and those who come from it
 //	  scale.go      writes that go through a scale
 //	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
+//	  devices.go    who may have devices, and who may say so
 //	  references.go what becomes of owner references that occur twice
 //	  extra.go      what some kinds get that depends on other objects
 //	  conflict.go   what appliers are told about conflicts; sibling.go, about what excludes what they applied

@@ -169,10 +169,15 @@ func (w *writing) fieldWarnings(stored document.Value) []string {
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
-	errs, err := w.validate()
+	errs, err := w.deviceAccess(ctx)
 	if err != nil {
 		return err
 	}
+	wrong, err := w.validate()
+	if err != nil {
+		return err
+	}
+	errs = append(errs, wrong...)
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
 		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}

@@ -30,7 +30,7 @@ func deviceChecks() map[string]func(c *checker, now, old document.Value) {
 
 // makeItems reads MOST TYPE [KEY]: a list has at most so many items, if that is not -1, and nothing more is said if
 // it has more; each follows the rules of a type; and no two have the same key, of which kube-apiserver speaks last. A
-// key is a field, several with + between, or a dot for the item itself.
+// key is a field, a dot for the item itself, or device for the fields that name one.
 func (book *rulebook) makeItems(args []string) (check, error) {
 	if len(args) != 2 && len(args) != 3 || book.blocks[args[1]] == nil {
 		return nil, fmt.Errorf("expected MOST TYPE [KEY], received %q", args)
@@ -60,30 +60,34 @@ func (c *checker) items(list document.Value, most int, rules *block, key string)
 	if key == "" {
 		return
 	}
-	seen := make(map[string]bool, list.Len())
+	seen := make(map[any]bool, list.Len())
 	for i, item := range list.Items() {
-		text := keyText(item, key)
-		if seen[text] {
+		is := itemKey(item, key)
+		if seen[is] {
 			c.pushItem(i)
-			c.duplicate(text)
+			c.duplicate(is)
 			c.pop()
 		}
-		seen[text] = true
+		seen[is] = true
 	}
 }
 
-// keyText returns what tells an item from others.
-func keyText(item document.Value, key string) string {
-	if key == "." {
+// itemKey returns what tells an item from others.
+func itemKey(item document.Value, key string) any {
+	switch key {
+	case ".":
 		return item.Text()
+	case "device":
+		return deviceOf(item)
 	}
-	var parts []string
-	for name := range strings.SplitSeq(key, "+") {
-		if value := item.Get(name); name != "shareID" || !isNothing(value) {
-			parts = append(parts, value.Text())
-		}
-	}
-	return strings.Join(parts, "/")
+	return item.Get(key).Text()
+}
+
+// device is what tells a device from others, or a share of it from other shares, as errors show it.
+type device struct{ Driver, Pool, Device, ShareID string }
+
+func deviceOf(v document.Value) device {
+	return device{v.Get("driver").Text(), v.Get("pool").Text(), v.Get("device").Text(), v.Get("shareID").Text()}
 }
 
 // requestReference wants the name of a request of the claim, or of a request and one of its subrequests.
@@ -231,15 +235,14 @@ func hasSame(list, item document.Value) bool {
 }
 
 // allocatedDevice wants the status of a device that is allocated.
-func allocatedDevice(c *checker, device, _ document.Value) {
-	const key = "driver+pool+device+shareID"
-	id := keyText(device, key)
+func allocatedDevice(c *checker, status, _ document.Value) {
+	is := deviceOf(status)
 	for _, result := range c.scopes[0].now.Lookup("status", "allocation", "devices", "results").Items() {
-		if keyText(result, key) == id {
+		if deviceOf(result) == is {
 			return
 		}
 	}
-	c.invalid(id, "must be an allocated device in the claim")
+	c.invalid(is, "must be an allocated device in the claim")
 }
 
 // normalUID wants a UID as it is written usually.

@@ -36,6 +36,24 @@ func TestWithoutEmptied(t *testing.T) {
 	}
 }
 
+// TestWithoutEmptiedOfClaims: the requests of a claim are checked as they are left.
+func TestWithoutEmptiedOfClaims(t *testing.T) {
+	claim, _ := Builtin("io.k8s.api.core.v1.PersistentVolumeClaim")
+	for _, test := range []struct{ before, want string }{
+		{`{"spec":{"resources":{"requests":{"storage":"1Gi"}}}}`, `{"spec":{"resources":{"requests":{}}}}`},
+		{`{"spec":{"resources":{}}}`, `{"spec":{"resources":{}}}`},
+	} {
+		before, errBefore := document.ParseJSON(test.before)
+		after, errAfter := document.ParseJSON(`{"spec":{"resources":{"limits":{},"requests":{}}}}`)
+		if errBefore != nil || errAfter != nil {
+			t.Fatal(errBefore, errAfter)
+		}
+		if got := claim.WithoutEmptied(before, after).JSON(); got != test.want {
+			t.Errorf("of %s: received %s, want %s", test.before, got, test.want)
+		}
+	}
+}
+
 // TestWithoutPruned: what an applier gave up leaves nothing around it, unless it is applied empty, or was empty.
 func TestWithoutPruned(t *testing.T) {
 	topology, ok := kinds.BuiltinTopology("", "v1", "Pod")
