@@ -18,7 +18,7 @@ import (
 func deviceChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"extended-resource": extendedResourceName, "full-attribute-name": fullAttributeName, "pool-name": poolName,
-		"request-reference": requestReference, "device-parameters": deviceParameters,
+		"device-expression": deviceExpression, "request-reference": requestReference, "device-parameters": deviceParameters,
 		"single-term": singleTerm, "slice-nodes": sliceNodes, "slice-devices": sliceDevices, "counters": counters,
 		"device-size": deviceSize, "device-attributes": deviceAttributes, "device-capacities": deviceCapacities,
 		"device-taints": deviceTaints, "device-nodes": deviceNodes, "no-device-nodes": noDeviceNodes,
@@ -121,6 +121,14 @@ func isRequested(requests document.Value, segments []string) bool {
 		return len(segments) == 1 || slices.ContainsFunc(names(request.Get("firstAvailable"), "name"), func(name string) bool { return name == segments[1] })
 	}
 	return false
+}
+
+// deviceExpression wants an expression. Kubernetes' compiler says so of one that is empty; others are not compiled.
+func deviceExpression(c *checker, now, _ document.Value) {
+	if now.Text() == "" {
+		c.invalid("", "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting "+
+			"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}")
+	}
 }
 
 // longestParameters is how many bytes a driver can be sent, or can send.
