@@ -8,7 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -81,7 +81,7 @@ func (t *target) checkNames(kind *kinds.Kind) error {
 	if t.namespaced && t.namespace == "" && kind.Namespaced && (t.name != "" || t.verb == "deletecollection") {
 		return apierrors.NewBadRequest("Namespace parameter required.")
 	}
-	if problems := path.IsValidPathSegmentName(t.name); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(t.name); len(problems) > 0 {
 		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", t.name, strings.Join(problems, ";")))
 	}
 	return nil
