@@ -60,8 +60,6 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/role"
 	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
 	"k8s.io/kubernetes/pkg/registry/resource/deviceclass"
-	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
-	"k8s.io/kubernetes/pkg/registry/resource/resourceclaimtemplate"
 	"k8s.io/kubernetes/pkg/registry/resource/resourceslice"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
 	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
@@ -71,9 +69,6 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
 )
-
-// claimStrategy is only asked to prepare claims, for which it needs neither namespaces nor roles.
-var claimStrategy = resourceclaim.NewStrategy(nil, nil)
 
 // place is an endpoint: where objects of a kind are written.
 type place struct {
@@ -148,9 +143,6 @@ var places = []place{
 	{"roles.rbac.authorization.k8s.io", "main", "rbac.authorization.k8s.io/v1", "Role", role.Strategy},
 	{"rolebindings.rbac.authorization.k8s.io", "main", "rbac.authorization.k8s.io/v1", "RoleBinding", rolebinding.Strategy},
 	{"deviceclasses.resource.k8s.io", "main", "resource.k8s.io/v1", "DeviceClass", deviceclass.Strategy},
-	{"resourceclaims.resource.k8s.io", "main", "resource.k8s.io/v1", "ResourceClaim", claimStrategy},
-	{"resourceclaims.resource.k8s.io", "status", "resource.k8s.io/v1", "ResourceClaim", resourceclaim.NewStatusStrategy(claimStrategy)},
-	{"resourceclaimtemplates.resource.k8s.io", "main", "resource.k8s.io/v1", "ResourceClaimTemplate", resourceclaimtemplate.NewStrategy(nil)},
 	{"resourceslices.resource.k8s.io", "main", "resource.k8s.io/v1", "ResourceSlice", resourceslice.Strategy},
 	{"priorityclasses.scheduling.k8s.io", "main", "scheduling.k8s.io/v1", "PriorityClass", priorityclass.Strategy},
 	{"csidrivers.storage.k8s.io", "main", "storage.k8s.io/v1", "CSIDriver", csidriver.Strategy},
