@@ -145,7 +145,7 @@ func singleAttribute(c *checker, attribute, _ document.Value) {
 // deviceTaints looks at the taints of a device, unless it had the same before.
 func deviceTaints(c *checker, device, _ document.Value) {
 	taints, old := device.Get("taints"), c.deviceBefore(device.Get("name").Text())
-	if !isNothing(old) && same(nil, false, taints, old.Get("taints")) {
+	if same(nil, false, taints, old.Get("taints")) {
 		return
 	}
 	c.push("taints")
