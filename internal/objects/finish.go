@@ -49,8 +49,9 @@ func (w *writing) finish(ctx context.Context) error {
 	if endpoint == scale {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
+	w.unprepared = doc
 	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Time: w.all.Now(), User: kinds.User(*w.User)})
-	w.after.Document = e.stored.DefaultAgain(doc, defaulted)
+	w.prepared, w.after.Document = doc, e.stored.DefaultAgain(doc, defaulted)
 	return nil
 }
 
@@ -129,7 +130,7 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
 	if e.Subresource == status {
-		return e.stored.ValidateStatus(w.after.Document, w.stored), nil
+		return e.stored.ValidateStatus(w.prepared, w.stored), nil
 	}
 	if !e.Kind.CheckedAsSent {
 		return e.stored.Validate(w.after.Document, w.stored), nil
@@ -156,10 +157,15 @@ func (w *writing) fieldWarnings(stored document.Value) []string {
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
-	errs, err := w.validate()
+	errs, err := w.deviceAccess(ctx)
 	if err != nil {
 		return err
 	}
+	wrong, err := w.validate()
+	if err != nil {
+		return err
+	}
+	errs = append(errs, wrong...)
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
 		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
@@ -168,7 +174,11 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
-	w.warnOfFields(w.after.Document)
+	if w.live == nil {
+		w.warnOfFields(w.unprepared)
+	} else {
+		w.warnOfFields(w.after.Document)
+	}
 	if w.all.Admit != nil {
 		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
 			return err

@@ -26,6 +26,12 @@ type writing struct {
 	// after is the object as it shall be: at the version of the request until it is finished, then
 	// at the one that is stored.
 	after apply.Object
+	// prepared is after without the defaults that follow from what the endpoint put back. A status is checked as
+	// such: what its writer left out is missing, though the spec that the object has would give it a default.
+	prepared document.Value
+	// unprepared is the object as its writer wants it, with defaults. Of a new one the writer is told what is in
+	// there: fields take the place of some annotations afterwards.
+	unprepared document.Value
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error

@@ -30,7 +30,8 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 		return nil
 	}
 	c := checkers.Get().(*checker)
-	c.kind, c.namespaced, c.updating = t, ruleset().kinds[t].namespaced, !isNothing(old)
+	book := ruleset()
+	c.kind, c.blocks, c.namespaced, c.updating = t, book.blocks, book.kinds[t].namespaced, !isNothing(old)
 	errs := c.object(b, obj, old)
 	c.reset()
 	checkers.Put(c)
@@ -43,6 +44,7 @@ var checkers = sync.Pool{New: func() any { return new(checker) }}
 // some places of kube-apiserver are not those of the fields.
 type checker struct {
 	kind                 *Type
+	blocks               map[string]*block // for checks that are code, and look at parts by their rules
 	namespaced, updating bool
 	errs                 field.ErrorList
 	warnings             []string

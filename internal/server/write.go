@@ -102,6 +102,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 		Force:      o.force,
 		Only:       only,
 		MayCreate:  q.mayCreate,
+		MayAlso:    q.mayAlso,
 		Warn:       q.warn,
 	})
 	if err != nil {
@@ -124,6 +125,13 @@ func (q *request) mayCreate(context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
 	return q.h.Authorizer.Check(a)
+}
+
+// mayAlso asks whether the user may do what the request does beside what it says.
+func (q *request) mayAlso(d objects.Deed) (verb string, err error) {
+	a := q.attributes()
+	a.Verb, a.Subresource, a.Namespace, a.Name = d.VerbPrefix+a.Verb, d.Subresource, d.Namespace, d.Name
+	return a.Verb, q.h.Authorizer.Check(a)
 }
 
 // warn tells the client something in a header.
