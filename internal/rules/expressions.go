@@ -31,6 +31,9 @@ func validationExpression(c *checker, now, _ document.Value) {
 }
 
 func messageExpression(c *checker, now, _ document.Value) {
+	if strings.TrimSpace(now.Text()) == "" {
+		return // of which another check tells
+	}
 	c.compile(c.compiler(), &expression.Expression{Text: now.Text(), Role: expression.Message})
 }
 
