@@ -17,6 +17,8 @@ type Request struct {
 	// User is who writes, Manager as whom the user wants to be known in managedFields.
 	User    *identity.User
 	Manager string
+	// Sent is what the client said as parameters.
+	Sent Parameters
 	// DryRun has everything done but the writing.
 	DryRun bool
 	// Validation says what becomes of fields that the kind does not have.
@@ -37,6 +39,9 @@ type Request struct {
 // Deed is something to be allowed beside the request: the same verb, which may have something before it, at another
 // subresource of the kind. Without a namespace it is about all of them, without a name about all objects.
 type Deed struct{ VerbPrefix, Subresource, Namespace, Name string }
+
+// Parameters are what clients say beside what is written. Those who are asked about a write see them.
+type Parameters struct{ FieldManager, FieldValidation string }
 
 // Body is what a client sent.
 type Body struct {

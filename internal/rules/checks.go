@@ -34,7 +34,7 @@ func (book *rulebook) makers() map[string]maker {
 			return true
 		})
 	}
-	for _, irregular := range []map[string]func(c *checker, now, old document.Value){irregularChecks(), statusChecks(), deviceChecks(), irregularWarnings()} {
+	for _, irregular := range []map[string]func(c *checker, now, old document.Value){irregularChecks(), expressionChecks(), statusChecks(), deviceChecks(), irregularWarnings()} {
 		for name, f := range irregular {
 			all[name] = simple(func(c *checker, now, old document.Value) bool {
 				f(c, now, old)

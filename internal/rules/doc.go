@@ -162,7 +162,7 @@
 //	  pods.go, podsystem.go, podupdate.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
 //	  storage.go has the group of that name, classes.go what is neither stored nor run
-//	  webhooks.go and policies.go have admission, flows.go flow control, signing.go certificates
+//	  webhooks.go and policies.go have admission, expressions.go what is compiled there, flows.go flow control, signing.go certificates
 //	  devices.go has claims of devices and their status, slices.go the devices that there are, capacities.go what they have,
 //	  and semver.go how their versions are written
 //	statuses.go   the checks that are code and that only statuses need

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -59,6 +60,8 @@ type checker struct {
 	// faulty are the parts that were found wrong: nothing may refer to them.
 	faulty map[document.Value]bool
 	places map[placesOf]map[string]int
+	// composed compiles the expressions of a policy that has variables; nil until one is compiled.
+	composed *cel.CompositedCompiler
 }
 
 // scope is a block that is being run, and on what.

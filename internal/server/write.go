@@ -96,6 +96,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 		Body:       body,
 		User:       q.user,
 		Manager:    o.manager,
+		Sent:       o.sent,
 		DryRun:     o.dryRun,
 		Validation: o.validation,
 		Force:      o.force,
@@ -109,7 +110,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	}
 	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
 	// was last written.
-	if err := q.h.Authorizer.Sync(ctx, q.kind.StoreName(), max(result.Revision, result.Object.Revision())); err != nil {
+	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
 		return objects.StoreError(err)
 	}
 	code := http.StatusOK
