@@ -19,11 +19,15 @@ var Kubectls = []string{
 
 // kubectlMain is the program: kubectl's module has everything but a main function.
 //
-//go:embed kubectl.go.txt
+//go:embed kubectl.txt
 var kubectlMain []byte
 
-// KubectlOf is the path of a release of kubectl that has been built, or an error that is [ErrNotBuilt].
+// KubectlOf is the path of a release of kubectl that has been built, or an error that is [ErrNotBuilt]. That of
+// [KubernetesVersion] may be among the peers' own programs.
 func KubectlOf(release string) (string, error) {
+	if file, err := Program(Kubectl); err == nil && release == KubernetesVersion {
+		return file, nil
+	}
 	folder, err := Folder()
 	if err != nil {
 		return "", err
