@@ -44,6 +44,8 @@ type Kind struct {
 
 	prepare preparer
 	fold    folder
+	// podSpec is where the kind has the spec of a pod; nil if it has none.
+	podSpec []string
 }
 
 // Singular is what one object of the kind is called.
