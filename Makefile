@@ -29,6 +29,16 @@ test-bench: ## run the benchmark module's tests: fixtures, peer, same results
 peers: ## build the real etcd, kube-apiserver and kubectl, outside the repository (see peers/); some twenty minutes
 	nice -n 19 $(GO) -C peers run ./cmd/build
 
+KUBECTLS ?=
+
+.PHONY: kubectls
+kubectls: ## build kubectl of every minor version since 1.26, outside the repository; minutes for each; KUBECTLS=v1.26.15 builds only that
+	nice -n 19 $(GO) -C peers run ./cmd/kubectls $(KUBECTLS)
+
+.PHONY: test-kubectls
+test-kubectls: ## have every kubectl that is built go from client-side to server-side apply and back; CADASTRE_TARGET=kube-apiserver asks the real server
+	$(GO) -C clients test -count=1 -v ./kubectls
+
 .PHONY: test-clients
 test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm, Flux, curl) against the server
 	$(GO) -C clients test ./...

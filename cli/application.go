@@ -24,6 +24,8 @@ type application struct {
 	config  document.Value
 	live    apply.Object
 	exists  bool
+	// foreseen are the entries that a migration would leave, if this is a dry run and there would be one.
+	foreseen []apply.Entry
 }
 
 // applyOne goes as follows: what is there is read; what client-side apply wrote is migrated; the configuration is
@@ -47,7 +49,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 		return err
 	}
 	after, err := a.apply(ctx)
-	if conflicts := conflictsOf(err, f.manager, a.live, a.config); len(conflicts) > 0 {
+	if conflicts := a.conflicts(err); len(conflicts) > 0 {
 		fmt.Fprintf(stderr, "%s: %d %s\n", a.target, len(conflicts), plural(len(conflicts), "conflict", "conflicts"))
 		printConflicts(stderr, conflicts, time.Now())
 		return fmt.Errorf("%s: not applied", a.target)
@@ -78,41 +80,76 @@ func (a *application) read(ctx context.Context) error {
 
 // migrate hands what client-side apply wrote to the manager, and returns whose it was.
 func (a *application) migrate(ctx context.Context) ([]string, error) {
-	if !a.exists || a.migrationOff || a.dryRun {
+	if !a.exists || a.migrationOff {
 		return nil, nil
 	}
-	run := migrationRun{cluster: a.cluster, migration: ownership.Migration{To: a.manager}, write: true}
-	done := run.one(ctx, found{a.target, a.live})
-	if done.err != nil || done.outcome != migrated {
-		return nil, done.err
+	move := takeOver(a.manager)
+	if a.dryRun {
+		moved, err := move(a.live)
+		if err != nil || moved.NoOp() {
+			return nil, err
+		}
+		a.foreseen = moved.Entries
+		return giversOf(moved.Moves), nil
 	}
-	var from []string
-	for _, m := range done.moves {
-		from = append(from, m.From.Manager)
+	run := migrationRun{cluster: a.cluster, to: a.manager, move: move, write: true}
+	done, err := run.untilWritten(ctx, found{a.target, a.live})
+	if err != nil || done.outcome != migrated {
+		return nil, err
 	}
-	var err error
 	a.live, err = a.target.get(ctx, a.cluster)
-	return from, err
+	return giversOf(done.moves), err
+}
+
+// giversOf names who gave something up.
+func giversOf(moves []ownership.Move) []string {
+	var names []string
+	for _, m := range moves {
+		names = append(names, m.From.Manager)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // apply applies; if nothing but what may be forced is in the way, it forces, provided that the object has not
 // changed since.
 func (a *application) apply(ctx context.Context) (apply.Object, error) {
 	after, err := a.send(ctx, a.config, a.force)
-	conflicts := conflictsOf(err, a.manager, a.live, a.config)
-	if len(conflicts) == 0 || len(a.forcePaths) == 0 {
+	if len(conflictsOf(err, a.manager, a.live, a.config)) > 0 {
+		may, pathErr := a.mayForce(a.conflicts(err))
+		switch {
+		case pathErr != nil:
+			return after, pathErr
+		case may:
+			after, err = a.send(ctx, a.asRead("resourceVersion"), true)
+		}
+	}
+	if err != nil || a.foreseen == nil {
 		return after, err
 	}
-	forced, pathErr := a.forced()
-	if pathErr != nil {
-		return after, pathErr
+	return a.foresee(ctx, after)
+}
+
+// conflicts are those that a server refuses to apply for.
+func (a *application) conflicts(err error) []conflict {
+	return a.inTheWay(conflictsOf(err, a.manager, a.live, a.config))
+}
+
+// mayForce reports whether all conflicts are at paths that may be forced.
+func (a *application) mayForce(conflicts []conflict) (bool, error) {
+	if len(conflicts) > 0 && len(a.forcePaths) == 0 {
+		return false, nil
+	}
+	forced, err := a.forced()
+	if err != nil {
+		return false, err
 	}
 	for _, c := range conflicts {
 		if c.path == nil || fieldset.New(c.path).Covered(forced).IsEmpty() {
-			return after, err
+			return false, nil
 		}
 	}
-	return a.send(ctx, a.asRead("resourceVersion"), true)
+	return true, nil
 }
 
 // forced are the fields that may be forced.
@@ -161,8 +198,7 @@ func (a *application) tell(after apply.Object, from []string, stdout io.Writer) 
 		did = "applied"
 	}
 	if len(from) > 0 {
-		slices.Sort(from)
-		did += fmt.Sprintf(", and took over from %s", strings.Join(slices.Compact(from), ", "))
+		did += fmt.Sprintf(", and took over from %s", strings.Join(from, ", "))
 	}
 	if a.dryRun {
 		did += " (dry run)"

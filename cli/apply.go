@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -25,6 +27,7 @@ type applyFlags struct {
 	forceTexts, unsetTexts []string
 	onlyCreate, onlyUpdate bool
 	dryRun                 bool
+	quiet                  quietFlag
 	// What check finds out:
 	forcePaths, unsetPaths []ownership.WrittenPath
 	migrationOff           bool
@@ -40,7 +43,7 @@ that what is left out is removed; ` + migrationSwitch + `=false turns that off, 
 ` + kubectlMigrationSwitch + `=false.
 
 Conflicts are shown as a table, and what can be done about them. All files are applied, whether or not
-others fail.`,
+others fail; when the server is gone, it stops and lists what was not applied.`,
 		Example: `  cadastre apply -f web.yaml
   cadastre apply -f deploy/ --manager gitops --force-path spec.replicas
   cadastre apply -f web.yaml --unset 'spec.template.spec.containers[name=app].resources.limits.cpu'`,
@@ -60,6 +63,9 @@ others fail.`,
 	flags.BoolVar(&f.onlyCreate, "only-create", false, "fail for objects that are there")
 	flags.BoolVar(&f.onlyUpdate, "only-update", false, "fail for objects that are not there")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "have the server check it, and write nothing")
+	f.quiet.bind(flags)
+	completeConnection(command, &f.connection)
+	completeWords(command, "output", f.output.forms...)
 	return command
 }
 
@@ -78,12 +84,18 @@ func (f *applyFlags) check() error {
 	if f.unsetPaths, err = parsePaths(f.unsetTexts); err != nil {
 		return err
 	}
+	f.migrationOff = isMigrationOff()
+	return f.output.check()
+}
+
+// isMigrationOff reports whether somebody has switched migration off.
+func isMigrationOff() bool {
 	for _, name := range []string{migrationSwitch, kubectlMigrationSwitch} {
 		if on, err := strconv.ParseBool(os.Getenv(name)); err == nil && !on {
-			f.migrationOff = true
+			return true
 		}
 	}
-	return f.output.check()
+	return false
 }
 
 // applyFiles applies one object after the other.
@@ -99,15 +111,48 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 	if err != nil {
 		return err
 	}
+	p := newProgress(stderr, f.quiet.quiet)
+	p.expect(len(manifests))
+	defer p.end()
 	failed := 0
-	for _, m := range manifests {
-		if err := f.applyOne(ctx, c, namespace, m, stdout, stderr); err != nil {
-			failed++
-			fmt.Fprintf(stderr, "%v\n", err)
+	for i, m := range manifests {
+		var said, complained bytes.Buffer
+		err := f.applyOne(ctx, c, namespace, m, &said, &complained)
+		var lost *cluster.NoAnswerError
+		if errors.As(err, &lost) {
+			p.end()
+			return stopped(stderr, manifests, i, failed, lost)
 		}
+		if err != nil {
+			failed++
+			fmt.Fprintf(&complained, "%v\n", err)
+		}
+		p.aside(func() { err = errors.Join(write(stdout, &said), write(stderr, &complained)) })
+		if err != nil {
+			return err
+		}
+		p.step()
 	}
 	if failed > 0 {
 		return fmt.Errorf("apply: %d of %d objects failed", failed, len(manifests))
 	}
 	return nil
+}
+
+func write(w io.Writer, text *bytes.Buffer) error {
+	_, err := text.WriteTo(w)
+	return err
+}
+
+// stopped tells what was not done because the server is gone: the object at a place, and all after it. What was
+// done has been told.
+func stopped(w io.Writer, all []manifest, at, failed int, lost *cluster.NoAnswerError) error {
+	for i, m := range all[at:] {
+		what := "not applied"
+		if i == 0 && lost.MayBeDone {
+			what = "may or may not have been applied"
+		}
+		fmt.Fprintf(w, "%s: %s\n", m.name(), what)
+	}
+	return fmt.Errorf("apply: stopped after %d of %d objects, of which %d failed: %w", at, len(all), failed, lost)
 }

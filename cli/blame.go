@@ -36,22 +36,27 @@ manager last changed something.
   -                  nobody can own it: it says which object this is, or the server keeps it
   nothing            each part of it says by itself who owns it
   (item)             who owns that the item is in the list, but not the field in this line
-  # NAME is absent   somebody owns the field, and it has no value`,
+  # NAME is absent   somebody owns the field, and it has no value
+  # NAME is a field  somebody owns the field at another version than the one that is shown`,
 		Example: `  cadastre blame deployment web
   cadastre blame deploy/web --by manager
   cadastre blame service web -n shop -o json`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return blame(c.Context(), f, args, c.OutOrStdout())
+			return blame(c.Context(), f, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml")
 	f.colours.bind(command.Flags())
 	command.Flags().StringVar(&f.by, "by", "line", "show who owns each `line|manager`: line by line, or manager by manager what each owns")
+	completeObjects(command, &f.connection, 1)
+	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "color", "auto", "always", "never")
+	completeWords(command, "by", "line", "manager")
 	return command
 }
 
-func blame(ctx context.Context, f blameFlags, args []string, stdout io.Writer) error {
+func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.Writer) error {
 	if err := f.output.check(); err != nil {
 		return err
 	}
@@ -70,6 +75,7 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout io.Writer) e
 	if err != nil {
 		return err
 	}
+	tellVersions(stderr, t, o)
 	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
 	if f.by == "manager" && f.output.form == "text" {
 		return view.byManager(o)
@@ -83,6 +89,24 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout io.Writer) e
 	}
 	view.byLine(lines)
 	return nil
+}
+
+// tellVersions says that some owners wrote at other versions: which lines of this one are theirs can't be told
+// where the versions differ.
+func tellVersions(w io.Writer, t target, o apply.Object) {
+	told := map[string]bool{t.kind.APIVersion(): true}
+	for _, e := range o.Entries {
+		if told[e.APIVersion] {
+			continue
+		}
+		told[e.APIVersion] = true
+		group, version, found := strings.Cut(e.APIVersion, "/")
+		name := t.kind.Resource + "." + version + "." + group
+		if !found {
+			name = t.kind.Resource + "." + e.APIVersion
+		}
+		fmt.Fprintf(w, "%s: %s owns fields at %s, and this is %s; for those, see blame %s %s\n", t, who(e), e.APIVersion, t.kind.APIVersion(), name, t.name)
+	}
 }
 
 // topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it.
@@ -173,7 +197,7 @@ func (v blameView) byManager(o apply.Object) error {
 
 var stateNames = []string{
 	ownership.Owned: "owned", ownership.Unowned: "unowned", ownership.Container: "container",
-	ownership.Fixed: "fixed", ownership.Absent: "absent",
+	ownership.Fixed: "fixed", ownership.Absent: "absent", ownership.Elsewhere: "elsewhere",
 }
 
 // blameValue is the lines for machines.

@@ -22,8 +22,9 @@ import (
 // TestMain has the test binary be cadastre for the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"cadastre":    func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
-		"kubectl-own": func() { os.Exit(cli.Plugin(os.Args[1:], os.Stdout, os.Stderr)) },
+		"cadastre":             func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+		"kubectl-own":          func() { os.Exit(cli.Plugin(cli.PluginArgs(os.Args), os.Stdout, os.Stderr)) },
+		"kubectl_complete-own": func() { os.Exit(cli.Plugin(cli.PluginArgs(os.Args), os.Stdout, os.Stderr)) },
 	})
 }
 

@@ -36,6 +36,8 @@ object that it owns, and unset markers for those that it owns and that are absen
 	f.output.bind(command.Flags(), "yaml", "json")
 	command.Flags().StringVar(&f.manager, "manager", "", "the `name` of the manager; required")
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` that it writes to")
+	completeObjects(command, &f.connection, 1, "manager")
+	completeWords(command, "output", f.output.forms...)
 	return command
 }
 

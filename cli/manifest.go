@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
 )
 
 // manifest is an object that somebody wrote down.
@@ -20,6 +21,16 @@ type manifest struct {
 	// source is where: a file, an address, or "standard input".
 	source string
 	doc    document.Value
+}
+
+// name names the object as kubectl does, whether or not the server has its kind.
+func (m manifest) name() string {
+	group, version, found := strings.Cut(m.doc.Get("apiVersion").Text(), "/")
+	if !found {
+		group, version = "", group
+	}
+	k := cluster.Kind{Group: group, Version: version, Name: m.doc.Get("kind").Text()}
+	return targetOf(k, m.doc).String()
 }
 
 // readManifests reads files, folders, addresses, and - for standard input. Lists count as what is in them.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -24,6 +26,7 @@ type migrateFlags struct {
 	subresources  bool
 	dryRun, yes   bool
 	parallel      int
+	quiet         quietFlag
 }
 
 func migrateCommand() *cobra.Command {
@@ -36,7 +39,11 @@ configuration is removed, and what it changes is no conflict.
 
 Only owners change: no value, no annotation, and never a status. What was migrated before is left
 alone, so that this can be stopped and started again at any time. On a terminal it shows what it would
-do and asks; --yes does not ask, and --dry-run only shows.`,
+do and asks; --yes does not ask, and --dry-run only shows.
+
+Without --from it is what kubectl itself does when it starts to apply server-side: who wrote by
+client-side apply gives its fields up, whatever its name, and if --to is kubectl, the manager
+` + ownership.LastAppliedKeeper + ` keeps the annotation of client-side apply for those who go back.`,
 		Example: `  cadastre migrate deployment web --to kubectl --dry-run
   cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
   cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
@@ -56,14 +63,17 @@ do and asks; --yes does not ask, and --dry-run only shows.`,
 	flags.BoolVar(&f.subresources, "subresources", false, "also what --from own at other endpoints, such as scale; never status")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would move, and write nothing")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	f.quiet.bind(flags)
 	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")
+	completeObjects(command, &f.connection, math.MaxInt)
+	completeWords(command, "output", f.output.forms...)
 	return command
 }
 
-// migration is what is asked for.
-func (f migrateFlags) migration() (ownership.Migration, error) {
-	if f.to == "" {
-		return ownership.Migration{}, &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+// move is what is asked for.
+func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
+	if len(f.from) == 0 && !f.subresources {
+		return takeOver(f.to)
 	}
 	m := ownership.Migration{To: f.to}
 	endpoint := ""
@@ -73,7 +83,7 @@ func (f migrateFlags) migration() (ownership.Migration, error) {
 	for _, name := range f.from {
 		m.From = append(m.From, ownership.Selector{Manager: name, Subresource: endpoint})
 	}
-	return m, nil
+	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }
 
 func (f migrateFlags) check(args []string) error {
@@ -84,6 +94,8 @@ func (f migrateFlags) check(args []string) error {
 		}
 	}
 	switch {
+	case f.to == "":
+		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
 	case ways != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or --all")}
 	case f.parallel < 1:
@@ -97,19 +109,20 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	if err := f.check(args); err != nil {
 		return err
 	}
-	m, err := f.migration()
-	if err != nil {
-		return err
-	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
 		return err
 	}
-	found, err := selectObjects(ctx, c, f, namespace, args, stdin)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	progress := newProgress(stderr, f.quiet.quiet)
+	found, err := selectObjects(ctx, c, f, namespace, args, stdin, progress)
 	if err != nil {
 		return err
 	}
-	run := migrationRun{cluster: c, migration: m, parallel: f.parallel, write: !f.dryRun, progress: newProgress(stderr)}
+	run := migrationRun{
+		cluster: c, to: f.to, move: f.move(), parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
+	}
 	if run.write && !f.yes && isTerminal(stdin) {
 		if run, err = ask(ctx, run, found, stdin, stderr); err != nil || !run.write {
 			return err
@@ -138,6 +151,7 @@ func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, 
 	fmt.Fprintf(stderr, "Migrate %d objects? [y/N] ", preview.count(wouldMigrate))
 	var answer string
 	_, _ = fmt.Fscanln(stdin, &answer) // nothing is no
+	run.progress.again()
 	run.write = strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 	if !run.write {
 		fmt.Fprintln(stderr, "Nothing was changed.")

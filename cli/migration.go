@@ -2,72 +2,107 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
 // migrationRun migrates objects.
 type migrationRun struct {
-	cluster   *cluster.Cluster
-	migration ownership.Migration
-	parallel  int
-	write     bool
-	progress  progress
+	cluster *cluster.Cluster
+	// to is the applier that gets the fields, and move how it does.
+	to       string
+	move     func(apply.Object) (ownership.Result, error)
+	parallel int
+	write    bool
+	progress *progress
+	// stop ends the context of the run, and says why.
+	stop context.CancelCauseFunc
 }
 
-// all migrates what is found, several at once, and tells what became of each.
+// takeOver has an applier take over what client-side apply wrote.
+func takeOver(applier string) func(apply.Object) (ownership.Result, error) {
+	return func(o apply.Object) (ownership.Result, error) { return ownership.TakeOver(o, applier) }
+}
+
+// all migrates what is found, several at once, and tells what became of each. When the server is gone, or nobody
+// waits any more, it stops: what is known and was not done is told, too.
 func (r migrationRun) all(ctx context.Context, found objects) *migrationReport {
-	report := &migrationReport{to: r.migration.To}
+	report := &migrationReport{to: r.to}
 	var group errgroup.Group
 	group.SetLimit(r.parallel)
 	for f, err := range found {
-		if err == nil && ctx.Err() != nil {
-			err = ctx.Err()
+		switch {
+		case ctx.Err() != nil && f.target.name == "": // the list ended, as it was told to
+		case ctx.Err() != nil:
+			report.add(result{target: f.target, outcome: notDone})
+		case err != nil:
+			report.add(r.failed(f.target, err))
+		default:
+			group.Go(func() error {
+				report.add(r.one(ctx, f))
+				r.progress.step()
+				return nil
+			})
 		}
-		if err != nil {
-			report.add(result{target: f.target, outcome: failedOutcome, err: err})
-			if ctx.Err() != nil {
-				break
-			}
-			continue
-		}
-		group.Go(func() error {
-			r.progress.at(report.add(r.one(ctx, f)))
-			return nil
-		})
 	}
 	_ = group.Wait() // what failed is in the report
 	r.progress.end()
+	report.stopped = context.Cause(ctx)
 	report.sort()
 	return report
 }
 
-// one migrates an object; when somebody else has written it since it was read, it is read again.
+// failed is what became of an object that was not migrated. If that is because the server is gone, all stops.
+func (r migrationRun) failed(t target, err error) result {
+	var lost *cluster.NoAnswerError
+	switch {
+	case !errors.As(err, &lost):
+		return result{target: t, outcome: failedOutcome, err: err}
+	case lost.MayBeDone:
+		r.stop(err)
+		return result{target: t, outcome: mayBeDone}
+	}
+	r.stop(err)
+	return result{target: t, outcome: notDone}
+}
+
+// one migrates an object, and tells what became of it.
 func (r migrationRun) one(ctx context.Context, f found) result {
+	if ctx.Err() != nil {
+		return result{target: f.target, outcome: notDone} // it was stopped while this one waited
+	}
+	done, err := r.untilWritten(ctx, f)
+	if err != nil {
+		return r.failed(f.target, err)
+	}
+	return done
+}
+
+// untilWritten migrates an object; when somebody else has written it since it was read, it is read again.
+func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error) {
 	for race := 0; ; race++ {
 		done, err := r.try(ctx, f)
-		if isLostRace(err, race) {
-			if f.object, err = f.target.get(ctx, r.cluster); err == nil {
-				continue
-			}
+		if !isLostRace(err, race) {
+			return done, err
 		}
-		if err != nil {
-			return result{target: f.target, outcome: failedOutcome, err: err}
+		if f.object, err = f.target.get(ctx, r.cluster); err != nil {
+			return result{}, err
 		}
-		return done
 	}
 }
 
 func (r migrationRun) try(ctx context.Context, f found) (result, error) {
-	moved, err := ownership.Migrate(f.object, r.migration)
+	moved, err := r.move(f.object)
 	if err != nil {
 		return result{}, fmt.Errorf("%s: %w", f.target, err)
 	}
-	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves}
+	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves, keeper: moved.Keeper}
 	switch {
 	case moved.NoOp():
 		done.outcome = nothingToDo

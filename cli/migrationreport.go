@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
@@ -21,19 +22,27 @@ const (
 	wouldMigrate  outcome = "would migrate"
 	nothingToDo   outcome = "nothing to do"
 	failedOutcome outcome = "failed"
+	// The server was gone before these:
+	notDone   outcome = "not done"
+	mayBeDone outcome = "may or may not be done"
 )
+
+var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedOutcome, mayBeDone, notDone}
 
 // result is what became of one object.
 type result struct {
 	target  target
 	outcome outcome
 	moves   []ownership.Move
+	keeper  *apply.Entry
 	err     error
 }
 
 // migrationReport is what became of all objects.
 type migrationReport struct {
 	to string
+	// stopped is why the run ended early, or nil.
+	stopped error
 
 	mu      sync.Mutex
 	results []result // those with nothing to do are only counted
@@ -73,6 +82,9 @@ func (m *migrationReport) count(o outcome) int {
 
 // err is not nil if anything failed.
 func (m *migrationReport) err() error {
+	if m.stopped != nil {
+		return fmt.Errorf("migrate: stopped: %w; run it again to do the rest", m.stopped)
+	}
 	if n := m.count(failedOutcome); n > 0 {
 		return fmt.Errorf("migrate: %d of %d objects failed; run it again to do the rest", n, len(m.results)+m.idle)
 	}
@@ -85,7 +97,7 @@ func (m *migrationReport) print(w io.Writer, o output) error {
 		return o.print(w, m.value())
 	case "name":
 		for _, r := range m.results {
-			if r.outcome != failedOutcome {
+			if r.outcome == migrated || r.outcome == wouldMigrate {
 				fmt.Fprintln(w, r.target)
 			}
 		}
@@ -100,7 +112,7 @@ func (m *migrationReport) print(w io.Writer, o output) error {
 
 func (m *migrationReport) summary() string {
 	var parts []string
-	for _, o := range []outcome{migrated, wouldMigrate, nothingToDo, failedOutcome} {
+	for _, o := range outcomes {
 		if n := m.count(o); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
@@ -121,6 +133,9 @@ func (r result) print(w io.Writer, to string) {
 		fmt.Fprintf(w, "%s: failed: %v\n", place, r.err)
 		return
 	}
+	if len(r.moves) == 0 {
+		fmt.Fprintf(w, "%s: %s\n", place, r.outcome)
+	}
 	for _, m := range r.moves {
 		fmt.Fprintf(w, "%s: %s: %s -> %s Apply: %d fields, %d of them new to it\n", place, r.outcome, who(m.From), to, m.Fields.Size(), m.Gained.Size())
 		if r.outcome != wouldMigrate {
@@ -132,6 +147,9 @@ func (r result) print(w io.Writer, to string) {
 		for path := range m.Lost.All() {
 			fmt.Fprintf(w, "  %s is left behind: the object does not have it at the version of %s\n", shownPath(path), to)
 		}
+	}
+	if r.keeper != nil && r.outcome == wouldMigrate {
+		fmt.Fprintf(w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", who(*r.keeper), ownership.LastApplied)
 	}
 }
 
@@ -147,6 +165,7 @@ func (m *migrationReport) value() document.Value {
 		document.Field{Name: "wouldMigrate", Value: document.NewInt(int64(m.count(wouldMigrate)))},
 		document.Field{Name: "nothingToDo", Value: document.NewInt(int64(m.count(nothingToDo)))},
 		document.Field{Name: "failed", Value: document.NewInt(int64(m.count(failedOutcome)))},
+		document.Field{Name: "notDone", Value: document.NewInt(int64(m.count(notDone) + m.count(mayBeDone)))},
 		document.Field{Name: "objects", Value: document.NewList(items...)},
 	)
 }
@@ -170,6 +189,9 @@ func (r result) value() document.Value {
 			document.Field{Name: "gained", Value: pathValues(m.Gained)},
 			document.Field{Name: "lost", Value: pathValues(m.Lost)},
 		))
+	}
+	if r.keeper != nil {
+		fields = append(fields, document.Field{Name: "keeper", Value: entryValue(*r.keeper)})
 	}
 	return document.NewMap(append(fields, document.Field{Name: "moves", Value: document.NewList(moves...)})...)
 }

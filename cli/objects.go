@@ -23,23 +23,46 @@ type found struct {
 
 // selectObjects finds the objects that the flags and arguments of migrate name. What can't be understood is
 // told before anything is read.
-func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, namespace string, args []string, stdin io.Reader) (objects, error) {
+func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, namespace string, args []string, stdin io.Reader, p *progress) (objects, error) {
 	if f.allNamespaces {
 		namespace = ""
 	}
+	var targets []target
+	var kinds []cluster.Kind
+	var err error
 	switch {
 	case f.all:
-		kinds, err := c.Kinds(ctx)
-		return listAll(ctx, c, preferred(kinds, f.allNamespaces), namespace, f.selector), err
+		kinds, err = c.Kinds(ctx)
+		kinds = preferred(kinds, f.allNamespaces)
 	case len(f.files) > 0:
-		targets, err := fileTargets(ctx, c, f.files, namespace, stdin)
-		return getAll(ctx, c, targets), err
+		targets, err = fileTargets(ctx, c, f.files, namespace, stdin)
 	case len(args) == 1 && !strings.Contains(args[0], "/"):
-		kinds, err := findKinds(ctx, c, args[0])
-		return listAll(ctx, c, kinds, namespace, f.selector), err
+		kinds, err = findKinds(ctx, c, args[0])
+	default:
+		targets, err = manyTargets(ctx, c, namespace, args)
 	}
-	targets, err := manyTargets(ctx, c, namespace, args)
-	return getAll(ctx, c, targets), err
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) > 0 {
+		p.expect(len(targets))
+		return getAll(ctx, c, targets), nil
+	}
+	if p.on() && f.selector == "" { // servers do not count what a selector selects
+		p.expect(countAll(ctx, c, kinds, namespace))
+	}
+	return listAll(ctx, c, kinds, namespace, f.selector), nil
+}
+
+// countAll asks how many objects there are, for people only: what fails will be told when they are listed.
+func countAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace string) int {
+	sum := 0
+	for _, k := range kinds {
+		if n, err := c.Count(ctx, k, namespace); err == nil {
+			sum += n
+		}
+	}
+	return sum
 }
 
 // preferred are the kinds that can be read and written, each at its preferred version. Those without

@@ -88,19 +88,6 @@ func (p *palette) paint(name, text string) string {
 
 func newPalette(on bool) *palette { return &palette{on: on, known: map[string]int{}} }
 
-// progress shows on a terminal how far something is; elsewhere nothing.
-type progress struct{ w io.Writer }
-
-func newProgress(w io.Writer) progress {
-	if !isTerminal(w) {
-		return progress{io.Discard}
-	}
-	return progress{w}
-}
-
-func (p progress) at(done int) { fmt.Fprintf(p.w, "\r%d objects", done) }
-func (p progress) end()        { fmt.Fprint(p.w, "\r\x1b[K") }
-
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -28,12 +27,14 @@ func planCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "plan -f FILE [--manager MANAGER]",
 		Short: "Show what an apply would do to values and owners, without writing",
-		Long: `Show what applying would do, as the server answers a dry run:
+		Long: `Show what applying would do, as the server answers a dry run, the migration from client-side apply
+that comes before it included:
 
   + ~ -      values that are added, changed, removed
   own        fields that the manager comes to own, and share, those that it owns beside others
   release    fields that it owned and does not apply any more
-  take       fields that others lose, because you would have to force
+  take       fields that others lose, because you would have to force, or because client-side apply
+             gives them up to you first
   conflict   fields that others own and that have another value; shown are both values
   stays      fields that it does not apply any more and that are there nevertheless, and why
 
@@ -48,6 +49,7 @@ It exits with 0 if nothing would change, 1 if something would, and 2 if that can
 	f.connection.bind(command.Flags())
 	f.input.bind(command.Flags(), "plan to apply")
 	command.Flags().StringVar(&f.manager, "manager", ownership.Kubectl, "the `manager` that would apply")
+	completeConnection(command, &f.connection)
 	return command
 }
 
@@ -67,6 +69,9 @@ func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout io.Writer) e
 		p, err := planOne(ctx, c, f, namespace, m)
 		if err != nil {
 			failed = append(failed, err)
+			if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
+				break // nor would it answer about the others
+			}
 			continue
 		}
 		p.print(stdout, time.Now())
@@ -86,27 +91,33 @@ type planned struct {
 	target        target
 	manager       string
 	creates       bool
+	from          []string // who gives its fields up to the manager first
 	before, after apply.Object
 	plan          ownership.Plan
 	conflicts     []conflict
 }
 
+// planOne asks what applying would do, the migration that comes before it included.
 func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
 	t, err := m.target(ctx, c, namespace)
 	if err != nil {
 		return nil, err
 	}
-	p := &planned{target: t, manager: f.manager}
-	p.before, err = c.Get(ctx, t.kind, t.namespace, t.name)
-	if p.creates = cluster.IsCode(err, http.StatusNotFound); err != nil && !p.creates {
-		return nil, fmt.Errorf("%s: %w", t, err)
+	a := &application{
+		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: isMigrationOff()},
+		cluster:    c, target: t, config: m.doc,
 	}
-	options := cluster.ApplyOptions{Manager: f.manager, DryRun: true}
-	p.after, err = c.Apply(ctx, t.kind, t.namespace, t.name, m.doc, options)
-	if p.conflicts = conflictsOf(err, f.manager, p.before, m.doc); len(p.conflicts) > 0 {
-		// What else would happen is what happens if it is forced.
-		options.Force = true
-		p.after, err = c.Apply(ctx, t.kind, t.namespace, t.name, m.doc, options)
+	if err := a.read(ctx); err != nil {
+		return nil, err
+	}
+	p := &planned{target: t, manager: f.manager, creates: !a.exists, before: a.live}
+	if p.from, err = a.migrate(ctx); err != nil {
+		return nil, err
+	}
+	p.after, err = a.apply(ctx)
+	if p.conflicts = a.conflicts(err); len(p.conflicts) > 0 {
+		a.force = true // what else would happen is what happens if it is forced
+		p.after, err = a.apply(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
@@ -129,6 +140,9 @@ func (p *planned) print(w io.Writer, now time.Time) {
 		what = fmt.Sprintf("%d %s; if forced it changes", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
 	case p.plan.Changes.IsEmpty():
 		what = "changes owners only"
+	}
+	if len(p.from) > 0 {
+		what += ", and takes over from " + strings.Join(p.from, ", ")
 	}
 	fmt.Fprintf(w, "%s: %s\n", p.target, what)
 	for _, c := range p.conflicts {

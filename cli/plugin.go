@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,16 @@ func Plugin(args []string, stdout, stderr io.Writer) int {
 }
 
 const pluginName = "kubectl own"
+
+// PluginArgs are the arguments for Plugin of a process. Kubectl has a program kubectl_complete-own tell what the
+// shell asks; that may be a link to kubectl-own.
+func PluginArgs(process []string) []string {
+	args := process[1:]
+	if strings.HasPrefix(filepath.Base(process[0]), "kubectl_complete") {
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	return args
+}
 
 func plugin() *cobra.Command {
 	command := newCommand("kubectl-own", "Who owns which field of an object: show it, plan with it, change it")

@@ -12,7 +12,7 @@ import (
 
 // Line is a line of an object as YAML, and who owns what it shows.
 type Line struct {
-	// Text is the line without its line break. The lines that are not Absent are YAML together.
+	// Text is the line without its line break. Those that are Absent or Elsewhere are comments of YAML.
 	Text string
 	// Path is the field that the line shows, or shows a part of. An item of a list that nobody owns
 	// anything of is shown by its index.
@@ -41,6 +41,8 @@ const (
 	Fixed
 	// Absent: somebody owns it, and it has no value.
 	Absent
+	// Elsewhere: it has no value here, and who owns it wrote at another version, where it may have one.
+	Elsewhere
 )
 
 // fixed are the fields that nobody can own.
@@ -63,10 +65,10 @@ var fixed = fieldset.New(
 // value is owned in parts if somebody owns a part of it. That is the same, but for a map that somebody owns
 // for being there while nobody owns anything in it.
 //
-// Entries of other versions than the object's are taken as if they were of its version: their fields are
-// shown as absent where the versions differ.
+// Entries of other versions than the object's are taken as if they were of its version: where the versions
+// differ, their fields are [Elsewhere], and those that are there have owners at that version only.
 func Blame(o apply.Object, t *schema.Type) ([]Line, error) {
-	b := blamer{entries: o.Entries}
+	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text()}
 	root := place{value: o.Document, topology: t, sets: make([]fieldset.Set, len(o.Entries))}
 	for i := range o.Entries {
 		set, err := fieldsOf(o.Entries, i)
@@ -164,6 +166,7 @@ func (p place) itemType() *schema.Type {
 // blamer collects lines.
 type blamer struct {
 	entries []apply.Entry
+	version string // of the object
 	lines   []Line
 }
 
@@ -246,9 +249,13 @@ func (b *blamer) absentBelow(p place, shown, indent int) {
 // it is shown only if that has other owners.
 func (b *blamer) absent(p place, shown, indent int) {
 	if p.isOwned() {
-		text := strings.TrimPrefix(p.path[shown:].Quoted(), ".")
-		text = strings.Repeat(" ", indent) + "# " + text + " is absent"
-		b.lines = append(b.lines, Line{Text: text, Path: p.path, Owners: b.owners(p), State: Absent})
+		line := Line{Path: p.path, Owners: b.owners(p), State: Absent}
+		what := " is absent"
+		if !slices.ContainsFunc(line.Owners, func(e apply.Entry) bool { return e.APIVersion == b.version }) {
+			line.State, what = Elsewhere, " is a field at "+line.Owners[0].APIVersion
+		}
+		line.Text = strings.Repeat(" ", indent) + "# " + strings.TrimPrefix(p.path[shown:].Quoted(), ".") + what
+		b.lines = append(b.lines, line)
 	}
 	for i, set := range p.sets {
 		if !set.IsEmpty() && !p.members[i] {

@@ -83,10 +83,10 @@ func blameText(t *testing.T, o apply.Object, kind *schema.Type) string {
 			who = append(who, "item:"+e.Manager+"/"+string(e.Operation))
 		}
 		if line.State != Owned {
-			who = append(who, []string{Unowned: "(nobody)", Container: ".", Fixed: "(fixed)", Absent: "(absent)"}[line.State])
+			who = append(who, []string{Unowned: "(nobody)", Container: ".", Fixed: "(fixed)", Absent: "(absent)", Elsewhere: "(elsewhere)"}[line.State])
 		}
 		fmt.Fprintf(&b, "%-44s| %s\n", strings.Join(who, " "), line.Text)
-		if line.State != Absent {
+		if line.State != Absent && line.State != Elsewhere {
 			yaml.WriteString(line.Text + "\n")
 		}
 	}

@@ -23,6 +23,7 @@
 // # Where to look
 //
 //	migrate.go     from client-side to server-side apply
+//	takeover.go    the same as kubectl does it, which keeps the way back
 //	transfer.go    release and transfer
 //	move.go        what these have in common: some entries give fields up, one gets them
 //	selector.go    which entries are meant

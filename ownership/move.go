@@ -14,6 +14,9 @@ type Result struct {
 	Entries []apply.Entry
 	// Moves say who gave up what. There are none if nothing changed.
 	Moves []Move
+	// Keeper is the entry that was added so that the annotation of client-side apply stays, or nil; see
+	// [TakeOver].
+	Keeper *apply.Entry
 }
 
 // NoOp reports whether nothing changed.

@@ -73,7 +73,7 @@ func Build(ctx context.Context, source string) error {
 	for _, p := range packages {
 		output := filepath.Join(folder, p.program)
 		fmt.Fprintf(os.Stderr, "building %s\n", output)
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", linkerFlags(), "-o", output, p.source)
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", linkerFlags(KubernetesVersion), "-o", output, p.source)
 		cmd.Dir = source
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
@@ -86,13 +86,13 @@ func Build(ctx context.Context, source string) error {
 
 // linkerFlags sets what Kubernetes' release build sets: a binary that does not know its version says
 // v0.0.0, and picks its feature gates accordingly.
-func linkerFlags() string {
-	major, rest, _ := strings.Cut(strings.TrimPrefix(KubernetesVersion, "v"), ".")
+func linkerFlags(release string) string {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(release, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	flags := []string{"-s", "-w"}
 	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
 		for _, setting := range []string{
-			"gitVersion=" + KubernetesVersion, "gitMajor=" + major, "gitMinor=" + minor, "gitTreeState=clean",
+			"gitVersion=" + release, "gitMajor=" + major, "gitMinor=" + minor, "gitTreeState=clean",
 		} {
 			flags = append(flags, "-X", pkg+"."+setting)
 		}

@@ -8,6 +8,7 @@
 // Where to look:
 //
 //   - binaries.go: where the programs are, and how they are built
+//   - kubectls.go: kubectl of many versions, each from its own modules; kubectl.txt is its main function
 //   - controlplane.go: etcd and kube-apiserver together, from start to stop
 //   - certificates.go: the certificate authority, certificates and keys that they need
 //   - process.go: one program that runs, its log, its end

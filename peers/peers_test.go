@@ -6,10 +6,13 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -130,4 +133,21 @@ func get(t *testing.T, c *ControlPlane, path string) []byte {
 		t.Fatalf("GET %s: %s, %v: %s", path, response.Status, err, body)
 	}
 	return body
+}
+
+// TestKubectls holds the list of kubectl's releases in order, one for each minor version, and the one of the server
+// among them.
+func TestKubectls(t *testing.T) {
+	for i, release := range Kubectls {
+		if want := fmt.Sprintf("v1.%d.", 26+i); !strings.HasPrefix(release, want) {
+			t.Errorf("%s: expected a release of %sx", release, want)
+		}
+	}
+	if !slices.Contains(Kubectls, KubernetesVersion) {
+		t.Errorf("%v has no %s", Kubectls, KubernetesVersion)
+	}
+	t.Setenv(FolderVariable, t.TempDir())
+	if _, err := KubectlOf(Kubectls[0]); !errors.Is(err, ErrNotBuilt) {
+		t.Errorf("in an empty folder: %v, want ErrNotBuilt", err)
+	}
 }

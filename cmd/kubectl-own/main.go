@@ -7,4 +7,4 @@ import (
 	"github.com/cadastre/cadastre/cli"
 )
 
-func main() { os.Exit(cli.Plugin(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(cli.Plugin(cli.PluginArgs(os.Args), os.Stdout, os.Stderr)) }

@@ -128,12 +128,12 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return 0, nil, "", fmt.Errorf("ask the server at %s: %w", c.url, unwrapURL(err))
+		return 0, nil, "", notSent(r, fmt.Errorf("ask the server at %s: %w", c.url, unwrapURL(err)))
 	}
 	defer func() { _ = response.Body.Close() }() // it has been read
 	var text strings.Builder
 	if _, err = io.Copy(&text, response.Body); err != nil {
-		return 0, nil, "", fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err)
+		return 0, nil, "", noAnswer(r, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err))
 	}
 	return response.StatusCode, response.Header, text.String(), nil
 }

@@ -73,6 +73,81 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// plain is a server before Kubernetes 1.27, which knows nothing about aggregated discovery.
+type plain struct{ http.RoundTripper }
+
+func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept", jsonType)
+	return p.RoundTripper.RoundTrip(r)
+}
+
+// TestDiscoveryOfOldServers finds the same kinds in many answers as in one.
+func TestDiscoveryOfOldServers(t *testing.T) {
+	config := cadastretest.Start(t)
+	today, err := open(t, config).Kinds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = rest.CopyConfig(config)
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return plain{rt} })
+	before, err := open(t, config).Kinds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range max(len(today), len(before)) {
+		if i >= min(len(today), len(before)) || fmt.Sprint(today[i]) != fmt.Sprint(before[i]) {
+			t.Fatalf("kind %d: received\n%v\nwant\n%v", i, before[i:], today[i:])
+		}
+	}
+}
+
+// TestDiscoveryOfPart has a group whose own server is down, and one whose preferred version is not the first.
+func TestDiscoveryOfPart(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api":
+			fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
+		case "/apis":
+			fmt.Fprint(w, `{"kind":"APIGroupList","groups":[{"name":"down.io","versions":[{"version":"v1"}]},
+				{"name":"up.io","versions":[{"version":"v1beta1"},{"version":"v1"}],"preferredVersion":{"version":"v1"}}]}`)
+		case "/apis/down.io/v1":
+			http.Error(w, "service unavailable", http.StatusServiceUnavailable)
+		default:
+			fmt.Fprint(w, `{"kind":"APIResourceList","resources":[{"name":"things","kind":"Thing","namespaced":true,"verbs":["get"]},{"name":"things/status","kind":"Thing"}]}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	kinds, err := open(t, &rest.Config{Host: server.URL}).Kinds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, k := range kinds {
+		got = append(got, k.APIVersion()+" "+k.Resource+" "+k.Singular)
+	}
+	if want := "[v1 things thing up.io/v1 things thing up.io/v1beta1 things thing]"; fmt.Sprint(got) != want {
+		t.Errorf("received %v, want %s", got, want)
+	}
+}
+
+// TestCount has more than a page, and none.
+func TestCount(t *testing.T) {
+	c := open(t, cadastretest.Start(t))
+	maps := find(t, c, "cm")
+	for i := range 4 {
+		config := parse(t, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d}}", i))
+		if _, err := c.Apply(t.Context(), maps, "default", fmt.Sprint("c", i), config, ApplyOptions{Manager: "ci"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for kind, want := range map[string]int{"cm": 4, "secrets": 0} {
+		if n, err := c.Count(t.Context(), find(t, c, kind), "default"); err != nil || n != want {
+			t.Errorf("%s: received %d, %v, want %d", kind, n, err, want)
+		}
+	}
+}
+
 func TestObjects(t *testing.T) {
 	c := open(t, cadastretest.Start(t))
 	maps := find(t, c, "cm")
@@ -225,7 +300,7 @@ func TestErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api":
-			fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
+			fmt.Fprint(w, `{"kind":"Hello"}`)
 		case "/api/v1/things/cut":
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, `{`)
@@ -246,7 +321,7 @@ func TestErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{old, `GET /api: expected an APIGroupDiscoveryList, which servers have since Kubernetes 1.27, received "APIVersions"`},
+		{old, `GET /api: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received "Hello": is this a Kubernetes API server?`},
 		{cut, "GET /api/v1/things/cut: the answer ended early: "},
 		{text, "read a thing from the server: "},
 		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: <html>"},

@@ -7,7 +7,8 @@
 // # Where to look
 //
 //	cluster.go    a server, and requests to it
-//	kinds.go      which kinds it has, and what people call them
+//	kinds.go      kinds, and what people call them
+//	discovery.go  which kinds a server has, in one answer or, before Kubernetes 1.27, in many
 //	objects.go    objects by kind and name: get, list, patch, apply
 //	topology.go   how a kind merges, from the server's OpenAPI
 //	errors.go     what a server refuses, in one line

@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -58,6 +60,31 @@ func firstLine(text string) string {
 func IsCode(err error, code int) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
+}
+
+// NoAnswerError is a request that got no answer: the server is gone, or nobody waits for it any more.
+type NoAnswerError struct {
+	// MayBeDone says that it asked to write, and may have reached the server.
+	MayBeDone bool
+	Err       error
+}
+
+func (e *NoAnswerError) Error() string { return e.Err.Error() }
+func (e *NoAnswerError) Unwrap() error { return e.Err }
+
+// noAnswer is for a request that may have reached the server.
+func noAnswer(r request, err error) error {
+	return &NoAnswerError{MayBeDone: r.method != http.MethodGet, Err: err}
+}
+
+// notSent is for a request that failed before an answer began: without a connection it was not sent at all.
+func notSent(r request, err error) error {
+	var dial *net.OpError
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate) {
+		return &NoAnswerError{Err: err}
+	}
+	return noAnswer(r, err)
 }
 
 // unwrapURL takes the URL out of an error, which is long and tells little.

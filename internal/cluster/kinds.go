@@ -3,11 +3,8 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/cadastre/cadastre/document"
 )
 
 // Kind is a resource type at one version, as a server has it.
@@ -80,56 +77,4 @@ func (k Kind) isCalled(name string) bool {
 		return false
 	}
 	return !qualified || rest == k.Group || rest == k.Version+"."+k.Group || rest == k.Version && k.Group == ""
-}
-
-// discovery asks for all kinds in one answer, in the form of today and in the one before.
-const discovery = jsonType + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
-	jsonType + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
-
-func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
-	var all []Kind
-	for _, path := range []string{"/api", "/apis"} {
-		body, err := c.send(ctx, request{method: http.MethodGet, path: path, accept: discovery})
-		if err != nil {
-			return nil, err
-		}
-		list, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
-		if err != nil {
-			return nil, fmt.Errorf("GET %s: %w", path, err)
-		}
-		if kind := list.Get("kind").Text(); kind != "APIGroupDiscoveryList" {
-			return nil, fmt.Errorf("GET %s: expected an APIGroupDiscoveryList, which servers have since Kubernetes 1.27, received %q", path, kind)
-		}
-		all = append(all, readGroups(list)...)
-	}
-	return all, nil
-}
-
-func readGroups(list document.Value) []Kind {
-	var all []Kind
-	for _, group := range list.Get("items").Items() {
-		for _, version := range group.Get("versions").Items() {
-			for _, r := range version.Get("resources").Items() {
-				all = append(all, readKind(group.Lookup("metadata", "name").Text(), version.Get("version").Text(), r))
-			}
-		}
-	}
-	return all
-}
-
-func readKind(group, version string, r document.Value) Kind {
-	return Kind{
-		Group: group, Version: version, Name: r.Lookup("responseKind", "kind").Text(),
-		Resource: r.Get("resource").Text(), Singular: r.Get("singularResource").Text(),
-		ShortNames: texts(r.Get("shortNames")), Verbs: texts(r.Get("verbs")),
-		Namespaced: r.Get("scope").Text() == "Namespaced",
-	}
-}
-
-func texts(list document.Value) []string {
-	var all []string
-	for _, item := range list.Items() {
-		all = append(all, item.Text())
-	}
-	return all
 }

@@ -77,6 +77,21 @@ func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) 
 	}
 }
 
+// Count tells how many objects of a kind there are, as far as the server knows without reading them all.
+func (c *Cluster) Count(ctx context.Context, k Kind, namespace string) (int, error) {
+	query := url.Values{"limit": {"1"}}
+	body, err := c.send(ctx, request{method: http.MethodGet, path: k.Path(namespace, ""), query: query})
+	if err != nil {
+		return 0, err
+	}
+	page, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
+	if err != nil {
+		return 0, fmt.Errorf("count %s: %w", k, err)
+	}
+	more, _ := page.Lookup("metadata", "remainingItemCount").Int64() // absent after the last page
+	return page.Get("items").Len() + int(more), nil
+}
+
 func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next string) (document.Value, error) {
 	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	if selector != "" {

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+// The shell asks the program what can stand in a place of the command line, and the program asks the server. What
+// can't be found out is not completed: a shell shows no errors.
+
+// completionTime is how long somebody waits who has pressed a key.
+const completionTime = 2 * time.Second
+
+// completeObjects has the shell complete TYPE, NAME and TYPE/NAME, the namespace, the context, and the managers
+// of the object that is named. Most is how many names may follow a type.
+func completeObjects(command *cobra.Command, connection *connection, most int, managerFlags ...string) {
+	command.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
+			return objectsLike(ctx, server, namespace, args, begun, most)
+		})
+	}
+	for _, name := range managerFlags {
+		completeFlag(command, name, func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
+				return managersOf(ctx, server, namespace, args)
+			})
+		})
+	}
+	completeConnection(command, connection)
+}
+
+// completeConnection has the shell complete what says which server is meant.
+func completeConnection(command *cobra.Command, connection *connection) {
+	completeFlag(command, "namespace", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, _ string) []string {
+			return namesOf(ctx, server, "", "namespaces")
+		})
+	})
+	completeFlag(command, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return connection.contexts(), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completeWords has the shell complete a flag that is one of some words.
+func completeWords(command *cobra.Command, flag string, words ...string) {
+	completeFlag(command, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeFlag(command *cobra.Command, flag string, find cobra.CompletionFunc) {
+	if err := command.RegisterFlagCompletionFunc(flag, find); err != nil {
+		panic(err) // a flag that is not there, or completed twice
+	}
+}
+
+// complete asks the server that the flags name.
+func (c *connection) complete(ctx context.Context, find func(context.Context, *cluster.Cluster, string) []string) ([]string, cobra.ShellCompDirective) {
+	server, namespace, err := c.open()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	return find(ctx, server, namespace), cobra.ShellCompDirectiveNoFileComp
+}
+
+// contexts are those of the kubeconfig.
+func (c *connection) contexts() []string {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	config, err := rules.Load()
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for name := range config.Contexts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// objectsLike are the types, or the names of one type, that can follow the arguments.
+func objectsLike(ctx context.Context, c *cluster.Cluster, namespace string, args []string, begun string, most int) []string {
+	if kind, _, slash := strings.Cut(begun, "/"); slash {
+		var both []string
+		for _, name := range namesOf(ctx, c, namespace, kind) {
+			both = append(both, kind+"/"+name)
+		}
+		return both
+	}
+	switch {
+	case len(args) == 0:
+		return typesOf(ctx, c)
+	case len(args) > most || strings.Contains(args[0], "/"):
+		return nil
+	}
+	return slices.DeleteFunc(namesOf(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
+}
+
+// typesOf are the resources that can be read, each once; a tab divides them from what they are.
+func typesOf(ctx context.Context, c *cluster.Cluster) []string {
+	kinds, err := c.Kinds(ctx)
+	if err != nil {
+		return nil
+	}
+	known := map[string]bool{}
+	var all []string
+	for _, k := range kinds {
+		if k.Can("get") && !known[k.Resource] {
+			known[k.Resource] = true
+			all = append(all, k.Resource+"\t"+k.Name+" "+k.APIVersion())
+		}
+	}
+	return all
+}
+
+// namesOf are the names of the first objects of a type: nobody looks through more.
+func namesOf(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
+	const most = 500
+	k, err := c.FindKind(ctx, kind)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for o, err := range c.List(ctx, k, namespace, "") {
+		if err != nil || len(names) == most {
+			break
+		}
+		names = append(names, o.Document.Lookup("metadata", "name").Text())
+	}
+	return names
+}
+
+// managersOf are the managers of the object that the arguments name.
+func managersOf(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
+	t, _, err := oneTarget(ctx, c, namespace, args)
+	if err != nil {
+		return nil
+	}
+	o, err := t.get(ctx, c)
+	if err != nil {
+		return nil
+	}
+	return managerNames(o.Entries)
+}
+
+func managerNames(entries []apply.Entry) []string {
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Manager)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestProgressOnTerminal has a terminal: there it is shown, unless it must be quiet.
+func TestProgressOnTerminal(t *testing.T) {
+	terminal, screen := openTerminal(t)
+	if p := newProgress(screen, true); p.on() {
+		t.Error("it is shown although it must be quiet")
+	}
+	p := newProgress(screen, false)
+	p.start = p.start.Add(-time.Second)
+	p.expect(2)
+	p.step()
+	text := make([]byte, 200)
+	n, err := terminal.Read(text)
+	if err != nil || n < 2 || text[0] != '\r' || text[1] != '[' {
+		t.Errorf("received %q, %v", text[:n], err)
+	}
+}
+
+// openTerminal returns the two ends of a terminal.
+func openTerminal(t *testing.T) (terminal, screen *os.File) {
+	t.Helper()
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("this machine has no terminals: %v", err)
+	}
+	t.Cleanup(func() { terminal.Close() })
+	fd := int(terminal.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	return terminal, screen
+}

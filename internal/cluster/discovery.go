@@ -1,0 +1,168 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// aggregated asks for all kinds in one answer, in the form of today and in the one before. Servers that do not
+// know about that answer in the form that was always there.
+const aggregated = jsonType + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	jsonType + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + jsonType
+
+// discover finds all kinds.
+func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
+	var all []Kind
+	for _, path := range []string{"/api", "/apis"} {
+		list, err := c.getDiscovery(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		var some []Kind
+		switch kind := list.Get("kind").Text(); kind {
+		case "APIGroupDiscoveryList":
+			some = readGroups(list)
+		case "APIVersions", "APIGroupList":
+			some, err = c.discoverEach(ctx, groupVersions(list))
+		default:
+			err = fmt.Errorf("GET %s: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received %q: is this a Kubernetes API server?", path, kind)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+func (c *Cluster) getDiscovery(ctx context.Context, path string) (document.Value, error) {
+	body, err := c.send(ctx, request{method: http.MethodGet, path: path, accept: aggregated})
+	if err != nil {
+		return document.Value{}, err
+	}
+	doc, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
+	if err != nil {
+		return doc, fmt.Errorf("GET %s: %w", path, err)
+	}
+	return doc, nil
+}
+
+func readGroups(list document.Value) []Kind {
+	var all []Kind
+	for _, group := range list.Get("items").Items() {
+		for _, version := range group.Get("versions").Items() {
+			for _, r := range version.Get("resources").Items() {
+				all = append(all, readKind(group.Lookup("metadata", "name").Text(), version.Get("version").Text(), r))
+			}
+		}
+	}
+	return all
+}
+
+func readKind(group, version string, r document.Value) Kind {
+	return Kind{
+		Group: group, Version: version, Name: r.Lookup("responseKind", "kind").Text(),
+		Resource: r.Get("resource").Text(), Singular: r.Get("singularResource").Text(),
+		ShortNames: texts(r.Get("shortNames")), Verbs: texts(r.Get("verbs")),
+		Namespaced: r.Get("scope").Text() == "Namespaced",
+	}
+}
+
+// groupVersion is one page of what servers before Kubernetes 1.27 answer.
+type groupVersion struct{ group, version string }
+
+func (g groupVersion) path() string {
+	if g.group == "" {
+		return "/api/" + g.version
+	}
+	return "/apis/" + g.group + "/" + g.version
+}
+
+// groupVersions reads which pages there are, the preferred version of a group before the others.
+func groupVersions(list document.Value) []groupVersion {
+	var all []groupVersion
+	for _, version := range texts(list.Get("versions")) {
+		all = append(all, groupVersion{"", version})
+	}
+	for _, group := range list.Get("groups").Items() {
+		name := group.Get("name").Text()
+		preferred := group.Lookup("preferredVersion", "version").Text()
+		var versions []string
+		for _, v := range group.Get("versions").Items() {
+			versions = append(versions, v.Get("version").Text())
+		}
+		slices.SortStableFunc(versions, func(a, b string) int { return rank(a, preferred) - rank(b, preferred) })
+		for _, version := range versions {
+			all = append(all, groupVersion{name, version})
+		}
+	}
+	return all
+}
+
+func rank(version, preferred string) int {
+	if version == preferred {
+		return 0
+	}
+	return 1
+}
+
+// mostPages is how many pages are asked for at once.
+const mostPages = 8
+
+// discoverEach asks for the kinds of each group at each version. A group that can't be asked about, such as one
+// that another server stands for that is down, does not keep the others from being used.
+func (c *Cluster) discoverEach(ctx context.Context, pages []groupVersion) ([]Kind, error) {
+	found := make([][]Kind, len(pages))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(mostPages)
+	for i, page := range pages {
+		group.Go(func() error {
+			list, err := c.getDiscovery(ctx, page.path())
+			if refused := (*Error)(nil); page.group != "" && errors.As(err, &refused) {
+				return nil
+			}
+			if err == nil {
+				found[i] = readResources(page, list)
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.Concat(found...), err
+}
+
+// readResources reads a page. Subresources are resources there, too, with a slash in their names.
+func readResources(page groupVersion, list document.Value) []Kind {
+	var all []Kind
+	for _, r := range list.Get("resources").Items() {
+		name, kind := r.Get("name").Text(), r.Get("kind").Text()
+		if strings.Contains(name, "/") {
+			continue
+		}
+		singular := r.Get("singularName").Text()
+		if singular == "" {
+			singular = strings.ToLower(kind) // as kubectl calls kinds whose server does not say
+		}
+		all = append(all, Kind{
+			Group: page.group, Version: page.version, Name: kind, Resource: name, Singular: singular,
+			ShortNames: texts(r.Get("shortNames")), Verbs: texts(r.Get("verbs")), Namespaced: r.Get("namespaced").Bool(),
+		})
+	}
+	return all
+}
+
+func texts(list document.Value) []string {
+	var all []string
+	for _, item := range list.Items() {
+		all = append(all, item.Text())
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package ownership
+
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// LastApplied is the annotation that client-side apply of kubectl keeps its last configuration in.
+const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// LastAppliedKeeper is the manager that kubectl has own the annotation when it starts to apply server-side. Its
+// configurations do not have the annotation: without another owner it would be removed, and who goes back to
+// client-side apply would miss it.
+const LastAppliedKeeper = "kubectl-last-applied"
+
+// TakeOver migrates an object as kubectl does before it applies server-side: from all that wrote it by
+// client-side apply, whatever their names. If the applier is kubectl, for which servers keep the annotation up
+// to date, the annotation gets an owner that keeps it.
+func TakeOver(o apply.Object, applier string) (Result, error) {
+	from, err := ClientSideManagers(o)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := Migrate(o, Migration{From: from, To: applier})
+	if err != nil || result.NoOp() || applier != Kubectl {
+		return result, err
+	}
+	return keepLastApplied(o, result)
+}
+
+// ClientSideManagers are those that wrote an object by client-side apply: those that kubectl calls so by itself,
+// and those that it was told to call so, which own the annotation.
+func ClientSideManagers(o apply.Object) ([]Selector, error) {
+	all := ClientSideApply()
+	for i, e := range o.Entries {
+		owned, err := fieldsOf(o.Entries, i)
+		if err != nil {
+			return nil, err
+		}
+		s := Selector{Manager: e.Manager, Operation: apply.Update}
+		if s.Selects(e) && owned.Has(lastAppliedPath()) && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// keepLastApplied adds the owner of the annotation, unless the object has none, or an applier owns it already.
+func keepLastApplied(o apply.Object, result Result) (Result, error) {
+	owners, err := Owners(o, lastAppliedPath())
+	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, isApplier) {
+		return result, err
+	}
+	keeper := apply.Entry{
+		Manager: LastAppliedKeeper, Operation: apply.Apply, APIVersion: owners[0].APIVersion, Time: owners[0].Time,
+		FieldsV1: fieldset.New(lastAppliedPath()).FieldsV1(),
+	}
+	result.Keeper = &keeper
+	result.Entries = append(result.Entries, keeper)
+	apply.SortEntries(result.Entries)
+	return result, nil
+}
+
+func isApplier(e apply.Entry) bool { return e.Operation == apply.Apply }
+
+func lastAppliedPath() fieldset.Path { return fieldset.Names("metadata", "annotations", LastApplied) }

@@ -1,0 +1,71 @@
+package ownership
+
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+)
+
+func TestTakeOver(t *testing.T) {
+	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
+	wrote := func(who string) apply.Entry { return entry(t, who, ".data.a", annotation) }
+	for _, test := range []struct {
+		name    string
+		entries []apply.Entry
+		applier string
+		want    []apply.Entry
+	}{
+		{
+			"kubectl keeps the annotation", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, Kubectl,
+			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+		},
+		{
+			"others do not, as nobody keeps it up to date", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, "ci",
+			[]apply.Entry{wrote("ci/Apply")},
+		},
+		{
+			"by any name", []apply.Entry{wrote("deploy-script/Update")}, Kubectl,
+			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+		},
+		{
+			"who owns no annotation did not apply", []apply.Entry{entry(t, "editor/Update", ".data.a")}, Kubectl,
+			[]apply.Entry{entry(t, "editor/Update", ".data.a")},
+		},
+		{
+			"an applier owns it", []apply.Entry{wrote("ops/Apply"), wrote("kubectl-client-side-apply/Update")}, Kubectl,
+			[]apply.Entry{wrote("kubectl/Apply"), wrote("ops/Apply")},
+		},
+		{
+			"at another endpoint", []apply.Entry{wrote("odd/Update/scale")}, Kubectl,
+			[]apply.Entry{wrote("odd/Update/scale")},
+		},
+		{
+			"without an annotation", []apply.Entry{entry(t, "kubectl-client-side-apply/Update", ".data.a")}, Kubectl,
+			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a")},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test, annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}"}}, data: {a: "1"}}`)
+			o.Entries = test.entries
+			result, err := TakeOver(o, test.applier)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := show(t, result.Entries), show(t, test.want); got != want {
+				t.Errorf("received\n%s\nwant\n%s", got, want)
+			}
+			o.Entries = result.Entries
+			if again, err := TakeOver(o, test.applier); err != nil || !again.NoOp() {
+				t.Errorf("again: %v, %v", again.Moves, err)
+			}
+		})
+	}
+}
+
+func TestTakeOverOfWhatCantBeRead(t *testing.T) {
+	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test}}`)
+	o.Entries = []apply.Entry{{Manager: "kubectl-client-side-apply", Operation: apply.Update, APIVersion: "v1", FieldsV1: "{"}}
+	if _, err := TakeOver(o, Kubectl); err == nil {
+		t.Error("fields that can't be read were taken over")
+	}
+}

@@ -1,0 +1,27 @@
+// Command kubectls compiles kubectl from its modules at the releases that its arguments name, or at all that
+// are known. It takes minutes for each the first time. Run it in the folder of this module: `make kubectls`
+// does.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/cadastre/cadastre/peers"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	releases := os.Args[1:]
+	if len(releases) == 0 {
+		releases = peers.Kubectls
+	}
+	if err := peers.BuildKubectls(ctx, releases); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		stop()
+		os.Exit(1)
+	}
+}
