@@ -125,18 +125,6 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 	return m.With(name, v)
 }
 
-// isOver reports whether an object that was to be deleted has nothing left to wait for.
-func isOver(kind *kinds.Kind, doc document.Value) bool {
-	metadata := doc.Get("metadata")
-	grace, _ := metadata.Get("deletionGracePeriodSeconds").Int64()
-	return !metadata.Get("deletionTimestamp").IsAbsent() && grace == 0 && !hasFinalizers(kind, doc)
-}
-
-// hasFinalizers reports whether there is somebody to wait for before an object goes.
-func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
-	return doc.Lookup("metadata", "finalizers").Len() > 0 || kind.Contains && doc.Lookup("spec", "finalizers").Len() > 0
-}
-
 // validate returns what is wrong with the object by the rules of its kind.
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint

@@ -2,7 +2,10 @@ package packed
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -43,6 +46,18 @@ func Protobuf(v document.Value) (Object, error) {
 	}
 	if m == nil {
 		return Object{}, &NoTypeError{t}
+	}
+	return NewObject(m, v), nil
+}
+
+// partialMessage is that of objects of which only the metadata is left.
+var partialMessage = sync.OnceValues(func() (*Message, error) { return MessageOf(reflect.TypeFor[metav1.PartialObjectMetadata]()) })
+
+// ProtobufMetadata returns the metadata of an object in protobuf, which every kind has.
+func ProtobufMetadata(v document.Value) (Object, error) {
+	m, err := partialMessage()
+	if err != nil {
+		return Object{}, err
 	}
 	return NewObject(m, v), nil
 }

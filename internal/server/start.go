@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/cadastre/cadastre/internal/addresses"
 	"github.com/cadastre/cadastre/internal/admission"
@@ -37,6 +38,11 @@ type Config struct {
 	TokenFile, ClientCAFile, CertFile, KeyFile string
 	// Unset has applies understand unset markers. Drop has answers leave out managedFields for those who ask.
 	Unset, Drop bool
+	// WithoutControllers has nobody collect garbage, empty namespaces that are deleted, or remove old
+	// events.
+	WithoutControllers bool
+	// EventLife is how long events live after they were written; 0 means that they stay.
+	EventLife time.Duration
 	// PaceGC is for programs that are a server and nothing else.
 	PaceGC bool
 	Limits Limits
@@ -54,9 +60,9 @@ type Server struct {
 	running  sync.WaitGroup
 	// admitters are those who have a say in writes.
 	admitters *admitters
-	// stopRemover ends the removal of namespaces.
-	stopRemover context.CancelFunc
-	Authority   *identity.Authority
+	// stopControllers ends what the server does by itself.
+	stopControllers context.CancelFunc
+	Authority       *identity.Authority
 }
 
 // Start starts a server. When it returns, it answers.
@@ -113,7 +119,9 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	all.Admission = s.admitters
 	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
-	s.startRemover(ctx, all)
+	if err := s.startControllers(ctx, all); err != nil {
+		return err
+	}
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(register, s.cache) })
 	// 6 come in
 	s.listener = Listen(NewHandler(Options{
@@ -133,13 +141,6 @@ func (s *Server) failure() (isCured bool, err error) {
 		return false, nil
 	}
 	return s.store.MayRecover(), err
-}
-
-// startRemover has namespaces that are deleted go with all that is in them.
-func (s *Server) startRemover(ctx context.Context, all *objects.Objects) {
-	remover := &namespaces.Remover{Objects: all, User: systemUser, Manager: systemManager, Log: s.config.Log}
-	ctx, s.stopRemover = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go(func() { remover.Run(ctx) })
 }
 
 // extras are what some kinds get beside what all get.
@@ -236,8 +237,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	} else if s.socket != nil {
 		errs = append(errs, s.socket.Close())
 	}
-	if s.stopRemover != nil {
-		s.stopRemover()
+	if s.stopControllers != nil {
+		s.stopControllers()
 	}
 	if s.rbac != nil {
 		s.rbac.Close()
