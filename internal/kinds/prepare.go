@@ -6,8 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Write says who writes an object, and when.
+// Write says who writes an object, and when, and at which version it is sent.
 type Write struct {
+	Version string
 	Time time.Time
 	User User
 }
@@ -24,7 +25,7 @@ type User struct {
 // are at the version that is stored, folded, and without managedFields; the object has a name, and
 // on create a uid. What is set here nobody owns: the engine comes first.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
-	obj = k.Wipe(endpoint, obj, live)
+	obj = k.Wipe(endpoint, w.Version, obj, live)
 	if k.prepare != nil {
 		obj = k.prepare(endpoint, obj, live, w)
 	}

@@ -49,13 +49,13 @@ func (w *writing) finish(ctx context.Context) error {
 	if endpoint == scale {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
-	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Time: w.all.Now(), User: kinds.User(*w.User)})
+	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)})
 	w.after.Document = e.stored.DefaultAgain(doc, defaulted)
 	return nil
 }
 
 // clean drops what the kind does not have. What can't be an object of the kind is refused.
-func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value, error) {
+func (r *Request) clean(values Values, doc document.Value) (document.Value, error) {
 	doc, err := r.fit(values, doc)
 	if err != nil {
 		return doc, r.unfit(err.Error())
@@ -66,7 +66,7 @@ func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value,
 // fit drops what the kind does not have: unknown fields, of which the client is told as it
 // wishes, and nulls. What is of the wrong type is an error. The client is told of other problems in the same
 // way.
-func (r *Request) fit(values *rules.Type, doc document.Value, problems ...string) (document.Value, error) {
+func (r *Request) fit(values Values, doc document.Value, problems ...string) (document.Value, error) {
 	// Of JSON Go reads the numbers as they are written. Upstream makes numbers of YAML, and of strategic
 	// merge patches, before.
 	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
