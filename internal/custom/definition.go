@@ -53,7 +53,7 @@ func newDefinition(r *reading, before *definition, webhooks Webhooks) *definitio
 	for i := range r.versions {
 		v := &r.versions[i]
 		d.versions[v.name] = d.newVersion(v)
-		if before == nil || before.preserve != d.preserve || before.namespaced != d.namespaced || before.wanted.kind != d.wanted.kind {
+		if before == nil || before.preserve != d.preserve || before.namespaced != d.namespaced || before.accepted.kind != d.accepted.kind {
 			continue
 		}
 		if old := before.versions[v.name]; old != nil && document.Equal(old.schema, v.schema) && sameScale(old.subresources.Scale, v.subresources.Scale) {
@@ -83,7 +83,7 @@ func dotted(path []string) string {
 }
 
 func (d *definition) newVersion(v *versionReading) *definedVersion {
-	options := structural.Options{Group: d.group, Version: v.name, Kind: d.wanted.kind, Namespaced: d.namespaced, Preserve: d.preserve}
+	options := structural.Options{Group: d.group, Version: v.name, Kind: d.accepted.kind, Namespaced: d.namespaced, Preserve: d.preserve}
 	if s := v.subresources.Scale; s != nil {
 		options.Scale = &structural.Scale{SpecReplicas: dotted(s.Replicas), StatusReplicas: dotted(s.StatusReplicas), LabelSelector: dotted(s.Selector)}
 	}

@@ -206,4 +206,6 @@ func (r *reading) condition(name string) document.Value {
 	return document.Value{}
 }
 
-func (r *reading) isTrue(condition string) bool { return r.condition(condition).Get("status").Text() == "True" }
+func (r *reading) isTrue(condition string) bool {
+	return r.condition(condition).Get("status").Text() == "True"
+}

@@ -29,7 +29,9 @@ func (v values) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value 
 func (v values) WithoutEmptied(_, after document.Value) document.Value { return after }
 
 // WithoutPruned returns the document: what an applier leaves empty is empty.
-func (v values) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value { return after }
+func (v values) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
+	return after
+}
 
 // OneOfs returns none: schemas don't say which fields exclude each other.
 func (v values) OneOfs(*schema.Type) *rules.OneOfs { return &rules.OneOfs{} }

@@ -45,7 +45,9 @@ type Kind struct {
 	// Custom says that a CustomResourceDefinition defines the kind. Definition is what a kind brings
 	// with it that is not in our tables; nil for those that are. Uses counts who writes objects of a kind
 	// that may be replaced.
-	Custom     bool
+	Custom bool
+	// IsClosed says that nothing can be created any more: the kind goes.
+	IsClosed   bool
 	Definition Definition
 	Uses       *Uses
 	// Kept is what others have made of the kind, by keys of their own. It goes with the kind.

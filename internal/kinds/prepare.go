@@ -9,8 +9,8 @@ import (
 // Write says who writes an object, and when, and at which version it is sent.
 type Write struct {
 	Version string
-	Time time.Time
-	User User
+	Time    time.Time
+	User    User
 }
 
 // User is somebody who was authenticated.
@@ -29,7 +29,15 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 	if k.prepare != nil {
 		obj = k.prepare(endpoint, obj, live, w)
 	}
+	if p, ok := k.Definition.(Preparer); ok {
+		obj = p.Prepare(endpoint, obj, live)
+	}
 	return k.withNextGeneration(endpoint, obj, live)
+}
+
+// Preparer is a definition that sets fields of objects, which are wiped already.
+type Preparer interface {
+	Prepare(endpoint string, obj, live document.Value) document.Value
 }
 
 // preparer sets what a kind's server sets, in an object that is wiped already.

@@ -1,12 +1,24 @@
 package kinds
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // Uses counts who writes objects of a kind, so that whoever puts another kind in its place can wait until
 // nobody does by the old one any more. A kind that is never replaced has none.
 type Uses struct {
 	writers sync.RWMutex
-	isOver  bool
+	// life ends when another kind has been put in the place of this one.
+	life context.Context
+	end  context.CancelFunc
+}
+
+// NewUses returns those of a new kind.
+func NewUses() *Uses {
+	u := &Uses{}
+	u.life, u.end = context.WithCancel(context.Background())
+	return u
 }
 
 // Enter notes that somebody begins to write. It returns false if another kind has been put in the place of
@@ -16,7 +28,7 @@ func (u *Uses) Enter() bool {
 		return true
 	}
 	u.writers.RLock()
-	if u.isOver {
+	if u.life.Err() != nil {
 		u.writers.RUnlock()
 		return false
 	}
@@ -32,7 +44,15 @@ func (u *Uses) Leave() {
 
 // End lets nobody enter any more, and returns when all have left.
 func (u *Uses) End() {
-	u.writers.Lock()
-	u.isOver = true
-	u.writers.Unlock()
+	u.end()
+	u.writers.Lock() // whoever had entered has left
+	defer u.writers.Unlock()
+}
+
+// OnEnd has something done when nobody can enter any more, unless it is stopped before.
+func (u *Uses) OnEnd(do func()) (stop func() bool) {
+	if u == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(u.life, do)
 }

@@ -78,6 +78,11 @@ func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Objec
 	if err := d.checkPreconditions(live, parsed.Document); err != nil {
 		return Deleted{}, err
 	}
+	if mark := d.Endpoint.extra.Mark; mark != nil {
+		if doc, ok := mark(parsed.Document); ok {
+			return o.commitMarked(ctx, d, live, apply.Object{Document: doc, Entries: parsed.Entries})
+		}
+	}
 	kind, isMarked := d.Endpoint.Kind, !parsed.Document.Lookup("metadata", "deletionTimestamp").IsAbsent()
 	grace := kind.GracePeriod(parsed.Document, d.Grace, d.HasGrace)
 	if grace == 0 && !hasFinalizers(kind, parsed.Document) && (isMarked || !kind.Contains) {
@@ -143,11 +148,16 @@ func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Obje
 		return Deleted{Object: live, Waits: true}, nil // it can only be made shorter
 	}
 	parsed.Document = o.marked(d.Endpoint.Kind, parsed.Document, grace)
+	return o.commitMarked(ctx, d, live, parsed)
+}
+
+// commitMarked stores an object that is marked as deleted.
+func (o *Objects) commitMarked(ctx context.Context, d *Deletion, live *cache.Object, marked apply.Object) (Deleted, error) {
 	if d.DryRun {
-		draft, err := o.draft(live, parsed)
+		draft, err := o.draft(live, marked)
 		return Deleted{Object: draft, Waits: true}, err
 	}
-	value := jsonOf(parsed)
+	value := jsonOf(marked)
 	written, revision, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
 	if err != nil {
 		return Deleted{}, err

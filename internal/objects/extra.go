@@ -21,6 +21,9 @@ type Extra struct {
 	// MayWrite refuses objects that are right, in view of the live one and of others. It is not asked about
 	// subresources.
 	MayWrite func(ctx context.Context, obj, live document.Value) error
+	// Mark marks an object as deleted in the kind's own way, with what it waits for; ok is false if that has
+	// been done before.
+	Mark func(doc document.Value) (marked document.Value, ok bool)
 	// MayDelete refuses deletions.
 	MayDelete func(name string) error
 }
