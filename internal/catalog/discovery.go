@@ -168,14 +168,18 @@ func apiResources(k *kinds.Kind, version string) []metav1.APIResource {
 	if k.Contains {
 		list = append(list, metav1.APIResource{Name: k.Resource + "/finalize", Namespaced: k.Namespaced, Verbs: replaceVerbs, Kind: k.Name})
 	}
+	status := metav1.APIResource{Name: k.Resource + "/status", Namespaced: k.Namespaced, Verbs: partVerbs, Kind: k.Name}
+	if k.Custom && k.HasSubresource(version, "status") { // as Kubernetes has them
+		list = append(list, status)
+	}
 	if k.HasSubresource(version, "scale") {
 		list = append(list, metav1.APIResource{
 			Name: k.Resource + "/scale", Namespaced: k.Namespaced, Verbs: partVerbs,
 			Kind: "Scale", Group: "autoscaling", Version: "v1",
 		})
 	}
-	if k.HasSubresource(version, "status") {
-		list = append(list, metav1.APIResource{Name: k.Resource + "/status", Namespaced: k.Namespaced, Verbs: partVerbs, Kind: k.Name})
+	if !k.Custom && k.HasSubresource(version, "status") {
+		list = append(list, status)
 	}
 	return list
 }

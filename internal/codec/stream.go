@@ -6,7 +6,7 @@ package codec
 // AppendListHead appends what comes before the objects of a list.
 func AppendListHead(dst []byte, l List) []byte {
 	dst = appendType(dst, l.Kind, l.APIVersion)
-	dst = l.appendMetadata(dst)
+	dst = l.appendWholeMetadata(dst)
 	return append(dst, `,"items":[`...)
 }
 

@@ -212,6 +212,23 @@ func readStored(t *structural.Type, stored document.Value) (document.Value, erro
 	return t.Default(doc), nil
 }
 
+// Readable implements objects.Evolving. A webhook may bring anything back.
+func (d *definition) Readable(doc document.Value) document.Value {
+	version := path.Base(doc.Get("apiVersion").Text())
+	if _, ok := d.converter.(none); !ok || version == d.store {
+		return doc
+	}
+	stored, err := d.Stored(doc)
+	if err != nil {
+		return doc
+	}
+	read, err := d.At(stored, version)
+	if err != nil {
+		return doc
+	}
+	return read
+}
+
 // Stored implements objects.Evolving.
 func (d *definition) Stored(doc document.Value) (document.Value, error) {
 	return d.Convert(doc, doc.Get("apiVersion").Text(), d.group+"/"+d.store)

@@ -30,6 +30,9 @@ func (w *writing) finish(ctx context.Context) error {
 	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
 		return err
 	}
+	if e.evolving != nil {
+		doc = e.evolving.Readable(doc)
+	}
 	if !w.converted && document.Same(w.after.Document, w.before.Document) {
 		doc = w.stored // nothing but owners is applied, and converting there and back may say more than is stored
 	}

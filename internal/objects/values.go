@@ -46,6 +46,9 @@ type Evolving interface {
 	// At returns an object that is stored as it is shown at a version: converted, without what the schema
 	// does not have, with its defaults.
 	At(stored document.Value, version string) (document.Value, error)
+	// Readable returns an object as it will be read again at its version, as far as that is known without
+	// asking anybody: the version that is stored may not have all of it.
+	Readable(doc document.Value) document.Value
 	// Stored returns an object as it is stored.
 	Stored(doc document.Value) (document.Value, error)
 }
