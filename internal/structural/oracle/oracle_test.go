@@ -55,6 +55,10 @@ func newUpstream(text string) (*upstream, field.ErrorList, error) {
 	if errs := apistructural.ValidateStructural(nil, s); len(errs) > 0 {
 		return nil, errs, nil
 	}
+	errs, err := apidefaulting.ValidateDefaults(context.Background(), nil, s, true, false)
+	if err != nil || len(errs) > 0 {
+		return nil, errs, err
+	}
 	s = s.DeepCopy()
 	if err := apidefaulting.PruneDefaults(s); err != nil {
 		return nil, nil, err
@@ -81,11 +85,15 @@ func (u *upstream) read(obj map[string]any) (unknown []string, err error) {
 	if _, _, err := unstructured.NestedString(obj, "kind"); err != nil {
 		return nil, err
 	}
-	if _, _, err := unstructured.NestedString(obj, "apiVersion"); err != nil {
+	version, _, err := unstructured.NestedString(obj, "apiVersion")
+	if err != nil {
 		return nil, err
 	}
 	metadata, found, unknown, err := apiobjectmeta.GetObjectMetaWithOptions(obj, apiobjectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
+		return nil, err
+	}
+	if _, err := apischema.ParseGroupVersion(version); err != nil {
 		return nil, err
 	}
 	unknown = append(unknown, apipruning.PruneWithOptions(obj, u.schema, true, apistructural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
