@@ -40,7 +40,7 @@
 //	accept.go      whether a value is right by the schema; same.go, which values are the same
 //	report.go      what is wrong with it; reportmore.go has the schemas beside the spine, and numbers
 //	before.go      what a value was before an update
-//	lists.go       items that are twice in a set or map
+//	lists.go       items that are twice in a set or map; repeat.go tells whether there may be such
 //	embedded.go    resources in objects
 //	scale.go       what the scale subresource shows
 //	ruleset.go     rules in CEL

@@ -11,7 +11,7 @@ import (
 // checkLists looks for items that occur twice in lists that are sets or maps. If there were such before, whatever they
 // were, nothing is said.
 func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
-	if !t.root.has(uniques) {
+	if !t.root.mayRepeat(obj) {
 		return nil
 	}
 	var w listWalk

@@ -37,6 +37,8 @@ type reader struct {
 	path []step
 	// everything keeps all fields and nulls; allNulls keeps all nulls.
 	everything, allNulls bool
+	// rootMetadata is the object's metadata, as it was read.
+	rootMetadata document.Value
 	// metadata, pruned and embedded are the fields that are unknown: of the object's metadata, of the schema, and of
 	// the metadata of resources in the object.
 	metadata, pruned, embedded []string
@@ -79,8 +81,11 @@ func (r *reader) object(doc document.Value) document.Value {
 			return doc
 		}
 	}
+	r.rootMetadata = r.readRootMetadata(doc.Get("metadata"))
 	if _, err := apischema.ParseGroupVersion(doc.Get("apiVersion").Text()); err != nil {
 		r.fail(err)
+	}
+	if r.err != nil {
 		return doc
 	}
 	return r.fields(r.t.root, doc, false, true)
@@ -176,8 +181,9 @@ func (r *reader) dropsNull(n *node, v document.Value) bool {
 	return v.IsNull() && !r.everything && !r.allNulls && n != nil && !n.nullable && n.fallback.IsAbsent()
 }
 
-func (r *reader) rootField(name string, v document.Value) document.Value {
-	if name != "metadata" {
+// readRootMetadata reads the object's own metadata, which comes before all else that can be wrong.
+func (r *reader) readRootMetadata(v document.Value) document.Value {
+	if v.IsAbsent() {
 		return v
 	}
 	read, unknown, err := r.readMetadata(v)
@@ -188,6 +194,13 @@ func (r *reader) rootField(name string, v document.Value) document.Value {
 		r.metadata = append(r.metadata, "metadata."+path)
 	}
 	return read
+}
+
+func (r *reader) rootField(name string, v document.Value) document.Value {
+	if name == "metadata" {
+		return r.rootMetadata
+	}
+	return v
 }
 
 // readMetadata reads the metadata of any resource. If it is null there is nothing in it.

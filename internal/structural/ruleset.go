@@ -33,8 +33,9 @@ type ruleset struct {
 
 func newRuleset(schema document.Value) *ruleset { return &ruleset{schema: schema.JSON()} }
 
-// ready compiles the rules when they are first needed: the library takes its time and memory.
-func (r *ruleset) ready() error {
+// ready compiles the rules when they are first needed: the library takes its time and memory. It tells whether there
+// are any: the library leaves out rules about values that have no type.
+func (r *ruleset) ready() bool {
 	r.compile.Do(func() {
 		r.schemaGo, r.err = goSchema(r.schema)
 		r.schema = ""
@@ -42,7 +43,7 @@ func (r *ruleset) ready() error {
 			r.compiled = cel.NewValidator(r.schemaGo, true, celconfig.PerCallLimit)
 		}
 	})
-	return r.err
+	return r.compiled != nil || r.err != nil
 }
 
 // goSchema returns a schema in the form that the library wants.
@@ -60,7 +61,7 @@ func goSchema(text string) (*apistructural.Structural, error) {
 
 // checkRules adds what the rules find to what was found before. If types or sizes are wrong, they are not asked.
 func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.ErrorList, []string) {
-	if t.rules == nil {
+	if t.rules == nil || !t.rules.ready() {
 		return errs, nil
 	}
 	if slices.ContainsFunc(errs, isBlocking) {
@@ -72,11 +73,8 @@ func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.
 
 // check follows the rules, within the limits that kube-apiserver has for an object.
 func (r *ruleset) check(obj, old document.Value) (field.ErrorList, []string) {
-	if err := r.ready(); err != nil {
-		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the rules of the schema can not be compiled: %w", err))}, nil
-	}
-	if r.compiled == nil {
-		return nil, nil
+	if r.err != nil {
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the rules of the schema can not be compiled: %w", r.err))}, nil
 	}
 	var said sayings
 	ctx := warning.WithWarningRecorder(context.Background(), &said)

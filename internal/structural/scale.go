@@ -26,7 +26,7 @@ func (t *Type) checkScale(obj document.Value, wanted bool) (errs field.ErrorList
 		return errs
 	}
 	names := pathNames(scale.LabelSelector)
-	if v := obj.Lookup(names...); v.Kind() == document.String {
+	if v, clear := follow(obj, names); clear && (v.IsAbsent() || v.Kind() == document.String) {
 		return errs
 	}
 	if selector, _, err := unstructured.NestedString(asGo(obj), names...); err != nil {
@@ -39,8 +39,9 @@ func (t *Type) checkScale(obj document.Value, wanted bool) (errs field.ErrorList
 // Go's maps.
 func checkReplicas(obj document.Value, path string) field.ErrorList {
 	names := pathNames(path)
-	replicas, ok := obj.Lookup(names...).Int64()
-	if !ok {
+	v, clear := follow(obj, names)
+	replicas, ok := v.Int64()
+	if !ok && !(clear && v.IsAbsent()) {
 		var err error
 		if replicas, _, err = unstructured.NestedInt64(asGo(obj), names...); err != nil {
 			return field.ErrorList{field.Invalid(field.NewPath(path), replicas, err.Error())}
@@ -53,6 +54,20 @@ func checkReplicas(obj document.Value, path string) field.ErrorList {
 		return field.ErrorList{field.Invalid(field.NewPath(path), replicas, fmt.Sprintf("should be less than or equal to %v", math.MaxInt32))}
 	}
 	return nil
+}
+
+// follow returns what is at a path, absent if there is nothing; clear is false if there is something in the way.
+func follow(v document.Value, names []string) (at document.Value, clear bool) {
+	for _, name := range names {
+		if v.IsAbsent() {
+			return v, true
+		}
+		if v.Kind() != document.Map {
+			return document.Value{}, false
+		}
+		v = v.Get(name)
+	}
+	return v, true
 }
 
 func pathNames(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

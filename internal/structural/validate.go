@@ -27,11 +27,12 @@ func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
 // before. The order is that of kube-apiserver.
 func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []string) {
 	general, own := rules.CheckMetadata(obj, old, t.options.Namespaced)
-	if errs := t.checkKind(obj); len(errs) > 0 {
-		return append(general, errs...), nil
+	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
+		own = wrongKind
+	} else {
+		own = append(own, t.checkSchema(t.root, obj, old, "")...)
+		own = append(own, t.checkScale(obj, true)...)
 	}
-	own = append(own, t.checkSchema(t.root, obj, old, "")...)
-	own = append(own, t.checkScale(obj, true)...)
 	own = append(own, checkEmbedded(t.root, obj)...)
 	own = append(own, t.checkLists(obj, old)...)
 	own, warnings = t.checkRules(own, obj, old)
@@ -41,13 +42,14 @@ func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []
 // CheckStatus does for ValidateStatus what Check does for Validate.
 func (t *Type) CheckStatus(obj, live document.Value) (errs field.ErrorList, warnings []string) {
 	general, own := rules.CheckMetadata(obj, live, t.options.Namespaced)
-	if errs := t.checkKind(obj); len(errs) > 0 {
-		return append(general, errs...), nil
+	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
+		own = wrongKind
+	} else {
+		if n, status := t.root.find("status"), obj.Get("status"); n != nil && !status.IsAbsent() {
+			own = append(own, t.checkSchema(n, status, live.Get("status"), "status")...)
+		}
+		own = append(own, t.checkScale(obj, false)...)
 	}
-	if n, status := t.root.find("status"), obj.Get("status"); n != nil && !status.IsAbsent() {
-		own = append(own, t.checkSchema(n, status, live.Get("status"), "status")...)
-	}
-	own = append(own, t.checkScale(obj, false)...)
 	own = append(own, t.checkLists(obj, live)...)
 	own, warnings = t.checkRules(own, obj, live)
 	return append(general, own...), warnings
