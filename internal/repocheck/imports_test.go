@@ -33,6 +33,7 @@ var pipeline = []string{
 	"objects",
 	"addresses",
 	"namespaces",
+	"custom",
 
 	"admission",
 	"server",
@@ -80,6 +81,7 @@ var bans = []ban{
 	{library, modulePath + "/internal/objects", "the library is usable without the server"},
 	{library, modulePath + "/internal/addresses", "the library is usable without the server"},
 	{library, modulePath + "/internal/namespaces", "the library is usable without the server"},
+	{library, modulePath + "/internal/custom", "the library is usable without the server"},
 	{library, modulePath + "/internal/server", "the library is usable without the server"},
 	{library, modulePath + "/kinds", "the library is usable without the server"},
 	{library, modulePath + "/codec", "the library is usable without the server"},

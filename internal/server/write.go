@@ -85,8 +85,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
-	defer cancel()
+	ctx := q.h.writes.within(q.h.Limits.RequestTime, q.start)
 	endpoint, result, err := q.writeBy(ctx, body, o, only, do)
 	if err != nil {
 		return err
