@@ -248,7 +248,7 @@ func (d *definition) Convert(doc document.Value, from, to string) (document.Valu
 	}
 	converted, err := d.converter.Convert(doc, to)
 	if err != nil {
-		return doc, apierrors.NewInternalError(err)
+		return doc, &conversionError{apierrors.NewInternalError(err)}
 	}
 	read, _, err := t.Read(converted)
 	if err != nil {

@@ -152,12 +152,15 @@ func (w *writing) engineError(err error) error {
 	var (
 		conflict *apply.ConflictError
 		invalid  *apply.InvalidError
+		status   *apierrors.StatusError
 	)
 	switch {
 	case errors.As(err, &conflict):
 		return conflictStatus(conflict, w.Endpoint.showing())
 	case errors.As(err, &invalid):
 		return w.invalid(invalid)
+	case errors.As(err, &status):
+		return status
 	default:
 		return apierrors.NewBadRequest(err.Error())
 	}
