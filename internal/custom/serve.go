@@ -22,12 +22,20 @@ func (c *Controller) serve(ctx context.Context, d *defined) {
 	case before != nil && before.Resource != kind.Resource:
 		c.Objects.Kinds.Remove(before.Group, before.Resource)
 	}
+	release := func() {}
+	if before != nil && mayMergeOtherwise(before, kind) {
+		release = kind.Uses.Hold() // owners are brought over before anybody writes
+	}
 	if err := c.Objects.Kinds.Add(kind); err != nil {
+		release()
 		c.Log.Error("cannot serve a custom kind", "name", d.name, "error", err)
 		return
 	}
 	d.kind = kind
-	c.running.Go(func() { c.replace(ctx, before, kind) })
+	c.running.Go(func() {
+		defer release()
+		c.replace(ctx, before, kind)
+	})
 }
 
 // mayServe reports whether a kind can be served: some version of it is, and no built-in kind is in its place.
@@ -47,6 +55,7 @@ func (c *Controller) mayServe(kind *kinds.Kind) bool {
 func (c *Controller) replace(ctx context.Context, before, kind *kinds.Kind) {
 	if before != nil {
 		before.Uses.End()
+		c.bringOwners(ctx, before, kind)
 	}
 	revision, err := c.Objects.Cache.Revision(ctx)
 	if err != nil {

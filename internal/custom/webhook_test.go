@@ -138,7 +138,9 @@ func TestWebhookAnswers(t *testing.T) {
 		want  string
 	}{
 		{"another uid", func(r *apiextensionsv1.ConversionResponse) { r.UID = "x" }, `expected response.uid=`},
-		{"it fails", func(r *apiextensionsv1.ConversionResponse) { r.Result = metav1.Status{Status: "Failure", Message: "no way"} }, "failed: no way"},
+		{"it fails", func(r *apiextensionsv1.ConversionResponse) {
+			r.Result = metav1.Status{Status: "Failure", Message: "no way"}
+		}, "failed: no way"},
 		{"it says nothing", func(r *apiextensionsv1.ConversionResponse) { r.Result = metav1.Status{} }, "response.result.status was '', not 'Success'"},
 		{"too few", func(r *apiextensionsv1.ConversionResponse) { r.ConvertedObjects = nil }, "returned 0 objects, expected 1"},
 		{"another version", raw(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `"}}`), "invalid groupVersion (expected example.com/v2, received example.com/v1)"},

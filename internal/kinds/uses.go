@@ -42,6 +42,12 @@ func (u *Uses) Leave() {
 	}
 }
 
+// Hold keeps everybody waiting who wants to enter. Nobody has entered yet.
+func (u *Uses) Hold() (release func()) {
+	u.writers.Lock()
+	return u.writers.Unlock
+}
+
 // End lets nobody enter any more, and returns when all have left.
 func (u *Uses) End() {
 	u.end()
