@@ -2,16 +2,21 @@ package custom
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
 )
 
 // TestServedBeforeEstablished: whoever sees that a definition is established finds its kind.
@@ -191,5 +196,48 @@ func TestNames(t *testing.T) {
 	k.waitCondition("gadgets", established, "True")
 	if _, ok := k.all.Kinds.Resource("example.com", "v1", "gadgets"); !ok {
 		t.Error("it is established, and not served")
+	}
+}
+
+// slow is a store whose commits of new widgets take their time.
+type slow struct{ store.Store }
+
+func (s slow) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+	if own := writes[len(writes)-1]; strings.HasPrefix(own.Key, "example.com/widgets/") && own.Expected == 0 {
+		time.Sleep(rand.N(60 * time.Millisecond))
+	}
+	return s.Store.Commit(ctx, writes...)
+}
+
+// TestNothingOutlivesItsDefinition: creations that are under way when a definition is deleted are waited for, and
+// what they made is deleted.
+func TestNothingOutlivesItsDefinition(t *testing.T) {
+	k := open(t, slow{cachetest.OpenStore(t)})
+	for range 5 {
+		k.defineWidgets("{name: v1, served: true, storage: true, "+anything+"}", "")
+		endpoint := k.endpoint("example.com", "v1", "widgets", "")
+		var group sync.WaitGroup
+		for i := range 16 {
+			group.Go(func() {
+				body := fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w%d"}}`, i)
+				_, err := k.all.Create(t.Context(), k.request(endpoint, "", body))
+				if err != nil && !errors.Is(err, objects.ErrReplaced) {
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(5 * time.Millisecond)
+		if _, err := k.all.Delete(t.Context(), &objects.Deletion{Endpoint: k.endpoint(definitionsGroup, "v1", definitionsName, ""), Name: "widgets.example.com"}); err != nil {
+			t.Fatal(err)
+		}
+		k.wait("the definition goes", func() bool { return k.definition("widgets").IsAbsent() })
+		if n := k.all.Cache.Count("example.com/widgets"); n != 0 {
+			t.Errorf("%d objects outlive their definition", n)
+		}
+		group.Wait()
+		if n := k.all.Cache.Count("example.com/widgets"); n != 0 {
+			t.Errorf("%d objects came after it", n)
+		}
+		k.wait("the kind goes", func() bool { _, ok := k.all.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
 	}
 }
