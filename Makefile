@@ -95,6 +95,10 @@ oracle-structural: ## compare internal/structural with kube-apiserver's own code
 bench-server: ## compare the server with kube-apiserver, where it is built, and the floor; BENCH='-run apply' passes flags
 	$(GO) -C bench run ./cmd/server $(BENCH)
 
+.PHONY: bench-optout
+bench-optout: ## measure answers without managedFields: bytes, CPU, memory, clients' allocations; BENCH='-run watch/100/8' passes flags
+	$(GO) -C bench run ./cmd/optout $(BENCH)
+
 KILLS ?= 1000
 
 .PHONY: kill

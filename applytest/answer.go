@@ -3,12 +3,9 @@ package applytest
 import (
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -34,27 +31,6 @@ func readAnswer(response *http.Response, dryRun bool) (*answer, error) {
 		return nil, fmt.Errorf("expected a body of %s, received %q: %w", contentType, raw, err)
 	}
 	return a, nil
-}
-
-// parseBody reads JSON, YAML and CBOR. Anything else is absent.
-func parseBody(contentType string, raw []byte) (document.Value, error) {
-	mediaType, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return document.Value{}, nil
-	}
-	switch {
-	case strings.HasSuffix(mediaType, "json"):
-		return document.ParseJSON(raw)
-	case strings.HasSuffix(mediaType, "yaml"):
-		return document.ParseYAML(raw)
-	case strings.HasSuffix(mediaType, "cbor"):
-		var value any
-		if err := direct.Unmarshal(raw, &value); err != nil {
-			return document.Value{}, err
-		}
-		return document.FromGo(value)
-	}
-	return document.Value{}, nil
 }
 
 // uid tells objects apart; empty if the answer is no object.

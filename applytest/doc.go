@@ -44,7 +44,8 @@
 //
 // Lines of the prose that start with one of these words say which servers are asked:
 //
-//	needs: ABILITY            unset (the server knows unset markers), drop (it leaves out managedFields), crds, no controllers (nothing else writes
+//	needs: ABILITY            unset (the server knows unset markers), drop (it leaves out managedFields), no drop, cbor, crds,
+//	                          garbage collection (objects whose owners are gone go), no controllers (nothing else writes
 //	                          to the objects, as it does to workloads in a cluster), or a kind such as
 //	                          "rbac.authorization.k8s.io/v1 clusterroles"
 //	only: NAME: REASON        only the implementation of this name is asked, such as cadastre
@@ -82,8 +83,8 @@
 //
 // For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header
 // Content-Type, that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT
-// and PATCH, send the body as it is written and no header that is not there. Only for media types of CBOR the
-// body, written as YAML, is always converted. Accept is application/json and User-Agent is applytest unless there
+// and PATCH, send the body as it is written and no header that is not there. Only for media types of CBOR and
+// protobuf the body, written as YAML, is always converted; what answers and events have in them is read as YAML, too. Accept is application/json and User-Agent is applytest unless there
 // are such headers.
 //
 // An address is a path that starts with a slash, with its query if it has one, or short for something in the
@@ -202,6 +203,7 @@
 //	owners.go       managedFields as lines
 //	mask.go         what differs from run to run, when recording
 //	answer.go       what a server said
+//	media.go        CBOR and protobuf, sent and read
 //	server.go       the server that is asked; needs.go finds out what it can do
 //	play.go         one run of a script
 //	run.go          many; report.go what they found

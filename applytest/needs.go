@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A probe says what a server lacks for an ability; nothing if it has it.
@@ -15,10 +16,13 @@ type probe func(ctx context.Context, s *server) (lack string, err error)
 
 // probes are the abilities that scripts may need, beside kinds.
 var probes = map[string]probe{
-	"crds":           probeCRDs,
-	"unset":          probeUnset,
-	"drop":           probeDrop,
-	"no controllers": probeControllers,
+	"crds":               probeCRDs,
+	"unset":              probeUnset,
+	"drop":               probeDrop,
+	"no drop":            probeNoDrop,
+	"cbor":               probeCBOR,
+	"no controllers":     probeControllers,
+	"garbage collection": probeGarbage,
 }
 
 // known says whether a script may need this: an ability, or a kind such as "apps/v1 deployments".
@@ -125,6 +129,24 @@ func probeDrop(ctx context.Context, s *server) (string, error) {
 	return "the server does not leave out managedFields", nil
 }
 
+// probeNoDrop is for servers that do not know the parameter, or have switched it off.
+func probeNoDrop(ctx context.Context, s *server) (string, error) {
+	lack, err := probeDrop(ctx, s)
+	if err != nil || lack != "" {
+		return "", err
+	}
+	return "the server leaves out managedFields", nil
+}
+
+// probeCBOR asks for an answer that Kubernetes has only behind a gate.
+func probeCBOR(ctx context.Context, s *server) (string, error) {
+	a, err := s.sendAccepting(ctx, http.MethodGet, "/api/v1/namespaces/default", nil, "", "application/cbor")
+	if err != nil || a.succeeded() && strings.HasPrefix(a.header.Get("Content-Type"), "application/cbor") {
+		return "", err
+	}
+	return "the server has no CBOR", nil
+}
+
 // probeControllers looks for what controllers do to every namespace.
 func probeControllers(ctx context.Context, s *server) (string, error) {
 	a, err := s.send(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, "")
@@ -132,4 +154,28 @@ func probeControllers(ctx context.Context, s *server) (string, error) {
 		return "controllers run here, and write to the same objects", nil
 	}
 	return "", err
+}
+
+// garbageWait is how long a collector may take to find what nobody owns.
+const garbageWait = 5 * time.Second
+
+// probeGarbage makes an object whose owner does not exist, and waits for somebody to delete it.
+func probeGarbage(ctx context.Context, s *server) (string, error) {
+	const collection = "/api/v1/namespaces/default/configmaps"
+	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"applytest-garbage-",` +
+		`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"applytest-nobody","uid":"00000000-0000-0000-0000-000000000000"}]}}`)
+	made, err := s.send(ctx, http.MethodPost, collection, body, "application/json")
+	if err != nil || !made.succeeded() {
+		return "nothing can be created in the namespace default", err
+	}
+	path := collection + "/" + made.body.Lookup("metadata", "name").Text()
+	for end := time.Now().Add(garbageWait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if a, err := s.send(ctx, http.MethodGet, path, nil, ""); err != nil || a.code == http.StatusNotFound {
+			return "", err
+		}
+	}
+	if _, err := s.send(ctx, http.MethodDelete, path, nil, ""); err != nil {
+		return "", err
+	}
+	return "nobody collects garbage here", nil
 }

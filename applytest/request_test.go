@@ -122,7 +122,7 @@ func TestMistakes(t *testing.T) {
 	for _, test := range []struct{ name, script, complaint string }{
 		{"no prose", step, "expected the behaviour as a sentence"},
 		{"no step", prose, "expected at least one step"},
-		{"unknown ability", prose + "needs: wings\n" + step, `needs: expected crds, drop, no controllers, unset or a kind such as "apps/v1 deployments", received "wings"`},
+		{"unknown ability", prose + "needs: wings\n" + step, `needs: expected cbor, crds, drop, garbage collection, no controllers, no drop, unset or a kind such as "apps/v1 deployments", received "wings"`},
 		{"only without a reason", prose + "only: cadastre\n" + step, "only: expected an implementation and a reason"},
 		{"defect without a reason", prose + "defect: cadastre\n" + step, "defect: expected an implementation and a reason"},
 		{"expectation without a step", prose + "-- answer --\n200\n", "expected a request before"},

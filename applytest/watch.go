@@ -2,8 +2,9 @@ package applytest
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -58,23 +59,20 @@ func (p *play) open(step string, request *http.Request) (*answer, error) {
 func (w *watch) read(response *http.Response) {
 	defer response.Body.Close()
 	defer close(w.events)
-	decoder := json.NewDecoder(response.Body)
+	read := eventReader(response.Header.Get("Content-Type"), response.Body)
 	for {
-		var next struct {
-			Type   string
-			Object json.RawMessage
-		}
-		if err := decoder.Decode(&next); err != nil {
+		next, err := read()
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, context.Canceled):
+			return
+		case err != nil:
+			w.events <- event{"unreadable", document.NewString(err.Error())}
 			return
 		}
-		object, err := document.ParseJSON([]byte(next.Object))
-		if err != nil {
-			object = document.NewString(err.Error())
-		}
-		if next.Type == "BOOKMARK" && object.Lookup("metadata", "annotations", initialEnd).IsAbsent() {
+		if next.kind == "BOOKMARK" && next.object.Lookup("metadata", "annotations", initialEnd).IsAbsent() {
 			continue // a server may say at any time how far it has come
 		}
-		w.events <- event{next.Type, object}
+		w.events <- next
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
-
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -61,7 +59,7 @@ func (p *play) query(r request) (string, error) {
 	return "?" + strings.Join(parts, "&"), nil
 }
 
-// body is what is sent: as it is written, or as JSON or CBOR.
+// body is what is sent: as it is written, or as JSON, CBOR or protobuf.
 func (p *play) body(ctx context.Context, r request, path string) ([]byte, error) {
 	text, err := p.variables.expand(r.body)
 	if err != nil {
@@ -71,8 +69,8 @@ func (p *play) body(ctx context.Context, r request, path string) ([]byte, error)
 	switch {
 	case strings.TrimSpace(text) == "" && !r.verb.edits:
 		return nil, nil
-	case strings.Contains(contentType, "cbor"):
-		return encodeCBOR(text)
+	case isBinary(contentType):
+		return encodeBinary(contentType, text)
 	case !r.verb.asJSON || given:
 		return []byte(text), nil
 	}
@@ -91,18 +89,6 @@ func (p *play) body(ctx context.Context, r request, path string) ([]byte, error)
 		value = merged(live.body, value)
 	}
 	return []byte(value.JSON()), nil
-}
-
-// cborTag starts what says of itself that it is CBOR, as clients of Kubernetes do.
-const cborTag = "\xd9\xd9\xf7"
-
-func encodeCBOR(text string) ([]byte, error) {
-	value, err := document.ParseYAML([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("the body: %w", err)
-	}
-	encoded, err := direct.Marshal(value.ToGo())
-	return append([]byte(cborTag), encoded...), err
 }
 
 // merged is RFC 7386: fields of the patch replace the object's, null removes them.

@@ -16,7 +16,8 @@
 //
 // The store is compared with etcd by storebench; `make bench-store` runs cmd/store, which prints those
 // tables. The server is compared with kube-apiserver and with a floor of its own by serverbench; `make
-// bench-server` runs cmd/server.
+// bench-server` runs cmd/server. With the same parts cmd/optout measures answers without managedFields; `make
+// bench-optout` runs it.
 //
 // What all comparisons need is in stat, for figures and goals, and in proc, for what a process uses.
 package bench

@@ -154,43 +154,24 @@ func (c PatchCase) byPeer() ([]byte, error) {
 	panic("unknown operation " + c.Operation)
 }
 
-// patcher is our library with the reading and writing of bytes around it.
+// patcher is our library, from bytes to bytes.
 type patcher struct {
 	kind *strategic.Type
-	// reader and out are memory that is used again, as the floor does.
-	reader document.Reader
-	out    []byte
+	out  []byte // memory that is used again, as the floor does
 }
 
-func (p *patcher) do(c PatchCase) ([]byte, error) {
-	p.reader.Reset()
-	var inputs [3]document.Value
-	for i, input := range c.inputs {
-		var other document.Value
-		if i == 1 && c.Operation != Merge {
-			other = inputs[0] // which it was made from
-		}
-		var err error
-		if inputs[i], err = p.reader.ParseJSON(input.Text, document.Limits{}, other); err != nil {
-			return nil, err
-		}
-	}
-	result, err := p.patch(c.Operation, inputs)
-	if err != nil {
-		return nil, err
-	}
-	p.out = result.AppendJSON(p.out[:0])
-	return p.out, nil
-}
-
-func (p *patcher) patch(operation Operation, in [3]document.Value) (document.Value, error) {
-	switch operation {
+func (p *patcher) do(c PatchCase) (out []byte, err error) {
+	in := c.inputs
+	switch c.Operation {
 	case Make:
-		return strategic.Diff(in[0], in[1], p.kind)
+		out, err = strategic.AppendDiff(p.out[:0], in[0].Text, in[1].Text, p.kind)
 	case MakeThreeWay:
-		return strategic.ThreeWay{Type: p.kind, Overwrite: true}.Diff(in[0], in[1], in[2])
+		out, err = strategic.ThreeWay{Type: p.kind, Overwrite: true}.AppendDiff(p.out[:0], in[0].Text, in[1].Text, in[2].Text)
 	case Merge:
-		return strategic.Merge(in[0], in[1], p.kind)
+		out, err = strategic.AppendMerge(p.out[:0], in[0].Text, in[1].Text, p.kind)
+	default:
+		panic("unknown operation " + c.Operation)
 	}
-	panic("unknown operation " + operation)
+	p.out = out
+	return out, err
 }

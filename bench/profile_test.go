@@ -10,16 +10,25 @@ import (
 //
 //	go test -run '^$' -bench 'Ours/Pod/no-op' -cpuprofile cpu.out .
 func BenchmarkOurs(b *testing.B) {
-	benchmark(b, Case.Ours)
+	benchmark(b, Cases(), Case.Ours)
 }
 
 // BenchmarkFloor runs the floor of every case by itself.
 func BenchmarkFloor(b *testing.B) {
-	benchmark(b, func(c Case) (Work, error) { return c.Floor(floor.Fastest()) })
+	benchmark(b, Cases(), func(c Case) (Work, error) { return c.Floor(floor.Fastest()) })
 }
 
-func benchmark(b *testing.B, side func(Case) (Work, error)) {
-	for _, c := range Cases() {
+// BenchmarkPatches runs our side of every patch by itself.
+func BenchmarkPatches(b *testing.B) {
+	cases := PatchCases()
+	for _, length := range PatchLengths {
+		cases = append(cases, LongPatches(length)...)
+	}
+	benchmark(b, cases, PatchCase.Ours)
+}
+
+func benchmark[C interface{ Name() string }](b *testing.B, cases []C, side func(C) (Work, error)) {
+	for _, c := range cases {
 		b.Run(c.Name(), func(b *testing.B) {
 			work, err := side(c)
 			if err != nil {

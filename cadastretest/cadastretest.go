@@ -17,11 +17,20 @@ import (
 // stopTime is how long requests that are under way may take when a test ends.
 const stopTime = 5 * time.Second
 
+// Option changes what a server does.
+type Option struct{ change func(*server.Config) }
+
+// WithoutControllers has nobody collect garbage, empty namespaces that are deleted, or remove old events, for
+// tests that do that themselves, or look at objects that wait for it.
+func WithoutControllers() Option {
+	return Option{func(c *server.Config) { c.WithoutControllers = true }}
+}
+
 // Start starts a server and returns the configuration of a client that may do everything. The
 // server stops when the test ends.
-func Start(t testing.TB) *rest.Config {
+func Start(t testing.TB, options ...Option) *rest.Config {
 	t.Helper()
-	config, stop, err := Open()
+	config, stop, err := Open(options...)
 	if err != nil {
 		t.Fatalf("cadastretest: start a server: %v", err)
 	}
@@ -35,13 +44,18 @@ func Start(t testing.TB) *rest.Config {
 
 // Open starts a server for all tests of a package, from TestMain: whoever calls it also calls
 // stop.
-func Open() (config *rest.Config, stop func() error, err error) {
-	s, err := server.Start(context.Background(), server.Config{
-		Address: "127.0.0.1:0",
-		Unset:   true,
-		Drop:    true,
-		Log:     slog.New(slog.DiscardHandler),
-	})
+func Open(options ...Option) (config *rest.Config, stop func() error, err error) {
+	configured := server.Config{
+		Address:   "127.0.0.1:0",
+		Unset:     true,
+		Drop:      true,
+		EventLife: server.DefaultEventLife,
+		Log:       slog.New(slog.DiscardHandler),
+	}
+	for _, o := range options {
+		o.change(&configured)
+	}
+	s, err := server.Start(context.Background(), configured)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,6 +24,8 @@ type serveFlags struct {
 	data, listen, kubeconfig               string
 	tokens, clientCA, certificate, keyFile string
 	gates, logFormat                       string
+	controllers                            bool
+	eventTTL                               time.Duration
 }
 
 func serveCommand() *cobra.Command {
@@ -55,6 +57,8 @@ acknowledged is on disk at any time.`,
 	flags.StringVar(&f.certificate, "tls-cert-file", "", "a `file` with the certificate to show instead of one of our own")
 	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "the `file` with its private key")
 	flags.StringVar(&f.gates, "feature-gates", "", "features to switch, as `NAME=true|false,…`:\n"+gatesHelp())
+	flags.BoolVar(&f.controllers, "controllers", true, "collect garbage, empty namespaces that are deleted, and remove old events; without, another process must")
+	flags.DurationVar(&f.eventTTL, "event-ttl", server.DefaultEventLife, "how long events are kept after they were last written; 0 keeps them")
 	flags.StringVar(&f.logFormat, "log-format", "text", "write the log as `text|json`")
 	return command
 }
@@ -95,6 +99,9 @@ func (f *serveFlags) check() error {
 	if (f.certificate == "") != (f.keyFile == "") {
 		return errors.New("--tls-cert-file and --tls-private-key-file belong together: expected both or none")
 	}
+	if f.eventTTL < 0 {
+		return fmt.Errorf("--event-ttl: expected a duration such as 1h, or 0, received %s", f.eventTTL)
+	}
 	if f.kubeconfig == "" {
 		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
 	}
@@ -124,6 +131,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		Folder: f.data, Address: f.listen,
 		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
 		Unset: gates[unsettingFields], Drop: gates[optOut],
+		WithoutControllers: !f.controllers, EventLife: f.eventTTL,
 		PaceGC: true,
 		Log:    log,
 	})

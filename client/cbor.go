@@ -15,28 +15,66 @@ func stripCBOR(answer []byte) ([]byte, error) {
 	if !bytes.Contains(answer, []byte(inManaged)) {
 		return answer, nil
 	}
+	return strippedCBOR(answer, stripAnswer)
+}
+
+// stripCBOREvent does it for an event of a watch.
+func stripCBOREvent(event []byte) ([]byte, error) {
+	if !bytes.Contains(event, []byte(inManaged)) {
+		return event, nil
+	}
+	return strippedCBOR(event, func(v any) { stripAnswer(mapOf(v)[inObject]) })
+}
+
+func strippedCBOR(answer []byte, strip func(any)) ([]byte, error) {
 	var read any
 	if err := direct.Unmarshal(answer, &read); err != nil {
 		return nil, err
 	}
-	stripObject(read)
+	strip(read)
 	short, err := direct.Marshal(read)
 	return append(bytes.Clone(cborPrefix), short...), err
 }
 
-// stripObject takes managedFields out of a value that may be an object of Kubernetes, or has some in it.
-func stripObject(v any) {
-	o, _ := v.(map[string]any)
-	if metadata, ok := o[inMetadata].(map[string]any); ok {
-		delete(metadata, inManaged)
-	}
-	if inner, ok := o[inObject]; ok {
-		stripObject(inner)
-	}
-	for _, name := range []string{inItems, inRows} {
-		items, _ := o[name].([]any)
-		for _, item := range items {
+// stripAnswer takes managedFields out of an object, a list of objects or a table.
+func stripAnswer(v any) {
+	switch answer := mapOf(v); shapeOf(answer) {
+	case isList:
+		stripObject(v) // it may be an object that nobody has named
+		for _, item := range listOf(answer[inItems]) {
 			stripObject(item)
 		}
+	case isTable:
+		for _, row := range listOf(answer[inRows]) {
+			stripObject(mapOf(row)[inObject])
+		}
+	default:
+		stripObject(v)
 	}
+}
+
+func shapeOf(answer map[string]any) shape {
+	metadata, hasMetadata := answer[inMetadata]
+	_, hasName := mapOf(metadata)[inName]
+	_, hasUID := mapOf(metadata)[inUID]
+	found := signs{hasMetadata: hasMetadata, hasName: hasName || hasUID}
+	for _, name := range []string{inKind, inAPIVersion} {
+		text, _ := answer[name].(string)
+		found.note(name, text)
+	}
+	return found.shape()
+}
+
+// stripObject takes managedFields out of a value that may be an object of Kubernetes.
+func stripObject(v any) { delete(mapOf(mapOf(v)[inMetadata]), inManaged) }
+
+// mapOf and listOf return nothing of what is something else.
+func mapOf(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func listOf(v any) []any {
+	l, _ := v.([]any)
+	return l
 }

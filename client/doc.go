@@ -28,5 +28,6 @@
 //	extract.go    Extract
 //	transport.go  requests that ask for less, and answers that are looked through; accept.go, the header
 //	stream.go     watches, frame by frame
+//	shape.go      what an answer is: an object, a list, a table
 //	json.go, cbor.go, protobuf.go    take managedFields out of an answer
 package client

@@ -3,22 +3,7 @@ package client
 import (
 	"bytes"
 	"errors"
-)
-
-// Places in an answer that have objects:
-//
-//	{metadata: …}                          an object
-//	{items: [{metadata: …}, …]}            a list
-//	{object: {metadata: …}}                an event
-//	{rows: [{object: {metadata: …}}, …]}   a table
-//
-// JSON and CBOR have them by the same names.
-const (
-	inMetadata = "metadata"
-	inItems    = "items"
-	inObject   = "object"
-	inRows     = "rows"
-	inManaged  = "managedFields"
+	"strings"
 )
 
 var errJSON = errors.New("expected JSON, received what ends too early or lacks a name or a colon")
@@ -30,9 +15,26 @@ func stripJSON(answer []byte) ([]byte, error) {
 		return answer, nil
 	}
 	s := jsonStripper{text: answer}
-	s.object()
-	if s.err {
+	return s.result(s.answer)
+}
+
+// stripJSONEvent does it for an event of a watch.
+func stripJSONEvent(event []byte) ([]byte, error) {
+	if !bytes.Contains(event, []byte(inManaged)) {
+		return event, nil
+	}
+	s := jsonStripper{text: event}
+	return s.result(func() { s.member(inObject, s.answer) })
+}
+
+// result returns what is left of the text when something has gone through it.
+func (s *jsonStripper) result(visit func()) ([]byte, error) {
+	visit()
+	switch {
+	case s.err:
 		return nil, errJSON
+	case s.out == nil:
+		return s.text, nil
 	}
 	return append(s.out, s.text[s.kept:]...), nil
 }
@@ -46,19 +48,64 @@ type jsonStripper struct {
 	err  bool
 }
 
-// object goes through a value that may be an object of Kubernetes, or has some in it.
-func (s *jsonStripper) object() {
+// answer goes through an object, a list of objects or a table.
+func (s *jsonStripper) answer() {
+	switch s.shape() {
+	case isList:
+		s.list()
+	case isTable:
+		s.member(inRows, func() { s.items(func() { s.member(inObject, s.object) }) })
+	default:
+		s.object()
+	}
+}
+
+// shape looks ahead for what tells objects, lists and tables apart: names may come in any order.
+func (s *jsonStripper) shape() shape {
+	ahead := jsonStripper{text: s.text, at: s.at}
+	var found signs
+	ahead.members(func(name string) bool {
+		start := ahead.at
+		switch name {
+		case inMetadata:
+			ahead.members(func(name string) bool {
+				found.hasName = found.hasName || name == inName || name == inUID
+				ahead.skip()
+				return false
+			})
+			found.hasMetadata = true
+		case inKind, inAPIVersion:
+			ahead.skip()
+			found.note(name, strings.Trim(string(ahead.text[start:ahead.at]), " \t\r\n\""))
+		default:
+			ahead.skip()
+		}
+		if found.complete() {
+			ahead.at = len(ahead.text) // the rest says nothing more
+		}
+		return false
+	})
+	return found.shape()
+}
+
+// object goes through a value that may be an object of Kubernetes.
+func (s *jsonStripper) object() { s.member(inMetadata, s.metadata) }
+
+func (s *jsonStripper) metadata() {
+	s.members(func(name string) bool {
+		s.skip()
+		return name == inManaged
+	})
+}
+
+// list goes through a list, or an object that nobody has named.
+func (s *jsonStripper) list() {
 	s.members(func(name string) bool {
 		switch name {
 		case inMetadata:
-			s.members(func(name string) bool {
-				s.skip()
-				return name == inManaged
-			})
-		case inObject:
-			s.object()
-		case inItems, inRows:
-			s.items()
+			s.metadata()
+		case inItems:
+			s.items(s.object)
 		default:
 			s.skip()
 		}
@@ -66,14 +113,26 @@ func (s *jsonStripper) object() {
 	})
 }
 
-func (s *jsonStripper) items() {
+// member goes through a map, of which only one member matters.
+func (s *jsonStripper) member(wanted string, visit func()) {
+	s.members(func(name string) bool {
+		if name == wanted {
+			visit()
+		} else {
+			s.skip()
+		}
+		return false
+	})
+}
+
+func (s *jsonStripper) items(visit func()) {
 	if !s.begins('[') {
 		s.skip()
 		return
 	}
 	s.at++
 	for !s.ends(']') {
-		s.object()
+		visit()
 	}
 }
 
@@ -104,10 +163,11 @@ func (s *jsonStripper) members(visit func(name string) bool) {
 	}
 }
 
-// leaveOut leaves out a part of the text.
+// leaveOut leaves out a part of the text. What stays is moved to its beginning: it never gets longer, so that what was
+// not read yet is never written over.
 func (s *jsonStripper) leaveOut(start, end int) {
 	if s.out == nil {
-		s.out = make([]byte, 0, len(s.text))
+		s.out = s.text[:0]
 	}
 	s.out = append(s.out, s.text[s.kept:max(s.kept, start)]...)
 	s.kept = end

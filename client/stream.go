@@ -61,7 +61,7 @@ func jsonFrames(body io.Reader) func() ([]byte, error) {
 		if err := decoder.Decode(&frame); err != nil {
 			return nil, err
 		}
-		short, err := stripJSON(frame)
+		short, err := stripJSONEvent(frame)
 		return append(short, '\n'), err
 	}
 }
@@ -73,7 +73,7 @@ func cborFrames(body io.Reader) func() ([]byte, error) {
 		if err := decoder.Decode(&frame); err != nil {
 			return nil, err
 		}
-		return stripCBOR(frame)
+		return stripCBOREvent(frame)
 	}
 }
 

@@ -56,7 +56,7 @@ func stripped(response *http.Response) (*http.Response, error) {
 	if strip == nil {
 		return response, nil
 	}
-	answer, err := io.ReadAll(response.Body)
+	answer, err := readAll(response)
 	if closeErr := response.Body.Close(); err == nil {
 		err = closeErr
 	}
@@ -72,4 +72,15 @@ func stripped(response *http.Response) (*http.Response, error) {
 		response.Header.Set("Content-Length", strconv.Itoa(len(answer)))
 	}
 	return response, nil
+}
+
+// readAll reads a body, into memory of its size if that is known.
+func readAll(response *http.Response) ([]byte, error) {
+	isHead := response.Request != nil && response.Request.Method == http.MethodHead // tells a length, and has no body
+	if response.ContentLength <= 0 || isHead {
+		return io.ReadAll(response.Body)
+	}
+	answer := make([]byte, response.ContentLength)
+	n, err := io.ReadFull(response.Body, answer)
+	return answer[:n], err
 }

@@ -91,17 +91,6 @@ func TestDifferenceNobodyIsAnonymous(t *testing.T) {
 	c.call("GET", "/readyz", "").want(200)
 }
 
-// Kubernetes: 200 with the object, which has the finalizer foregroundDeletion or orphan, and stays until
-// the garbage collector removes that.
-func TestDifferenceDeletionWaitsForNoGarbageCollector(t *testing.T) {
-	c := newClient(t)
-	for _, policy := range []string{"Foreground", "Orphan", "Background"} {
-		c.apply("c", "m", `"data":{}`).want(201)
-		c.call("DELETE", configMaps+"/c?propagationPolicy="+policy, "").want(200).wantText(`"status":"Success"`)
-		c.call("GET", configMaps+"/c", "").want(404)
-	}
-}
-
 // Kubernetes: 69 cluster roles, the service default/kubernetes, and flow schemas.
 func TestDifferenceOnlyWhatUsersNeedIsThereFromTheStart(t *testing.T) {
 	c := newClient(t)

@@ -83,15 +83,32 @@ func NewMap(fields ...Field) Value {
 	if len(members) == 0 {
 		return Value{d: &emptyMap}
 	}
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	last := 0
-	for i := 1; i < len(members); i++ {
-		if members[i].name != members[last].name {
-			last++
-		}
-		members[last] = members[i]
+	return Value{d: &doc{kind: Map, members: sortMembers(members)}}
+}
+
+// sortMembers puts fields in order; of those with the same name the last stays.
+func sortMembers(fields []member) []member {
+	if len(fields) <= fewFields {
+		insertInOrder(fields)
+	} else {
+		slices.SortStableFunc(fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	}
-	return Value{d: &doc{kind: Map, members: members[:last+1]}}
+	kept := fields[:0]
+	for i := range fields {
+		if i+1 == len(fields) || fields[i].name != fields[i+1].name {
+			kept = append(kept, fields[i])
+		}
+	}
+	return kept
+}
+
+// insertInOrder sorts a few fields, most of which are in order already.
+func insertInOrder(fields []member) {
+	for i := 1; i < len(fields); i++ {
+		for k := i; k > 0 && fields[k].name < fields[k-1].name; k-- {
+			fields[k], fields[k-1] = fields[k-1], fields[k]
+		}
+	}
 }
 
 // With returns a copy of a map in which the named field has the given value; an

@@ -234,3 +234,64 @@ func TestMarshalJSON(t *testing.T) {
 		t.Errorf("received %s, %v", text, err)
 	}
 }
+
+// TestSortedMap: fields come in any order, and of those with the same name the last stays.
+func TestSortedMap(t *testing.T) {
+	for count := range 40 {
+		var b Builder
+		mark := b.Mark()
+		var fields []Field
+		for i := range count {
+			f := Field{string(rune('a' + i*7%13)), NewInt(int64(i))}
+			fields = append(fields, f)
+			b.Push(f.Name, f.Value)
+		}
+		got, want := b.SortedMap(mark), map[string]Value{}
+		for _, f := range fields {
+			want[f.Name] = f.Value
+		}
+		if got.Kind() != Map || got.Len() != len(want) || !Equal(got, NewMap(fields...)) {
+			t.Fatalf("%d fields: got %s", count, got)
+		}
+		for i := range got.Len() {
+			if !Same(got.At(i), want[got.Name(i)]) || i > 0 && got.Name(i-1) >= got.Name(i) {
+				t.Fatalf("%d fields: got %s", count, got)
+			}
+		}
+	}
+}
+
+// TestRecycle: what is built in used memory has nothing of what was there.
+func TestRecycle(t *testing.T) {
+	var b Builder
+	for round, count := range []int{3, 200, 5, 1000, 0, 7} {
+		outer := b.Mark()
+		for i := range count {
+			inner := b.Mark()
+			b.Push("n", NewInt(int64(round)))
+			if i%2 == 0 {
+				b.Push("o", NewInt(int64(i)))
+			}
+			b.Push("", b.Map(inner))
+		}
+		list := b.List(outer)
+		if list.Len() != count {
+			t.Fatalf("round %d: %d items, want %d", round, list.Len(), count)
+		}
+		for i, item := range list.Items() {
+			want := NewMap(Field{"n", NewInt(int64(round))})
+			if i%2 == 0 {
+				want = want.With("o", NewInt(int64(i)))
+			}
+			if !Equal(item, want) {
+				t.Fatalf("round %d, item %d: %s, want %s", round, i, item, want)
+			}
+		}
+		b.Recycle()
+		for _, d := range b.docs.chunk {
+			if d.members != nil {
+				t.Fatalf("round %d: used memory keeps documents alive", round)
+			}
+		}
+	}
+}

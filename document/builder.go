@@ -12,9 +12,9 @@ package document
 // Containers may be built inside each other. The zero Builder is ready to use.
 type Builder struct {
 	stack   []member
-	high    int      // how much of the stack has been used
-	members []member // free memory for finished containers
-	docs    []doc    // free memory for the containers themselves
+	high    int           // how much of the stack has been used
+	members arena[member] // of finished containers
+	docs    arena[doc]    // the containers themselves
 }
 
 // Mark starts a container.
@@ -77,12 +77,29 @@ func (b *Builder) ListIf(differs bool, mark int, from Value) Value {
 // Reset makes the builder ready for other documents, and keeps nothing of those that it has
 // built: what is left of the memory that it made for them goes with them.
 func (b *Builder) Reset() {
+	b.empty()
+	b.members, b.docs = arena[member]{}, arena[doc]{}
+}
+
+// Recycle is Reset for when nothing that was built is needed any more, nor anything that was
+// made of its parts: the memory is used again, so that it would show parts of other documents.
+func (b *Builder) Recycle() {
+	b.empty()
+	b.members.recycle(maxScratch / 2)
+	b.docs.recycle(maxScratch / 8)
+}
+
+// maxChunk is how many containers there is memory made for at once.
+const maxChunk = 64
+
+// empty gives up what is not finished.
+func (b *Builder) empty() {
 	b.pop(0)
 	clear(b.stack[:b.high])
 	if cap(b.stack) > maxScratch/64 {
 		b.stack = nil
 	}
-	b.members, b.docs, b.high = nil, nil, 0
+	b.high = 0
 }
 
 // Map finishes the container at mark as a map.
@@ -91,6 +108,13 @@ func (b *Builder) Map(mark int) Value {
 		return Value{d: &emptyMap}
 	}
 	return b.finish(Map, mark)
+}
+
+// SortedMap finishes the container at mark as a map whose fields may have come in any
+// order; of fields with the same name the last stays.
+func (b *Builder) SortedMap(mark int) Value {
+	b.pop(mark + len(sortMembers(b.stack[mark:])))
+	return b.Map(mark)
 }
 
 // List finishes the container at mark as a list.
@@ -102,23 +126,14 @@ func (b *Builder) List(mark int) Value {
 }
 
 func (b *Builder) finish(kind Kind, mark int) Value {
-	if len(b.docs) == 0 {
-		b.docs = make([]doc, 4)
-	}
-	d := &b.docs[0]
-	b.docs = b.docs[1:]
+	d := &b.docs.take(1, maxChunk)[0]
 	d.kind, d.members = kind, b.settle(mark)
 	return Value{d: d}
 }
 
 // settle moves what is on the stack from mark on to its final place.
 func (b *Builder) settle(mark int) []member {
-	count := len(b.stack) - mark
-	if len(b.members) < count {
-		b.members = make([]member, max(count, 16))
-	}
-	members := b.members[:count:count]
-	b.members = b.members[count:]
+	members := b.members.take(len(b.stack)-mark, 4*maxChunk)
 	copy(members, b.stack[mark:])
 	b.pop(mark)
 	return members

@@ -59,7 +59,8 @@
 //	yaml.go           YAML in, and how the files for it belong together
 //	  yamltree.go, yamlscalar.go, yamlbaretag.go, yamlstream.go, yamlerror.go, yamlflow.go
 //	yamlwrite.go      YAML out; yamlquote.go decides how a string is quoted
-//	build.go          values made by hand; builder.go makes many with few allocations
+//	build.go          values made by hand; builder.go makes many with few allocations, out of
+//	                  the memory of arena.go
 //	gotypes.go        from and to the types that Go has for JSON
 //	equal.go          equality and order; number.go, of numbers
 //	error.go          SyntaxError and Limits

@@ -58,7 +58,8 @@ func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
 
 // itemConflict compares the items of two lists that have the same key.
 func itemConflict(f *field, wanted, changed document.Value) *ConflictError {
-	var ids identities
+	var memory scratch
+	ids := memory.identities(changed.Len())
 	for _, item := range changed.Items() {
 		ids.add(identify(item.Get(f.key)))
 	}

@@ -14,11 +14,14 @@ import (
 // JSON merge patch. If there is nothing to change, the patch is an empty map. Errors are of
 // type [*Error].
 func Diff(original, modified document.Value, t *Type) (document.Value, error) {
-	return diffRoot(t, versions{original, original, modified})
+	d := newDiffer()
+	defer d.free()
+	return d.diffRoot(t, versions{original, original, modified})
 }
 
-func diffRoot(t *Type, v versions) (document.Value, error) {
-	patch, err := diffMap(t, false, v)
+// diffRoot makes the patch of an object; it is an empty map if there is nothing to change.
+func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
+	patch, err := d.diffMap(t, false, v)
 	if err == nil && patch.IsAbsent() {
 		patch = document.NewMap()
 	}
@@ -33,19 +36,19 @@ func (v versions) twoWay() bool { return document.Same(v.original, v.current) }
 
 // fieldFinder finds the fields of a map that is asked for names in their order.
 type fieldFinder struct {
-	v    document.Value
-	next int
+	v         document.Value
+	next, end int
 }
 
 func finder(v document.Value) fieldFinder {
 	if v.Kind() != document.Map {
 		return fieldFinder{}
 	}
-	return fieldFinder{v: v}
+	return fieldFinder{v: v, end: v.Len()}
 }
 
 func (f *fieldFinder) find(name string) document.Value {
-	for f.next < f.v.Len() {
+	for f.next < f.end {
 		switch found := f.v.Name(f.next); {
 		case found == name:
 			return f.v.At(f.next)
@@ -57,62 +60,76 @@ func (f *fieldFinder) find(name string) document.Value {
 	return document.Value{}
 }
 
-// patchFields are the fields of a patch in the making.
-type patchFields []document.Field
-
-func (p *patchFields) set(name string, v document.Value) {
-	if *p == nil {
-		*p = make(patchFields, 0, 4)
-	}
-	*p = append(*p, document.Field{Name: name, Value: v})
-}
-
 // diffMap makes the patch of a map; it is absent if there is nothing to change. The patch of a map that has the
 // strategy retainKeys says which fields stay.
-func diffMap(t *Type, retain bool, v versions) (document.Value, error) {
-	var patch patchFields
-	if err := diffFields(&patch, t, retain, v); err != nil || len(patch) == 0 {
+func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, error) {
+	mark := d.build.Mark()
+	if err := d.diffFields(t, retain, v); err != nil || d.build.Pushed(mark) == 0 {
 		return document.Value{}, err
 	}
-	return document.NewMap(patch...), nil
+	return d.build.SortedMap(mark), nil
 }
 
-// diffFields is diffMap for who adds other fields to the patch.
-func diffFields(patch *patchFields, t *Type, retain bool, v versions) error {
+// diffFields is diffMap for who adds other fields to the patch: it pushes them.
+func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	if haveSameText(v.current, v.modified) {
 		return nil
 	}
-	currents, originals := finder(v.current), finder(v.original)
-	for name, modified := range v.modified.Fields() {
+	mark := d.build.Mark()
+	found, err := d.diffWanted(t, v)
+	if err != nil {
+		return err
+	}
+	if found < v.current.Len() { // otherwise all that is there is wanted
+		d.diffUnwanted(v)
+	}
+	if retain && (d.build.Pushed(mark) > 0 || hasOthers(v.current, v.modified)) {
+		if names := presentNames(v.modified); names.Len() > 0 {
+			d.build.Push(retainDirective, names)
+		}
+	}
+	return nil
+}
+
+// diffWanted sets what the author wants and is not there. It returns how many fields are
+// wanted and there.
+func (d *differ) diffWanted(t *Type, v versions) (found int, err error) {
+	twoWay := v.twoWay()
+	currents, originals, wanted := finder(v.current), finder(v.original), finder(v.modified)
+	for i := range wanted.end {
+		name, modified := v.modified.Field(i)
 		part := versions{current: currents.find(name), modified: modified}
+		if !part.current.IsAbsent() {
+			found++
+		}
 		if haveSameText(part.current, modified) {
 			continue
 		}
-		if part.original = part.current; !v.twoWay() {
+		if part.original = part.current; !twoWay {
 			part.original = originals.find(name)
 		}
 		if modified.IsNull() {
 			if part.current.Kind() > document.Null {
-				patch.set(name, modified)
+				d.build.Push(name, modified)
 			}
 			continue
 		}
-		if err := diffField(patch, t.field(name), name, part); err != nil {
-			return underField(err, name)
+		if err := d.diffField(t, name, part); err != nil {
+			return found, underField(err, name)
 		}
 	}
-	currents, modifieds := finder(v.current), finder(v.modified)
-	for name := range v.original.Fields() {
-		if modifieds.find(name).IsAbsent() && !currents.find(name).IsAbsent() {
-			patch.set(name, document.NewNull())
+	return found, nil
+}
+
+// diffUnwanted removes what the author no longer wants and is there.
+func (d *differ) diffUnwanted(v versions) {
+	currents, wanted, originals := finder(v.current), finder(v.modified), finder(v.original)
+	for i := range originals.end {
+		name := v.original.Name(i)
+		if wanted.find(name).IsAbsent() && !currents.find(name).IsAbsent() {
+			d.build.Push(name, document.NewNull())
 		}
 	}
-	if retain && (len(*patch) > 0 || hasOthers(v.current, v.modified)) {
-		if names := presentNames(v.modified); names.Len() > 0 {
-			patch.set(retainDirective, names)
-		}
-	}
-	return nil
 }
 
 // haveSameText reports whether two values are known to be equal, at little cost.
@@ -150,19 +167,30 @@ func presentNames(v document.Value) document.Value {
 }
 
 // diffField makes the patch of a field that the author wants.
-func diffField(patch *patchFields, f *field, name string, v versions) error {
-	kind := v.modified.Kind()
-	switch {
-	case kind == v.current.Kind() && kind == document.Map && !f.replace:
-		sub, err := diffMap(f.typ, f.retainKeys, v)
-		if err == nil && sub.Len() > 0 {
-			patch.set(name, sub)
+func (d *differ) diffField(t *Type, name string, v versions) error {
+	if kind := v.modified.Kind(); kind == v.current.Kind() {
+		switch kind {
+		case document.Map:
+			if f := t.field(name); !f.replace {
+				return d.diffSubmap(f, name, v)
+			}
+		case document.List:
+			if f := t.field(name); f.merge {
+				return d.diffList(f, name, v)
+			}
 		}
-		return err
-	case kind == v.current.Kind() && kind == document.List && f.merge:
-		return diffList(patch, f, name, v)
-	case !document.Equal(v.current, v.modified):
-		patch.set(name, v.modified)
+	}
+	if !document.Equal(v.current, v.modified) {
+		d.build.Push(name, v.modified)
 	}
 	return nil
+}
+
+// diffSubmap makes the patch of a map that is merged.
+func (d *differ) diffSubmap(f *field, name string, v versions) error {
+	sub, err := d.diffMap(f.typ, f.retainKeys, v)
+	if err == nil && sub.Len() > 0 {
+		d.build.Push(name, sub)
+	}
+	return err
 }

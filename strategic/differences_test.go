@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -202,6 +203,18 @@ func TestDifferenceReplacedMapsConflict(t *testing.T) {
 	}
 	if patch, err := oracleThreeWay(original, modified, current, kind, false); err != nil || !document.Equal(patch, mustParse(t, `{spec: {selector: {}}}`)) {
 		t.Errorf("Kubernetes: %s, %v", patch, err)
+	}
+}
+
+func TestDifferenceUnchangedReplacedMaps(t *testing.T) {
+	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // whose selector is replaced
+	same := mustParse(t, `{spec: {selector: {matchLabels: {a: b}}}}`)
+	patch, err := ThreeWay{Type: mustType(t, kind)}.Diff(same, mustParse(t, `{}`), mustParse(t, same.JSON()))
+	if err != nil || !document.Equal(patch, mustParse(t, `{spec: null}`)) {
+		t.Errorf("got %s, %v", patch, err)
+	}
+	if _, err := oracleThreeWay(same, mustParse(t, `{}`), same, kind, false); !mergepatch.IsConflict(err) {
+		t.Errorf("Kubernetes: %v, want a conflict", err)
 	}
 }
 

@@ -1,11 +1,13 @@
 package strategic
 
 import (
+	"iter"
+
 	"github.com/cadastre/cadastre/document"
 )
 
 // diffList makes the patch of a list that is merged, with its directives.
-func diffList(patch *patchFields, f *field, name string, v versions) error {
+func (d *differ) diffList(f *field, name string, v versions) error {
 	if haveSameText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
 	}
@@ -17,67 +19,96 @@ func diffList(patch *patchFields, f *field, name string, v versions) error {
 		return malformed("strings, numbers or booleans as items", "maps",
 			"this list has no merge key, so that maps in it can't be told apart")
 	}
-	rows, err := readRows(f.key, v)
+	rows, err := d.readRows(f.key, v)
 	if err != nil {
 		return err
 	}
 	if f.key == "" {
-		diffScalars(patch, name, v, rows)
+		d.diffScalars(name, v, &rows)
 		return nil
 	}
-	for _, side := range []side{{&rows.current, v.current}, {&rows.modified, v.modified}} {
-		if a, b, ok := side.ids.twins(); ok {
-			twins := ambiguous(f.key, "in the list", side.list.At(a), side.list.At(b))
-			return diffTwins(patch, f, name, v, rows, twins)
+	if err := rows.twins(f.key, v); err != nil {
+		return d.diffTwins(f, name, v, &rows, err)
+	}
+	return d.diffKeyed(f, name, v, &rows)
+}
+
+// rows are the identities of the items of a list's versions, and which of them are the same.
+type rows struct {
+	original, current, modified identities
+	// before and now are where the modified items are in the original and in the current list;
+	// -1 where they are not.
+	before, now []int
+	// wanted are the items of the original list that are in the modified one; of items with
+	// the same identity, the first.
+	wanted []bool
+}
+
+func (d *differ) readRows(key string, v versions) (r rows, err error) {
+	if r.current, err = d.identify(key, v.current); err != nil {
+		return r, err
+	}
+	if r.modified, err = d.identify(key, v.modified); err != nil {
+		return r, err
+	}
+	if r.original = r.current; !v.twoWay() {
+		if r.original, err = d.identify(key, v.original); err != nil {
+			return r, err
 		}
 	}
-	return diffKeyed(patch, f, name, v, rows)
-}
-
-// side is a list with the identities of its items.
-type side struct {
-	ids  *identities
-	list document.Value
-}
-
-// rows are the identities of the items of a list's versions.
-type rows struct{ original, current, modified identities }
-
-func readRows(key string, v versions) (*rows, error) {
-	r := &rows{}
-	for _, row := range []side{{&r.current, v.current}, {&r.modified, v.modified}, {&r.original, v.original}} {
-		if row.ids == &r.original && v.twoWay() {
-			r.original = r.current
-			break
-		}
-		row.ids.all = make([]identity, 0, row.list.Len())
-		for i, item := range row.list.Items() {
-			id, err := identifyItem(key, item)
-			if err != nil {
-				return nil, underIndex(err, i)
-			}
-			row.ids.add(id)
+	r.now = d.match(&r.modified, &r.current)
+	if r.before = r.now; !v.twoWay() {
+		r.before = d.match(&r.modified, &r.original)
+	}
+	r.wanted = d.flags(len(r.original.all))
+	for _, place := range r.before {
+		if place >= 0 {
+			r.wanted[place] = true
 		}
 	}
 	return r, nil
 }
 
-// gone returns the items that the author no longer wants and that are there.
-func (r *rows) gone(original document.Value) []document.Value {
-	var items []document.Value
-	for i, id := range r.original.all {
-		if r.modified.find(id) < 0 && r.current.find(id) >= 0 && r.original.find(id) == i {
-			items = append(items, original.At(i))
+// identify returns the identities of the items of a list.
+func (d *differ) identify(key string, list document.Value) (identities, error) {
+	ids := d.identities(list.Len())
+	for i, item := range list.Items() {
+		id, err := identifyItem(key, item)
+		if err != nil {
+			return ids, underIndex(err, i)
+		}
+		ids.add(id)
+	}
+	return ids, nil
+}
+
+// match returns where the items of one list are in another.
+func (d *differ) match(items, in *identities) []int {
+	places := room(&d.places, len(items.all))
+	expected := 0
+	for i, id := range items.all {
+		places[i] = in.near(id, expected)
+		expected = places[i] + 1
+	}
+	return places
+}
+
+// gone goes through the places of the original items that the author no longer wants and that
+// are there.
+func (r *rows) gone() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, id := range r.original.all {
+			if !r.wanted[i] && r.original.isFirst(i) && r.current.near(id, i) >= 0 && !yield(i) {
+				return
+			}
 		}
 	}
-	return items
 }
 
 // reordered reports whether items that are there come in another order than the author's.
 func (r *rows) reordered() bool {
 	last := -1
-	for _, id := range r.modified.all {
-		place := r.current.find(id)
+	for _, place := range r.now {
 		if place < 0 {
 			continue
 		}
@@ -89,67 +120,82 @@ func (r *rows) reordered() bool {
 	return false
 }
 
-func diffScalars(patch *patchFields, name string, v versions, r *rows) {
-	var added []document.Value
-	for i, id := range r.modified.all {
-		if r.current.find(id) < 0 && r.modified.find(id) == i {
-			added = append(added, v.modified.At(i))
+func (d *differ) diffScalars(name string, v versions, r *rows) {
+	mark := d.build.Mark()
+	for i, place := range r.now {
+		if place < 0 && r.modified.isFirst(i) {
+			d.build.Push("", v.modified.At(i))
 		}
 	}
-	gone := r.gone(v.original)
-	if len(added) > 0 {
-		patch.set(name, document.NewList(added...))
+	added := d.build.List(mark)
+	for i := range r.gone() {
+		d.build.Push("", v.original.At(i))
 	}
-	if len(gone) > 0 {
-		patch.set(removeDirective+"/"+name, document.NewList(gone...))
+	gone := d.build.List(mark)
+	if added.Len() > 0 {
+		d.build.Push(name, added)
 	}
-	if v.modified.Len() > 0 && (len(added)+len(gone) > 0 || r.reordered()) {
-		patch.set(orderDirective+"/"+name, v.modified)
+	if gone.Len() > 0 {
+		d.build.Push(removeDirective+"/"+name, gone)
+	}
+	if v.modified.Len() > 0 && (added.Len()+gone.Len() > 0 || r.reordered()) {
+		d.build.Push(orderDirective+"/"+name, v.modified)
 	}
 }
 
-func diffKeyed(patch *patchFields, f *field, name string, v versions, r *rows) error {
-	var items []document.Value
-	var fields patchFields // of one item after the other
-	for i, id := range r.modified.all {
+func (d *differ) diffKeyed(f *field, name string, v versions, r *rows) error {
+	mark := d.build.Mark()
+	for i, place := range r.now {
 		item := v.modified.At(i)
-		place := r.current.find(id)
 		if place < 0 {
-			items = append(items, item)
+			d.build.Push("", item)
 			continue
 		}
 		part := versions{current: v.current.At(place), modified: item}
-		if before := r.original.find(id); before >= 0 {
+		if before := r.before[i]; before >= 0 {
 			part.original = v.original.At(before)
 		}
-		fields = fields[:0]
-		if err := diffFields(&fields, f.typ, f.retainKeys, part); err != nil {
+		if err := d.diffItem(f, part); err != nil {
 			return under(err, keyStep(f.key, item.Get(f.key)))
 		}
-		if len(fields) > 0 {
-			fields.set(f.key, item.Get(f.key))
-			items = append(items, document.NewMap(fields...))
-		}
 	}
-	for _, item := range r.gone(v.original) {
-		items = append(items, document.NewMap(document.Field{Name: f.key, Value: item.Get(f.key)},
-			document.Field{Name: patchDirective, Value: document.NewString("delete")}))
+	for i := range r.gone() {
+		item := d.build.Mark()
+		d.build.Push(patchDirective, deletion)
+		d.build.Push(f.key, v.original.At(i).Get(f.key))
+		d.build.Push("", d.build.SortedMap(item))
 	}
-	if len(items) > 0 {
-		patch.set(name, document.NewList(items...))
+	items := d.build.List(mark)
+	if items.Len() > 0 {
+		d.build.Push(name, items)
 	}
 	// What is added to nothing needs no order: its own counts.
-	if v.current.Len() > 0 && v.modified.Len() > 0 && (len(items) > 0 || r.reordered()) {
-		patch.set(orderDirective+"/"+name, keysOf(f.key, v.modified))
+	if v.current.Len() > 0 && v.modified.Len() > 0 && (items.Len() > 0 || r.reordered()) {
+		d.build.Push(orderDirective+"/"+name, d.keysOf(f.key, v.modified))
 	}
 	return nil
 }
 
-// keysOf returns a list of maps of which only the key is left.
-func keysOf(key string, list document.Value) document.Value {
-	items := make([]document.Value, list.Len())
-	for i, item := range list.Items() {
-		items[i] = document.NewMap(document.Field{Name: key, Value: item.Get(key)})
+var deletion = document.NewString("delete")
+
+// diffItem adds the patch of an item that is there, if it changes.
+func (d *differ) diffItem(f *field, v versions) error {
+	mark := d.build.Mark()
+	if err := d.diffFields(f.typ, f.retainKeys, v); err != nil || d.build.Pushed(mark) == 0 {
+		return err
 	}
-	return document.NewList(items...)
+	d.build.Push(f.key, v.modified.Get(f.key))
+	d.build.Push("", d.build.SortedMap(mark))
+	return nil
+}
+
+// keysOf returns a list of maps of which only the key is left.
+func (d *differ) keysOf(key string, list document.Value) document.Value {
+	mark := d.build.Mark()
+	for _, item := range list.Items() {
+		only := d.build.Mark()
+		d.build.Push(key, item.Get(key))
+		d.build.Push("", d.build.Map(only))
+	}
+	return d.build.List(mark)
 }

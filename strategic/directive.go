@@ -47,21 +47,22 @@ func isDirective(name string) bool {
 		strings.HasPrefix(name, orderDirective) || strings.HasPrefix(name, removeDirective)
 }
 
-// readDirectives reads the directives of a map. They are next to each other, because they all
-// start with a dollar sign.
-func readDirectives(patch document.Value) (directives, error) {
-	var d directives
-	first, _ := patch.Find("$")
-	for i := first; i < patch.Len(); i++ {
-		name, value := patch.Field(i)
-		if name[0] != '$' {
+// readAll reads the directives of a map. They are next to each other, because they all start
+// with a dollar sign.
+func (d *directives) readAll(patch document.Value) error {
+	for i := range patch.Len() {
+		name := patch.Name(i)
+		if name == "" || name[0] < '$' {
+			continue
+		}
+		if name[0] > '$' {
 			break
 		}
-		if err := d.read(name, value); err != nil {
-			return d, underField(err, name)
+		if err := d.read(name, patch.At(i)); err != nil {
+			return underField(err, name)
 		}
 	}
-	return d, d.retain.check(patch)
+	return d.retain.check(patch)
 }
 
 func (d *directives) read(name string, value document.Value) (err error) {
@@ -153,7 +154,7 @@ func (s *keySet) check(patch document.Value) error {
 type touched struct {
 	patch   document.Value
 	next    int
-	orders  []listDirective
+	orders  []listDirective // those that are left
 	removes []listDirective
 }
 
@@ -163,36 +164,42 @@ type touch struct {
 	value, order, remove document.Value
 }
 
-func (c *touched) step() (touch, bool) {
+// step goes to the next field. It reports false at the end.
+func (c *touched) step(t *touch) bool {
 	for c.next < c.patch.Len() && isDirective(c.patch.Name(c.next)) {
 		c.next++
 	}
-	var t touch
-	ok := false
-	consider := func(name string) {
-		if !ok || name < t.name {
-			t.name, ok = name, true
+	if len(c.orders)+len(c.removes) > 0 {
+		c.stepDirected(t)
+		return true
+	}
+	if c.next >= c.patch.Len() {
+		return false
+	}
+	t.name, t.value = c.patch.Field(c.next)
+	t.order, t.remove = document.Value{}, document.Value{}
+	c.next++
+	return true
+}
+
+// stepDirected is step while there are directives about lists left.
+func (c *touched) stepDirected(t *touch) {
+	*t = touch{}
+	has := c.next < c.patch.Len()
+	if has {
+		t.name, t.value = c.patch.Field(c.next)
+	}
+	for _, directives := range [...][]listDirective{c.orders, c.removes} {
+		if len(directives) > 0 && (!has || directives[0].name < t.name) {
+			*t = touch{name: directives[0].name}
+			has = true
 		}
 	}
-	if c.next < c.patch.Len() {
-		consider(c.patch.Name(c.next))
-	}
-	if len(c.orders) > 0 {
-		consider(c.orders[0].name)
-	}
-	if len(c.removes) > 0 {
-		consider(c.removes[0].name)
-	}
-	if !ok {
-		return t, false
-	}
-	if c.next < c.patch.Len() && c.patch.Name(c.next) == t.name {
-		t.value = c.patch.At(c.next)
+	if !t.value.IsAbsent() {
 		c.next++
 	}
 	t.order, c.orders = takeDirective(c.orders, t.name)
 	t.remove, c.removes = takeDirective(c.removes, t.name)
-	return t, true
 }
 
 // takeDirective returns the list of the first directive if it is about the named field, and

@@ -39,10 +39,11 @@
 //	  list.go         lists; keyed.go, of maps with a merge key
 //	  order.go        in which order the items end up
 //	  identity.go     which items are the same
-//	  merger.go       the memory of a merge
 //	diff.go         a strategic merge patch from two or three objects; difflist.go, its lists
 //	  twins.go        lists with items that can't be told apart
 //	  threeway.go     the front door of three; conflict.go, who else changed what
+//	text.go         all of these from text to text
+//	scratch.go      the memory of merges, and of patches in the making
 //	jsonmerge.go    a JSON merge patch into an object
 //	jsonpatch.go    a JSON patch, operation by operation; node.go is what they work on
 //	type.go         the strategies of a kind; gotype.go, from the tags of Go types; openapi.go, from

@@ -62,6 +62,14 @@ func ExampleDiff() {
 	// {"spec":{"strategy":{"$retainKeys":["type"],"rollingUpdate":null,"type":"Recreate"}}}
 }
 
+func ExampleAppendMerge() {
+	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
+	live := `{"spec":{"paused":true,"replicas":1}}`
+	fmt.Println(string(must(strategic.AppendMerge(nil, live, `{"spec":{"paused":null,"replicas":2}}`, deployment))))
+	// Output:
+	// {"spec":{"replicas":2}}
+}
+
 func ExampleThreeWay() {
 	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
 	lastApplied := yaml(`spec: {replicas: 1, paused: true}`)

@@ -1,8 +1,10 @@
 package strategic
 
 import (
+	"hash/maphash"
 	"iter"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -12,19 +14,28 @@ import (
 // identity tells the items of a list apart: two items are the same if theirs are equal.
 type identity struct {
 	kind document.Kind
+	hash uint32 // of the text
 	text string
 }
 
 // identify returns the identity of a scalar; equal numbers have the same, however they are
 // spelt.
 func identify(v document.Value) identity {
+	text := identityText(v)
+	return identity{v.Kind(), uint32(maphash.String(seed, text)), text}
+}
+
+// seed makes hashes that nobody can make collide.
+var seed = maphash.MakeSeed()
+
+func identityText(v document.Value) string {
 	switch v.Kind() {
 	case document.Number:
-		return identity{document.Number, numberText(v)}
+		return numberText(v)
 	case document.Bool:
-		return identity{document.Bool, strconv.FormatBool(v.Bool())}
+		return strconv.FormatBool(v.Bool())
 	}
-	return identity{v.Kind(), v.Text()}
+	return v.Text()
 }
 
 func numberText(v document.Value) string {
@@ -61,55 +72,80 @@ func identifyItem(key string, item document.Value) (identity, error) {
 
 // identities finds the first place of each identity in a list.
 type identities struct {
-	all    []identity
-	places map[identity]int // made when there are many
+	all   []identity
+	slots []uint32 // if there are many: a hash table of first places, counted from one
+	twin  int      // the first place whose identity comes earlier, too; 0 if there is none
 }
 
 // few is how many identities are faster looked at one by one.
 const few = 16
 
+// slotsFor is how many slots a hash table of so many places has: a power of two, of which at
+// least half stay free.
+func slotsFor(count int) int { return 1 << bits.Len(uint(2*count-1)) }
+
 // add appends an identity, and returns the first place that has it.
 func (s *identities) add(id identity) int {
-	first := s.find(id)
+	first, slot := s.search(id)
 	if first < 0 {
 		first = len(s.all)
+		if s.slots != nil {
+			s.slots[slot] = uint32(first + 1)
+		}
+	} else if s.twin == 0 {
+		s.twin = len(s.all)
 	}
 	s.all = append(s.all, id)
-	switch {
-	case s.places != nil:
-		s.places[id] = first
-	case len(s.all) > few:
-		s.places = make(map[identity]int, max(2*len(s.all), cap(s.all)))
-		for i, id := range s.all {
-			if _, known := s.places[id]; !known {
-				s.places[id] = i
-			}
-		}
-	}
 	return first
 }
 
 // find returns the first place of an identity, or -1.
 func (s *identities) find(id identity) int {
-	if s.places != nil {
-		if i, ok := s.places[id]; ok {
-			return i
+	first, _ := s.search(id)
+	return first
+}
+
+// search also returns the slot where the identity is, or would be, if there are slots.
+func (s *identities) search(id identity) (first, slot int) {
+	if s.slots == nil {
+		for i := range s.all {
+			if s.all[i] == id {
+				return i, 0
+			}
 		}
-		return -1
+		return -1, 0
 	}
-	for i := range s.all {
-		if s.all[i] == id {
-			return i
+	for slot = int(id.hash); ; slot++ {
+		slot &= len(s.slots) - 1
+		place := s.slots[slot]
+		if place == 0 {
+			return -1, slot
+		}
+		if s.all[place-1] == id {
+			return int(place - 1), slot
 		}
 	}
-	return -1
+}
+
+// near is find for who expects an identity in a place: most lists that are compared have
+// nearly the same order.
+func (s *identities) near(id identity, place int) int {
+	if s.twin == 0 && place < len(s.all) && s.all[place] == id {
+		return place
+	}
+	return s.find(id)
+}
+
+// isFirst reports whether no place before this one has the same identity.
+func (s *identities) isFirst(place int) bool {
+	return s.twin == 0 || place < s.twin || s.find(s.all[place]) == place
 }
 
 // each goes through the identities, each once.
 func (s *identities) each() iter.Seq[identity] {
 	return func(yield func(identity) bool) {
 		for i, id := range s.all {
-			if s.find(id) == i && !yield(id) {
+			if s.isFirst(i) && !yield(id) {
 				return
 			}
 		}

@@ -9,18 +9,26 @@ type edits struct {
 	key     string
 	items   []document.Value // merged or added
 	ids     identities       // of the items
+	next    int              // the item that is expected to be asked for next
 	gone    []identity       // deleted
 	replace bool             // the items take the place of all others
 }
 
-func (m *merger) readEdits(key string, patch document.Value) (*edits, error) {
-	e := &edits{key: key, items: make([]document.Value, 0, patch.Len()), ids: m.identities(patch.Len())}
+func (m *merger) readEdits(key string, patch document.Value) (edits, error) {
+	e := edits{key: key, items: room(&m.values, patch.Len())[:0], ids: m.identities(patch.Len())}
 	for i, item := range patch.Items() {
 		if err := e.read(item); err != nil {
-			return nil, underIndex(err, i)
+			return e, underIndex(err, i)
 		}
 	}
 	return e, nil
+}
+
+// find returns the first item with an identity, or -1.
+func (e *edits) find(id identity) int {
+	i := e.ids.near(id, e.next)
+	e.next = i + 1
+	return i
 }
 
 func (e *edits) read(item document.Value) error {
@@ -52,7 +60,10 @@ func (e *edits) checkTwins() error {
 		return nil
 	}
 	for i, id := range e.ids.all {
-		if first := e.ids.find(id); first != i && !document.Equal(e.items[first], e.items[i]) {
+		if e.ids.isFirst(i) {
+			continue
+		}
+		if first := e.ids.find(id); !document.Equal(e.items[first], e.items[i]) {
 			return ambiguous(e.key, "in the patch", e.items[first], e.items[i])
 		}
 	}
@@ -97,9 +108,10 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 			}
 		}
 	}
-	l.expect(len(order.or(&e.ids).all))
-	for id := range order.or(&e.ids).each() {
-		if err := m.mergeItem(f, l, e, id); err != nil {
+	named := order.or(&e.ids)
+	l.expect(len(named.all))
+	for id := range named.each() {
+		if err := m.mergeItem(f, &l, &e, id); err != nil {
 			return document.Value{}, err
 		}
 	}
@@ -108,7 +120,7 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 
 // mergeItem gives the items with an identity their place, merged if the patch has one.
 func (m *merger) mergeItem(f *field, l *arrangement, e *edits, id identity) error {
-	place, edit := l.find(id), e.ids.find(id)
+	place, edit := l.find(id), e.find(id)
 	if edit < 0 {
 		if place >= 0 {
 			l.putAll(place)

@@ -11,14 +11,18 @@ import (
 // nothing returns the object itself. Neither the patch's directives nor its nulls get into the
 // result. Null is a patch that says nothing. Errors are of type [*Error].
 func Merge(object, patch document.Value, t *Type) (document.Value, error) {
+	m := newMerger()
+	defer m.free()
+	return m.merge(t, object, patch)
+}
+
+func (m *merger) merge(t *Type, object, patch document.Value) (document.Value, error) {
 	if patch.IsNull() {
 		return object, nil
 	}
 	if patch.Kind() != document.Map {
 		return document.Value{}, malformed("a map", describe(patch), "")
 	}
-	m := newMerger()
-	defer m.free()
 	return m.mergeMap(t, object, patch)
 }
 
@@ -31,8 +35,8 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 		}
 		object = document.Value{}
 	}
-	d, err := readDirectives(patch)
-	if err != nil {
+	var d directives
+	if err := d.readAll(patch); err != nil {
 		return document.Value{}, err
 	}
 	switch {
@@ -41,24 +45,25 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 	case d.action == deleteAction:
 		return keepEqual(object, document.NewMap()), nil
 	case d.action == replaceAction:
-		result, err := m.mergeFields(t, document.Value{}, patch, d)
+		result, err := m.mergeFields(t, document.Value{}, patch, &d)
 		return keepEqual(object, result), err
 	}
-	return m.mergeFields(t, object, patch, d)
+	return m.mergeFields(t, object, patch, &d)
 }
 
 // mergeFields is mergeMap with directives that were read. Between two fields that the patch
 // touches, the object's fields stay as they are.
-func (m *merger) mergeFields(t *Type, object, patch document.Value, d directives) (document.Value, error) {
+func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directives) (document.Value, error) {
 	mark := m.build.Mark()
 	changed := object.IsAbsent()
 	next := 0 // of the object's fields
 	fields := touched{patch: patch, orders: d.orders, removes: d.removes}
+	var touch touch
 	for {
-		touch, ok := fields.step()
+		ok := fields.step(&touch)
 		place, found := object.Len(), false
 		if ok {
-			place, found = object.Find(touch.name)
+			place, found = findFrom(object, next, touch.name)
 		}
 		changed = m.keep(object, next, place, &d.retain) || changed
 		if !ok {
@@ -73,13 +78,21 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d directives
 		if d.retain.keeps(touch.name) {
 			live = old
 		}
-		value, err := m.mergeField(t.field(touch.name), live, &touch)
+		value, err := m.mergeField(t, live, &touch)
 		if err != nil {
 			return document.Value{}, err
 		}
 		changed = changed || !document.Same(old, value)
 		m.build.Push(touch.name, value)
 	}
+}
+
+// findFrom is Find for a field that is not among the first so many, and often just after them.
+func findFrom(object document.Value, next int, name string) (place int, found bool) {
+	if next < object.Len() && object.Name(next) == name {
+		return next, true
+	}
+	return object.Find(name)
 }
 
 // keep keeps the object's fields from one number up to another, save those that are not
@@ -105,7 +118,11 @@ func (m *merger) keep(object document.Value, from, end int, retain *keySet) (dro
 // mergeField returns what becomes of one field, which may be absent before and after. Items
 // are added to a list before any are taken from it, so that what is both added and taken away
 // is not there.
-func (m *merger) mergeField(f *field, live document.Value, t *touch) (document.Value, error) {
+func (m *merger) mergeField(typ *Type, live document.Value, t *touch) (document.Value, error) {
+	if t.value.IsScalar() && t.order.IsAbsent() && t.remove.IsAbsent() {
+		return keepEqual(live, t.value), nil
+	}
+	f := typ.field(t.name)
 	order, err := m.readOrder(f.key, t.order)
 	if err != nil {
 		return document.Value{}, underField(err, orderDirective+"/"+t.name)

@@ -2,6 +2,7 @@ package strategic
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -48,12 +49,14 @@ func TestAllKinds(t *testing.T) {
 	}
 }
 
-// comparisons is how often we are compared with the oracle: some twenty times for every kind.
+var rounds = flag.Int("rounds", 20, "how often each kind is compared with the oracle")
+
+// comparisons is how often we are compared with the oracle, all kinds together.
 func comparisons() int {
 	if testing.Short() {
 		return 2 * len(kinds)
 	}
-	return 20 * len(kinds)
+	return *rounds * len(kinds)
 }
 
 // isMapOfAnything reports whether the oracle refused to look into a Go map, where we do not: see
@@ -128,9 +131,9 @@ func reread(t testing.TB, v document.Value) document.Value {
 }
 
 func TestMergeLikeKubernetes(t *testing.T) {
-	rounds := comparisons()
+	count := comparisons()
 	merged, changed := 0, 0
-	for seed := range uint64(rounds) {
+	for seed := range uint64(count) {
 		kind := kinds[seed%uint64(len(kinds))]
 		r := &random{Rand: rand.New(rand.NewPCG(seed, 1))}
 		object := reread(t, r.value(kind, "", 9))
@@ -161,8 +164,8 @@ func TestMergeLikeKubernetes(t *testing.T) {
 			t.Fatalf("seed %d, %v:\nobject %s\npatch %s\nonce  %s\ntwice %s\nerror %v", seed, kind, object, patch, got, again, err)
 		}
 	}
-	t.Logf("%d of %d patches were merged, %d changed something", merged, rounds, changed)
-	if merged < rounds*9/10 || changed < rounds/2 {
+	t.Logf("%d of %d patches were merged, %d changed something", merged, count, changed)
+	if merged < count*9/10 || changed < count/2 {
 		t.Errorf("the random patches are too bad to prove anything")
 	}
 }

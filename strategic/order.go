@@ -83,6 +83,7 @@ type arrangement struct {
 	done  []bool        // live items that are named, or gone
 	named []namedItem
 	room  int // how many new items are taken for live ones
+	next  int // the live item that is expected to be asked for next
 }
 
 // namedItem is an item that the patch names, with its place in the live list, or -1.
@@ -91,12 +92,12 @@ type namedItem struct {
 	place int
 }
 
-func arrange(m *merger, key string, live document.Value) (*arrangement, error) {
-	l := &arrangement{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
+func arrange(m *merger, key string, live document.Value) (arrangement, error) {
+	l := arrangement{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
 	for i, item := range live.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
-			return nil, underIndex(unprocessable("the object's items to have the merge key "+key, show(item),
+			return l, underIndex(unprocessable("the object's items to have the merge key "+key, show(item),
 				"replace the list as a whole, with a JSON patch"), i)
 		}
 		if first := l.ids.add(id); first != i {
@@ -111,14 +112,16 @@ func arrange(m *merger, key string, live document.Value) (*arrangement, error) {
 
 // find returns the first place of an identity among the live items that are left, or -1.
 func (l *arrangement) find(id identity) int {
-	if place := l.ids.find(id); place >= 0 && !l.done[place] {
+	place := l.ids.near(id, l.next)
+	l.next = place + 1
+	if place >= 0 && !l.done[place] {
 		return place
 	}
 	return -1
 }
 
 // expect makes room for so many named items.
-func (l *arrangement) expect(count int) { l.named = make([]namedItem, 0, count) }
+func (l *arrangement) expect(count int) { l.named = room(&l.m.named, count)[:0] }
 
 // put gives a live item the next place in the row of those that are named, with what became
 // of it.

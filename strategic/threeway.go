@@ -28,7 +28,13 @@ func KubectlFixed() []string { return []string{"apiVersion", "kind", "metadata.n
 // absent). What the author never had an opinion about is left alone. If there is nothing to
 // change, the patch is an empty map. Errors are of type [*Error] or [*ConflictError].
 func (w ThreeWay) Diff(original, modified, current document.Value) (document.Value, error) {
-	patch, err := diffRoot(w.Type, versions{original, current, modified})
+	d := newDiffer()
+	defer d.free()
+	return w.diff(d, versions{original, current, modified})
+}
+
+func (w ThreeWay) diff(d *differ, v versions) (document.Value, error) {
+	patch, err := d.diffRoot(w.Type, v)
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -41,7 +47,7 @@ func (w ThreeWay) Diff(original, modified, current document.Value) (document.Val
 	if w.Overwrite {
 		return patch, nil
 	}
-	changed, err := Diff(original, current, w.Type)
+	changed, err := d.diffRoot(w.Type, versions{v.original, v.original, v.current})
 	if err != nil {
 		return document.Value{}, err
 	}

@@ -7,23 +7,29 @@ import (
 // Twins are items of a keyed list that have the same key, such as a port for TCP and for UDP.
 // A patch can't tell them apart, so that none that is made changes one of them.
 
-// twins returns the places of two items that have the same identity.
-func (s *identities) twins() (first, second int, ok bool) {
-	for i, id := range s.all {
-		if first := s.find(id); first != i {
-			return first, i, true
-		}
+// twins returns why a keyed list can't be patched item by item, nil if it can.
+func (r *rows) twins(key string, v versions) error {
+	switch {
+	case r.current.twin > 0:
+		return r.current.ambiguous(key, v.current)
+	case r.modified.twin > 0:
+		return r.modified.ambiguous(key, v.modified)
 	}
-	return 0, 0, false
+	return nil
+}
+
+func (s *identities) ambiguous(key string, list document.Value) error {
+	first := s.find(s.all[s.twin])
+	return ambiguous(key, "in the list", list.At(first), list.At(s.twin))
 }
 
 // diffTwins makes the patch of a keyed list that has twins. If all that is there is the
 // author's, the list is replaced; otherwise that would remove what is somebody else's, and it
 // is an error if there is anything to change.
-func diffTwins(patch *patchFields, f *field, name string, v versions, r *rows, twins error) error {
+func (d *differ) diffTwins(f *field, name string, v versions, r *rows, twins error) error {
 	if v.twoWay() {
 		if !document.Equal(v.current, v.modified) {
-			patch.set(name, replacement(v.modified))
+			d.build.Push(name, replacement(v.modified))
 		}
 		return nil
 	}
@@ -33,7 +39,7 @@ func diffTwins(patch *patchFields, f *field, name string, v versions, r *rows, t
 		if part.current.IsAbsent() {
 			return twins
 		}
-		if sub, err := diffMap(f.typ, f.retainKeys, part); err != nil || sub.Len() > 0 {
+		if sub, err := d.diffMap(f.typ, f.retainKeys, part); err != nil || sub.Len() > 0 {
 			return twins
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // A Case is something to do that is measured.
@@ -108,28 +109,33 @@ func (s *Server) applyAll(ctx context.Context, clients int, places []place) erro
 
 // applyEach applies many objects and returns how many bytes the answers had. Their namespaces are there.
 func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int) place) (bytes int64, err error) {
+	var answered atomic.Int64
+	err = s.each(ctx, clients, count, func(ctx context.Context, c *Client, i int) error {
+		answer, err := c.Do(ctx, at(i).apply(0))
+		answered.Add(int64(len(answer)))
+		return err
+	})
+	return answered.Load(), err
+}
+
+// each does something so many times, by clients that share it out.
+func (s *Server) each(ctx context.Context, clients, count int, do func(ctx context.Context, c *Client, i int) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	var running sync.WaitGroup
-	answered := make([]int64, clients)
 	for client := range clients {
 		running.Go(func() {
 			c := s.NewClient()
 			defer c.Close()
 			for i := client; i < count && ctx.Err() == nil; i += clients {
-				answer, err := c.Do(ctx, at(i).apply(0))
-				if err != nil {
+				if err := do(ctx, c, i); err != nil {
 					fail(err)
 				}
-				answered[client] += int64(len(answer))
 			}
 		})
 	}
 	running.Wait()
-	for _, n := range answered {
-		bytes += n
-	}
-	return bytes, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // makeNamespace makes the namespace of a place if there is none.

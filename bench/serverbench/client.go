@@ -2,6 +2,7 @@ package serverbench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,6 +34,11 @@ type Request struct {
 	Method, Path string // with the query
 	ContentType  string // of the body
 	Body         []byte
+	Accept       string // JSON, if it is empty
+}
+
+func write(method, path, contentType string, body []byte) Request {
+	return Request{Method: method, Path: path, ContentType: contentType, Body: body}
 }
 
 // Do sends a request and returns the answer, which is good until the next. All but a success is an error.
@@ -55,7 +61,7 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", cmp.Or(r.Accept, jsonType))
 	if r.ContentType != "" {
 		request.Header.Set("Content-Type", r.ContentType)
 	}

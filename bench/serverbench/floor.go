@@ -13,7 +13,18 @@ import (
 )
 
 // A Sample is what a real server answers: the floor moves the same bytes.
-type Sample struct{ Object, List []byte }
+type Sample struct {
+	Object, List []byte
+	// Managed are answers that depend on what the client wishes.
+	Managed []ManagedSample
+}
+
+// A ManagedSample is what a real server answers about objects that have several managers.
+type ManagedSample struct {
+	Managed
+	Wish
+	Object, List []byte
+}
 
 // TakeSample reads it from a server on which get and list are prepared.
 func TakeSample(ctx context.Context, s *Server) (sample Sample, err error) {

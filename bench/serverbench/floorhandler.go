@@ -10,30 +10,49 @@ import (
 	"net/http"
 	"path"
 	"strconv"
-	"strings"
 	"sync"
 )
 
 // A floor finds bytes by path and writes them. It reads the body of a write, keeps nothing, answers with
 // the object and tells watchers.
 type floor struct {
-	byPath map[string][]byte
-	object []byte
-	event  []byte
+	answers map[wished][]byte
+	events  map[wished][]byte // by collection; others have event
+	object  []byte
+	event   []byte
 
 	lock     sync.Mutex
 	written  map[string]map[string]bool // paths of objects, by that of their collection
-	watchers map[chan []byte]bool
+	watchers map[chan []byte][]byte     // what each is told
 }
 
+// wished is a path and how the client wants what is there.
+type wished struct{ path, accept string }
+
 func newFloor(sample Sample) *floor {
-	f := &floor{byPath: map[string][]byte{}, object: sample.Object, written: map[string]map[string]bool{}, watchers: map[chan []byte]bool{}}
-	for i := range listed {
-		f.byPath[listedPlace(i).path()] = []byte(string(sample.Object)) // in memory of its own, as a server has it
+	f := &floor{
+		answers: map[wished][]byte{}, events: map[wished][]byte{}, object: sample.Object, event: modified(sample.Object),
+		written: map[string]map[string]bool{}, watchers: map[chan []byte][]byte{},
 	}
-	f.byPath[listedPlace(0).collection()] = sample.List
-	f.event = fmt.Appendf(nil, `{"type":"MODIFIED","object":%s}`+"\n", strings.TrimSpace(string(sample.Object)))
+	f.add(listedPlace, listed, jsonType, sample.Object, sample.List)
+	for _, m := range sample.Managed {
+		f.add(m.place, m.Objects, m.Accept(), m.Object, m.List)
+		f.events[wished{m.place(0).collection(), m.Accept()}] = modified(m.Object)
+	}
 	return f
+}
+
+// add has the floor answer with an object and a list.
+func (f *floor) add(at func(int) place, count int, accept string, object, list []byte) {
+	for i := range count {
+		f.answers[wished{at(i).path(), accept}] = bytes.Clone(object) // in memory of its own, as a server has it
+	}
+	f.answers[wished{at(0).collection(), accept}] = list
+}
+
+// modified is the event about an object in JSON. In other media nobody watches.
+func modified(object []byte) []byte {
+	return fmt.Appendf(nil, `{"type":"MODIFIED","object":%s}`+"\n", bytes.TrimSpace(object))
 }
 
 func (f *floor) listen() (floorAddress, error) {
@@ -59,7 +78,7 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.Method != http.MethodGet {
 		_, _ = io.Copy(io.Discard, r.Body) // a client that gave up needs no answer
-		write(w, f.object)
+		answer(w, f.object)
 		f.broadcast(r.URL.Path)
 		return
 	}
@@ -67,15 +86,15 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.watch(w, r)
 		return
 	}
-	body, ok := f.byPath[r.URL.Path]
+	body, ok := f.answers[wished{r.URL.Path, r.Header.Get("Accept")}]
 	if !ok {
 		http.NotFound(w, r)
 		return
 	}
-	write(w, body)
+	answer(w, body)
 }
 
-func write(w http.ResponseWriter, body []byte) {
+func answer(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // a client that gave up needs no answer
 }
@@ -89,8 +108,8 @@ func (f *floor) broadcast(object string) {
 		f.written[collection] = map[string]bool{}
 	}
 	f.written[collection][object] = true
-	for w := range f.watchers {
-		w <- f.event
+	for w, event := range f.watchers {
+		w <- event
 	}
 }
 
@@ -99,13 +118,17 @@ func (f *floor) broadcast(object string) {
 func (f *floor) watch(w http.ResponseWriter, r *http.Request) {
 	const room = 16 // for those whose turn comes late
 	events := make(chan []byte, room)
+	first, ok := f.events[wished{r.URL.Path, r.Header.Get("Accept")}]
+	if !ok {
+		first = f.event
+	}
 	f.lock.Lock()
-	f.watchers[events] = true
+	f.watchers[events] = first
 	there := len(f.written[r.URL.Path])
 	f.lock.Unlock()
 	defer f.forget(events)
 	flusher := http.NewResponseController(w)
-	for event := bytes.Repeat(f.event, there); ; {
+	for event := bytes.Repeat(first, there); ; {
 		if _, err := w.Write(event); err != nil {
 			return
 		}

@@ -3,6 +3,7 @@ package serverbench
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,8 @@ type Load struct {
 	// Warmup passes, with all at work, before the window in which they are measured; it is longer if too little
 	// ends in it.
 	Warmup, Window time.Duration
+	// Allocations has the server say how much memory it takes from its heap, if it can.
+	Allocations bool
 }
 
 // A worker is one client at work.
@@ -43,6 +46,7 @@ const (
 type run struct {
 	from  time.Time
 	ended atomic.Int64 // operations since then
+	all   atomic.Int64 // operations since the beginning
 	over  atomic.Bool
 }
 
@@ -67,7 +71,7 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 			}
 		})
 	}
-	before, after, err := r.measure(ctx, s, l)
+	before, after, allocated, err := r.measureAll(ctx, s, l)
 	if err != nil {
 		fail(err)
 	}
@@ -77,7 +81,32 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, err
 	}
-	return summarize(window, before, after, workers)
+	result, err := summarize(window, before, after, workers)
+	result.Allocated = allocated
+	return result, err
+}
+
+// measureAll reads the usage at both ends of the window, and allocations around it: a server that tells them has work
+// with that, which is not to count.
+func (r *run) measureAll(ctx context.Context, s *Server, l Load) (before, after Usage, allocated float64, err error) {
+	if !l.Allocations || !s.tells {
+		before, after, err = r.measure(ctx, s, l)
+		return before, after, math.NaN(), err
+	}
+	if err = sleepUntil(ctx, r.from.Add(-l.Warmup/2)); err != nil {
+		return before, after, 0, err
+	}
+	start, err := s.allocated(ctx)
+	if err != nil {
+		return before, after, 0, err
+	}
+	operations := r.all.Load()
+	if before, after, err = r.measure(ctx, s, l); err != nil {
+		return before, after, 0, err
+	}
+	operations = r.all.Load() - operations
+	end, err := s.allocated(ctx)
+	return before, after, (end - start) / float64(max(operations, 1)), err
 }
 
 // measure reads the usage at both ends of the window.
@@ -107,6 +136,7 @@ func (w *worker) work(ctx context.Context, r *run, do operation) error {
 		if err := do(ctx, w); err != nil {
 			return err
 		}
+		r.all.Add(1)
 		if end := time.Now(); end.After(r.from) && !r.over.Load() {
 			w.latencies = append(w.latencies, end.Sub(start))
 			r.ended.Add(1)
@@ -132,7 +162,10 @@ type Result struct {
 	P50, P99   time.Duration
 	// CPU is that of the server, StoreCPU that of the store beside it.
 	CPU, StoreCPU time.Duration
-	After         Usage
+	// Allocated is how many bytes the server took from its heap an operation. It is no number if nobody asked, or the
+	// server does not tell.
+	Allocated float64
+	After     Usage
 }
 
 func summarize(window time.Duration, before, after Usage, workers []*worker) (Result, error) {
@@ -173,6 +206,7 @@ func (r Result) and(other Result) Result {
 		P99:        max(r.P99, other.P99),
 		CPU:        r.CPU + other.CPU,
 		StoreCPU:   r.StoreCPU + other.StoreCPU,
+		Allocated:  (r.Allocated + other.Allocated) / 2,
 		After:      other.After,
 	}
 }

@@ -45,16 +45,16 @@ func (p place) path() string       { return p.collection() + "/" + p.name }
 
 // apply is the apply of it.
 func (p place) apply(version int) Request {
-	return Request{"PATCH", p.path() + "?fieldManager=" + manager, applyType, p.body(version)}
+	return write("PATCH", p.path()+"?fieldManager="+manager, applyType, p.body(version))
 }
 
 func (p place) create(version int) Request {
-	return Request{"POST", p.collection() + "?fieldManager=" + manager, jsonType, p.body(version)}
+	return write("POST", p.collection()+"?fieldManager="+manager, jsonType, p.body(version))
 }
 
 // update replaces it, whatever its revision is.
 func (p place) update(version int) Request {
-	return Request{"PUT", p.path() + "?fieldManager=" + manager, jsonType, p.body(version)}
+	return write("PUT", p.path()+"?fieldManager="+manager, jsonType, p.body(version))
 }
 
 func (p place) get() Request  { return Request{Method: "GET", Path: p.path()} }
@@ -63,5 +63,5 @@ func (p place) list() Request { return Request{Method: "GET", Path: p.collection
 // namespace makes the namespace of the place.
 func (p place) namespace() Request {
 	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, p.space)
-	return Request{"POST", "/api/v1/namespaces", jsonType, []byte(body)}
+	return write("POST", "/api/v1/namespaces", jsonType, []byte(body))
 }

@@ -61,6 +61,7 @@ func Ours(program string) Side {
 			return nil, err
 		}
 		s := newServer(cmd.Process.Pid, func() error { return terminate(cmd) })
+		s.tells = true
 		if s.URL, err = readyLine(out); err != nil {
 			return nil, fmt.Errorf("%s serve: %w: %s", program, errors.Join(err, s.stop()), said.Bytes())
 		}

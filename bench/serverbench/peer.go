@@ -25,23 +25,32 @@ func PeerBuilt() error {
 }
 
 // Peer is kube-apiserver with etcd, durable as in production.
-var Peer = Side{"kube-apiserver", func(ctx context.Context, folder string) (*Server, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	plane, err := peers.Start(ctx, peers.Options{Durable: true, Folder: folder})
-	if err != nil {
-		return nil, err
-	}
-	s := newServer(plane.APIServer.PID, func() error {
+var Peer = PeerWith()
+
+// PeerWith is the peer with more arguments for kube-apiserver.
+func PeerWith(args ...string) Side {
+	return Side{"kube-apiserver", func(ctx context.Context, folder string) (*Server, error) {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		plane, err := peers.Start(ctx, peers.Options{Durable: true, Folder: folder, Args: args})
+		if err != nil {
+			return nil, err
+		}
+		return planeServer(plane, time.Since(start))
+	}}
+}
+
+func planeServer(plane *peers.ControlPlane, ready time.Duration) (s *Server, err error) {
+	s = newServer(plane.APIServer.PID, func() error {
 		plane.Stop()
 		return nil
 	})
-	s.URL, s.Ready, s.store, s.token = plane.Host, time.Since(start), plane.Etcd.PID, plane.Token
+	s.URL, s.Ready, s.store, s.token, s.tells = plane.Host, ready, plane.Etcd.PID, plane.Token, true
 	if s.tls, err = trusting(plane.CA); err != nil {
 		plane.Stop()
 		return nil, err
 	}
 	return s, nil
-}}
+}

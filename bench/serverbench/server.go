@@ -28,6 +28,7 @@ type Server struct {
 	store  int // of the store that it needs beside it, or 0
 	tls    *tls.Config
 	token  string
+	tells  bool // what it has allocated
 	stop   func() error
 	serial atomic.Int64 // of names that nobody had yet
 }

@@ -184,13 +184,13 @@ func TestFloor(t *testing.T) {
 func TestWatchWaits(t *testing.T) {
 	all := newAudience(3)
 	told := all.expect(1)
-	all.count(2)
+	all.count(2, 20)
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := all.wait(short, told); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("2 of 3 events: %v, expected to wait", err)
 	}
-	go all.count(1)
+	go all.count(1, 10)
 	if err := all.wait(t.Context(), told); err != nil {
 		t.Error(err)
 	}

@@ -20,6 +20,8 @@ const watchQuery = "watch=1"
 type WatchResult struct {
 	Watchers       int
 	Watched, Alone Result // operations are writes, latencies last until the events are there
+	// Bytes is how long an event is that a watcher gets, on average.
+	Bytes float64
 }
 
 // CPUPerEvent is what it costs to send an event to one watcher, in nanoseconds: what writes cost more with
@@ -32,6 +34,10 @@ func (r WatchResult) CPUPerEvent() float64 {
 	return more / float64(r.Watchers)
 }
 
+// AllocatedPerEvent is how many bytes of its heap the server takes more for an event with watchers than without, for all
+// watchers together.
+func (r WatchResult) AllocatedPerEvent() float64 { return r.Watched.Allocated - r.Alone.Allocated }
+
 // Watch measures watchers of a namespace in which each client has an object.
 func Watch(ctx context.Context, s *Server, watchers int, l Load) (WatchResult, error) {
 	var objects []place
@@ -42,6 +48,30 @@ func Watch(ctx context.Context, s *Server, watchers int, l Load) (WatchResult, e
 		return WatchResult{}, err
 	}
 	change := do(func(w *worker) Request { return objects[w.number].apply(w.server.version()) })
+	all := newAudience(watchers)
+	all.collection, all.objects = objects[0].collection(), len(objects)
+	return all.measure(ctx, s, l, change)
+}
+
+// Watch measures watchers of the namespace. Their wishes take turns.
+func (m Managed) Watch(ctx context.Context, s *Server, watchers int, l Load, wishes ...Wish) (WatchResult, error) {
+	l.Clients = min(l.Clients, m.Objects)
+	change := func(number int) Request { return m.change(number, s.version()) }
+	// The floor has only what was written to it.
+	err := s.each(ctx, l.Clients, m.Objects, func(ctx context.Context, c *Client, i int) error {
+		_, err := c.Do(ctx, change(i))
+		return err
+	})
+	if err != nil {
+		return WatchResult{}, err
+	}
+	all := newAudience(watchers)
+	all.collection, all.objects, all.wishes = m.place(0).collection(), m.Objects, wishes
+	return all.measure(ctx, s, l, do(func(w *worker) Request { return change(w.number) }))
+}
+
+// measure has clients change objects, with the audience and without.
+func (a *audience) measure(ctx context.Context, s *Server, l Load, change operation) (WatchResult, error) {
 	// A server may get faster or slower meanwhile, so that half of the time without watchers comes before the
 	// time with them, and half after it.
 	half := l
@@ -50,7 +80,7 @@ func Watch(ctx context.Context, s *Server, watchers int, l Load) (WatchResult, e
 	if err != nil {
 		return WatchResult{}, err
 	}
-	watched, err := l.watched(ctx, s, newAudience(watchers), objects, change)
+	watched, err := l.watched(ctx, s, a, change)
 	if err != nil {
 		return WatchResult{}, err
 	}
@@ -58,12 +88,12 @@ func Watch(ctx context.Context, s *Server, watchers int, l Load) (WatchResult, e
 	if err != nil {
 		return WatchResult{}, err
 	}
-	return WatchResult{Watchers: watchers, Watched: watched, Alone: before.and(after)}, nil
+	return WatchResult{Watchers: int(a.size), Watched: watched, Alone: before.and(after), Bytes: a.eventSize()}, nil
 }
 
 // watched runs the load with watchers, none of which falls behind.
-func (l Load) watched(ctx context.Context, s *Server, all *audience, objects []place, change operation) (Result, error) {
-	stop, err := all.start(ctx, s, objects)
+func (l Load) watched(ctx context.Context, s *Server, all *audience, change operation) (Result, error) {
+	stop, err := all.start(ctx, s)
 	defer stop()
 	if err != nil {
 		return Result{}, err
@@ -77,13 +107,17 @@ func (l Load) watched(ctx context.Context, s *Server, all *audience, objects []p
 	})
 }
 
-// An audience is watchers that count together.
+// An audience is watchers that count together, of a collection of so many objects.
 type audience struct {
-	size int64
-	fail chan error
+	size       int64
+	collection string
+	objects    int
+	wishes     []Wish // take turns; whole objects in JSON if there are none
+	fail       chan error
 
 	lock     sync.Mutex
 	events   int64 // that all watchers together got
+	bytes    int64 // of these events
 	expected int64
 	waiting  map[chan struct{}]int64 // by how many events they wait for
 }
@@ -93,19 +127,19 @@ func newAudience(size int) *audience {
 }
 
 // start returns when all watchers have what there is, with what ends them.
-func (a *audience) start(ctx context.Context, s *Server, objects []place) (stop func(), err error) {
+func (a *audience) start(ctx context.Context, s *Server) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	stop = func() {
 		cancel()
 		running.Wait()
 	}
-	there := a.expect(len(objects))
-	for range a.size {
+	there := a.expect(a.objects)
+	for watcher := range a.size {
 		running.Go(func() {
 			c := s.NewClient()
 			defer c.Close()
-			if err := a.follow(ctx, c, objects[0]); ctx.Err() == nil {
+			if err := a.follow(ctx, c, a.accept(watcher)); ctx.Err() == nil {
 				a.fail <- err
 			}
 		})
@@ -149,11 +183,27 @@ func (a *audience) wait(ctx context.Context, total int64) error {
 	}
 }
 
+// accept is how a watcher wants events.
+func (a *audience) accept(watcher int64) string {
+	if len(a.wishes) == 0 {
+		return jsonType
+	}
+	return a.wishes[watcher%int64(len(a.wishes))].Accept()
+}
+
+// eventSize is how long events are on average.
+func (a *audience) eventSize() float64 {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	return float64(a.bytes) / float64(max(a.events, 1))
+}
+
 // count wakes those that waited for no more.
-func (a *audience) count(events int) {
+func (a *audience) count(events, bytes int) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.events += int64(events)
+	a.bytes += int64(bytes)
 	for reached, total := range a.waiting {
 		if a.events >= total {
 			close(reached)
@@ -163,8 +213,8 @@ func (a *audience) count(events int) {
 }
 
 // follow counts events, which end with a newline each, until the context ends.
-func (a *audience) follow(ctx context.Context, c *Client, object place) error {
-	response, err := c.send(ctx, Request{Method: "GET", Path: object.collection() + "?" + watchQuery})
+func (a *audience) follow(ctx context.Context, c *Client, accept string) error {
+	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: accept})
 	if err != nil {
 		return err
 	}
@@ -172,9 +222,9 @@ func (a *audience) follow(ctx context.Context, c *Client, object place) error {
 	buffer := make([]byte, 16<<10)
 	for {
 		n, err := response.Body.Read(buffer)
-		a.count(bytes.Count(buffer[:n], []byte{'\n'}))
+		a.count(bytes.Count(buffer[:n], []byte{'\n'}), n)
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("the server ended a watch of %s", object.space)
+			return fmt.Errorf("the server ended a watch of %s", a.collection)
 		}
 		if err != nil {
 			return err

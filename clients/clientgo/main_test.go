@@ -17,7 +17,10 @@ import (
 // patience is how long a test waits for what should come at once.
 const patience = 30 * time.Second
 
-func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
+func TestMain(m *testing.M) {
+	allowCBOR()
+	os.Exit(target.Suite{M: m}.Run())
+}
 
 // typed is a typed client and a namespace for the test.
 func typed(t *testing.T) (*kubernetes.Clientset, string) {

@@ -83,7 +83,8 @@ func (g *generator) withUnknown(body document.Value) document.Value {
 func hasAnyNames(name string) bool {
 	switch name {
 	case "labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "selector", "hard", "used",
-		"limits", "requests", "default", "max", "min", "parameters", "attachmentMetadata", "capacity", "allocatable", "overhead", "podFixed":
+		"limits", "requests", "default", "max", "min", "parameters", "attachmentMetadata", "capacity", "allocatable", "overhead", "podFixed",
+		"attributes", "counters":
 		return true
 	}
 	return false
@@ -141,11 +142,11 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 }
 
 // withNulls often has null in the place of a field. Items keep their keys: what a patch means that has none is
-// a matter of its own, and so are nulls in selectors, and in other lists, which patches replace as they are.
+// a matter of its own, and so are nulls in lists that patches replace as they are.
 func (g *generator) withNulls(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
 		name := p[len(p)-1]
-		return name == "$patch" || isReplaced(p[:len(p)-1]) || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
+		return name == "$patch" || isInReplaced(p) || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
 	})
 	if len(places) > 0 && g.chance(45) {
 		return replaced(body, one(g, places), document.NewNull())
@@ -153,10 +154,10 @@ func (g *generator) withNulls(body document.Value) document.Value {
 	return body
 }
 
-// isReplaced is for places inside of selectors, and of lists without merge keys.
-func isReplaced(p place) bool {
+// isInReplaced is for places inside of lists without merge keys, and of items inside of selectors, which have none.
+func isInReplaced(p place) bool {
 	for i, name := range p {
-		if strings.HasSuffix(strings.ToLower(name), "selector") || isIndex(name) && mergeKeys[p[i-1]] == nil {
+		if isIndex(name) && mergeKeys[p[i-1]] == nil {
 			return true
 		}
 	}
@@ -190,7 +191,7 @@ func (g *generator) withDirectives(body document.Value) document.Value {
 		}
 		inNew := at(body, p[:len(p)-2]).Get("name").Text() == "side" // where a directive has nothing to be about
 		for _, name := range mergeKeys[p[len(p)-2]] {
-			if key := at(body, p).Get(name); !key.IsAbsent() && !inNew && !isReplaced(p[:len(p)-1]) {
+			if key := at(body, p).Get(name); !key.IsAbsent() && !inNew && !isInReplaced(p[:len(p)-1]) {
 				return replaced(body, p, field(name, key).With("$patch", document.NewString("delete")))
 			}
 		}

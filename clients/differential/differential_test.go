@@ -198,6 +198,21 @@ func TestKnownDifferencesAreListed(t *testing.T) {
 	}
 }
 
+// TestScaledByUpdate: only an entry of an update that has the replicas counts.
+func TestScaledByUpdate(t *testing.T) {
+	for owners, want := range map[string]bool{
+		"":                                    false,
+		"alice Apply apps/v1: .spec.replicas": false,
+		"alice Update apps/v1: .spec.paused\nbob Apply apps/v1:\n  .spec.paused\n  .spec.replicas\n": false,
+		"bob Apply apps/v1: .spec.paused\nalice Update apps/v1:\n  .spec.paused\n  .spec.replicas\n": true,
+		"alice Update apps/v1: .spec.paused .spec.replicas":                                          true,
+	} {
+		if got := isScaledByUpdate(owners); got != want {
+			t.Errorf("received %t, want %t for\n%s", got, want, owners)
+		}
+	}
+}
+
 // TestRecorded: errors take the place of objects, deliberate differences are left out, times of today are masked.
 func TestRecorded(t *testing.T) {
 	now := time.Now().UTC().Format(time.RFC3339)

@@ -21,5 +21,5 @@
 //	known.go       deliberate differences, taken out of what is expected; mask.go, what servers choose
 //	compare.go     both servers are asked
 //	shrink.go      a history that differs becomes a smaller one
-//	search.go      many histories, until the time is up
+//	search.go      many histories, until the time is up; clock.go, of which only that counts in which the process runs
 package differential

@@ -2,7 +2,6 @@ package differential
 
 import (
 	"math/rand/v2"
-	"slices"
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
@@ -80,8 +79,7 @@ func (g *generator) step() Step {
 	ways := []way{{40, g.apply}, {2, g.read}}
 	switch {
 	case g.scales:
-		// Who owns replicas by an update is forgotten by Kubernetes when a scale changes nothing.
-		ways = append(ways, way{20, g.scale}, way{5, leavingReplicas(g.merge)}, way{5, leavingReplicas(g.strategic)}, way{3, leavingReplicas(g.edit)})
+		ways = append(ways, way{20, g.scale}, way{5, g.merge}, way{5, g.strategic}, way{3, g.edit}, way{3, g.update})
 	default:
 		ways = append(ways, way{8, g.update}, way{10, g.edit}, way{10, g.merge}, way{12, g.strategic}, way{8, g.jsonPatch})
 	}
@@ -102,14 +100,6 @@ func (g *generator) step() Step {
 		}
 	}
 	panic("unreachable: at was less than the total")
-}
-
-// leavingReplicas is a way that has nothing to do with replicas.
-func leavingReplicas(step func(version) Step) func(version) Step {
-	return func(v version) Step {
-		v.parts = slices.DeleteFunc(slices.Clone(v.parts), func(part document.Value) bool { return !part.Lookup("spec", "replicas").IsAbsent() })
-		return step(v)
-	}
 }
 
 // send is a request by one of the managers.

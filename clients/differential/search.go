@@ -7,7 +7,8 @@ import (
 
 // Options say how long to search, and whom to tell.
 type Options struct {
-	// Time is how long to go on; a search also ends when the context does.
+	// Time is how long to go on, without the time in which the process was stopped; a search also ends when the
+	// context does.
 	Time time.Duration
 	// Seed is that of the first history. Each next one has the next number.
 	Seed uint64
@@ -28,6 +29,8 @@ type Progress struct {
 	Differing, Sorts int
 	// Next is the seed to go on from.
 	Next uint64
+	// Time is how long the search was running.
+	Time time.Duration
 }
 
 // Search compares random histories until the time is up.
@@ -37,7 +40,9 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	}
 	progress := Progress{Next: options.Seed}
 	seen := map[string]bool{}
-	for deadline := time.Now().Add(options.Time); time.Now().Before(deadline) && ctx.Err() == nil; {
+	watch := startStopwatch()
+	defer watch.stop()
+	for watch.elapsed() < options.Time && ctx.Err() == nil {
 		histories, err := progress.draw(options.Batch)
 		if err != nil {
 			return progress, err
@@ -54,6 +59,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 				return progress, err
 			}
 		}
+		progress.Time = watch.elapsed()
 		if options.Progress != nil {
 			options.Progress(progress)
 		}
@@ -98,7 +104,8 @@ func (p *Progress) draw(n int) ([]History, error) {
 }
 
 // take shrinks a finding if it is of a new sort, before and after. One that does not come back when the same is asked
-// again was a matter of time: owners are in the order of the seconds in which they wrote.
+// again was a matter of time: owners are in the order of the seconds in which they wrote, and a server that is stopped
+// for a while does not answer.
 func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, found func(Finding) error) error {
 	if f.Unusable != "" {
 		p.Unusable++
@@ -106,14 +113,15 @@ func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[stri
 	if !f.Differs() {
 		return nil
 	}
-	p.Differing++
 	if seen[f.Signature()] {
+		p.Differing++
 		return nil
 	}
 	again, err := compare(ctx, pair, []History{f.History})
 	if err != nil || !again[0].Differs() {
 		return err
 	}
+	p.Differing++
 	seen[f.Signature()] = true
 	small, err := Shrink(ctx, pair, f)
 	if err != nil || seen[small.Signature()] && small.Signature() != f.Signature() {

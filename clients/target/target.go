@@ -66,6 +66,25 @@ func Config(t testing.TB) *rest.Config {
 	return config
 }
 
+// ConfigWith is for a test that needs a server of its own: if it is kube-apiserver, with these arguments. One that runs
+// already is taken as it is.
+func ConfigWith(t *testing.T, args ...string) *rest.Config {
+	t.Helper()
+	if choice() != KubeAPIServer {
+		return Config(t)
+	}
+	config, stop, err := startPeer(t.Context(), peers.Options{Args: args})
+	if errors.Is(err, peers.ErrNotBuilt) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	config.UserAgent, config.QPS = "clients", -1
+	return config
+}
+
 // Implementation tells kube-apiserver from cadastre.
 func Implementation() string {
 	name, _, _ := strings.Cut(choice(), ":")
@@ -101,9 +120,13 @@ func StartKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Co
 	if kubeconfig != "" {
 		return atWork(kubeconfig)
 	}
+	return startPeer(ctx, peers.Options{})
+}
+
+func startPeer(ctx context.Context, options peers.Options) (config *rest.Config, stop func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	server, err := peers.Start(ctx, peers.Options{})
+	server, err := peers.Start(ctx, options)
 	if err != nil {
 		return nil, nil, err
 	}

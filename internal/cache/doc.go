@@ -18,6 +18,7 @@
 // # Who does what
 //
 //	store ── follower ──┬─ kind: tree of objects, window, topics ── Get, List, Watcher.Next
+//	                    ├─ observers
 //	                    └─ progress ── Commit, and reads that must be fresh
 //
 // The follower is one goroutine. It takes batches from the store's watch, makes objects of the
@@ -65,6 +66,7 @@
 //	open.go       options, Open, Commit, Close; errors.go
 //	key.go        keys
 //	object.go     an object, its spans, labels and fields; layout.go finds them in its JSON
+//	life.go       whether an object is to be deleted, and whose it is
 //	form.go       forms, and how they are let go; memory.go, when it is short
 //	tree.go       objects in order, copied on write
 //	selection.go  which objects are meant
@@ -74,6 +76,7 @@
 //	progress.go   waiting for a revision; freshness.go, how new reads must be
 //	read.go       Get and List
 //	watch.go      Watcher
+//	observe.go    for who must see all that happens
 //	past.go       states of the past: by undoing, or from the store's history
 //	recall.go     the window goes back to before the cache was opened
 package cache

@@ -78,7 +78,7 @@ func (c *Cache) end() {
 // take does what a batch says:
 //
 //  1. objects are made of values
-//  2. each kind does what concerns it
+//  2. each kind does what concerns it, and observers are told
 //  3. progress moves on, for writers and readers that wait for it
 //  4. watchers are woken
 //  5. the window is made small enough
@@ -94,12 +94,24 @@ func (c *Cache) take(batch store.Batch) {
 		changes[k] = append(changes[k], c.read(k, e))
 	}
 	var wake wakers
-	for k, list := range changes {
-		k.change(list, &wake)
-	}
+	c.change(changes, &wake)
 	c.progress.move(batch.Revision)
 	wake.all()
 	c.trim()
+}
+
+// change has each kind do what concerns it, and tells observers when all is done.
+func (c *Cache) change(changes map[*kind][]change, wake *wakers) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	events := c.happened[:0]
+	for k, list := range changes {
+		events = k.change(list, events, wake)
+	}
+	c.tellObservers(events)
+	if clear(events); cap(events) <= fewEvents {
+		c.happened = events
+	}
 }
 
 // read makes a change of what the store tells.

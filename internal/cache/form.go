@@ -147,6 +147,24 @@ func (o *Object) Protobuf() (packed.Object, error) {
 	return v.(packed.Object), nil
 }
 
+var metadataInProtobuf = NewForm(func(o *Object) (any, int, error) {
+	doc, err := o.document()
+	if err != nil {
+		return nil, 0, err
+	}
+	made, err := packed.ProtobufMetadata(doc)
+	return made, made.Memory(), err
+})
+
+// ProtobufMetadata returns the object's metadata in protobuf, which all kinds have.
+func (o *Object) ProtobufMetadata() (packed.Object, error) {
+	v, err := o.As(metadataInProtobuf)
+	if err != nil {
+		return packed.Object{}, fmt.Errorf("cache: %s: %w", o.key, err)
+	}
+	return v.(packed.Object), nil
+}
+
 var inCBOR = NewForm(func(o *Object) (any, int, error) {
 	doc, err := o.document()
 	if err != nil {

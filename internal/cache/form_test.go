@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cadastre/cadastre/internal/store"
 )
 
 // TestFormOnce: a form is made once, however many ask at the same time.
@@ -177,4 +179,49 @@ func TestFormsKeepNothingAlive(t *testing.T) {
 		}
 	}
 	t.Error("an object is kept alive by its forms")
+}
+
+// TestWatchersShareForms: an event is encoded once a format, however many watch and whatever each wants of it: all get one
+// object, and an encoding has managedFields in a place of their own.
+func TestWatchersShareForms(t *testing.T) {
+	c := openCache(t, openStore(t), Options{})
+	var made atomic.Int64
+	counted := NewForm(func(*Object) (any, int, error) { made.Add(1); return 1, 8, nil })
+	selections := []Selection{{}, {Namespace: "default"}, {Name: "a"}, {Labels: labelSelector(t, "app=web")}, {Fields: fieldSelector(t, "spec.nodeName=n1")}}
+	var watchers []*Watcher
+	for i := range 60 {
+		watchers = append(watchers, watch(t, c, WatchOptions{Selection: selections[i%len(selections)]}))
+	}
+	const writes = 3
+	for i := range writes {
+		put(t, c, podKey("default", "a"), pod("a", "web", "n1", i))
+	}
+	type encodings struct {
+		object *Object
+		cbor   any
+	}
+	byRevision := map[store.Revision]encodings{}
+	for i, w := range watchers {
+		for told := 0; told < writes; {
+			events, err := w.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				told++
+				cbor, err := e.Object.CBOR()
+				if _, formErr := e.Object.As(counted); err != nil || formErr != nil {
+					t.Fatal(err, formErr)
+				}
+				got := encodings{e.Object, cbor}
+				if first, ok := byRevision[e.Revision]; ok && first != got {
+					t.Fatalf("watcher %d has an object or an encoding of its own at revision %d", i, e.Revision)
+				}
+				byRevision[e.Revision] = got
+			}
+		}
+	}
+	if made.Load() != writes {
+		t.Errorf("a format was made %d times of %d events", made.Load(), writes)
+	}
 }

@@ -69,8 +69,9 @@ type change struct {
 	err      error   // why it is
 }
 
-// change does changes, in the order of their revisions, and notes who is to be woken.
-func (k *kind) change(changes []change, wake *wakers) {
+// change does changes, in the order of their revisions, and notes who is to be woken. It appends what
+// happened to events.
+func (k *kind) change(changes []change, events []*event, wake *wakers) []*event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.snapshot = nil
@@ -87,7 +88,11 @@ func (k *kind) change(changes []change, wake *wakers) {
 		case e != nil:
 			k.publish(e, wake)
 		}
+		if c.err == nil && e != nil {
+			events = append(events, e)
+		}
 	}
+	return events
 }
 
 // put changes the tree. It returns nil if there is nothing to tell. The caller of this, as of all

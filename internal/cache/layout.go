@@ -148,12 +148,18 @@ func (l *layout) metadata(at int) (end int, err error) {
 	m := membersAt(l.text, at)
 	for previousEnd := 0; m.next(maxName); previousEnd = m.end {
 		switch m.name {
+		case "deletionTimestamp":
+			l.o.deletion = uint32(m.nameAt - 1)
+			m.end = skipValue(l.text, m.at)
 		case "labels":
 			m.end, err = l.labels(m.at)
 		case "name":
 			l.name, m.end, err = readString(l.text, m.at)
 		case "namespace":
 			l.namespace, m.end, err = readString(l.text, m.at)
+		case "ownerReferences":
+			l.o.owners = uint32(m.at)
+			m.end = skipValue(l.text, m.at)
 		default:
 			m.end = skipValue(l.text, m.at)
 		}

@@ -104,6 +104,8 @@ func (c *Cache) loadItem(states map[*kind]*state, item store.Item) {
 
 // start puts what was loaded in the place of all that was there.
 func (c *Cache) start(states map[*kind]*state, at store.Revision) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
 	c.mu.Lock()
 	c.base = at
 	c.mu.Unlock()
@@ -113,6 +115,9 @@ func (c *Cache) start(states map[*kind]*state, at store.Revision) {
 			s = &state{unreadable: map[string]error{}}
 		}
 		k.replace(s.objects, s.unreadable, at)
+	}
+	for _, o := range c.observers {
+		c.tellAll(o)
 	}
 	c.progress.move(at)
 }

@@ -29,7 +29,10 @@ type Object struct {
 	//
 	//	managed.end <= place.start <= place.end
 	managed, place span
-	labels         []Label
+	// deletion is before deletionTimestamp in the metadata, owners where the value of
+	// ownerReferences is; 0 if there is none.
+	deletion, owners uint32
+	labels           []Label
 	// fields are the values of the kind's selector fields, in their order.
 	fields []string
 	forms  atomic.Pointer[formList]
@@ -87,7 +90,7 @@ func fit(value []byte) []byte {
 func (o *Object) At(revision store.Revision) *Object {
 	return &Object{
 		kind: o.kind, key: o.key, text: o.text, revision: revision,
-		managed: o.managed, place: o.place, labels: o.labels, fields: o.fields,
+		managed: o.managed, place: o.place, deletion: o.deletion, owners: o.owners, labels: o.labels, fields: o.fields,
 	}
 }
 

@@ -71,6 +71,11 @@ type Cache struct {
 	expected expected
 	// windowBytes is how much the events of all kinds keep alive.
 	windowBytes atomic.Int64
+	// telling is held while objects change and observers are told of it. happened is room for what
+	// they are told.
+	telling   sync.Mutex
+	observers []Observer
+	happened  []*event
 
 	mu sync.RWMutex
 	// kinds are those that have had objects or events, and those that somebody watches. base

@@ -51,6 +51,8 @@ func TestReload(t *testing.T) {
 	for name, window := range map[string]int{"small": 20_000, "large": 0} {
 		t.Run(name, func(t *testing.T) {
 			c := openCache(t, brittleStore{openStore(t), new(atomic.Uint64)}, Options{WindowBytes: window})
+			observer := &notes{}
+			defer c.Observe(observer)()
 			selections := stressSelections(t)
 			var final store.Revision
 			stopped := make(chan struct{})
@@ -75,6 +77,10 @@ func TestReload(t *testing.T) {
 				time.Sleep(5 * time.Millisecond)
 			}
 			followers.Wait()
+			observer.check(t, c, pods, "core/nodes")
+			if observer.begun < 2 {
+				t.Error("the cache was never loaded again")
+			}
 		})
 	}
 }

@@ -72,7 +72,7 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the document can only be read: send GET, not "+r.Method)
+		refuse(w, r, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the document can only be read: send GET, not "+r.Method)
 		return true
 	}
 	w.Header().Set("Cache-Control", "no-cache, private")

@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"sigs.k8s.io/yaml"
 
 	"github.com/cadastre/cadastre/internal/codec"
@@ -73,7 +74,11 @@ func TestForms(t *testing.T) {
 		{"/api", "application/vnd.kubernetes.protobuf" + asked, mediaProto + asked},
 		{"/api", "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,application/json", mediaJSON},
 		{"/api/v1", "application/vnd.kubernetes.protobuf,application/json", mediaProto},
-		{"/api/v1", "application/cbor,application/json", mediaJSON},
+		{"/api/v1", "application/cbor,application/json", mediaCBOR},
+		{"/apis", "application/cbor" + asked + ",application/json", mediaJSON},
+		{"/apis", "application/cbor" + asked, ""},
+		{"/apis/apps", "application/json;drop=metadata.managedFields", mediaJSON},
+		{"/version", "application/cbor", mediaJSON},
 		{"/api/v1", "application/json" + asked + ",application/yaml", mediaYAML},
 		{"/api/v1", "text/html", ""},
 		{"/openapi/v2", "", mediaJSON},
@@ -102,7 +107,10 @@ func TestForms(t *testing.T) {
 
 func TestSameInAllForms(t *testing.T) {
 	server := theServer()
-	var fromJSON, fromYAML, fromProto metav1.APIResourceList
+	var fromJSON, fromYAML, fromProto, fromCBOR metav1.APIResourceList
+	if err := direct.Unmarshal(get(t, server, "/apis/apps/v1", mediaCBOR), &fromCBOR); err != nil {
+		t.Fatal(err)
+	}
 	if err := json.Unmarshal(get(t, server, "/apis/apps/v1", mediaJSON), &fromJSON); err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +126,19 @@ func TestSameInAllForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	fromProto.TypeMeta = fromJSON.TypeMeta
-	if len(fromJSON.APIResources) < 10 || hash(fromYAML) != hash(fromJSON) || hash(fromProto) != hash(fromJSON) {
-		t.Errorf("%+v\n%+v\n%+v", fromJSON, fromYAML, fromProto)
+	if len(fromJSON.APIResources) < 10 || hash(fromYAML) != hash(fromJSON) || hash(fromProto) != hash(fromJSON) || hash(fromCBOR) != hash(fromJSON) {
+		t.Errorf("%+v\n%+v\n%+v\n%+v", fromJSON, fromYAML, fromProto, fromCBOR)
+	}
+}
+
+// TestRefusedInAllForms: who takes only protobuf or CBOR can read why there is no answer.
+func TestRefusedInAllForms(t *testing.T) {
+	server := theServer()
+	for accept, want := range map[string]string{mediaProto: mediaProto, mediaCBOR: mediaCBOR, mediaYAML: mediaYAML, mediaJSON: mediaJSON, "text/html": mediaJSON} {
+		response, body := fetch(t, server, "POST", "/apis", "Accept", accept)
+		if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusMethodNotAllowed || got != want || !bytes.Contains(body, []byte("send GET, not POST")) {
+			t.Errorf("%s: %s %s %q, want %s", accept, response.Status, got, body, want)
+		}
 	}
 }
 

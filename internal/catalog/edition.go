@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/cadastre/cadastre/internal/codec"
 	"github.com/cadastre/cadastre/internal/kinds"
 )
 
@@ -110,7 +111,7 @@ func (e *edition) answerVersion(w http.ResponseWriter, r *http.Request) {
 func (e *edition) answerRoot(address string, meant func(*group) bool, before func() protoObject) http.HandlerFunc {
 	otherwise := e.answerDiscovery(address, before)
 	return func(w http.ResponseWriter, r *http.Request) {
-		form, parameters, ok := choose(r.Header.Get("Accept"), discoveryForms, wantsAggregated)
+		form, parameters, ok := choose(r.Header.Get("Accept"), aggregatedForms, wantsAggregated)
 		if !ok {
 			otherwise(w, r)
 			return
@@ -130,7 +131,7 @@ func (e *edition) answerDiscovery(address string, make func() protoObject) http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, _, ok := choose(r.Header.Get("Accept"), discoveryForms, plain)
 		if !ok {
-			refuse(w, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "only the following media types are accepted: "+strings.Join(discoveryForms, ", "))
+			refuse(w, r, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "only the following media types are accepted: "+strings.Join(discoveryForms, ", "))
 			return
 		}
 		e.answer(w, r, address+" "+form, func() (*page, error) {
@@ -143,19 +144,21 @@ func (e *edition) answerDiscovery(address string, make func() protoObject) http.
 func (e *edition) answer(w http.ResponseWriter, r *http.Request, key string, make func() (*page, error)) {
 	p, err := e.page(key, make)
 	if err != nil {
-		refuse(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "the document could not be made: "+err.Error())
+		refuse(w, r, http.StatusInternalServerError, metav1.StatusReasonInternalError, "the document could not be made: "+err.Error())
 		return
 	}
 	p.send(w, r)
 }
 
-// refuse answers with a status that says why not.
-func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message string) {
-	w.Header().Set("Content-Type", mediaJSON)
+// refuse answers with a status that says why not, in the form that the client takes.
+func refuse(w http.ResponseWriter, r *http.Request, code int, reason metav1.StatusReason, message string) {
+	status := metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message}
+	format := codec.NegotiateStatus(r.Header.Get("Accept"), r.URL.RawQuery, r.UserAgent())
+	body, err := codec.AppendStatus(nil, format, &status)
+	if err != nil {
+		panic(err) // a status can be written in every form
+	}
+	w.Header().Set("Content-Type", format.ContentType())
 	w.WriteHeader(code)
-	// The client may be gone; there is nobody to tell.
-	_ = encodeJSON(w, metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
-	})
+	_, _ = w.Write(body) // who is gone needs no answer
 }

@@ -7,10 +7,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/packed"
 )
 
-// discoveryForms are the media types of documents about the API.
-var discoveryForms = []string{mediaJSON, mediaYAML, mediaProto}
+// aggregatedForms are the media types of all about the API at once, and discoveryForms those of the documents that tell
+// it bit by bit. Kubernetes has CBOR only of the latter.
+var (
+	aggregatedForms = []string{mediaJSON, mediaYAML, mediaProto}
+	discoveryForms  = []string{mediaJSON, mediaYAML, mediaProto, mediaCBOR}
+)
 
 // protoObject is an object that can be written as protobuf. All of Kubernetes' can.
 type protoObject interface {
@@ -23,11 +30,13 @@ const protoMagic = "k8s\x00"
 
 // encode writes an object in a media type of discoveryForms.
 func encode(w io.Writer, object protoObject, mediaType string) error {
-	if mediaType == mediaProto {
+	switch mediaType {
+	case mediaProto:
 		return encodeProto(w, object)
-	}
-	if mediaType == mediaJSON {
+	case mediaJSON:
 		return encodeJSON(w, object)
+	case mediaCBOR:
+		return encodeCBOR(w, object)
 	}
 	text, err := yaml.Marshal(object)
 	if err != nil {
@@ -51,6 +60,20 @@ func encodeProto(w io.Writer, object protoObject) error {
 		return fmt.Errorf("encode %T: %w", object, err)
 	}
 	_, err = w.Write(append([]byte(protoMagic), text...))
+	return err
+}
+
+// encodeCBOR writes what JSON has of an object: documents about the API have no bytes, which CBOR writes otherwise.
+func encodeCBOR(w io.Writer, object protoObject) error {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("encode %T: %w", object, err)
+	}
+	v, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
+	if err != nil {
+		return fmt.Errorf("encode %T: %w", object, err)
+	}
+	_, err = w.Write(packed.AppendCBOR([]byte(packed.CBORPrefix), nil, v))
 	return err
 }
 

@@ -11,6 +11,7 @@ const (
 	mediaJSON  = "application/json"
 	mediaYAML  = "application/yaml"
 	mediaProto = "application/vnd.kubernetes.protobuf"
+	mediaCBOR  = "application/cbor"
 
 	mediaOpenAPI2    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	mediaOpenAPI2Old = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"

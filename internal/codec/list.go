@@ -28,8 +28,8 @@ func AppendList[O Object](dst []byte, v View, l List, objects iter.Seq[O]) ([]by
 	switch {
 	case v.Shape == Partial:
 		return dst, notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + l.Kind + ")")
-	case v.isPacked():
-		return appendPackedList(dst, &v, l, objects)
+	case v.InPieces():
+		return AppendInPieces(slices.Grow(dst, listSize(l, objects)), v, l, objects, keepAll)
 	case v.Shape == PartialList:
 		return v.finish(dst, func(dst []byte) []byte { return appendPartialList(dst, &v, l, objects) })
 	case v.Shape == Table:
@@ -38,17 +38,13 @@ func AppendList[O Object](dst []byte, v View, l List, objects iter.Seq[O]) ([]by
 	return v.finish(dst, func(dst []byte) []byte { return appendWholeList(dst, &v, l, objects) })
 }
 
+// keepAll is the sink of lists that are wanted as a whole.
+func keepAll(list []byte) ([]byte, bool) { return list, true }
+
+// appendWholeList is for formats that are made of JSON.
 func appendWholeList[O Object](dst []byte, v *View, l List, objects iter.Seq[O]) []byte {
-	dst = slices.Grow(dst, listSize(l, objects))
-	dst = AppendListHead(dst, l)
-	before := len(dst)
-	for o := range objects {
-		if len(dst) > before {
-			dst = append(dst, ',')
-		}
-		dst = AppendItem(dst, v, l, o)
-	}
-	return append(dst, "]}"...)
+	dst = appendJSONPieces(slices.Grow(dst, listSize(l, objects)), v, l, objects, keepAll)
+	return dst[:len(dst)-1] // the line break is not the list's
 }
 
 func appendPartialList[O Object](dst []byte, v *View, l List, objects iter.Seq[O]) []byte {

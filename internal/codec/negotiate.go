@@ -69,7 +69,10 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 // streamTypes are the media that watches can be written in.
 func streamTypes() (types []string) {
 	for media, name := range mediaTypes {
-		if Media(media).canStream() {
+		switch {
+		case Media(media) == CBOR:
+			types = append(types, cborSequence)
+		case Media(media).canStream():
 			types = append(types, name+";stream=watch")
 		}
 	}

@@ -34,7 +34,10 @@ func (t Text) JSONSize() int { return len(t) }
 
 // Packer is an Object that has itself in binary encodings.
 type Packer interface {
+	// Protobuf fails with a *packed.NoTypeError for kinds that have none. All have ProtobufMetadata, which is enough for
+	// shapes that have nothing else.
 	Protobuf() (packed.Object, error)
+	ProtobufMetadata() (packed.Object, error)
 	CBOR() (*packed.CBORObject, error)
 }
 

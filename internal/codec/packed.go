@@ -2,7 +2,6 @@ package codec
 
 import (
 	"errors"
-	"iter"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/packed"
@@ -26,10 +25,10 @@ func (v *View) appendPacked(dst []byte, o Object) ([]byte, error) {
 		}
 		return v.appendCBOR(append(dst, packed.CBORPrefix...), c, true), nil
 	}
-	p, err := protobufOf(o)
+	p, err := v.protobufOf(o)
 	switch {
 	case err != nil:
-		return dst, noProtobuf(err)
+		return dst, err
 	case v.Shape == Partial:
 		return p.AppendPartialAnswer(dst, v.partialType(), v.Drop), nil
 	}
@@ -43,16 +42,34 @@ func (v *View) appendCBOR(dst []byte, c *packed.CBORObject, typed bool) []byte {
 	return c.AppendPartial(dst, v.partialType(), v.Drop)
 }
 
-// protobufOf returns an object in protobuf.
-func protobufOf(o Object) (packed.Object, error) {
-	if p, ok := o.(Packer); ok {
-		return p.Protobuf()
+// protobufOf returns an object in protobuf, or at least its metadata if the view has nothing else.
+func (v *View) protobufOf(o Object) (packed.Object, error) {
+	p, ok := o.(Packer)
+	if !ok {
+		doc, err := document.ParseJSONLimited(o.AppendJSON(nil), anySize)
+		if err != nil {
+			return packed.Object{}, err
+		}
+		p = parsed{doc}
 	}
-	doc, err := document.ParseJSONLimited(o.AppendJSON(nil), anySize)
-	if err != nil {
-		return packed.Object{}, err
+	whole, err := p.Protobuf()
+	if v.Shape != Whole && isWithoutType(err) {
+		return p.ProtobufMetadata()
 	}
-	return packed.Protobuf(doc)
+	return whole, noProtobuf(err)
+}
+
+// parsed is an object that keeps nothing.
+type parsed struct{ document.Value }
+
+func (p parsed) Protobuf() (packed.Object, error)         { return packed.Protobuf(p.Value) }
+func (p parsed) ProtobufMetadata() (packed.Object, error) { return packed.ProtobufMetadata(p.Value) }
+func (p parsed) CBOR() (*packed.CBORObject, error)        { return packed.CBOR(p.Value) }
+
+// isWithoutType reports whether a kind has no protobuf.
+func isWithoutType(err error) bool {
+	none := (*packed.NoTypeError)(nil)
+	return errors.As(err, &none)
 }
 
 // cborOf returns an object in CBOR.
@@ -75,70 +92,6 @@ func noProtobuf(err error) error {
 	return err
 }
 
-// appendPackedList appends a list of whole objects, or of their metadata.
-func appendPackedList[O Object](dst []byte, v *View, l List, objects iter.Seq[O]) ([]byte, error) {
-	if v.Media == CBOR {
-		return appendCBORList(dst, v, l, objects)
-	}
-	var all []packed.Object
-	meta := packed.ListMeta{ResourceVersion: l.ResourceVersion, Continue: l.Continue, Remaining: l.Remaining}.AppendListMeta(nil)
-	size := len(meta)
-	for o := range objects {
-		p, err := protobufOf(o)
-		if err != nil {
-			return dst, noProtobuf(err)
-		}
-		all = append(all, p)
-		size += packed.ItemSize(v.itemSize(p))
-	}
-	is := v.listType(l)
-	dst = append(is.AppendEnvelope(dst, size), meta...)
-	for _, p := range all {
-		dst = packed.AppendItemHead(dst, v.itemSize(p))
-		if v.Shape == Whole {
-			dst = p.Append(dst, v.Drop)
-		} else {
-			dst = p.AppendMetadata(dst, v.Drop)
-		}
-	}
-	return packed.AppendEnvelopeEnd(dst), nil
-}
-
-func (v *View) itemSize(p packed.Object) int {
-	if v.Shape == Whole {
-		return p.Size(v.Drop)
-	}
-	return p.MetadataSize(v.Drop)
-}
-
-// listType is what a list is.
-func (v *View) listType(l List) packed.Type {
-	if v.Shape == Whole {
-		return packed.Type{APIVersion: l.APIVersion, Kind: l.Kind}
-	}
-	return packed.Type{APIVersion: v.Meta.APIVersion(), Kind: PartialList.String()}
-}
-
-func appendCBORList[O Object](dst []byte, v *View, l List, objects iter.Seq[O]) ([]byte, error) {
-	var all []*packed.CBORObject
-	for o := range objects {
-		c, err := cborOf(o)
-		if err != nil {
-			return dst, err
-		}
-		all = append(all, c)
-	}
-	meta, err := document.ParseJSON(append(l.appendMetadata([]byte(`{"":0`)), '}'))
-	if err != nil {
-		return dst, err
-	}
-	dst = packed.AppendCBORListHead(dst, v.listType(l), meta.Get("metadata"), len(all))
-	for _, c := range all {
-		dst = v.appendCBOR(dst, c, l.TypedItems)
-	}
-	return dst, nil
-}
-
 // appendPacked appends an event.
 func (e *Events) appendPacked(dst []byte, event string, o Object) ([]byte, error) {
 	v := &e.view
@@ -149,9 +102,9 @@ func (e *Events) appendPacked(dst []byte, event string, o Object) ([]byte, error
 		}
 		return v.appendCBOR(packed.AppendCBOREventHead(dst, event), c, true), nil
 	}
-	p, err := protobufOf(o)
+	p, err := v.protobufOf(o)
 	if err != nil {
-		return dst, noProtobuf(err)
+		return dst, err
 	}
 	if v.Shape == Partial {
 		is := v.partialType()

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,6 +38,65 @@ func TestPackedErrorEvents(t *testing.T) {
 		if status.Code != 410 || status.Reason != metav1.StatusReasonExpired || status.Message != "too old" {
 			t.Errorf("%v: received %+v", media, status)
 		}
+	}
+}
+
+// TestPartialProtobuf: every kind has metadata in protobuf, whether it has a Go type or not.
+func TestPartialProtobuf(t *testing.T) {
+	text := Text(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","uid":"u","managedFields":[{"manager":"m"}]},"spec":{"size":1}}`)
+	for _, drop := range []bool{false, true} {
+		check := func(what string, got metav1.PartialObjectMetadata) {
+			if got.Name != "a" || got.UID != "u" || len(got.ManagedFields) == 0 != drop {
+				t.Errorf("%s, drop %v: received %+v", what, drop, got)
+			}
+		}
+		var one metav1.PartialObjectMetadata
+		view := View{Format: Format{Media: Protobuf, Shape: Partial, Drop: drop}}
+		answer, err := AppendObject(nil, view, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unpack(t, answer, "PartialObjectMetadata", one.Unmarshal)
+		check("object", one)
+
+		var list metav1.PartialObjectMetadataList
+		all := View{Format: Format{Media: Protobuf, Shape: PartialList, Drop: drop}}
+		if answer, err = AppendList(nil, all, List{Kind: "WidgetList", APIVersion: "example.com/v1"}, slices.Values([]Text{text})); err != nil {
+			t.Fatal(err)
+		}
+		unpack(t, answer, "PartialObjectMetadataList", list.Unmarshal)
+		check("list", list.Items[0])
+
+		events, err := NewEvents(view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err = events.Append(nil, "ADDED", text); err != nil {
+			t.Fatal(err)
+		}
+		var event metav1.WatchEvent
+		if err := event.Unmarshal(answer[4:]); err != nil {
+			t.Fatal(err)
+		}
+		one = metav1.PartialObjectMetadata{}
+		unpack(t, event.Object.Raw, "PartialObjectMetadata", one.Unmarshal)
+		check("event", one)
+	}
+	_, err := AppendObject(nil, View{Format: Format{Media: Protobuf}}, text)
+	if !apierrors.IsNotAcceptable(err) {
+		t.Errorf("the whole object: %v, expected that it is not acceptable", err)
+	}
+}
+
+// unpack reads what an answer has in its envelope.
+func unpack(t *testing.T, answer []byte, kind string, read func([]byte) error) {
+	t.Helper()
+	var unknown kuberuntime.Unknown
+	if err := unknown.Unmarshal(answer[len("k8s\x00"):]); err != nil || unknown.Kind != kind || unknown.APIVersion != "meta.k8s.io/v1" {
+		t.Fatalf("received %q %q: %v", unknown.APIVersion, unknown.Kind, err)
+	}
+	if err := read(unknown.Raw); err != nil {
+		t.Fatal(err)
 	}
 }
 

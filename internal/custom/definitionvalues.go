@@ -110,7 +110,7 @@ func (definitionValues) Empty() document.Value { return emptyDefinition() }
 func (definitionValues) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
 // WithoutEmptied returns the document: reading it drops what is empty.
-func (definitionValues) WithoutEmptied(_, after document.Value) document.Value { return after }
+func (definitionValues) WithoutEmptied(_, after, _ document.Value) document.Value { return after }
 
 // WithoutPruned returns the document: reading it drops what is empty.
 func (definitionValues) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {

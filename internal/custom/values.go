@@ -26,7 +26,7 @@ func (v values) Empty() document.Value { return document.NewMap() }
 func (v values) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
 // WithoutEmptied returns the document: what a patch leaves empty is empty.
-func (v values) WithoutEmptied(_, after document.Value) document.Value { return after }
+func (v values) WithoutEmptied(_, after, _ document.Value) document.Value { return after }
 
 // WithoutPruned returns the document: what an applier leaves empty is empty.
 func (v values) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {

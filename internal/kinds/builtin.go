@@ -21,7 +21,7 @@ func Builtin() []*Kind {
 		panic(err) // a test reads them
 	}
 	for _, k := range kinds {
-		k.prepare, k.fold = preparers[k.String()], folders[k.String()]
+		k.prepare, k.fold, k.podSpec = preparers[k.String()], folders[k.String()], podSpecs[k.String()]
 	}
 	return kinds
 }

@@ -32,7 +32,8 @@
 //	uses.go        who writes objects of a kind that may be replaced
 //	fold.go        fields that can be written in several ways
 //	prepare.go     fields that the server sets
-//	  prepareworkload.go, preparesigning.go, and preparepod.go with qos.go
+//	  prepareworkload.go, preparesigning.go, preparedevices.go, and preparepod.go with qos.go
+//	  preparedisabled.go, fields of features that are off
 //	field.go       what field selectors can ask for
 //	traits.go      how writing and deleting differ
 //	deprecation.go what clients are advised against

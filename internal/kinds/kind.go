@@ -55,6 +55,8 @@ type Kind struct {
 
 	prepare preparer
 	fold    folder
+	// podSpec is where the kind has the spec of a pod; nil if it has none.
+	podSpec []string
 }
 
 // Definition is what a kind brings with it that is not in our tables.

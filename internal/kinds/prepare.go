@@ -25,7 +25,7 @@ type User struct {
 // are at the version that is stored, folded, and without managedFields; the object has a name, and
 // on create a uid. What is set here nobody owns: the engine comes first.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
-	obj = k.Wipe(endpoint, w.Version, obj, live)
+	obj = k.withoutDisabled(k.Wipe(endpoint, w.Version, obj, live), live)
 	if k.prepare != nil {
 		obj = k.prepare(endpoint, obj, live, w)
 	}
@@ -46,14 +46,17 @@ type preparer func(endpoint string, obj, live document.Value, w Write) document.
 // preparers are those of the built-in kinds that have one.
 var preparers = map[string]preparer{
 	"certificatesigningrequests.certificates.k8s.io": prepareSigningRequest,
-	"daemonsets.apps":        prepareDaemonSet,
-	"jobs.batch":             prepareJob,
-	"namespaces":             prepareNamespace,
-	"persistentvolumeclaims": prepareClaim,
-	"persistentvolumes":      prepareVolume,
-	"pods":                   preparePod,
-	"serviceaccounts":        prepareServiceAccount,
-	"services":               prepareService,
+	"daemonsets.apps":                prepareDaemonSet,
+	"jobs.batch":                     prepareJob,
+	"namespaces":                     prepareNamespace,
+	"nodes":                          prepareNode,
+	"persistentvolumeclaims":         prepareClaim,
+	"persistentvolumes":              prepareVolume,
+	"pods":                           preparePod,
+	"resourceclaims.resource.k8s.io": prepareDeviceClaim,
+	"resourceslices.resource.k8s.io": prepareSlice,
+	"serviceaccounts":                prepareServiceAccount,
+	"services":                       prepareService,
 }
 
 // text returns a string, absent if it is empty.

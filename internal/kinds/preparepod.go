@@ -1,6 +1,8 @@
 package kinds
 
 import (
+	"strings"
+
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -14,8 +16,8 @@ func preparePod(endpoint string, obj, live document.Value, w Write) document.Val
 	return obj
 }
 
-// createPod says how the pod will be served, and why it is not scheduled, and makes its labels
-// part of the selectors that ask for their values.
+// createPod says how the pod will be served, and why it is not scheduled, makes its labels part of the
+// selectors that ask for their values, and fields of old annotations.
 func createPod(obj document.Value, w Write) document.Value {
 	obj = put(obj, document.NewString(serviceClass(obj.Get("spec"))), "status", "qosClass")
 	if obj.Lookup("spec", "schedulingGates").Len() > 0 {
@@ -33,7 +35,7 @@ func createPod(obj document.Value, w Write) document.Value {
 			return weighted
 		}, "spec", "affinity", affinity, "preferredDuringSchedulingIgnoredDuringExecution")
 	}
-	return putItems(obj, term, "spec", "topologySpreadConstraints")
+	return confineContainers(putItems(obj, term, "spec", "topologySpreadConstraints"))
 }
 
 func gatedCondition(w Write) document.Value {
@@ -109,4 +111,50 @@ func observePod(obj, live document.Value) document.Value {
 func hasObserved(v document.Value) bool {
 	n, _ := v.Get("observedGeneration").Int64()
 	return n != 0
+}
+
+// appArmorAnnotation, with the name of a container after it, said what is a field by now.
+const appArmorAnnotation = "container.apparmor.security.beta.kubernetes.io/"
+
+// confineContainers gives the containers of a new pod the profiles of AppArmor that annotations name, unless they have
+// one, or the pod has the same. Containers of Windows have none.
+func confineContainers(obj document.Value) document.Value {
+	annotations, spec := obj.Lookup("metadata", "annotations"), obj.Get("spec")
+	if annotations.Len() == 0 || spec.Lookup("os", "name").Text() == "windows" {
+		return obj
+	}
+	ofPod, now := spec.Lookup("securityContext", "appArmorProfile"), spec
+	for _, list := range containerLists {
+		now = putItems(now, func(container document.Value) document.Value {
+			profile := annotatedProfile(annotations.Get(appArmorAnnotation + container.Get("name").Text()).Text())
+			if profile.IsAbsent() || document.Equal(profile, ofPod) || !isAbsentOrNull(container.Lookup("securityContext", "appArmorProfile")) {
+				return container
+			}
+			return put(container, profile, "securityContext", "appArmorProfile")
+		}, list)
+	}
+	if document.Same(now, spec) {
+		return obj
+	}
+	return obj.With("spec", now)
+}
+
+// longestProfile is how long the path of a file may be.
+const longestProfile = 4095
+
+// annotatedProfile returns the field that says the same as an annotation, absent if there is none that is right.
+func annotatedProfile(annotation string) document.Value {
+	profile := func(sort string) document.Value {
+		return document.NewMap(document.Field{Name: "type", Value: document.NewString(sort)})
+	}
+	file, isLocal := strings.CutPrefix(annotation, "localhost/")
+	switch {
+	case annotation == "unconfined":
+		return profile("Unconfined")
+	case annotation == "runtime/default":
+		return profile("RuntimeDefault")
+	case isLocal && file != "" && file == strings.TrimSpace(file) && len(file) <= longestProfile:
+		return profile("Localhost").With("localhostProfile", document.NewString(file))
+	}
+	return document.Value{}
 }

@@ -15,7 +15,7 @@
 // # What is left out
 //
 // Kubernetes also has apiserver_current_inqueue_requests and the metrics of its queues, of
-// webhooks, of audit and of etcd: there is no such thing here, and a constant 0 would say that
+// audit and of etcd: there is no such thing here, and a constant 0 would say that
 // there is.
 //
 // # Where to look
@@ -26,6 +26,7 @@
 //	endpoint.go  requests of one kind: codes, times, sizes, those that go on
 //	watch.go     events that watches sent
 //	inflight.go  how many requests are at work at once
+//	admission.go webhooks and policies that were asked
 //	objects.go   how many objects there are
 //	errorlog.go  handshakes that failed, found in what net/http logs
 package metrics

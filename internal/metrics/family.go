@@ -9,15 +9,21 @@ var (
 	kindLabels       = []string{"group", "version", "resource"}
 	deprecatedLabels = []string{"group", "version", "resource", "subresource", "removed_release"}
 	groupLabels      = []string{"group", "resource"}
+	hookLabels       = []string{"name", "type", "operation", "rejected"}
+	conditionLabels  = []string{"name", "kind", "type", "operation"}
+	policyLabels     = []string{"policy", "policy_binding", "error_type", "enforcement_action"}
 )
 
 // Buckets, in seconds and bytes.
 var (
 	sliBuckets = []float64{0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60}
 	// durationBuckets begin earlier than sliBuckets.
-	durationBuckets = append([]float64{0.005, 0.025}, sliBuckets...)
-	responseBuckets = prometheus.ExponentialBuckets(1000, 10, 7)
-	eventBuckets    = prometheus.ExponentialBuckets(1024, 2, 8)
+	durationBuckets  = append([]float64{0.005, 0.025}, sliBuckets...)
+	responseBuckets  = prometheus.ExponentialBuckets(1000, 10, 7)
+	eventBuckets     = prometheus.ExponentialBuckets(1024, 2, 8)
+	hookBuckets      = []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25}
+	conditionBuckets = []float64{0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25}
+	policyBuckets    = []float64{0.0000005, 0.001, 0.01, 0.1, 1.0}
 	// commitBuckets are from 64 µs, which is memory, to 1 s, which is a disk in trouble.
 	commitBuckets = prometheus.ExponentialBuckets(64e-6, 2, 15)
 )
@@ -36,6 +42,16 @@ type families struct {
 	initEvents  *prometheus.CounterVec
 	watchEvents *prometheus.CounterVec
 	watchSizes  *prometheus.HistogramVec
+
+	hookTimes        *prometheus.HistogramVec
+	hookRejections   *prometheus.CounterVec
+	hookFailOpen     *prometheus.CounterVec
+	hookRequests     *prometheus.CounterVec
+	conditionErrors  *prometheus.CounterVec
+	conditionNos     *prometheus.CounterVec
+	conditionTimes   *prometheus.HistogramVec
+	policyChecks     *prometheus.CounterVec
+	policyCheckTimes *prometheus.HistogramVec
 
 	entries     *prometheus.CounterVec
 	dropped     *prometheus.CounterVec
@@ -67,6 +83,25 @@ func newFamilies(registry *prometheus.Registry) families {
 		watchEvents: r.counters("apiserver_watch_events_total", "Events that were sent to watches.", kindLabels),
 		watchSizes: r.histograms("apiserver_watch_events_sizes",
 			"How many bytes the events had that were sent to watches.", kindLabels, eventBuckets),
+
+		hookTimes: r.histograms("apiserver_admission_webhook_admission_duration_seconds",
+			"How long webhooks took to answer, by their name, what they are for, and the operation.", hookLabels, hookBuckets),
+		hookRejections: r.counters("apiserver_admission_webhook_rejection_count",
+			"Requests that were refused because of a webhook, and whether it said so or could not be asked.", []string{"name", "type", "operation", "error_type", "rejection_code"}),
+		hookFailOpen: r.counters("apiserver_admission_webhook_fail_open_count",
+			"Calls that failed, of webhooks whose failures are ignored.", []string{"name", "type"}),
+		hookRequests: r.counters("apiserver_admission_webhook_request_total",
+			"Calls of webhooks, by the HTTP code of the answer. Codes above 600 count as 600.", []string{"name", "type", "operation", "code", "rejected"}),
+		conditionErrors: r.counters("apiserver_admission_match_condition_evaluation_errors_total",
+			"Conditions of webhooks and policies that could not be told.", conditionLabels),
+		conditionNos: r.counters("apiserver_admission_match_condition_exclusions_total",
+			"Requests about which a webhook or policy was not asked because of a condition.", conditionLabels),
+		conditionTimes: r.histograms("apiserver_admission_match_condition_evaluation_seconds",
+			"How long it took to tell the conditions of webhooks and policies.", conditionLabels, conditionBuckets),
+		policyChecks: r.counters("apiserver_validating_admission_policy_check_total",
+			"Validations of policies that failed, by what was done then.", policyLabels),
+		policyCheckTimes: r.histograms("apiserver_validating_admission_policy_check_duration_seconds",
+			"How long validations of policies took that failed.", policyLabels, policyBuckets),
 
 		entries: r.counters("cadastre_managed_fields_entries_total",
 			"Entries of managedFields that could not stay as they were, by what was done with them.", []string{"outcome"}),

@@ -15,6 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/tasks"
 )
 
 // Kind is what the kind of namespaces is called in keys.
@@ -48,16 +49,26 @@ type Remover struct {
 	Manager string
 	Log     *slog.Logger
 
-	mu sync.Mutex
-	// busy are the namespaces that are being removed; the value says whether they changed since.
-	busy    map[string]bool
-	running sync.WaitGroup
+	// names are those of the namespaces that are to be removed.
+	names *tasks.Queue[string]
 }
 
 // Run removes namespaces until the context ends or the cache is closed.
 func (r *Remover) Run(ctx context.Context) {
-	r.busy = map[string]bool{}
-	defer r.running.Wait()
+	r.names = tasks.NewQueue[string](firstWait, lastWait)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() {
+		defer cancel()
+		r.followAlways(ctx)
+	})
+	r.names.Run(ctx, atOnce, r.remove)
+}
+
+// followAlways follows until the context ends or the cache is closed.
+func (r *Remover) followAlways(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := r.follow(ctx)
 		if errors.Is(err, cache.ErrClosed) || ctx.Err() != nil {
@@ -83,66 +94,29 @@ func (r *Remover) follow(ctx context.Context) error {
 			return err
 		}
 		for _, e := range events {
-			if e.Object != nil && e.Type != cache.Deleted && isTerminating(e.Object) {
-				r.start(ctx, e.Object.Name())
+			if e.Object != nil && e.Type != cache.Deleted && e.Object.IsDeleting() {
+				r.names.Add(e.Object.Name())
 			}
 		}
 	}
 }
 
-func isTerminating(namespace *cache.Object) bool {
-	parsed, err := namespace.Parsed()
-	return err == nil && !parsed.Document.Lookup("metadata", "deletionTimestamp").IsAbsent()
-}
-
-// start begins to remove a namespace, unless that has begun already.
-func (r *Remover) start(ctx context.Context, name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, isBusy := r.busy[name]
-	r.busy[name] = isBusy
-	if !isBusy {
-		r.running.Go(func() { r.remove(ctx, name) })
+// remove removes a namespace, as far as that is up to the remover and can be done now. It reports whether it is.
+func (r *Remover) remove(ctx context.Context, name string) (isDone bool) {
+	isDone, err := r.step(ctx, name)
+	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, cache.ErrClosed) {
+		r.Log.Warn("cannot remove a namespace yet", "namespace", name, "error", err)
 	}
+	return isDone
 }
 
-// finished ends the removal of a namespace, unless it changed meanwhile.
-func (r *Remover) finished(name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.busy[name] {
-		r.busy[name] = false
-		return false
-	}
-	delete(r.busy, name)
-	return true
-}
-
-// remove removes a namespace, as far as that is up to the remover.
-func (r *Remover) remove(ctx context.Context, name string) {
-	for wait := firstWait; ; wait = min(2*wait, lastWait) {
-		isDone, err := r.step(ctx, name)
-		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, cache.ErrClosed) {
-			r.Log.Warn("cannot remove a namespace yet", "namespace", name, "error", err)
-		}
-		if isDone && r.finished(name) {
-			return
-		}
-		if !sleep(ctx, wait) {
-			return
-		}
-	}
-}
-
-// sleep reports whether there was the time for it.
-func sleep(ctx context.Context, wait time.Duration) bool {
+// sleep waits, unless the context ends.
+func sleep(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return false
 	case <-timer.C:
-		return true
 	}
 }
 
@@ -155,7 +129,7 @@ func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error
 	if err != nil {
 		return false, err
 	}
-	if !isTerminating(namespace) {
+	if !namespace.IsDeleting() {
 		return true, nil
 	}
 	doc, err := document.ParseJSONLimited(namespace.AppendJSON(nil), document.Limits{MaxBytes: -1})
@@ -201,5 +175,5 @@ func (r *Remover) request(name string, endpoint *objects.Endpoint, doc document.
 }
 
 func (r *Remover) deletion(namespace, name string, endpoint *objects.Endpoint) *objects.Deletion {
-	return &objects.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name}
+	return &objects.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Dependants: objects.Background}
 }

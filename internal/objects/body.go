@@ -40,6 +40,9 @@ func (b Body) parseBeside(live document.Value) (document.Value, error) {
 	if err != nil {
 		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 	}
+	if doc.IsNull() {
+		return document.NewMap(), nil // as Go reads it: an object with nothing in it
+	}
 	if doc.Kind() != document.Map {
 		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: expected an object, received a %s", doc.Kind()))
 	}

@@ -41,6 +41,7 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	for range nameTries {
 		r.Name = name
 		if name == "" && prefix != "" {
+			w.isNamed = true
 			r.Name = prefix[:min(len(prefix), longestPrefix)] + rand.String(randomLetters)
 		}
 		result, err := w.write(ctx)

@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/store"
 )
 
@@ -25,10 +26,25 @@ type Deletion struct {
 	DryRun          bool
 	// UID and ResourceVersion are those that the object must have; "" is any.
 	UID, ResourceVersion string
+	// Provided is asked whether the object, as it is when it goes, is still the one that is meant;
+	// nil means yes. If it is not, ErrNotProvided is returned.
+	Provided func(doc document.Value) bool
 	// Grace is how many seconds the object is given, if HasGrace; else its kind says.
 	Grace    int64
 	HasGrace bool
+	// Dependants says what becomes of those that have the object as an owner.
+	Dependants Propagation
+	// User is who deletes, Options are what the client sent, and Warn tells it something. Those who are asked
+	// about the deletion see them; nil is the server itself, and nobody.
+	User    *identity.User
+	Options metav1.DeleteOptions
+	Warn    func(text string)
+	// isOfMany says that the request does not name the object.
+	isOfMany bool
 }
+
+// ErrNotProvided is returned for objects that have become others than those that were to be deleted.
+var ErrNotProvided = errors.New("the object has changed since it was decided that it goes")
 
 // Deleted is the outcome of a deletion.
 type Deleted struct {
@@ -78,24 +94,37 @@ func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Objec
 	if err := d.checkPreconditions(live, parsed.Document); err != nil {
 		return Deleted{}, err
 	}
+	if d.Provided != nil && !d.Provided(parsed.Document) {
+		return Deleted{}, ErrNotProvided
+	}
 	if mark := d.Endpoint.extra.Mark; mark != nil {
 		if doc, ok := mark(parsed.Document); ok {
-			return o.commitMarked(ctx, d, live, apply.Object{Document: doc, Entries: parsed.Entries})
+			if err := o.admitDeletion(ctx, d, live); err != nil {
+				return Deleted{}, err
+			}
+			return o.writeMark(ctx, d, live, apply.Object{Document: doc, Entries: parsed.Entries})
 		}
 	}
-	kind, isMarked := d.Endpoint.Kind, !parsed.Document.Lookup("metadata", "deletionTimestamp").IsAbsent()
-	grace := kind.GracePeriod(parsed.Document, d.Grace, d.HasGrace)
-	if grace == 0 && !hasFinalizers(kind, parsed.Document) && (isMarked || !kind.Contains) {
-		return o.deleteNow(ctx, d, live, parsed)
+	marked, waits := d.mark(parsed.Document, o.Now())
+	if waits && document.Equal(marked, parsed.Document) {
+		return Deleted{Object: live, Waits: true}, nil
 	}
-	return o.markDeleted(ctx, d, live, parsed, grace)
+	if err := o.admitDeletion(ctx, d, live); err != nil {
+		return Deleted{}, err
+	}
+	if waits {
+		parsed.Document = marked
+		return o.writeMark(ctx, d, live, parsed)
+	}
+	return o.deleteNow(ctx, d, live, parsed, marked)
 }
 
-// deleteNow deletes an object that has nothing to wait for.
-func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object) (Deleted, error) {
+// deleteNow deletes an object that has nothing to wait for. Those that could have been given time are
+// shown as they were marked.
+func (o *Objects) deleteNow(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object, marked document.Value) (Deleted, error) {
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
-		parsed.Document = o.marked(d.Endpoint.Kind, parsed.Document, 0)
+		parsed.Document = marked
 		var err error
 		if deleted.Object, err = o.draft(live, parsed); err != nil {
 			return Deleted{}, err
@@ -119,46 +148,13 @@ func (o *Objects) draft(live *cache.Object, changed apply.Object) (*cache.Object
 	return o.Cache.Draft(key, jsonOf(changed), live.Revision())
 }
 
-// marked returns an object that is to be deleted in so many seconds.
-func (o *Objects) marked(kind *kinds.Kind, doc document.Value, grace int64) document.Value {
-	if kind.Contains {
-		return o.terminating(doc)
-	}
-	metadata := doc.Get("metadata")
-	if generation, _ := metadata.Get("generation").Int64(); generation > 0 && metadata.Get("deletionTimestamp").IsAbsent() {
-		metadata = metadata.With("generation", document.NewInt(generation+1))
-	}
-	when := o.Now().UTC().Add(time.Duration(grace) * time.Second)
-	return doc.With("metadata", metadata.
-		With("deletionTimestamp", document.NewString(when.Format(time.RFC3339))).
-		With("deletionGracePeriodSeconds", document.NewInt(grace)))
-}
-
-// terminating returns something that is to be deleted when it is empty.
-func (o *Objects) terminating(doc document.Value) document.Value {
-	metadata := doc.Get("metadata").With("deletionTimestamp", document.NewString(o.Now().UTC().Format(time.RFC3339)))
-	return doc.With("metadata", metadata).With("status", doc.Get("status").With("phase", document.NewString("Terminating")))
-}
-
-// markDeleted notes that an object is to be deleted when it has nothing left to wait for.
-func (o *Objects) markDeleted(ctx context.Context, d *Deletion, live *cache.Object, parsed apply.Object, grace int64) (Deleted, error) {
-	metadata := parsed.Document.Get("metadata")
-	before, hasGrace := metadata.Get("deletionGracePeriodSeconds").Int64()
-	if marked := !metadata.Get("deletionTimestamp").IsAbsent(); marked && (d.Endpoint.Kind.Contains || hasGrace && before <= grace) {
-		return Deleted{Object: live, Waits: true}, nil // it can only be made shorter
-	}
-	parsed.Document = o.marked(d.Endpoint.Kind, parsed.Document, grace)
-	return o.commitMarked(ctx, d, live, parsed)
-}
-
-// commitMarked stores an object that is marked as deleted.
-func (o *Objects) commitMarked(ctx context.Context, d *Deletion, live *cache.Object, marked apply.Object) (Deleted, error) {
+// writeMark notes that an object is to be deleted when it has nothing left to wait for.
+func (o *Objects) writeMark(ctx context.Context, d *Deletion, live *cache.Object, marked apply.Object) (Deleted, error) {
 	if d.DryRun {
 		draft, err := o.draft(live, marked)
 		return Deleted{Object: draft, Waits: true}, err
 	}
-	value := jsonOf(marked)
-	written, revision, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
+	written, revision, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: jsonOf(marked)})
 	if err != nil {
 		return Deleted{}, err
 	}
@@ -166,11 +162,16 @@ func (o *Objects) commitMarked(ctx context.Context, d *Deletion, live *cache.Obj
 }
 
 // checkPreconditions refuses to delete another object than the client means. The errors are those of
-// Kubernetes, which name the kind where others name the resource.
+// Kubernetes, which name the kind where others name the resource, and have their own words for what
+// contains others.
 func (d *Deletion) checkPreconditions(live *cache.Object, doc document.Value) error {
+	kind := d.Endpoint.Kind
 	differs := func(field, meant, there, happened string) error {
-		kind := schema.GroupResource{Group: d.Endpoint.Kind.Group, Resource: d.Endpoint.Kind.Name}
-		return apierrors.NewConflict(kind, d.Name, fmt.Errorf(
+		if kind.Contains {
+			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
+				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, meant, there))
+		}
+		return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Name}, d.Name, fmt.Errorf(
 			"the %[1]s in the precondition (%[2]s) does not match the %[1]s in record (%[3]s). The object might have been %[4]s", field, meant, there, happened))
 	}
 	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != "" && d.UID != uid {
@@ -193,6 +194,7 @@ func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) 
 		return list, 0, err
 	}
 	var newest atomic.Int64
+	d.isOfMany, d.Warn = true, oneByOne(d.Warn)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
 	for _, object := range list.Objects {
@@ -213,4 +215,17 @@ func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) 
 	}
 	err = group.Wait()
 	return list, store.Revision(newest.Load()), err
+}
+
+// oneByOne lets many warn at once.
+func oneByOne(warn func(string)) func(string) {
+	if warn == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		warn(text)
+	}
 }

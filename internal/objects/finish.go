@@ -52,8 +52,9 @@ func (w *writing) finish(ctx context.Context) error {
 	if endpoint == scale {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
+	w.unprepared = doc
 	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)})
-	w.after.Document = e.stored.DefaultAgain(doc, defaulted)
+	w.prepared, w.after.Document = doc, e.stored.DefaultAgain(doc, defaulted)
 	return nil
 }
 
@@ -128,23 +129,11 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 	return m.With(name, v)
 }
 
-// isOver reports whether an object that was to be deleted has nothing left to wait for.
-func isOver(kind *kinds.Kind, doc document.Value) bool {
-	metadata := doc.Get("metadata")
-	grace, _ := metadata.Get("deletionGracePeriodSeconds").Int64()
-	return !metadata.Get("deletionTimestamp").IsAbsent() && grace == 0 && !hasFinalizers(kind, doc)
-}
-
-// hasFinalizers reports whether there is somebody to wait for before an object goes.
-func hasFinalizers(kind *kinds.Kind, doc document.Value) bool {
-	return doc.Lookup("metadata", "finalizers").Len() > 0 || kind.Contains && doc.Lookup("spec", "finalizers").Len() > 0
-}
-
 // validate returns what is wrong with the object by the rules of its kind.
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
 	if e.Subresource == status {
-		return e.stored.ValidateStatus(w.after.Document, w.stored), nil
+		return e.stored.ValidateStatus(w.prepared, w.stored), nil
 	}
 	if !e.Kind.CheckedAsSent {
 		return e.stored.Validate(w.after.Document, w.stored), nil
@@ -174,10 +163,15 @@ func (w *writing) check(ctx context.Context) error {
 	if w.live == nil && e.Kind.IsClosed {
 		return apierrors.NewForbidden(e.resource(), w.Name, errors.New("create not allowed while custom resource definition is terminating"))
 	}
-	errs, err := w.validate()
+	errs, err := w.deviceAccess(ctx)
 	if err != nil {
 		return err
 	}
+	wrong, err := w.validate()
+	if err != nil {
+		return err
+	}
+	errs = append(errs, wrong...)
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
 		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
@@ -186,14 +180,20 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
-	w.warnOfFields(w.after.Document)
+	if w.live == nil {
+		w.warnOfFields(w.unprepared)
+	} else {
+		w.warnOfFields(w.after.Document)
+	}
 	if w.all.Admit != nil {
 		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
 			return err
 		}
 	}
-	if e.extra.MayWrite == nil || e.Subresource != "" {
-		return nil
+	if e.extra.MayWrite != nil && e.Subresource == "" {
+		if err := e.extra.MayWrite(ctx, w.after.Document, w.stored); err != nil {
+			return err
+		}
 	}
-	return e.extra.MayWrite(ctx, w.after.Document, w.stored)
+	return w.admit(ctx)
 }

@@ -20,6 +20,8 @@ type Options struct {
 	Unset bool
 	// Admit has the last word on a write; nil means yes. Old is absent for what is created.
 	Admit func(ctx context.Context, user *identity.User, kind *kinds.Kind, obj, old document.Value) error
+	// Admission are those who are asked about writes: webhooks and policies. nil means that there is nobody.
+	Admission Admission
 	// Extras are what some kinds get beside what all get, by what they are called in keys. They
 	// are set before the first endpoint is asked for.
 	Extras map[string]Extra

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/rules"
 	"github.com/cadastre/cadastre/strategic"
 )
 
@@ -60,13 +61,23 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if after.document, err = w.fit(e.body, after.document, unknownInPatch(body)...); err != nil {
 		return w.unfitPatch(err)
 	}
-	if !sendsEmpty(body) {
-		after.document = e.body.WithoutEmptied(object, after.document)
-	}
+	after.document = e.withoutEmptied(object, after.document, body)
 	if err := w.checkName(after.document); err != nil {
 		return err
 	}
 	return w.replace(after)
+}
+
+// withoutEmptied leaves out what a patch left nothing in. Operations do not tell what becomes of what they send, so that
+// all that is empty stays if one of them sends something empty.
+func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {
+	if body.Kind() != document.List {
+		return e.body.WithoutEmptied(before, after, body)
+	}
+	if rules.SendsEmpty(body) {
+		return after
+	}
+	return e.body.WithoutEmptied(before, after, document.Value{})
 }
 
 // The ways to change an object.
@@ -121,24 +132,6 @@ func unknownInPatch(patch document.Value) (problems []string) {
 		problems = append(problems, fmt.Sprintf("json patch unknown field %q", path))
 	}
 	return problems
-}
-
-// sendsEmpty reports whether an empty map or list is in a patch: its author means that one. What a directive has
-// is not meant for the object.
-func sendsEmpty(patch document.Value) bool {
-	kind := patch.Kind()
-	if kind != document.Map && kind != document.List {
-		return false
-	}
-	for i := range patch.Len() {
-		if kind == document.Map && strings.HasPrefix(patch.Name(i), "$") {
-			continue
-		}
-		if sendsEmpty(patch.At(i)) {
-			return true
-		}
-	}
-	return patch.Len() == 0
 }
 
 // patchError says to a client why its patch was refused. Of a Secret it says where, and not which

@@ -17,6 +17,8 @@ type Request struct {
 	// User is who writes, Manager as whom the user wants to be known in managedFields.
 	User    *identity.User
 	Manager string
+	// Sent is what the client said as parameters.
+	Sent Parameters
 	// DryRun has everything done but the writing.
 	DryRun bool
 	// Validation says what becomes of fields that the kind does not have.
@@ -27,9 +29,19 @@ type Request struct {
 	Only Existence
 	// MayCreate is asked before something is created by a verb other than create; nil means yes.
 	MayCreate func(context.Context) error
+	// MayAlso is asked whether the user may do something that the request does beside what it says, and returns the
+	// verb that this takes; nil means yes.
+	MayAlso func(Deed) (verb string, err error)
 	// Warn is told what the client should know although the request succeeds.
 	Warn func(text string)
 }
+
+// Parameters are what clients say beside what is written. Those who are asked about a write see them.
+type Parameters struct{ FieldManager, FieldValidation string }
+
+// Deed is something to be allowed beside the request: the same verb, which may have something before it, at another
+// subresource of the kind. Without a namespace it is about all of them, without a name about all objects.
+type Deed struct{ VerbPrefix, Subresource, Namespace, Name string }
 
 // Body is what a client sent.
 type Body struct {

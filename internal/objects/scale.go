@@ -36,6 +36,7 @@ func (w *writing) throughScale(do func(apply.Object) (apply.Result, error)) erro
 		return w.engineError(err)
 	}
 	after := result.Object
+	w.scaleBefore, w.scaleEntries = before, after.Entries
 	if document.Equal(before.Document, after.Document) && sameOwners(before.Entries, after.Entries) {
 		w.after = w.before
 		return nil

@@ -67,6 +67,7 @@ func (w *writing) replace(body sent) error {
 	if err != nil {
 		return err
 	}
+	w.sentRevision = body.resourceVersion
 	before := w.before
 	if w.Endpoint.Subresource == "" {
 		before.Entries = body.entries(w.before)

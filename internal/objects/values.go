@@ -21,7 +21,7 @@ type Values interface {
 	DefaultAgain(doc, done document.Value) document.Value
 	Empty() document.Value
 	KeepUnset(doc, before document.Value, topology *schema.Type) document.Value
-	WithoutEmptied(before, after document.Value) document.Value
+	WithoutEmptied(before, after, patch document.Value) document.Value
 	WithoutPruned(before, after, config document.Value, topology *schema.Type) document.Value
 	OneOfs(topology *schema.Type) *rules.OneOfs
 	Validate(obj, old document.Value) field.ErrorList

@@ -26,9 +26,25 @@ type writing struct {
 	// after is the object as it shall be: at the version of the request until it is finished, then
 	// at the one that is stored.
 	after apply.Object
+	// prepared is after without the defaults that follow from what the endpoint put back. A status is checked as
+	// such: what its writer left out is missing, though the spec that the object has would give it a default.
+	prepared document.Value
+	// unprepared is the object as its writer wants it, with defaults. Of a new one the writer is told what is in
+	// there: fields take the place of some annotations afterwards.
+	unprepared document.Value
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
+	// scaleBefore is the scale that was there, and scaleEntries are those of the one that was written, with times that
+	// the object does not get.
+	scaleBefore  apply.Object
+	scaleEntries []apply.Entry
+	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
+	sentRevision string
+	// isNamed says that the client did not name the object: its name was made of generateName.
+	isNamed bool
+	// validates says that there is somebody who may want to refuse the object as it shall be.
+	validates bool
 	// converted says that the object was sent whole at another version than the stored one. Then it is
 	// stored as it is converted, which may say more than what was stored, though nothing differs here.
 	converted bool
@@ -65,27 +81,31 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		if err := w.change(w); err != nil {
 			return Result{}, err
 		}
-		if !w.converted && w.isNoOp(w.before.Document) {
+		// 3 what others make of that
+		if err := w.mutate(ctx); err != nil {
+			return Result{}, err
+		}
+		if !w.converted && !w.validates && w.isNoOp(w.before.Document) {
 			w.warnOfFields(w.stored)
 			return Result{Object: w.live}, nil
 		}
-		// 3 what the system makes of that: wiped fields, metadata, defaults
+		// 4 what the system makes of that: wiped fields, metadata, defaults
 		if err := w.finish(ctx); err != nil {
 			return Result{}, err
 		}
 		if w.isNoOp(w.stored) {
 			w.warnOfFields(w.stored)
-			return Result{Object: w.live}, nil
+			return Result{Object: w.live}, w.admit(ctx)
 		}
-		// 4 what no other may have
+		// 5 what no other may have
 		if err := w.reserve(ctx); err != nil {
 			return Result{}, err
 		}
-		// 5 is it right, and allowed?
+		// 6 is it right, and allowed?
 		if err := w.check(ctx); err != nil {
 			return Result{}, err
 		}
-		// 6 on disk, or back to 1
+		// 7 on disk, or back to 1
 		result, err := w.commit(ctx)
 		if w.lostRace(ctx, err) {
 			continue

@@ -2,10 +2,12 @@ package packed
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -47,6 +49,18 @@ func Protobuf(v document.Value) (Object, error) {
 	}
 	if m == nil {
 		return Object{}, &NoTypeError{t}
+	}
+	return NewObject(m, v), nil
+}
+
+// partialMessage is that of objects of which only the metadata is left.
+var partialMessage = sync.OnceValues(func() (*Message, error) { return MessageOf(reflect.TypeFor[metav1.PartialObjectMetadata]()) })
+
+// ProtobufMetadata returns the metadata of an object in protobuf, which every kind has.
+func ProtobufMetadata(v document.Value) (Object, error) {
+	m, err := partialMessage()
+	if err != nil {
+		return Object{}, err
 	}
 	return NewObject(m, v), nil
 }

@@ -22,6 +22,7 @@ func (book *rulebook) makers() map[string]maker {
 		maps.Copy(all, more)
 	}
 	all["union"] = book.makeUnion
+	all["items"] = book.makeItems
 	all["stateful-template"] = book.makeStatefulTemplate
 	all["event-namespace"] = makeEventNamespace
 	all["was"] = book.makeWas
@@ -33,7 +34,7 @@ func (book *rulebook) makers() map[string]maker {
 			return true
 		})
 	}
-	for _, irregular := range []map[string]func(c *checker, now, old document.Value){irregularChecks(), statusChecks(), irregularWarnings()} {
+	for _, irregular := range []map[string]func(c *checker, now, old document.Value){irregularChecks(), expressionChecks(), statusChecks(), deviceChecks(), irregularWarnings()} {
 		for name, f := range irregular {
 			all[name] = simple(func(c *checker, now, old document.Value) bool {
 				f(c, now, old)

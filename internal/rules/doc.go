@@ -97,6 +97,7 @@
 //	unique                   no item before this one has the same
 //	alone TEXT "DETAIL"      a list with this text has no other
 //	union MORE NONE F:TYPE…  exactly one of these fields is there
+//	items MOST TYPE [KEY]    a list of so many items of a type at most, no two with the same key
 //	forbidden, invalid       it must not be there: "DETAIL" says why; refused and wrong say the
 //	                         same whether it is there or not, which is for conditions
 //	immutable ["DETAIL"]     it must be what it was; frozen says so with another error
@@ -161,7 +162,9 @@
 //	  pods.go, podsystem.go, podupdate.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
 //	  storage.go has the group of that name, classes.go what is neither stored nor run
-//	  webhooks.go and policies.go have admission, flows.go flow control, signing.go certificates
+//	  webhooks.go and policies.go have admission, expressions.go what is compiled there, flows.go flow control, signing.go certificates
+//	  devices.go has claims of devices and their status, slices.go the devices that there are, capacities.go what they have,
+//	  and semver.go how their versions are written
 //	statuses.go   the checks that are code and that only statuses need
 //	  podstatus.go, jobstatus.go, and signed.go, which has certificates
 //	warnings.go   Warnings, and the checks that they name

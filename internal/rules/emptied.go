@@ -2,16 +2,20 @@ package rules
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/schema"
 )
 
-// WithoutEmptied leaves out the lists and maps of an object that a change made empty: those that
+// WithoutEmptied leaves out the lists and maps of an object that a patch made empty: those that
 // had something in them, or were not there. Go does not write them, or as null where a field is always
-// written. What was empty before was sent so by somebody, and stays.
-func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
+// written. What was empty before was sent so by somebody, and stays; so does what the patch sends empty.
+func (t *Type) WithoutEmptied(before, after, patch document.Value) document.Value {
 	if t.Elem != nil && after.Kind() == document.List {
+		if SendsEmpty(patch) {
+			return after // the author means one of these, and a list does not tell which
+		}
 		return t.itemsWithoutEmptied(before, after)
 	}
 	if after.Kind() != document.Map || document.Equal(before, after) {
@@ -28,11 +32,12 @@ func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 			}
 			part, always = f.Type, f.Always
 		}
-		if part == nil {
+		sent := patch.Get(name)
+		if part == nil || sent.Len() == 0 && (sent.Kind() == document.Map || sent.Kind() == document.List) {
 			continue
 		}
-		rest := part.WithoutEmptied(was, is)
-		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0)
+		rest := part.WithoutEmptied(was, is, sent)
+		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0 && !t.isCheckedEmpty(name))
 		switch {
 		case emptied && !always:
 			result = result.Without(name)
@@ -43,6 +48,30 @@ func (t *Type) WithoutEmptied(before, after document.Value) document.Value {
 		}
 	}
 	return result
+}
+
+// SendsEmpty reports whether an empty map or list is in a patch: its author means that one. What a directive has
+// is not meant for the object.
+func SendsEmpty(patch document.Value) bool {
+	kind := patch.Kind()
+	if kind != document.Map && kind != document.List {
+		return false
+	}
+	for i := range patch.Len() {
+		if kind == document.Map && strings.HasPrefix(patch.Name(i), "$") {
+			continue
+		}
+		if SendsEmpty(patch.At(i)) {
+			return true
+		}
+	}
+	return patch.Len() == 0
+}
+
+// isCheckedEmpty is for the requests of claims. An object that has lost them is refused in any case; of what else is
+// wrong with it, kube-apiserver says more if they are not there than if they are empty.
+func (t *Type) isCheckedEmpty(name string) bool {
+	return name == "requests" && t.Name == "io.k8s.api.core.v1.VolumeResourceRequirements"
 }
 
 // itemsWithoutEmptied does the same in the items of a list, each beside the one in its place.
@@ -56,7 +85,7 @@ func (t *Type) itemsWithoutEmptied(before, after document.Value) document.Value 
 		if before.Kind() == document.List && i < before.Len() {
 			was = before.At(i)
 		}
-		items[i] = t.Elem.WithoutEmptied(was, after.At(i))
+		items[i] = t.Elem.WithoutEmptied(was, after.At(i), document.Value{})
 		changed = changed || items[i] != after.At(i)
 	}
 	if !changed {

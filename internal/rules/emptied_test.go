@@ -10,14 +10,16 @@ import (
 // TestWithoutEmptied: what a patch emptied goes, as far as Go would not write it; what somebody sent
 // empty stays.
 func TestWithoutEmptied(t *testing.T) {
-	for _, test := range []struct{ name, before, after, want string }{
-		{"the last label", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{"metadata":{}}`},
-		{"no label before", `{"metadata":{}}`, `{"metadata":{"labels":{}}}`, `{"metadata":{}}`},
-		{"empty before", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}},"data":{"a":"1"}}`, `{"data":{"a":"1"},"metadata":{"labels":{}}}`},
-		{"the last finalizer", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{"metadata":{}}`},
-		{"in an item", `{"spec":{"containers":[{"name":"a","args":["x"]}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{"spec":{"containers":[{"name":"a"}]}}`},
-		{"always written", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[]}}`, `{"spec":{"containers":null}}`},
-		{"a struct", `{"spec":{"volumes":[{"name":"a","emptyDir":{"medium":"Memory"}}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`},
+	for _, test := range []struct{ name, before, after, patch, want string }{
+		{"the last label", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
+		{"no label before", `{"metadata":{}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
+		{"empty before", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}},"data":{"a":"1"}}`, `{}`, `{"data":{"a":"1"},"metadata":{"labels":{}}}`},
+		{"the last finalizer", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{}`, `{"metadata":{}}`},
+		{"in an item", `{"spec":{"containers":[{"name":"a","args":["x"]}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{}`, `{"spec":{"containers":[{"name":"a"}]}}`},
+		{"always written", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[]}}`, `{}`, `{"spec":{"containers":null}}`},
+		{"a struct", `{"spec":{"volumes":[{"name":"a","emptyDir":{"medium":"Memory"}}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`, `{}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`},
+		{"sent empty", `{"metadata":{}}`, `{"metadata":{"annotations":{},"labels":{}}}`, `{"metadata":{"annotations":{"a":null},"labels":{}}}`, `{"metadata":{"labels":{}}}`},
+		{"sent empty in an item", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			pod, _ := Builtin("io.k8s.api.core.v1.Pod")
@@ -29,10 +31,32 @@ func TestWithoutEmptied(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := pod.WithoutEmptied(before, after).JSON(); got != test.want {
+			patch, err := document.ParseJSON(test.patch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := pod.WithoutEmptied(before, after, patch).JSON(); got != test.want {
 				t.Errorf("received %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestWithoutEmptiedOfClaims: the requests of a claim are checked as they are left.
+func TestWithoutEmptiedOfClaims(t *testing.T) {
+	claim, _ := Builtin("io.k8s.api.core.v1.PersistentVolumeClaim")
+	for _, test := range []struct{ before, want string }{
+		{`{"spec":{"resources":{"requests":{"storage":"1Gi"}}}}`, `{"spec":{"resources":{"requests":{}}}}`},
+		{`{"spec":{"resources":{}}}`, `{"spec":{"resources":{}}}`},
+	} {
+		before, errBefore := document.ParseJSON(test.before)
+		after, errAfter := document.ParseJSON(`{"spec":{"resources":{"limits":{},"requests":{}}}}`)
+		if errBefore != nil || errAfter != nil {
+			t.Fatal(errBefore, errAfter)
+		}
+		if got := claim.WithoutEmptied(before, after, document.Value{}).JSON(); got != test.want {
+			t.Errorf("of %s: received %s, want %s", test.before, got, test.want)
+		}
 	}
 }
 

@@ -48,6 +48,7 @@ var formats = map[string]format{
 	"no-backsteps":             {nil, backstepProblems},
 	"timezone":                 {nil, timeZoneProblems},
 	"cron-schedule":            {nil, scheduleProblems},
+	"semantic-version":         {isSemanticVersion, notSemanticVersion},
 }
 
 // isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue accept what nearly all names look like;

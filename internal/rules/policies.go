@@ -75,5 +75,7 @@ func auditAnnotation(c *checker, annotation, _ document.Value) {
 		c.required("valueExpression is not specified", "valueExpression")
 	case n > mostAuditExpression:
 		c.required(fmt.Sprintf("must not exceed %d bytes in length", mostAuditExpression), "valueExpression")
+	default:
+		annotationExpression(c, annotation.Get("valueExpression").Text())
 	}
 }

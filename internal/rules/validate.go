@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -29,7 +30,8 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 		return nil
 	}
 	c := checkers.Get().(*checker)
-	c.kind, c.namespaced, c.updating = t, ruleset().kinds[t].namespaced, !isNothing(old)
+	book := ruleset()
+	c.kind, c.blocks, c.namespaced, c.updating = t, book.blocks, book.kinds[t].namespaced, !isNothing(old)
 	errs := c.object(b, obj, old)
 	c.reset()
 	checkers.Put(c)
@@ -42,6 +44,7 @@ var checkers = sync.Pool{New: func() any { return new(checker) }}
 // some places of kube-apiserver are not those of the fields.
 type checker struct {
 	kind                 *Type
+	blocks               map[string]*block // for checks that are code, and look at parts by their rules
 	namespaced, updating bool
 	errs                 field.ErrorList
 	warnings             []string
@@ -57,6 +60,8 @@ type checker struct {
 	// faulty are the parts that were found wrong: nothing may refer to them.
 	faulty map[document.Value]bool
 	places map[placesOf]map[string]int
+	// composed compiles the expressions of a policy that has variables; nil until one is compiled.
+	composed *cel.CompositedCompiler
 }
 
 // scope is a block that is being run, and on what.

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/objects"
 )
 
@@ -32,13 +34,14 @@ func (q *request) delete() error {
 	defer cancel()
 	deleted, err := q.h.Objects.Delete(ctx, &deletion)
 	if err == nil {
-		err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), deleted.Revision)
+		err = q.sync(ctx, deleted.Revision)
 	}
 	if err != nil {
 		return objects.StoreError(err)
 	}
 	code := http.StatusOK
-	if deleted.Waits && o.PropagationPolicy != nil && *o.PropagationPolicy == metav1.DeletePropagationForeground {
+	//lint:ignore SA1019 as in Kubernetes only who uses it is told that the object waits
+	if deleted.Waits && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted
 	}
 	if deleted.Waits || q.kind.ShowsDeleted {
@@ -78,7 +81,7 @@ func (q *request) deleteCollection() error {
 	p, err := q.listPage(o, func(query cache.Query) (cache.List, error) {
 		list, last, err := q.h.Objects.DeleteAll(ctx, deletion, query)
 		if err == nil {
-			err = q.h.Authorizer.Sync(ctx, q.kind.StoreName(), last)
+			err = q.sync(ctx, last)
 		}
 		return list, err
 	})
@@ -112,10 +115,14 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 		q.warn(podsStay)
 	}
 	d := objects.Deletion{
-		Endpoint:  endpoint,
-		Namespace: q.target.place(q.kind),
-		Name:      q.target.name,
-		DryRun:    len(o.DryRun) > 0,
+		Endpoint:   endpoint,
+		Namespace:  q.target.place(q.kind),
+		Name:       q.target.name,
+		DryRun:     len(o.DryRun) > 0,
+		Dependants: propagation(q.kind, &o),
+		User:       q.user,
+		Options:    o,
+		Warn:       q.warn,
 	}
 	if o.GracePeriodSeconds != nil {
 		d.Grace, d.HasGrace = *o.GracePeriodSeconds, true
@@ -129,6 +136,24 @@ func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error)
 		}
 	}
 	return d, o, nil
+}
+
+// propagation is what is to become of dependants. The older of the two ways to say it knows no foreground,
+// save for namespaces.
+func propagation(kind *kinds.Kind, o *metav1.DeleteOptions) objects.Propagation {
+	//lint:ignore SA1019 clients still use it
+	orphan := o.OrphanDependents
+	switch {
+	case orphan == nil && o.PropagationPolicy == nil:
+		return objects.ByDefault
+	case orphan == nil:
+		return objects.Propagation(*o.PropagationPolicy)
+	case *orphan:
+		return objects.Orphan
+	case kind.Contains:
+		return objects.Foreground
+	}
+	return objects.Background
 }
 
 // checkConditions refuses conditions that a deletion does not know: who sends them must not lose what they were to
@@ -158,12 +183,16 @@ func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	}
 	query := q.query()
 	o.DryRun = query["dryRun"]
-	if query.Get("gracePeriodSeconds") != "" {
-		seconds, err := readNumber(query, "gracePeriodSeconds")
+	if text := query.Get("gracePeriodSeconds"); text != "" {
+		seconds, err := strconv.ParseInt(text, 10, 64) // less than nothing is the least that is some
 		if err != nil {
-			return o, err
+			return o, apierrors.NewBadRequest(fmt.Sprintf("gracePeriodSeconds: expected a number, received %q", text))
 		}
 		o.GracePeriodSeconds = &seconds
+	}
+	if orphan, ok := query["orphanDependents"]; ok {
+		//lint:ignore SA1019 clients still use it
+		o.OrphanDependents = new(len(orphan) == 0 || isTrue(orphan[0]))
 	}
 	if text := query.Get("propagationPolicy"); text != "" {
 		o.PropagationPolicy = new(metav1.DeletionPropagation(text))

@@ -32,7 +32,9 @@
 //	answer.go      the way back to the client: what is sent, and what went wrong; warnings.go, what it is
 //	               warned of
 //	start.go       a whole server: what it starts, in order
+//	controllers.go what it does by itself, if it is its turn
 //	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
+//	admitters.go   those who have a say in writes: webhooks and policies
 //	roles.go       what the server does when roles are written
 //	listen.go      TLS and HTTP; log.go
 //	gather.go      connections that send what is written together

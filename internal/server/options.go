@@ -22,6 +22,7 @@ type writeOptions struct {
 	manager    string
 	validation objects.Validation
 	force      bool
+	sent       objects.Parameters
 }
 
 // readWriteOptions reads the parameters of a create, update or patch. name is what Kubernetes
@@ -43,7 +44,7 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	if len(errs) > 0 {
 		return writeOptions{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: name}, "", errs)
 	}
-	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force}
+	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force, sent: objects.Parameters{FieldManager: o.FieldManager, FieldValidation: o.FieldValidation}}
 	if w.manager == "" {
 		w.manager = managerOf(q.r.UserAgent())
 	}

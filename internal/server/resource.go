@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -51,6 +53,9 @@ func (q *request) findKind() error {
 	case !t.namespaced && kind.Namespaced && t.name != "":
 		return noSuchResource(fmt.Sprintf("objects of %s are in namespaces: the path must have one", kind))
 	}
+	if err := t.checkNames(kind); err != nil {
+		return err
+	}
 	q.kind = kind
 	if d, ok := kind.Deprecated[t.version]; ok {
 		q.warn(d.Warning)
@@ -68,6 +73,18 @@ func (q *request) findKind() error {
 		return nil
 	}
 	return noSuchResource(fmt.Sprintf("%s has no subresource %q here", kind, t.subresource))
+}
+
+// checkNames refuses paths that name no object: one without a namespace, from which only lists can be read, and
+// names that would be folders in a store.
+func (t *target) checkNames(kind *kinds.Kind) error {
+	if t.namespaced && t.namespace == "" && kind.Namespaced && (t.name != "" || t.verb == "deletecollection") {
+		return apierrors.NewBadRequest("Namespace parameter required.")
+	}
+	if problems := content.IsPathSegmentName(t.name); len(problems) > 0 {
+		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", t.name, strings.Join(problems, ";")))
+	}
+	return nil
 }
 
 // noSuchResource is what clients know as: the server does not have that.

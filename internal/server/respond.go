@@ -86,7 +86,7 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 	if err != nil {
 		return err
 	}
-	if v.Media != codec.JSON || v.Shape != codec.Whole || v.Pretty {
+	if !v.InPieces() {
 		return withBuffer(func(b []byte) ([]byte, error) {
 			b, err := codec.AppendList(b, v, l, at)
 			if err != nil {
@@ -98,33 +98,30 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 	return withBuffer(func(b []byte) ([]byte, error) { return q.sendList(b, v, l, at) })
 }
 
-// sendList sends a list of whole objects.
+// sendList sends a list, piece by piece if it is long.
 func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*cache.Object]) ([]byte, error) {
-	b = codec.AppendListHead(b, l)
-	first := true
 	var w io.WriteCloser // nil as long as nothing was sent
-	for o := range all {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = codec.AppendItem(b, &v, l, o)
+	gone := false
+	b, err := codec.AppendInPieces(b, v, l, all, func(b []byte) ([]byte, bool) {
 		if len(b) < listChunk {
-			continue
+			return b, true
 		}
 		if w == nil {
 			w = q.startSending(v, len(b))
-			defer w.Close()
 		}
-		if _, err := w.Write(b); err != nil {
-			return b, nil
-		}
-		b = b[:0]
-	}
-	b = codec.AppendListTail(b)
-	if w == nil {
+		_, err := w.Write(b)
+		gone = err != nil
+		return b[:0], !gone
+	})
+	switch {
+	case err != nil || gone:
+	case w == nil:
 		return b, q.send(http.StatusOK, v.ContentType(), b)
+	default:
+		_, _ = w.Write(b) // who is gone needs no answer
 	}
-	_, _ = w.Write(b)
-	return b, nil
+	if w != nil {
+		_ = w.Close()
+	}
+	return b, err
 }

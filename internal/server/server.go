@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/cadastre/cadastre/internal/admit"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/catalog"
 	"github.com/cadastre/cadastre/internal/codec"
@@ -24,9 +25,10 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/rbac"
+	"github.com/cadastre/cadastre/internal/store"
 )
 
-// Options are what a handler works with. All but the limits and Failure are required.
+// Options are what a handler works with. All but the limits, Admission and Failure are required.
 type Options struct {
 	Kinds         *kinds.Register
 	Cache         *cache.Cache
@@ -35,9 +37,11 @@ type Options struct {
 	Authenticator *identity.Authenticator
 	Authorizer    *rbac.Authorizer
 	Reviewer      *rbac.Reviewer
-	Metrics       *metrics.Metrics
-	Log           *slog.Logger
-	Limits        Limits
+	// Admission follows what says who has a say in writes; nil if nobody has.
+	Admission *admit.Follower
+	Metrics   *metrics.Metrics
+	Log       *slog.Logger
+	Limits    Limits
 	// Drop has answers leave out managedFields for those who ask.
 	Drop bool
 	// Failure tells why nothing can be written any more, nil as long as it can be, and whether a
@@ -196,4 +200,13 @@ func (q *request) finish() {
 // timeLimited returns the context of a request that must not take long.
 func (q *request) timeLimited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(q.r.Context(), q.h.Limits.RequestTime)
+}
+
+// sync waits until what was written counts for the requests that come after it: who may do what, and who has a say.
+func (q *request) sync(ctx context.Context, revision store.Revision) error {
+	kind := q.kind.StoreName()
+	if err := q.h.Authorizer.Sync(ctx, kind, revision); err != nil {
+		return err
+	}
+	return q.h.Admission.Sync(ctx, kind, revision)
 }

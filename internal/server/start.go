@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/cadastre/cadastre/internal/addresses"
 	"github.com/cadastre/cadastre/internal/admission"
@@ -38,6 +39,11 @@ type Config struct {
 	TokenFile, ClientCAFile, CertFile, KeyFile string
 	// Unset has applies understand unset markers. Drop has answers leave out managedFields for those who ask.
 	Unset, Drop bool
+	// WithoutControllers has nobody collect garbage, empty namespaces that are deleted, or remove old
+	// events.
+	WithoutControllers bool
+	// EventLife is how long events live after they were written; 0 means that they stay.
+	EventLife time.Duration
 	// PaceGC is for programs that are a server and nothing else.
 	PaceGC bool
 	Limits Limits
@@ -53,8 +59,10 @@ type Server struct {
 	socket   net.Listener
 	listener *Listener
 	running  sync.WaitGroup
-	// stopRemover ends the removal of namespaces.
-	stopRemover context.CancelFunc
+	// admitters are those who have a say in writes.
+	admitters *admitters
+	// stopControllers ends what the server does by itself.
+	stopControllers context.CancelFunc
 	// stopCustom ends the serving of new custom kinds.
 	stopCustom context.CancelFunc
 	Authority  *identity.Authority
@@ -113,16 +121,23 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	all.Admit = checkEscalation(s.rbac)
+	if s.admitters, err = followAdmitters(ctx, all, s.rbac); err != nil {
+		return err
+	}
+	all.Admission = s.admitters
 	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(all)) })
-	s.startRemover(ctx, all)
+	if err := s.startControllers(ctx, all); err != nil {
+		return err
+	}
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(register, s.cache) })
 	// 7 come in
 	s.listener = Listen(NewHandler(Options{
 		Kinds: register, Cache: s.cache, Objects: all,
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop}),
 		Authenticator: authenticator, Authorizer: s.rbac,
-		Reviewer: &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
-		Metrics:  counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
+		Admission: s.admitters.follower,
+		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
+		Metrics:   counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 	}), socket, s.Authority.TLS())
 	return nil
 }
@@ -133,13 +148,6 @@ func (s *Server) failure() (isCured bool, err error) {
 		return false, nil
 	}
 	return s.store.MayRecover(), err
-}
-
-// startRemover has namespaces that are deleted go with all that is in them.
-func (s *Server) startRemover(ctx context.Context, all *objects.Objects) {
-	remover := &namespaces.Remover{Objects: all, User: systemUser, Manager: systemManager, Log: s.config.Log}
-	ctx, s.stopRemover = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go(func() { remover.Run(ctx) })
 }
 
 // startCustom has kinds served that are defined by objects, and follows these.
@@ -250,14 +258,17 @@ func (s *Server) Stop(ctx context.Context) error {
 	} else if s.socket != nil {
 		errs = append(errs, s.socket.Close())
 	}
-	if s.stopRemover != nil {
-		s.stopRemover()
+	if s.stopControllers != nil {
+		s.stopControllers()
 	}
 	if s.stopCustom != nil {
 		s.stopCustom()
 	}
 	if s.rbac != nil {
 		s.rbac.Close()
+	}
+	if s.admitters != nil {
+		s.admitters.close()
 	}
 	s.running.Wait()
 	if s.cache != nil {

@@ -31,6 +31,7 @@ func (t target) isResource() bool { return t.resource != "" }
 //	/api/VERSION/…  /apis/GROUP/VERSION/…           a group at a version, and in it
 //	  RESOURCE[/NAME[/SUBRESOURCE]]                 what has no namespace, or all namespaces
 //	  namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]]
+//	  namespaces//RESOURCE                          all namespaces
 //	  namespaces[/NAME[/status|finalize]]           namespaces themselves
 //	  watch/…                                       an old way to say watch=true
 //
@@ -46,7 +47,7 @@ func readTarget(r *http.Request, query url.Values) target {
 	default:
 		return t
 	}
-	if slices.Contains(parts, "") {
+	if slices.Contains(parts, "") && !hasEmptyNamespace(parts) {
 		// Were it let through, a name that is missing would mean all objects.
 		return target{verb: t.verb, path: t.path}
 	}
@@ -58,6 +59,15 @@ func readTarget(r *http.Request, query url.Values) target {
 	// As in Kubernetes, the parameter is for lists; only the old way watches one object by its path.
 	t.verb = t.resourceVerb(r.Method, isOldWatch || t.name == "" && hasTrue(query, "watch"))
 	return t
+}
+
+// hasEmptyNamespace is for paths that say namespaces//RESOURCE, and nothing else is missing. They are about all
+// namespaces.
+func hasEmptyNamespace(parts []string) bool {
+	if len(parts) > 1 && parts[0] == "watch" {
+		parts = parts[1:]
+	}
+	return len(parts) > 2 && parts[0] == "namespaces" && parts[1] == "" && !slices.Contains(parts[2:], "")
 }
 
 // readPlace reads what follows the version.

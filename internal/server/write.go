@@ -92,7 +92,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	}
 	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
 	// was last written.
-	if err := q.h.Authorizer.Sync(ctx, q.kind.StoreName(), max(result.Revision, result.Object.Revision())); err != nil {
+	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
 		return objects.StoreError(err)
 	}
 	code := http.StatusOK
@@ -128,11 +128,13 @@ func (q *request) writeRequest(endpoint *objects.Endpoint, body objects.Body, o 
 		Body:       body,
 		User:       q.user,
 		Manager:    o.manager,
+		Sent:       o.sent,
 		DryRun:     o.dryRun,
 		Validation: o.validation,
 		Force:      o.force,
 		Only:       only,
 		MayCreate:  q.mayCreate,
+		MayAlso:    q.mayAlso,
 		Warn:       q.warn,
 	}
 }
@@ -142,6 +144,13 @@ func (q *request) mayCreate(context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
 	return q.h.Authorizer.Check(a)
+}
+
+// mayAlso asks whether the user may do what the request does beside what it says.
+func (q *request) mayAlso(d objects.Deed) (verb string, err error) {
+	a := q.attributes()
+	a.Verb, a.Subresource, a.Namespace, a.Name = d.VerbPrefix+a.Verb, d.Subresource, d.Namespace, d.Name
+	return a.Verb, q.h.Authorizer.Check(a)
 }
 
 // warn tells the client something in a header.

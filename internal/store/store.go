@@ -22,6 +22,8 @@ type Store interface {
 	Compact(ctx context.Context, revision Revision) error
 	// Revision returns that of the last commit.
 	Revision(ctx context.Context) (Revision, error)
+	// IsShared reports whether others may have the same store open at the same time.
+	IsShared() bool
 	// Close ends all watches and waits for the commits that have begun.
 	Close() error
 }

@@ -120,7 +120,7 @@ func TestParts(t *testing.T) {
 	o := options{
 		selected: regexp.MustCompile("ready|apply/noop|watch|objects"),
 		load:     serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 100 * time.Millisecond},
-		rounds:   2, folder: t.TempDir(), sides: []string{oursSide, floorSide}, program: program, objects: 150, large: true,
+		rounds:   2, folder: t.TempDir(), sides: []string{serverbench.OursFlag, serverbench.FloorFlag}, program: program, objects: 150, large: true,
 	}
 	taking, err := o.prepareSides(t.Context())
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 )
 
 // compareFleet fills a folder once and starts our server on it in every round.
-func compareFleet(ctx context.Context, o options, s sides) ([]stat.Finding, error) {
+func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	name := fmt.Sprintf("ready/%d", o.objects)
-	if s.ours == nil || !o.selected.MatchString(name) {
+	if s.Ours == nil || !o.selected.MatchString(name) {
 		return nil, nil
 	}
 	fleet := serverbench.Fleet{Objects: o.objects}
 	folder := filepath.Join(o.folder, "fleet")
 	var bytes int64
 	began := time.Now()
-	err := withServer(ctx, *s.ours, folder, func(server *serverbench.Server) (err error) {
+	err := withServer(ctx, *s.Ours, folder, func(server *serverbench.Server) (err error) {
 		bytes, err = fleet.Fill(ctx, server, 0)
 		return err
 	})
@@ -31,7 +31,7 @@ func compareFleet(ctx context.Context, o options, s sides) ([]stat.Finding, erro
 	fmt.Printf("\n%d objects were applied in %v\n", o.objects, time.Since(began).Round(time.Second))
 	var rounds []start
 	for range o.rounds {
-		r, err := openOnce(ctx, *s.ours, folder, func(server *serverbench.Server) (serverbench.Result, error) {
+		r, err := openOnce(ctx, *s.Ours, folder, func(server *serverbench.Server) (serverbench.Result, error) {
 			return fleet.Work(ctx, server, o.load)
 		})
 		if err != nil {
@@ -69,14 +69,14 @@ const (
 const largeFormat = "%-16s %10s %9s %9s %9s %9s %9s\n"
 
 // compareLarge measures applies that change objects when there are few, and when there are many.
-func compareLarge(ctx context.Context, o options, s sides) ([]stat.Finding, error) {
+func compareLarge(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	const name = "apply/objects"
-	if s.ours == nil || !o.large || !o.selected.MatchString(name) {
+	if s.Ours == nil || !o.large || !o.selected.MatchString(name) {
 		return nil, nil
 	}
 	all := largeFactor * o.objects
 	var few, many []turn
-	err := withServer(ctx, *s.ours, filepath.Join(o.folder, "large"), func(server *serverbench.Server) (err error) {
+	err := withServer(ctx, *s.Ours, filepath.Join(o.folder, "large"), func(server *serverbench.Server) (err error) {
 		if few, err = fillAndChange(ctx, o, server, 0, fewObjects); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func loadCases(o options) (cases []loadCase) {
 }
 
 // compareLoads starts all servers once and lets them take turns.
-func compareLoads(ctx context.Context, o options, s sides) (found []stat.Finding, err error) {
+func compareLoads(ctx context.Context, o options, s serverbench.Sides) (found []stat.Finding, err error) {
 	var selected []loadCase
 	for _, c := range loadCases(o) {
 		if o.selected.MatchString(c.name) {
@@ -60,7 +60,7 @@ func compareLoads(ctx context.Context, o options, s sides) (found []stat.Finding
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, stopAll(all)) }()
+	defer func() { err = errors.Join(err, serverbench.StopAll(all)) }()
 	printLoadHeader()
 	for _, c := range selected {
 		r, err := c.compare(ctx, o, all)
@@ -75,23 +75,23 @@ func compareLoads(ctx context.Context, o options, s sides) (found []stat.Finding
 }
 
 // compare lets the sides take turns.
-func (c loadCase) compare(ctx context.Context, o options, all []contender) (loadResult, error) {
+func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Contender) (loadResult, error) {
 	r := loadResult{name: c.name, turns: make([][]turn, len(all))}
 	for _, side := range all {
-		r.sides = append(r.sides, side.name)
-		if err := c.prepare(ctx, side.server); err != nil {
-			return r, fmt.Errorf("%s: %w", side.name, err)
+		r.sides = append(r.sides, side.Name)
+		if err := c.prepare(ctx, side.Server); err != nil {
+			return r, fmt.Errorf("%s: %w", side.Name, err)
 		}
 	}
 	for range o.rounds {
 		for i, side := range all {
 			// What another turn left to do, such as collecting garbage, is not this one's.
-			if err := side.server.Settle(ctx); err != nil {
-				return r, fmt.Errorf("%s: %w", side.name, err)
+			if err := side.Server.Settle(ctx); err != nil {
+				return r, fmt.Errorf("%s: %w", side.Name, err)
 			}
-			t, err := c.measure(ctx, side.server)
+			t, err := c.measure(ctx, side.Server)
 			if err != nil {
-				return r, fmt.Errorf("%s: %w", side.name, err)
+				return r, fmt.Errorf("%s: %w", side.Name, err)
 			}
 			r.turns[i] = append(r.turns[i], t)
 		}

@@ -13,8 +13,6 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -59,7 +57,7 @@ func parseOptions() (o options, err error) {
 	flag.IntVar(&o.rounds, "rounds", 3, "turns of each side on a case")
 	flag.IntVar(&o.load.Clients, "clients", 8, "clients that are at work at once, with a connection each")
 	flag.StringVar(&o.folder, "folder", os.TempDir(), "where the servers keep their data; its disk has a part in what is measured")
-	sides := flag.String("sides", "ours,floor,peer", "who takes part")
+	sides := flag.String("sides", serverbench.AllFlags, "who takes part")
 	flag.StringVar(&o.program, "server", "", "program of our server; the default is to build cmd/cadastre")
 	flag.IntVar(&o.objects, "objects", 100_000, "objects that our server is started with; the goals are about 100000")
 	flag.BoolVar(&o.large, "large", false, "apply with 1,000 and with ten times as many objects, too: takes 8 GB of disk and of memory, and many minutes")
@@ -68,18 +66,15 @@ func parseOptions() (o options, err error) {
 		return o, errors.New("-clients, -rounds, -time and -objects must be positive")
 	}
 	o.load.Warmup = min(o.load.Window/4, time.Second)
-	o.sides = strings.Split(*sides, ",")
-	for _, side := range o.sides {
-		if !slices.Contains([]string{oursSide, floorSide, peerSide}, side) {
-			return o, fmt.Errorf("-sides: expected some of %s,%s,%s, received %q", oursSide, floorSide, peerSide, side)
-		}
+	if o.sides, err = serverbench.ParseSides(*sides); err != nil {
+		return o, err
 	}
 	o.selected, err = regexp.Compile(*pattern)
 	return o, err
 }
 
 // parts are what is compared, in this order: starting, requests and watchers, many objects, very many.
-var parts = []func(context.Context, options, sides) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge}
+var parts = []func(context.Context, options, serverbench.Sides) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge}
 
 func compare(ctx context.Context, o options) error {
 	fmt.Printf("%s %s/%s, %d cores; %d clients, %d rounds of %v a side, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,

@@ -41,14 +41,14 @@ func (s start) JSON() float64         { return float64(s.json) }
 func (s start) ByJSON() float64       { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
 
 // compareStarts starts servers on empty folders.
-func compareStarts(ctx context.Context, o options, s sides) ([]stat.Finding, error) {
+func compareStarts(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	const name = "ready/empty"
-	if !o.selected.MatchString(name) || len(s.real()) == 0 {
+	if !o.selected.MatchString(name) || len(s.Real()) == 0 {
 		return nil, nil
 	}
 	rounds := map[string][]start{}
 	for round := range o.rounds {
-		for _, side := range s.real() {
+		for _, side := range s.Real() {
 			folder := filepath.Join(o.folder, fmt.Sprintf("%s-empty-%d", side.Name, round))
 			r, err := openOnce(ctx, side, folder, nil)
 			if err != nil {
@@ -58,10 +58,10 @@ func compareStarts(ctx context.Context, o options, s sides) ([]stat.Finding, err
 		}
 	}
 	printStartHeader()
-	for _, side := range s.real() {
+	for _, side := range s.Real() {
 		printStart(name, side.Name, rounds[side.Name])
 	}
-	if s.peer == nil {
+	if s.Peer == nil {
 		fmt.Printf(startFormat, "", bracketed(peerName), bracketed(referenceReady.String()), "", bracketed(mebibytes(referenceMemory)), "", "", "", "", "")
 	}
 	fmt.Print(startFootnotes)

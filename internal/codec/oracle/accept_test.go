@@ -12,7 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"
+	"k8s.io/apiserver/pkg/features"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/util/feature"
+	featuretesting "k8s.io/component-base/featuregate/testing"
 )
 
 // serializers are those of Kubernetes that codec has too. Kubernetes streams no YAML.
@@ -52,6 +55,8 @@ var usualHeaders = []string{
 // TestWriteAccept writes how Kubernetes reads Accept headers, at endpoints with objects, with watches,
 // and with what has one shape only.
 func TestWriteAccept(t *testing.T) {
+	// Without its gate, Kubernetes would not say what the stream of CBOR is called.
+	featuretesting.SetFeatureGateDuringTest(t, feature.DefaultFeatureGate, features.CBORServingAndStorage, true)
 	headers := usualHeaders
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 150 {

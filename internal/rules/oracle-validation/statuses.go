@@ -32,6 +32,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/networking/ingress"
 	"k8s.io/kubernetes/pkg/registry/networking/servicecidr"
 	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 )
 
@@ -63,6 +64,7 @@ var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "networking.k8s.io", Kind: "Ingress"}:       ingress.StatusStrategy,
 	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:   servicecidr.StatusStrategy,
 	{Group: "policy", Kind: "PodDisruptionBudget"}:      poddisruptionbudget.StatusStrategy,
+	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:   resourceclaim.NewStatusStrategy(claimStrategy),
 	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}: volumeattachment.StatusStrategy,
 }
 

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicy"
 	"k8s.io/kubernetes/pkg/registry/admissionregistration/mutatingadmissionpolicybinding"
@@ -49,6 +50,10 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/clusterrolebinding"
 	"k8s.io/kubernetes/pkg/registry/rbac/role"
 	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
+	"k8s.io/kubernetes/pkg/registry/resource/deviceclass"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceclaimtemplate"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceslice"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
 	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
 	"k8s.io/kubernetes/pkg/registry/storage/csinode"
@@ -63,6 +68,9 @@ type strategy interface {
 	rest.RESTCreateStrategy
 	rest.RESTUpdateStrategy
 }
+
+// claimStrategy lets everybody bind claims. It has no namespaces to look at: what asks for all of a device is left out.
+var claimStrategy = resourceclaim.NewStrategy(nil, authorizerfactory.NewAlwaysAllowAuthorizer())
 
 var strategies = map[schema.GroupKind]strategy{
 	{Group: "", Kind: "ConfigMap"}:             configmap.Strategy,
@@ -116,6 +124,10 @@ var strategies = map[schema.GroupKind]strategy{
 	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}: clusterrolebinding.Strategy,
 	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:               role.Strategy,
 	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:        rolebinding.Strategy,
+	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                  deviceclass.Strategy,
+	{Group: "resource.k8s.io", Kind: "ResourceClaim"}:                claimStrategy,
+	{Group: "resource.k8s.io", Kind: "ResourceClaimTemplate"}:        resourceclaimtemplate.NewStrategy(nil),
+	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                resourceslice.Strategy,
 	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:              priorityclass.Strategy,
 	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                     csidriver.Strategy,
 	{Group: "storage.k8s.io", Kind: "CSINode"}:                       csinode.Strategy,

@@ -355,6 +355,9 @@ func (s *Store) openError() error {
 	}
 }
 
+// IsShared reports that nobody else can open the folder.
+func (s *Store) IsShared() bool { return false }
+
 // Close ends all watches, waits for the commits that have begun, and gives the folder back.
 func (s *Store) Close() error {
 	err := store.ErrClosed

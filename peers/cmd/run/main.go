@@ -33,16 +33,16 @@ current-context: peer
 func main() {
 	file := flag.String("kubeconfig", filepath.Join(os.TempDir(), "peer.kubeconfig"), "the `file` to write the kubeconfig to")
 	flag.Parse()
-	if err := run(*file); err != nil {
+	if err := run(*file, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(file string) error {
+func run(file string, args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	server, err := peers.Start(ctx, peers.Options{})
+	server, err := peers.Start(ctx, peers.Options{Args: args})
 	if err != nil {
 		return err
 	}

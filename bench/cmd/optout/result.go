@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+// A turn is what one server came to in one round, an operation; of watches, an event and watcher.
+type turn struct {
+	cpu   float64 // nanoseconds
+	heap  float64 // bytes that the server took from its heap
+	bytes float64 // of an event
+}
+
+// CPU and Heap are for tables and ratios.
+func (t turn) CPU() float64   { return t.cpu }
+func (t turn) Heap() float64  { return t.heap }
+func (t turn) Bytes() float64 { return t.bytes }
+
+// A row is a server that is asked in one way.
+type row struct {
+	server, way string
+	answer      []byte // nil for watches
+	client      serverbench.ClientCost
+	stripped    *serverbench.ClientCost // where only the client leaves managedFields out
+	turns       []turn
+}
+
+func (r *row) bytes() float64 {
+	if r.answer != nil {
+		return float64(len(r.answer))
+	}
+	return stat.Median(r.turns, turn.Bytes)
+}
+
+// A result is all that was measured about a case.
+type result struct {
+	testCase
+	rows []*row
+}
+
+// find returns a row, or nil.
+func (r *result) find(server, way string) *row {
+	for _, row := range r.rows {
+		if row.server == server && row.way == way {
+			return row
+		}
+	}
+	return nil
+}
+
+// ratio is a figure of a way of ours by that of another row, round by round.
+func (r *result) ratio(way, server, other string, figure func(turn) float64) (stat.Spread, bool) {
+	ours, theirs := r.find(oursName, way), r.find(server, other)
+	if ours == nil || theirs == nil {
+		return stat.Spread{}, false
+	}
+	return stat.Ratio(ours.turns, theirs.turns, figure), true
+}
+
+// findings are what goals are about.
+func (r *result) findings() (found []stat.Finding) {
+	add := func(what string, figure stat.Spread, ok bool) {
+		if ok {
+			found = append(found, stat.Found(r.name()+" "+what, figure))
+		}
+	}
+	by := func(what, way, server, other string, figure func(turn) float64) {
+		spread, ok := r.ratio(way, server, other, figure)
+		add(what, spread, ok)
+	}
+	by("dropped CPU", dropped, oursName, full, turn.CPU)
+	by("mixed CPU", mixed, oursName, full, turn.CPU)
+	by("mixed memory", mixed, oursName, full, turn.Heap)
+	by("by kube-apiserver", full, peerName, full, turn.CPU)
+	for _, way := range []string{full, dropped, mixed} {
+		by(way+" by floor", way, floorName, way, turn.CPU)
+	}
+	share, ok := r.droppedShare()
+	add("share", share, ok)
+	return found
+}
+
+// droppedShare is how many of the bytes that are managedFields are left out.
+func (r *result) droppedShare() (stat.Spread, bool) {
+	whole, less := r.find(oursName, full), r.find(oursName, dropped)
+	if whole == nil || less == nil || whole.answer == nil {
+		return stat.Spread{}, false
+	}
+	share, err := serverbench.ManagedShare(r.media, whole.answer)
+	if err != nil || share == 0 {
+		fmt.Printf("%s: how many bytes are managedFields is not known: %v\n", r.name(), err)
+		return stat.Spread{}, false
+	}
+	return stat.Of([]float64{(whole.bytes() - less.bytes()) / float64(share)}), true
+}

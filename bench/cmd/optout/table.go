@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+const (
+	tableFormat = "%-17s %-15s %-8s %9s %9s %9s %9s %9s %9s %8s\n"
+	footnotes   = `
+Cases end with how many managers objects have; lists are of 2,000, not compressed. bytes: of an answer, or an event.
+CPU: of the server's process, user and system, an operation; of watches an event's and watcher's: what a change costs
+more than without watchers, by their number. by full: that by the same server's CPU for whole objects, round by round;
+ours by it: our CPU in the same way by that side's. heap: what the server takes from its heap, the same way. client:
+bytes and times that client-go takes from its heap for an answer or event; of kube-apiserver, which always sends all,
+the row stripped is what a client pays that leaves managedFields out by itself.
+`
+)
+
+func printHeader() {
+	fmt.Printf("\n"+tableFormat, "case", "server", "way", "bytes", "CPU", "by full", "ours by", "heap", "client", "times")
+}
+
+func (r *result) print() {
+	name := r.name()
+	for _, row := range r.rows {
+		fmt.Printf(tableFormat, append([]any{name}, r.cells(row)...)...)
+		name = ""
+		if row.stripped != nil {
+			fmt.Printf(tableFormat, "", row.server, "stripped", "", "", "", "", "", size(row.stripped.Bytes), stat.Count(row.stripped.Allocations))
+		}
+	}
+}
+
+func (r *result) cells(row *row) []any {
+	byFull, oursBy := "", ""
+	if whole := r.find(row.server, full); whole != nil && row.way != full {
+		byFull = stat.Times2(stat.Ratio(row.turns, whole.turns, turn.CPU).Median)
+	}
+	if cost, ok := r.ratio(row.way, row.server, row.way, turn.CPU); ok && row.server != oursName {
+		oursBy = stat.Times2(cost.Median)
+	}
+	return []any{
+		row.server, row.way, size(row.bytes()), stat.Shown(row.turns, turn.CPU, stat.Nanoseconds), byFull, oursBy,
+		stat.Shown(row.turns, turn.Heap, size), clientSize(row.client), clientTimes(row.client),
+	}
+}
+
+func clientSize(c serverbench.ClientCost) string {
+	if c.Allocations == 0 {
+		return "-"
+	}
+	return size(c.Bytes)
+}
+
+func clientTimes(c serverbench.ClientCost) string {
+	if c.Allocations == 0 {
+		return "-"
+	}
+	return stat.Count(c.Allocations)
+}
+
+// size is a number of bytes with three digits or so.
+func size(bytes float64) string {
+	switch {
+	case bytes != bytes:
+		return "-"
+	case bytes >= 10<<20:
+		return fmt.Sprintf("%.1fMiB", bytes/(1<<20))
+	case bytes >= 10<<10:
+		return fmt.Sprintf("%.1fKiB", bytes/(1<<10))
+	}
+	return fmt.Sprintf("%.0fB", bytes)
+}

@@ -1,0 +1,177 @@
+package serverbench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// A Managed is a namespace of so many Deployments that all have so many managers.
+type Managed struct{ Managers, Objects int }
+
+// Listed is how many objects a list has.
+const Listed = listed
+
+// entry is another manager: what it is called, what it did, and what it owns of the Deployment.
+type entry struct{ name, operation, subresource, owns string }
+
+// others are who else writes a Deployment in a cluster, in the order in which they join.
+var others = []entry{
+	{"kube-controller-manager", "Update", "status", `{"f:metadata":{"f:annotations":{"f:deployment.kubernetes.io/revision":{}}},` +
+		`"f:status":{"f:availableReplicas":{},"f:conditions":{".":{},"k:{\"type\":\"Available\"}":{".":{},"f:lastTransitionTime":{},"f:lastUpdateTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}},` +
+		`"k:{\"type\":\"Progressing\"}":{".":{},"f:lastTransitionTime":{},"f:lastUpdateTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}},` +
+		`"f:observedGeneration":{},"f:readyReplicas":{},"f:replicas":{},"f:updatedReplicas":{}}}`},
+	{"argocd-controller", "Apply", "", `{"f:metadata":{"f:annotations":{"f:ci.example.com/build":{},"f:ci.example.com/commit":{}},"f:labels":{"f:app":{},"f:app.kubernetes.io/part-of":{},"f:team":{}}},` +
+		`"f:spec":{"f:minReadySeconds":{},"f:selector":{},"f:strategy":{"f:rollingUpdate":{"f:maxSurge":{},"f:maxUnavailable":{}},"f:type":{}},"f:template":{"f:metadata":{"f:labels":{"f:app":{},"f:tier":{}}},` +
+		`"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{".":{},"f:env":{"k:{\"name\":\"CART_URL\"}":{".":{},"f:name":{},"f:value":{}},"k:{\"name\":\"DB_PASSWORD\"}":{".":{},"f:name":{},"f:valueFrom":{"f:secretKeyRef":{}}},` +
+		`"k:{\"name\":\"LOG_LEVEL\"}":{".":{},"f:name":{},"f:value":{}}},"f:image":{},"f:name":{},"f:ports":{"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},` +
+		`"f:readinessProbe":{"f:httpGet":{"f:path":{},"f:port":{}},"f:periodSeconds":{}},"f:volumeMounts":{"k:{\"mountPath\":\"/etc/web\"}":{".":{},"f:mountPath":{},"f:name":{},"f:readOnly":{}}}}},` +
+		`"f:terminationGracePeriodSeconds":{},"f:volumes":{"k:{\"name\":\"config\"}":{".":{},"f:configMap":{"f:name":{}},"f:name":{}}}}}}}`},
+	{"mesh-injector", "Update", "", `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"proxy\"}":{".":{},"f:args":{},"f:image":{},"f:name":{},` +
+		`"f:ports":{".":{},"k:{\"containerPort\":15001,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},"f:resources":{".":{},"f:limits":{".":{},"f:memory":{}},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}}}}}}}}`},
+	{"horizontal-pod-autoscaler", "Update", "scale", `{"f:spec":{"f:replicas":{}}}`},
+	{"vertical-autoscaler", "Apply", "", `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"proxy\"}":{".":{},"f:name":{},"f:resources":{"f:limits":{"f:memory":{}},"f:requests":{"f:cpu":{},"f:memory":{}}}},` +
+		`"k:{\"name\":\"web\"}":{".":{},"f:name":{},"f:resources":{"f:limits":{"f:memory":{}},"f:requests":{"f:cpu":{},"f:memory":{}}}}}}}}}`},
+	{"policy-controller", "Apply", "", `{"f:metadata":{"f:labels":{"f:team":{}}},"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"proxy\"}":{".":{},"f:image":{},"f:name":{}},"k:{\"name\":\"web\"}":{".":{},"f:image":{},"f:name":{}}},` +
+		`"f:terminationGracePeriodSeconds":{}}}}}`},
+	{"config-reloader", "Update", "", `{"f:spec":{"f:template":{"f:metadata":{"f:labels":{"f:tier":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:env":{".":{},"k:{\"name\":\"CART_URL\"}":{".":{},"f:name":{},"f:value":{}},` +
+		`"k:{\"name\":\"LOG_LEVEL\"}":{".":{},"f:name":{},"f:value":{}}},"f:volumeMounts":{".":{},"k:{\"mountPath\":\"/etc/web\"}":{".":{},"f:mountPath":{},"f:name":{},"f:readOnly":{}}}}},"f:volumes":{".":{},"k:{\"name\":\"config\"}":{".":{},"f:configMap":{".":{},"f:name":{}},"f:name":{}}}}}}}`},
+}
+
+// MostManagers is how many an object can have.
+var MostManagers = 1 + len(others)
+
+func (m Managed) place(number int) place {
+	return place{fmt.Sprintf("bench-%d-of-%d", m.Objects, m.Managers), fmt.Sprintf("web-%04d", number%m.Objects)}
+}
+
+// fields is the object as the server answered it, as far as it is changed.
+type fields = map[string]json.RawMessage
+
+// Prepare has a server make the objects. One that has been made by one manager is put back with the entries of the
+// others: servers take them from who may write the object.
+func (m Managed) Prepare(ctx context.Context, s *Server) error {
+	if err := s.makeNamespace(ctx, m.place(0)); err != nil {
+		return err
+	}
+	return s.each(ctx, fillers, m.Objects, func(ctx context.Context, c *Client, i int) error {
+		made, err := c.Do(ctx, m.place(i).create(0))
+		if err != nil {
+			return err
+		}
+		object, err := m.join(made)
+		if err != nil || object == nil {
+			return err
+		}
+		answer, err := c.Do(ctx, write("PUT", m.place(i).path()+"?fieldManager="+manager, jsonType, object))
+		if err != nil {
+			return err
+		}
+		return m.check(answer)
+	})
+}
+
+// join adds the entries of the other managers to an object; it returns nil if there are none.
+func (m Managed) join(made []byte) ([]byte, error) {
+	if m.Managers == 1 {
+		return nil, m.check(made)
+	}
+	var object, metadata fields
+	var entries []json.RawMessage
+	if err := decode(made, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
+		return nil, err
+	}
+	for _, other := range others[:m.Managers-1] {
+		entries = append(entries, other.json())
+	}
+	if err := encode(metadata, "managedFields", entries); err != nil {
+		return nil, err
+	}
+	if err := encode(object, "metadata", metadata); err != nil {
+		return nil, err
+	}
+	return json.Marshal(object)
+}
+
+func (e entry) json() json.RawMessage {
+	subresource := ""
+	if e.subresource != "" {
+		subresource = fmt.Sprintf(`,"subresource":%q`, e.subresource)
+	}
+	return fmt.Appendf(nil, `{"manager":%q,"operation":%q,"apiVersion":"apps/v1","time":"2026-03-02T09:00:00Z","fieldsType":"FieldsV1","fieldsV1":%s%s}`,
+		e.name, e.operation, e.owns, subresource)
+}
+
+// check fails if a server did not take the entries.
+func (m Managed) check(answer []byte) error {
+	var object, metadata fields
+	var entries []json.RawMessage
+	if err := decode(answer, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
+		return err
+	}
+	if len(entries) != m.Managers {
+		return fmt.Errorf("an object has %d managers, expected %d: %s", len(entries), m.Managers, metadata["managedFields"])
+	}
+	return nil
+}
+
+// decode reads an object, its metadata and its entries.
+func decode(text []byte, object *fields, in string, metadata *fields, below string, entries *[]json.RawMessage) error {
+	if err := json.Unmarshal(text, object); err != nil {
+		return err
+	}
+	if err := json.Unmarshal((*object)[in], metadata); err != nil {
+		return err
+	}
+	return json.Unmarshal((*metadata)[below], entries)
+}
+
+func encode(to fields, name string, value any) (err error) {
+	to[name], err = json.Marshal(value)
+	return err
+}
+
+// change changes an object without changing its managers: the one that made it writes an annotation anew.
+func (m Managed) change(number, version int) Request {
+	p := m.place(number)
+	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"ci.example.com/build":"%d"}}}`, version)
+	return write("PATCH", p.path()+"?fieldManager="+manager, "application/merge-patch+json", body)
+}
+
+// get and list are requests for an object, and for all.
+func (m Managed) get(number int, wish Wish) Request {
+	r := m.place(number).get()
+	r.Accept = wish.Accept()
+	return r
+}
+
+func (m Managed) list(wish Wish) Request {
+	r := m.place(0).list()
+	r.Accept = wish.Accept()
+	return r
+}
+
+// Get and List are measured with a wish.
+func (m Managed) Get(wish Wish) Case {
+	return Case{Name: "get", do: do(func(w *worker) Request { return m.get(w.number*97+w.turn*13, wish) })}
+}
+
+// List is that of all objects of the namespace.
+func (m Managed) List(wish Wish) Case {
+	return Case{Name: "list", do: do(func(*worker) Request { return m.list(wish) })}
+}
+
+// Answers are what a server answers to get and list.
+func (m Managed) Answers(ctx context.Context, s *Server, wish Wish) (object, list []byte, err error) {
+	c := s.NewClient()
+	defer c.Close()
+	answer, err := c.Do(ctx, m.get(0, wish))
+	if err != nil {
+		return nil, nil, err
+	}
+	object = bytes.Clone(answer)
+	answer, err = c.Do(ctx, m.list(wish))
+	return object, slices.Clone(answer), err
+}

@@ -1,0 +1,59 @@
+package serverbench
+
+import (
+	"encoding/json"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// ManagedShare is how many bytes of an answer, an object or a list of them, are managedFields.
+func ManagedShare(media Media, answer []byte) (int, error) {
+	object, err := decodeAnswer(media, answer)
+	if err != nil {
+		return 0, fmt.Errorf("an answer in %s: %w", media, err)
+	}
+	with, err := encodedSize(media, object)
+	if err != nil {
+		return 0, err
+	}
+	switch object := object.(type) {
+	case *appsv1.Deployment:
+		object.ManagedFields = nil
+	case *appsv1.DeploymentList:
+		for i := range object.Items {
+			object.Items[i].ManagedFields = nil
+		}
+	default:
+		return 0, fmt.Errorf("expected Deployments, received %T", object)
+	}
+	without, err := encodedSize(media, object)
+	return with - without, err
+}
+
+var cborSerializer = cbor.NewSerializer(scheme.Scheme, scheme.Scheme)
+
+func decodeAnswer(media Media, answer []byte) (runtime.Object, error) {
+	if media == CBOR {
+		object, _, err := cborSerializer.Decode(answer, nil, nil)
+		return object, err
+	}
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(answer, nil, nil)
+	return object, err
+}
+
+// encodedSize is how long an object is, without what is around it.
+func encodedSize(media Media, object runtime.Object) (int, error) {
+	switch media {
+	case Protobuf:
+		return object.(interface{ Size() int }).Size(), nil
+	case CBOR:
+		text, err := runtime.Encode(cborSerializer, object)
+		return len(text), err
+	}
+	text, err := json.Marshal(object)
+	return len(text), err
+}

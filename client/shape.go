@@ -1,0 +1,63 @@
+package client
+
+import "strings"
+
+// Places in an answer that have objects:
+//
+//	{metadata: …}                          an object
+//	{items: [{metadata: …}, …]}            a list
+//	{rows: [{object: {metadata: …}}, …]}   a table
+//	{object: …}                            an event, which has any of these
+//
+// JSON and CBOR have them by the same names. Objects of users may have any of these names for something of their own, so
+// that an answer is looked at for what it is first.
+const (
+	inKind       = "kind"
+	inAPIVersion = "apiVersion"
+	inMetadata   = "metadata"
+	inName       = "name"
+	inUID        = "uid"
+	inItems      = "items"
+	inObject     = "object"
+	inRows       = "rows"
+	inManaged    = "managedFields"
+)
+
+// shape is what an answer is.
+type shape uint8
+
+const (
+	isObject shape = iota
+	isList
+	isTable
+)
+
+// signs are what tells shapes apart. Tables are a kind of Kubernetes. A list may have a kind of any name, but unlike
+// objects that are kept it has no name and no uid. Neither have objects that only ask something, such as a
+// SubjectAccessReview: these have managedFields, and no items.
+type signs struct {
+	kind, apiVersion     string
+	hasMetadata, hasName bool
+}
+
+// note takes the kind or the version.
+func (s *signs) note(name, value string) {
+	if name == inKind {
+		s.kind = value
+	} else {
+		s.apiVersion = value
+	}
+}
+
+// complete reports whether nothing more can change the shape.
+func (s *signs) complete() bool { return s.hasMetadata && s.kind != "" && s.apiVersion != "" }
+
+func (s *signs) shape() shape {
+	switch {
+	case s.kind == "Table" && strings.HasPrefix(s.apiVersion, "meta.k8s.io/"):
+		return isTable
+	case s.hasName:
+		return isObject
+	}
+	return isList
+}

@@ -1,0 +1,278 @@
+package admission
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+	"sigs.k8s.io/yaml"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+// A trial is some webhooks and some requests, one a line: VERB ADDRESS BODY. Addresses are in the namespace
+// of the trial unless they begin with a slash.
+type trial struct {
+	name  string
+	hooks []hook
+	steps string
+}
+
+// A hook is a webhook of a configuration of its own: its name, which begins with m for mutating or v for validating, the
+// path that says what it does, and more fields as YAML.
+type hook struct{ name, path, more string }
+
+const (
+	registration = "/apis/admissionregistration.k8s.io/v1/"
+	onConfigMaps = "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: ['*']}]"
+)
+
+func TestWebhooks(t *testing.T) {
+	for _, test := range trials {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t)
+		})
+	}
+}
+
+func (test trial) run(t *testing.T) {
+	s, w, namespace := connect(t), startWebhook(t), "admission-"+rand.String(8)
+	s.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, namespace))
+	log := &transcript{names: strings.NewReplacer(namespace, "NAMESPACE", w.URL, "URL")}
+	place := "/namespaces/" + namespace + "/"
+	for _, h := range test.hooks {
+		h.install(t, s, w, namespace)
+	}
+	w.take()
+	for line := range strings.Lines(test.steps) {
+		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		if len(words) < 2 {
+			continue
+		}
+		body := ""
+		if len(words) == 3 {
+			body = words[2]
+		}
+		path := strings.ReplaceAll(words[1], "NAMESPACE", namespace)
+		if group, rest, ok := strings.Cut(path, ":"); ok {
+			path = "/apis/" + group + place + rest
+		} else if !strings.HasPrefix(path, "/") {
+			path = "/api/v1" + place + path
+		}
+		a := s.call(t, words[0], path, strings.ReplaceAll(body, "NAMESPACE", namespace))
+		log.add(strings.TrimSpace(line), w.take(), a)
+	}
+	log.check(t)
+}
+
+// install makes the configuration of a webhook, and waits until the server asks it.
+func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
+	t.Helper()
+	kind, resource := "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
+	if strings.HasPrefix(h.name, "v") {
+		kind, resource = "ValidatingWebhookConfiguration", "validatingwebhookconfigurations"
+	}
+	webhook := map[string]any{
+		"name": h.name + ".example.com", "sideEffects": "None", "admissionReviewVersions": []string{"v1"},
+		"clientConfig":      map[string]any{"url": w.URL + h.path, "caBundle": w.bundle()},
+		"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace}},
+		"matchConditions":   []any{},
+	}
+	more := map[string]any{}
+	if err := yaml.Unmarshal([]byte(onConfigMaps), &more); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(h.more, "URL", w.URL)), &more); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range more {
+		webhook[name] = value
+	}
+	name := namespace + "-" + h.name
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": map[string]any{"name": name}, "webhooks": []any{webhook},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := s.call(t, "POST", registration+resource, string(text)); a.code != 201 {
+		t.Fatalf("make %s: %d %s", name, a.code, a.body)
+	}
+	t.Cleanup(func() { s.call(t, "DELETE", registration+resource+"/"+name, "") })
+	s.wait(t, w, namespace, kind, resource)
+}
+
+// wait returns when all configurations of a kind count that were made before. kube-apiserver learns of them in their order,
+// but after it has answered: a sentinel that is made now refuses only when the others count.
+func (s server) wait(t *testing.T, w *webhook, namespace, kind, resource string) {
+	t.Helper()
+	if target.Implementation() == target.Cadastre {
+		return // what is written counts when the writer is answered
+	}
+	name := namespace + "-sentinel"
+	s.call(t, "POST", registration+resource, fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":%q,"metadata":{"name":%q},"webhooks":[{
+		"name":"sentinel.example.com","sideEffects":"None","admissionReviewVersions":["v1"],"clientConfig":{"url":%q,"caBundle":%q},
+		"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":%q}},
+		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"operations":["CREATE"]}]}]}`,
+		kind, name, w.URL+"/deny", w.bundle(), namespace))
+	defer s.call(t, "DELETE", registration+resource+"/"+name, "")
+	for range 200 {
+		a := s.call(t, "POST", "/api/v1/namespaces/"+namespace+"/secrets?dryRun=All", `{"metadata":{"name":"sentinel"}}`)
+		if strings.Contains(a.body, "sentinel.example.com") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the server does not ask the webhook")
+}
+
+const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1"}}`
+
+// trials are what is tried, each in a namespace of its own.
+var trials = []trial{
+	{"mutate", []hook{{"m", "/x", ""}}, `
+		POST configmaps ` + configMap + `
+		PUT configmaps/c?fieldManager=other {"metadata":{"name":"c"},"data":{"a":"2"}}
+		MERGE configmaps/c?fieldValidation=Strict {"data":{"b":"1"}}
+		MERGE configmaps/c {"data":{"b":"1"}}
+		JSONPATCH configmaps/c?dryRun=All [{"op":"remove","path":"/data/b"}]
+		DELETE configmaps/c?gracePeriodSeconds=1`},
+	{"mutate by apply", []hook{{"m", "/x", ""}}, `
+		APPLY configmaps/c?fieldManager=alice ` + configMap + `
+		APPLY configmaps/c?fieldManager=alice ` + configMap + `
+		APPLY configmaps/c?fieldManager=bob {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"x":"2"}}
+		APPLY configmaps/c?fieldManager=bob&force=true {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"x":"2"}}
+		APPLY configmaps/c?fieldManager=alice {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"x":"3"}}
+		PUT configmaps/c?fieldManager=carol {"metadata":{"name":"c"},"data":{"x":"1"}}`},
+	{"validate", []hook{{"v", "/allow/warn/audit", ""}}, `
+		POST configmaps ` + configMap + `
+		POST configmaps ` + `{"metadata":{"generateName":"generated-"}}` + `
+		PUT configmaps/c {"metadata":{"name":"c"},"data":{"a":"2"}}
+		PUT configmaps/c {"metadata":{"name":"c"},"data":{"a":"2"}}
+		APPLY configmaps/c?fieldManager=alice ` + configMap + `
+		DELETE configmaps/c {"propagationPolicy":"Background","preconditions":{"uid":"none"}}
+		DELETE configmaps/c {"propagationPolicy":"Background"}`},
+	{"generated names", []hook{{"m", "/x", ""}}, `
+		POST configmaps {"metadata":{"generateName":"generated-"},"data":{"a":"1"}}`},
+	{"refuse", []hook{{"v", "/deny", ""}}, `
+		POST configmaps ` + configMap + `
+		APPLY configmaps/c?fieldManager=alice ` + configMap + `
+		POST configmaps?dryRun=All ` + configMap},
+	{"refuse with a message", []hook{{"v", "/deny/why", ""}}, `
+		POST configmaps ` + configMap},
+	{"refuse with a code", []hook{{"m", "/deny/teapot", ""}}, `
+		POST configmaps ` + configMap},
+	{"refuse with a reason", []hook{{"m", "/deny/reason/warn", ""}}, `
+		POST configmaps ` + configMap},
+	{"refuse to delete", []hook{{"v", "/deny/why", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]"}}, `
+		POST configmaps ` + configMap + `
+		DELETE configmaps/c
+		DELETE configmaps/d
+		DELETE configmaps?labelSelector=none
+		DELETE configmaps?fieldSelector=metadata.name=c`},
+	{"change what is deleted", []hook{{"m", "/x", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]"}}, `
+		POST configmaps ` + configMap + `
+		DELETE configmaps/c`},
+	{"other uid", []hook{{"v", "/otheruid", ""}}, `
+		POST configmaps ` + configMap},
+	{"other kind", []hook{{"v", "/otherkind", ""}}, `
+		POST configmaps ` + configMap},
+	{"no answer", []hook{{"v", "/noanswer", ""}}, `
+		POST configmaps ` + configMap},
+	{"no json", []hook{{"v", "/nojson", ""}}, `
+		POST configmaps ` + configMap},
+	{"untyped", []hook{{"v", "/untyped", ""}}, `
+		POST configmaps ` + configMap},
+	{"broken", []hook{{"v", "/broken", ""}}, `
+		POST configmaps ` + configMap},
+	{"missing", []hook{{"m", "/missing", ""}}, `
+		POST configmaps ` + configMap},
+	{"broken and ignored", []hook{{"m", "/broken", "failurePolicy: Ignore"}, {"v", "/nojson", "failurePolicy: Ignore"}}, `
+		POST configmaps ` + configMap},
+	{"refusals are not ignored", []hook{{"v", "/deny", "failurePolicy: Ignore"}}, `
+		POST configmaps ` + configMap},
+	{"patches that validate", []hook{{"v", "/x", ""}}, `
+		POST configmaps ` + configMap},
+	{"patch without type", []hook{{"m", "/notype", ""}}, `
+		POST configmaps ` + configMap},
+	{"type without patch", []hook{{"m", "/nopatch", ""}}, `
+		POST configmaps ` + configMap},
+	{"another patch", []hook{{"m", "/otherpatch", ""}}, `
+		POST configmaps ` + configMap},
+	{"undecodable patch", []hook{{"m", "/undecodable", ""}}, `
+		POST configmaps ` + configMap},
+	{"patch nowhere", []hook{{"m", "/nowhere", "failurePolicy: Ignore"}}, `
+		POST configmaps ` + configMap},
+	{"unknown fields", []hook{{"m", "/unknown", ""}}, `
+		POST configmaps?fieldValidation=Strict ` + configMap},
+	{"wrong after mutation", []hook{{"m", "/wrong", ""}}, `
+		POST configmaps ` + configMap},
+	{"empty patch", []hook{{"m", "/nothing", ""}}, `
+		POST configmaps ` + configMap},
+	{"too slow", []hook{{"v", "/slow", "timeoutSeconds: 1"}}, `
+		POST configmaps ` + configMap},
+	{"too slow and ignored", []hook{{"m", "/slow", "{timeoutSeconds: 1, failurePolicy: Ignore}"}}, `
+		POST configmaps ` + configMap},
+	{"not trusted", []hook{{"v", "/allow", "clientConfig: {url: URL/allow}"}}, `
+		POST configmaps ` + configMap},
+	{"nobody there", []hook{{"v", "/allow", "clientConfig: {url: 'https://127.0.0.1:1/allow'}"}}, `
+		POST configmaps ` + configMap},
+	{"side effects", []hook{{"m", "/x", "sideEffects: NoneOnDryRun"}, {"v", "/allow", "{sideEffects: None}"}}, `
+		POST configmaps?dryRun=All ` + configMap},
+	{"old reviews", []hook{{"m", "/x", "admissionReviewVersions: [v7, v1beta1, v1]"}}, `
+		POST configmaps ` + configMap},
+	{"order", []hook{{"m2", "/x/2", ""}, {"m1", "/x/1", ""}, {"m3", "/x/3", ""}, {"v1", "/allow/1", ""}, {"v2", "/allow/2", ""}}, `
+		POST configmaps ` + configMap},
+	{"asked again", []hook{{"m1", "/nothing/again", "reinvocationPolicy: IfNeeded"}, {"m2", "/count", "reinvocationPolicy: IfNeeded"}, {"m3", "/x", ""}, {"m4", "/nothing", "reinvocationPolicy: IfNeeded"}}, `
+		POST configmaps ` + configMap},
+	{"not asked again", []hook{{"m1", "/count/never", ""}, {"m2", "/nothing", "reinvocationPolicy: IfNeeded"}}, `
+		POST configmaps ` + configMap},
+	{"object selector", []hook{{"m", "/x", "objectSelector: {matchLabels: {mine: 'yes'}}"}}, `
+		POST configmaps ` + configMap + `
+		MERGE configmaps/c {"metadata":{"labels":{"mine":"yes"}}}
+		MERGE configmaps/c {"metadata":{"labels":{"mine":null}}}
+		MERGE configmaps/c {"data":{"b":"1"}}`},
+	{"conditions", []hook{{"m", "/x", "matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}, {name: user, expression: 'request.userInfo.username != \"\" && request.operation == \"CREATE\"'}]"}}, `
+		POST configmaps ` + configMap + `
+		POST configmaps {"metadata":{"name":"d"},"data":{"a":"2"}}
+		POST configmaps {"metadata":{"name":"e"}}
+		MERGE configmaps/c {"data":{"b":"1"}}`},
+	{"conditions that are ignored", []hook{{"v", "/deny", "{failurePolicy: Ignore, matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}]}"}}, `
+		POST configmaps {"metadata":{"name":"e"}}
+		POST configmaps ` + configMap},
+	{"conditions that ask who may", []hook{{"v", "/deny", "matchConditions: [{name: a, expression: '!authorizer.group(\"\").resource(\"secrets\").check(\"get\").allowed()'}]"}}, `
+		POST configmaps ` + configMap},
+	{"owners", []hook{{"m", "/own", ""}}, `
+		POST configmaps?fieldManager=alice ` + configMap + `
+		APPLY configmaps/c?fieldManager=bob {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"hooked":"no"}}`},
+	{"no owners", []hook{{"m", "/disown", ""}}, `
+		POST configmaps?fieldManager=alice ` + configMap + `
+		APPLY configmaps/c?fieldManager=bob {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"hooked":"no"}}`},
+	{"bad owners", []hook{{"m", "/misown", ""}}, `
+		POST configmaps?fieldManager=alice ` + configMap},
+	{"equivalent versions", []hook{{"v", "/allow", "rules: [{apiGroups: [autoscaling], apiVersions: [v1], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
+		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}
+		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"i"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}`},
+	{"exact versions", []hook{{"v", "/deny", "{matchPolicy: Exact, rules: [{apiGroups: [autoscaling], apiVersions: [v1], resources: [horizontalpodautoscalers], operations: ['*']}]}"}}, `
+		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}
+		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"i"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}`},
+	{"defaults after mutation", []hook{{"m", "/port", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [services], operations: [CREATE]}]"}}, `
+		POST services {"metadata":{"name":"s"},"spec":{"type":"ExternalName","externalName":"example.com","ports":[{"name":"one","port":80}]}}`},
+	{"subresources", []hook{{"v", "/allow", "rules: [{apiGroups: [apps], apiVersions: [v1], resources: ['replicasets/*'], operations: ['*']}]"}}, `
+		POST apps/v1:replicasets {"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}
+		MERGE apps/v1:replicasets/r/status {"status":{"replicas":1}}
+		PUT apps/v1:replicasets/r/scale {"metadata":{"name":"r"},"spec":{"replicas":3}}`},
+	{"change a scale", []hook{{"m", "/scale", "rules: [{apiGroups: [apps], apiVersions: [v1], resources: ['replicasets/scale'], operations: ['*']}]"}}, `
+		POST apps/v1:replicasets {"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}
+		MERGE apps/v1:replicasets/r/scale {"spec":{"replicas":3}}
+		GET apps/v1:replicasets/r`},
+	{"scopes", []hook{{"v", "/deny", "rules: [{apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['*'], scope: Cluster}]"}}, `
+		POST configmaps ` + configMap + `
+		MERGE /api/v1/namespaces/NAMESPACE {"metadata":{"labels":{"a":"b"}}}`},
+	{"namespaces", []hook{{"m", "/nothing", "{objectSelector: {}, rules: [{apiGroups: [''], apiVersions: [v1], resources: [namespaces], operations: [UPDATE]}]}"}}, `
+		MERGE /api/v1/namespaces/NAMESPACE {"metadata":{"labels":{"a":"b"}}}`},
+}

@@ -1,0 +1,78 @@
+package admission
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
+
+// patience is how long an answer may take.
+const patience = 45 * time.Second
+
+// mediaTypes are those of the verbs that are no methods.
+var mediaTypes = map[string]string{
+	"APPLY":     "application/apply-patch+yaml",
+	"MERGE":     "application/merge-patch+json",
+	"JSONPATCH": "application/json-patch+json",
+}
+
+// A server is where requests go.
+type server struct {
+	client *http.Client
+	host   string
+}
+
+func connect(t *testing.T) server {
+	t.Helper()
+	config := target.Config(t)
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server{client, config.Host}
+}
+
+// An answer is all that came back.
+type answer struct {
+	code     int
+	warnings []string
+	body     string
+}
+
+func (s server) call(t *testing.T, verb, path, body string) answer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	method, mediaType := verb, "application/json"
+	if patch := mediaTypes[verb]; patch != "" {
+		method, mediaType = http.MethodPatch, patch
+	}
+	request, err := http.NewRequestWithContext(ctx, method, s.host+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", mediaType)
+	}
+	request.Header.Set("User-Agent", "tester")
+	response, err := s.client.Do(request)
+	if err != nil {
+		t.Fatalf("%s %s: %v", verb, path, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", verb, path, err)
+	}
+	return answer{response.StatusCode, response.Header.Values("Warning"), string(text)}
+}

@@ -1,0 +1,179 @@
+package clientgo
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/cadastre/cadastre/client"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+// These tests hold package client to what it says: programs never see managedFields, of a server that leaves them out
+// and of the real kube-apiserver, which always sends them.
+
+// cborGate has kube-apiserver speak CBOR.
+const cborGate = "--feature-gates=CBORServingAndStorage=true"
+
+// allMedia are what client-go speaks; CBOR is behind a gate of its own, see TestMain.
+var allMedia = []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"}
+
+// unseen fails if an object shows its managers.
+func unseen(t *testing.T, what string, o runtime.Object) {
+	t.Helper()
+	accessor, err := meta.Accessor(o)
+	check(t, err)
+	if accessor.GetName() == "" || len(accessor.GetManagedFields()) > 0 {
+		t.Errorf("%s: received %v, expected a name and no managedFields", what, o)
+	}
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		if _, there, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields"); there {
+			t.Errorf("%s: managedFields are there, if only empty: %v", what, u.Object)
+		}
+	}
+}
+
+func TestOptOut(t *testing.T) {
+	server := target.ConfigWith(t, cborGate)
+	for _, media := range allMedia {
+		t.Run(media[strings.LastIndexAny(media, "./")+1:], func(t *testing.T) {
+			whole := rest.CopyConfig(server)
+			config := client.WithoutManagedFields(server)
+			config.ContentType, config.AcceptContentTypes = media, media
+			name := "opt-out-" + media[strings.LastIndexAny(media, "./")+1:]
+			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			_, err := kubernetes.NewForConfigOrDie(whole).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
+			check(t, err)
+			t.Run("typed", func(t *testing.T) { optOutTyped(t, config, whole, name) })
+			t.Run("informers", func(t *testing.T) { optOutInformers(t, config, name) })
+			if media != "application/vnd.kubernetes.protobuf" { // which dynamic clients do not speak
+				t.Run("dynamic", func(t *testing.T) { optOutDynamic(t, config, name) })
+			}
+			t.Run("metadata", func(t *testing.T) { optOutMetadata(t, config, name) })
+		})
+	}
+}
+
+// optOutTyped has every verb answer without, while the server has them all the same.
+func optOutTyped(t *testing.T, config, whole *rest.Config, namespace string) {
+	maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps(namespace)
+	events, err := maps.Watch(t.Context(), metav1.ListOptions{LabelSelector: "name=typed"})
+	check(t, err)
+	defer events.Stop()
+	created, err := maps.Create(t.Context(), configMap("typed", map[string]string{"a": "1"}), metav1.CreateOptions{})
+	check(t, err)
+	unseen(t, "create", created)
+	created.Data["a"] = "2"
+	updated, err := maps.Update(t.Context(), created, metav1.UpdateOptions{})
+	check(t, err)
+	unseen(t, "update", updated)
+	patched, err := maps.Patch(t.Context(), "typed", types.MergePatchType, []byte(`{"data":{"a":"3"}}`), metav1.PatchOptions{})
+	check(t, err)
+	unseen(t, "patch", patched)
+	list, err := maps.List(t.Context(), metav1.ListOptions{LabelSelector: "name=typed"})
+	check(t, err)
+	unseen(t, "list", &list.Items[0])
+	there, err := kubernetes.NewForConfigOrDie(whole).CoreV1().ConfigMaps(namespace).Get(t.Context(), "typed", metav1.GetOptions{})
+	check(t, err)
+	if len(there.ManagedFields) == 0 {
+		t.Errorf("the server has lost who owns what: %v", there)
+	}
+	check(t, maps.Delete(t.Context(), "typed", metav1.DeleteOptions{}))
+	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Deleted} {
+		event := next(t, events)
+		if event.Type != want {
+			t.Errorf("received %v, expected %v", event, want)
+		}
+		unseen(t, "watch", event.Object)
+	}
+}
+
+// optOutInformers see an object that was there and one that comes later.
+func optOutInformers(t *testing.T, config *rest.Config, namespace string) {
+	clients := kubernetes.NewForConfigOrDie(config)
+	create := func(name string) {
+		_, err := clients.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap(name, nil), metav1.CreateOptions{})
+		check(t, err)
+	}
+	create("before")
+	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(namespace))
+	informer := factory.Core().V1().ConfigMaps().Informer()
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+	create("later")
+	seeBoth(t, informer, namespace)
+}
+
+// seeBoth waits until an informer has both objects, without managedFields.
+func seeBoth(t *testing.T, informer cache.SharedInformer, namespace string) {
+	t.Helper()
+	for _, name := range []string{"before", "later"} {
+		eventually(t, "the informer has "+name, func() bool {
+			_, there, err := informer.GetStore().GetByKey(namespace + "/" + name)
+			return err == nil && there
+		})
+	}
+	for _, o := range informer.GetStore().List() {
+		unseen(t, "informer", o.(runtime.Object))
+	}
+}
+
+func optOutDynamic(t *testing.T, config *rest.Config, namespace string) {
+	maps := dynamic.NewForConfigOrDie(config).Resource(configMaps).Namespace(namespace)
+	events, err := maps.Watch(t.Context(), metav1.ListOptions{LabelSelector: "some=dynamic"})
+	check(t, err)
+	defer events.Stop()
+	applied, err := maps.Apply(t.Context(), "dynamic", &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "dynamic", "labels": map[string]any{"some": "dynamic"}},
+		"data": map[string]any{"a": "1"},
+	}}, metav1.ApplyOptions{FieldManager: "me"})
+	check(t, err)
+	unseen(t, "apply", applied)
+	unseen(t, "watch", next(t, events).Object)
+	list, err := maps.List(t.Context(), metav1.ListOptions{LabelSelector: "some=dynamic"})
+	check(t, err)
+	if len(list.Items) != 1 {
+		t.Fatalf("listed %d objects, expected 1", len(list.Items))
+	}
+	unseen(t, "list", &list.Items[0])
+}
+
+func optOutMetadata(t *testing.T, config *rest.Config, namespace string) {
+	client := metadata.NewForConfigOrDie(config)
+	list, err := client.Resource(configMaps).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
+	check(t, err)
+	if len(list.Items) == 0 {
+		t.Fatal("listed nothing")
+	}
+	unseen(t, "list", &list.Items[0])
+	got, err := client.Resource(configMaps).Namespace(namespace).Get(t.Context(), "before", metav1.GetOptions{})
+	check(t, err)
+	unseen(t, "get", got)
+	factory := metadatainformer.NewFilteredSharedInformerFactory(client, 0, namespace, nil)
+	informer := factory.ForResource(configMaps).Informer()
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+	seeBoth(t, informer, namespace)
+}
+
+// allowCBOR has client-go speak CBOR, which it asks the environment for.
+func allowCBOR() {
+	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,91 @@
+package admit
+
+import (
+	"context"
+	"sync"
+
+	"github.com/google/cel-go/common/types"
+	registration "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/cadastre/cadastre/internal/expression"
+)
+
+// Conditions are expressions that must all be true for somebody to be asked.
+type Conditions struct {
+	compiled func() cel.ConditionEvaluator
+	// ignore has conditions that can't be told count as false, and not as errors.
+	ignore bool
+}
+
+// NewConditions returns conditions of a webhook. They are compiled when they are first asked; nil if there are none.
+func NewConditions(all []registration.MatchCondition, failure *registration.FailurePolicyType) *Conditions {
+	if len(all) == 0 {
+		return nil
+	}
+	return ConditionsOf(func() cel.ConditionEvaluator {
+		return expression.Conditions().CompileCondition(Expressions(all), expression.Condition.Uses(false), environment.StoredExpressions)
+	}, failure)
+}
+
+// ConditionsOf returns conditions that somebody else compiles.
+func ConditionsOf(compile func() cel.ConditionEvaluator, failure *registration.FailurePolicyType) *Conditions {
+	return &Conditions{compiled: sync.OnceValue(compile), ignore: Ignores(failure)}
+}
+
+// Ignores reports whether failures are ignored.
+func Ignores(p *registration.FailurePolicyType) bool { return p != nil && *p == registration.Ignore }
+
+// Expressions returns conditions as the compiler takes them.
+func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
+	texts := make([]string, len(all))
+	for i := range all {
+		texts[i] = all[i].Expression
+	}
+	return expression.List(expression.Condition, texts)
+}
+
+// Verdict is what conditions say, and how often they could not be told.
+type Verdict struct {
+	Matches bool
+	Errors  int
+}
+
+// Match tells whether all conditions are true. One that is false says no, though others can't be told.
+func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttributes, params runtime.Object, authority authorizer.Authorizer) (v Verdict, err error) {
+	request := cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(at.GetResource()), metav1.GroupVersionKind(at.VersionedKind))
+	inputs := cel.OptionalVariableBindings{VersionedParams: params, Authorizer: authority}
+	results, _, err := c.compiled().ForInput(ctx, at, request, inputs, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
+	if err != nil {
+		return v, c.unless(err)
+	}
+	var errs []error
+	for _, result := range results {
+		if result.EvalResult == types.False {
+			return Verdict{Errors: len(errs)}, nil
+		}
+		if result.Error != nil {
+			errs = append(errs, result.Error)
+		}
+	}
+	v = Verdict{Matches: len(errs) == 0, Errors: len(errs)}
+	if len(errs) > 0 {
+		return v, c.unless(utilerrors.NewAggregate(errs))
+	}
+	return v, nil
+}
+
+// unless returns an error unless it is to be ignored.
+func (c *Conditions) unless(err error) error {
+	if c.ignore {
+		return nil
+	}
+	return err
+}

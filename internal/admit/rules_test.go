@@ -1,0 +1,150 @@
+package admit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	registration "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+var (
+	configMaps = &kinds.Kind{Name: "ConfigMap", Resource: "configmaps", Versions: []string{"v1"}, Namespaced: true}
+	spaces     = &kinds.Kind{Name: "Namespace", Resource: "namespaces", Versions: []string{"v1"}}
+	autoscaler = &kinds.Kind{Group: "autoscaling", Name: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers", Versions: []string{"v2", "v1"}, Namespaced: true}
+	hooks      = &kinds.Kind{Group: "admissionregistration.k8s.io", Name: "MutatingWebhookConfiguration", Resource: "mutatingwebhookconfigurations", Versions: []string{"v1"}}
+)
+
+func rule(operation, group, version, resource string) registration.NamedRuleWithOperations {
+	r := registration.NamedRuleWithOperations{}
+	r.Operations = []registration.OperationType{registration.OperationType(operation)}
+	r.APIGroups, r.APIVersions, r.Resources = []string{group}, []string{version}, []string{resource}
+	return r
+}
+
+func question(kind *kinds.Kind, subresource string) *Question {
+	q := &Question{Subject: Subject{Kind: kind, Version: kind.Versions[0], Subresource: subresource}, Operation: Create, Name: "x"}
+	if kind.Namespaced {
+		q.Namespace = "n"
+	}
+	if kind == spaces {
+		q.Namespace = q.Name
+	}
+	return q
+}
+
+// TestRules: what matches, and in which form.
+func TestRules(t *testing.T) {
+	scoped := func(scope registration.ScopeType) registration.NamedRuleWithOperations {
+		r := rule("*", "*", "*", "*/*")
+		r.Scope = &scope
+		return r
+	}
+	named := rule("CREATE", "", "v1", "configmaps")
+	named.ResourceNames = []string{"y"}
+	for _, test := range []struct {
+		name       string
+		rule       registration.NamedRuleWithOperations
+		question   *Question
+		equivalent bool
+		want       string // the form's kind; "" if it does not match
+	}{
+		{"itself", rule("CREATE", "", "v1", "configmaps"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"all", rule("*", "*", "*", "*"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"another operation", rule("UPDATE", "", "v1", "configmaps"), question(configMaps, ""), false, ""},
+		{"another group", rule("CREATE", "apps", "v1", "configmaps"), question(configMaps, ""), true, ""},
+		{"another resource", rule("CREATE", "", "v1", "secrets"), question(configMaps, ""), true, ""},
+		{"no subresource", rule("*", "*", "*", "*"), question(configMaps, "status"), true, ""},
+		{"a subresource", rule("*", "*", "*", "configmaps/status"), question(configMaps, "status"), false, "/v1, Kind=ConfigMap"},
+		{"all subresources", rule("*", "*", "*", "*/*"), question(configMaps, "status"), false, "/v1, Kind=ConfigMap"},
+		{"all subresources, and the object", rule("*", "*", "*", "*/*"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"a scale", rule("*", "*", "*", "configmaps/scale"), question(configMaps, "scale"), false, "autoscaling/v1, Kind=Scale"},
+		{"another version", rule("*", "autoscaling", "v1", "horizontalpodautoscalers"), question(autoscaler, ""), false, ""},
+		{"an equivalent one", rule("*", "autoscaling", "v1", "horizontalpodautoscalers"), question(autoscaler, ""), true, "autoscaling/v1, Kind=HorizontalPodAutoscaler"},
+		{"its own before", rule("*", "autoscaling", "*", "horizontalpodautoscalers"), question(autoscaler, ""), true, "autoscaling/v2, Kind=HorizontalPodAutoscaler"},
+		{"another name", named, question(configMaps, ""), true, ""},
+		{"in namespaces", scoped("Namespaced"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"in the cluster", scoped("Cluster"), question(configMaps, ""), false, ""},
+		{"a namespace is in the cluster", scoped("Cluster"), question(spaces, ""), false, "/v1, Kind=Namespace"},
+		{"a namespace is in none", scoped("Namespaced"), question(spaces, ""), false, ""},
+	} {
+		form, ok := Rules{test.rule}.form(test.question, test.equivalent)
+		got := form.Kind.String()
+		if !ok {
+			got = ""
+		}
+		if got != test.want {
+			t.Errorf("%s: received %q, want %q", test.name, got, test.want)
+		}
+		if concern := (Rules{test.rule}).concern(test.question.Subject, Create, test.equivalent); ok && !concern {
+			t.Errorf("%s: it matches, but is said not to be concerned", test.name)
+		}
+	}
+}
+
+// TestCriteria: selectors, exceptions, and what nobody is asked about.
+func TestCriteria(t *testing.T) {
+	labelled := func(text string) document.Value {
+		doc, err := document.ParseJSON(`{"metadata":{"name":"x","labels":` + text + `}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return doc
+	}
+	all, mine := &metav1.LabelSelector{}, &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+	broken := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Sometimes"}}}
+	everything := Rules{rule("*", "*", "*", "*")}
+	namespaces := func(_ context.Context, name string) (document.Value, error) {
+		switch name {
+		case "n":
+			return labelled(`{"a":"b"}`), nil
+		case "broken":
+			return document.Value{}, errors.New("no")
+		}
+		return document.Value{}, nil
+	}
+	in := func(namespace string, object document.Value) *Question {
+		q := question(configMaps, "")
+		q.Namespace, q.Object = namespace, object
+		return q
+	}
+	ofNamespace := question(spaces, "")
+	ofNamespace.Object = labelled(`{"a":"b"}`)
+	old := in("n", labelled(`{}`))
+	old.Old = labelled(`{"a":"b"}`)
+	for _, test := range []struct {
+		name             string
+		inside, labelled *metav1.LabelSelector
+		except           Rules
+		question         *Question
+		want             string
+	}{
+		{"all", all, all, nil, in("n", labelled(`{}`)), "true <nil>"},
+		{"labels", all, mine, nil, in("n", labelled(`{"a":"b"}`)), "true <nil>"},
+		{"other labels", all, mine, nil, in("n", labelled(`{"a":"c"}`)), "false <nil>"},
+		{"old labels", all, mine, nil, old, "true <nil>"},
+		{"a namespace", mine, all, nil, in("n", labelled(`{}`)), "true <nil>"},
+		{"no such namespace", mine, all, nil, in("none", labelled(`{}`)), `false namespaces "none" not found`},
+		{"a namespace that can't be read", mine, all, nil, in("broken", labelled(`{}`)), "false Internal error occurred: no"},
+		{"a namespace itself", mine, all, nil, ofNamespace, "true <nil>"},
+		{"excepted", all, all, Rules{rule("CREATE", "", "v1", "configmaps")}, in("n", labelled(`{}`)), "false <nil>"},
+		{"no selector selects nothing", nil, all, nil, in("n", labelled(`{}`)), "false <nil>"},
+		{"a broken selector", all, broken, nil, in("n", labelled(`{}`)), `false Internal error occurred: "Sometimes" is not a valid label selector operator`},
+		{"what says who is asked", all, all, nil, question(hooks, ""), "false <nil>"},
+	} {
+		criteria := NewCriteria(everything, nil, test.inside, test.labelled)
+		criteria.Except = test.except
+		_, ok, err := criteria.Match(t.Context(), test.question, namespaces)
+		if got := fmt.Sprint(ok, " ", err); got != test.want {
+			t.Errorf("%s: received %s, want %s", test.name, got, test.want)
+		}
+	}
+	if none := NewCriteria(nil, nil, all, all); none.Concern(question(configMaps, "").Subject, Create) {
+		t.Error("no rules concern something")
+	}
+}

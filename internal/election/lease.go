@@ -1,0 +1,97 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// kind is what the kind of leases is called in keys.
+const kind = "coordination.k8s.io/leases"
+
+// record is what a lease says.
+type record struct {
+	holder          string
+	seconds         int64
+	acquired        string
+	renewed         string
+	transitions     int64
+	resourceVersion string // "" if there is no lease
+}
+
+// read returns what the lease says now; nothing if there is none.
+func (e *Elector) read(ctx context.Context) (record, error) {
+	object, err := e.Objects.Cache.Get(ctx, cache.Key{Kind: kind, Namespace: e.Namespace, Name: e.Name}, cache.Latest)
+	if errors.Is(err, store.ErrNotFound) {
+		return record{}, nil
+	}
+	if err != nil {
+		return record{}, err
+	}
+	parsed, err := object.Parsed()
+	if err != nil {
+		return record{}, err
+	}
+	spec := parsed.Document.Get("spec")
+	r := record{
+		holder: spec.Get("holderIdentity").Text(), acquired: spec.Get("acquireTime").Text(), renewed: spec.Get("renewTime").Text(),
+		resourceVersion: fmt.Sprint(object.Revision()),
+	}
+	r.seconds, _ = spec.Get("leaseDurationSeconds").Int64()
+	r.transitions, _ = spec.Get("leaseTransitions").Int64()
+	return r, nil
+}
+
+// write makes the lease say something else, if it still says what was read.
+func (e *Elector) write(ctx context.Context, r record) error {
+	leases, _ := e.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases")
+	endpoint, err := e.Objects.Endpoint(leases, "v1", "")
+	if err != nil {
+		return err
+	}
+	request := &objects.Request{
+		Endpoint: endpoint, Namespace: e.Namespace, Body: objects.Body{Text: e.lease(r).JSON()},
+		User: e.User, Manager: e.Manager, Validation: objects.Ignore, Warn: func(string) {},
+	}
+	if r.resourceVersion == "" {
+		_, err = e.Objects.Create(ctx, request)
+		return err
+	}
+	request.Name = e.Name
+	_, err = e.Objects.Update(ctx, request)
+	return err
+}
+
+// lease is the object that says what a record does.
+func (e *Elector) lease(r record) document.Value {
+	metadata := document.NewMap(
+		document.Field{Name: "name", Value: document.NewString(e.Name)},
+		document.Field{Name: "namespace", Value: document.NewString(e.Namespace)},
+	)
+	if r.resourceVersion != "" {
+		metadata = metadata.With("resourceVersion", document.NewString(r.resourceVersion))
+	}
+	return document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString("coordination.k8s.io/v1")},
+		document.Field{Name: "kind", Value: document.NewString("Lease")},
+		document.Field{Name: "metadata", Value: metadata},
+		document.Field{Name: "spec", Value: document.NewMap(
+			document.Field{Name: "acquireTime", Value: document.NewString(r.acquired)},
+			document.Field{Name: "holderIdentity", Value: document.NewString(r.holder)},
+			document.Field{Name: "leaseDurationSeconds", Value: document.NewInt(r.seconds)},
+			document.Field{Name: "leaseTransitions", Value: document.NewInt(r.transitions)},
+			document.Field{Name: "renewTime", Value: document.NewString(r.renewed)},
+		)},
+	)
+}
+
+// timeText is a time as leases have it.
+func timeText(t time.Time) string { return t.UTC().Format(metav1.RFC3339Micro) }

@@ -1,0 +1,71 @@
+package garbage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// component is who events are from.
+const component = "garbage-collector-controller"
+
+// reportElsewhere tells users if the owner that a reference names is there, but in another namespace, where it is
+// no owner of the object.
+func (c *Collector) reportElsewhere(ctx context.Context, object *subject, kind *kinds.Kind, r reference) {
+	namespaces, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: "core/namespaces"}, Freshness: cache.Any})
+	if err != nil {
+		return
+	}
+	for _, namespace := range namespaces.Objects {
+		owner, err := c.Objects.Cache.Get(ctx, cache.Key{Kind: kind.StoreName(), Namespace: namespace.Name(), Name: r.name}, cache.Any)
+		if err == nil && owner.UID() == r.uid {
+			if err := c.report(ctx, object, r); err != nil && ctx.Err() == nil {
+				c.Log.Warn("cannot tell of an owner in another namespace", "key", object.Key(), "error", err)
+			}
+			return
+		}
+	}
+}
+
+// report makes an event, in the words of Kubernetes.
+func (c *Collector) report(ctx context.Context, object *subject, r reference) error {
+	kind, _ := c.Objects.Kinds.Resource("", "v1", "events")
+	endpoint, err := c.Objects.Endpoint(kind, "v1", "")
+	if err != nil {
+		return err
+	}
+	place := object.Namespace()
+	if place == "" {
+		place = "default"
+	}
+	now := c.Objects.Now()
+	text := func(fields ...string) document.Value {
+		var all []document.Field
+		for i := 0; i < len(fields); i += 2 {
+			if fields[i+1] != "" {
+				all = append(all, document.Field{Name: fields[i], Value: document.NewString(fields[i+1])})
+			}
+		}
+		return document.NewMap(all...)
+	}
+	event := text("apiVersion", "v1", "kind", "Event", "type", "Warning", "reason", "OwnerRefInvalidNamespace",
+		"firstTimestamp", now.UTC().Format(time.RFC3339), "lastTimestamp", now.UTC().Format(time.RFC3339),
+		"message", fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+			r.apiVersion, r.kind, object.Namespace(), r.name, r.uid, object.Namespace())).
+		With("count", document.NewInt(1)).
+		With("metadata", text("name", fmt.Sprintf("%s.%x", object.Name(), now.UnixNano()), "namespace", place)).
+		With("source", text("component", component)).
+		With("reportingComponent", document.NewString(component)).
+		With("involvedObject", text("apiVersion", object.kind.StoredVersion(), "kind", object.kind.Name,
+			"namespace", object.Namespace(), "name", object.Name(), "uid", object.UID()))
+	_, err = c.Objects.Create(ctx, &objects.Request{
+		Endpoint: endpoint, Namespace: place, Body: objects.Body{Text: event.JSON()},
+		User: c.User, Manager: c.Manager, Validation: objects.Ignore, Warn: func(string) {},
+	})
+	return err
+}

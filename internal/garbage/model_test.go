@@ -1,0 +1,94 @@
+package garbage
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// TestModel: objects with random owners, some of which are deleted. What is left, and whose it is, is what follows
+// from the rules, however often they are applied.
+func TestModel(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			k := open(t)
+			m := model{}
+			uids := map[string]string{}
+			for i := range 30 {
+				name := fmt.Sprint("n", i)
+				uids[name] = k.Create("configmaps", "default", object(name))
+				m[name] = map[string]bool{}
+			}
+			names := slices.Sorted(maps.Keys(m))
+			for _, name := range names {
+				var references []string
+				for range random.IntN(3) {
+					owner := names[random.IntN(len(names))]
+					if !m[name][owner] {
+						references = append(references, blocking("ConfigMap", owner, uids[owner]))
+					}
+					m[name][owner] = true
+				}
+				if len(references) > 0 {
+					k.Merge("configmaps", "default", name, object(name, references...))
+				}
+			}
+			for range 3 {
+				name := names[random.IntN(len(names))]
+				if _, there := m[name]; !there {
+					continue
+				}
+				policy := []objects.Propagation{objects.Background, objects.Orphan}[random.IntN(2)]
+				k.Delete("configmaps", "default", name, policy)
+				m.delete(name, policy)
+				k.Wait("all is as the rules say", func() bool { return m.holds(k, names) })
+			}
+			k.settle()
+			if !m.holds(k, names) {
+				t.Error("it does not stay so")
+			}
+		})
+	}
+}
+
+// model is who owns which object that there is.
+type model map[string]map[string]bool
+
+// delete deletes an object and all that depends only on what is gone.
+func (m model) delete(name string, policy objects.Propagation) {
+	delete(m, name)
+	for dependant, owners := range m {
+		if !owners[name] {
+			continue
+		}
+		delete(owners, name)
+		if len(owners) == 0 && policy != objects.Orphan {
+			m.delete(dependant, objects.Background)
+		}
+	}
+}
+
+func (m model) holds(k *kit, names []string) bool {
+	for _, name := range names {
+		owners, want := m[name]
+		if k.Has(configMaps, "default", name) != want {
+			return false
+		}
+		if !want {
+			continue
+		}
+		got := map[string]bool{}
+		for _, r := range k.Get(configMaps, "default", name).Lookup("metadata", "ownerReferences").Items() {
+			got[r.Get("name").Text()] = true
+		}
+		if !maps.Equal(got, owners) {
+			return false
+		}
+	}
+	return true
+}

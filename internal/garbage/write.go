@@ -1,0 +1,83 @@
+package garbage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// endpoint is where the objects of a kind are written: at the version at which they are stored, so that nobody has
+// to convert them.
+func (c *Collector) endpoint(kind *kinds.Kind) (*objects.Endpoint, error) {
+	stored := kind.StoredVersion()
+	version := stored[strings.LastIndexByte(stored, '/')+1:]
+	if !kind.HasVersion(version) {
+		version = kind.Versions[0]
+	}
+	return c.Objects.Endpoint(kind, version, "")
+}
+
+// delete deletes an object that has been judged, if its owner references are still those by which it was.
+func (c *Collector) delete(ctx context.Context, object *subject, dependants objects.Propagation) error {
+	endpoint, err := c.endpoint(object.kind)
+	if err != nil {
+		return err
+	}
+	owners := object.OwnerReferences()
+	_, err = c.Objects.Delete(ctx, &objects.Deletion{
+		Endpoint: endpoint, Namespace: object.Namespace(), Name: object.Name(),
+		UID: object.UID(), Dependants: dependants,
+		Provided: func(doc document.Value) bool {
+			return doc.Lookup("metadata", "ownerReferences").JSON() == owners
+		},
+	})
+	return err
+}
+
+// finalize takes a finalizer of the collector from an object.
+func (c *Collector) finalize(ctx context.Context, object *subject, finalizer string) error {
+	return c.change(ctx, object, "finalizers", func(list document.Value) document.Value {
+		var kept []document.Value
+		for _, f := range list.Items() {
+			if f.Text() != finalizer {
+				kept = append(kept, f)
+			}
+		}
+		if len(kept) == 0 {
+			return document.NewNull()
+		}
+		return document.NewList(kept...)
+	})
+}
+
+// change changes a list in the metadata of an object that has been judged, unless the object has changed since.
+func (c *Collector) change(ctx context.Context, object *subject, field string, change func(document.Value) document.Value) error {
+	endpoint, err := c.endpoint(object.kind)
+	if err != nil {
+		return err
+	}
+	parsed, err := object.Parsed()
+	if err != nil {
+		return err
+	}
+	metadata := document.NewMap(
+		document.Field{Name: field, Value: change(parsed.Document.Lookup("metadata", field))},
+		document.Field{Name: "resourceVersion", Value: document.NewString(fmt.Sprint(object.Revision()))},
+		document.Field{Name: "uid", Value: document.NewString(object.UID())},
+	)
+	patch := document.NewMap(document.Field{Name: "metadata", Value: metadata})
+	_, err = c.Objects.Patch(ctx, &objects.Request{
+		Endpoint: endpoint, Namespace: object.Namespace(), Name: object.Name(), Body: objects.Body{Text: patch.JSON()},
+		User: c.User, Manager: c.Manager, Validation: objects.Ignore, Warn: func(string) {},
+	}, objects.MergePatch)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

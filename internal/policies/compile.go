@@ -1,0 +1,71 @@
+package policies
+
+import (
+	registration "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+
+	"github.com/cadastre/cadastre/internal/admit"
+	"github.com/cadastre/cadastre/internal/expression"
+)
+
+// compiled are the expressions of a policy. Those that can't be compiled say so when they are evaluated.
+type compiled struct {
+	err         error
+	validations cel.ConditionEvaluator
+	messages    cel.ConditionEvaluator
+	annotations cel.ConditionEvaluator
+	// conditions is nil if there are none.
+	conditions *admit.Conditions
+	spec       *registration.ValidatingAdmissionPolicySpec
+}
+
+func compile(spec *registration.ValidatingAdmissionPolicySpec) *compiled {
+	compiler, err := expression.WithVariables()
+	if err != nil {
+		return &compiled{err: err}
+	}
+	hasParams := spec.ParamKind != nil
+	compileAll := func(role expression.Role, expressions []cel.ExpressionAccessor) cel.ConditionEvaluator {
+		return compiler.CompileCondition(expressions, role.Uses(hasParams), environment.StoredExpressions)
+	}
+	for _, v := range spec.Variables {
+		variable := &expression.Expression{Name: v.Name, Text: v.Expression, Role: expression.Variable}
+		compiler.CompileAndStoreVariable(variable, variable.Role.Uses(hasParams), environment.StoredExpressions)
+	}
+	c := &compiled{
+		spec:        spec,
+		validations: compileAll(expression.Condition, validations(spec.Validations)),
+		messages:    compileAll(expression.Message, messages(spec.Validations)),
+		annotations: compileAll(expression.Annotation, annotations(spec.AuditAnnotations)),
+	}
+	if len(spec.MatchConditions) > 0 {
+		conditions := compileAll(expression.Condition, admit.Expressions(spec.MatchConditions))
+		c.conditions = admit.ConditionsOf(func() cel.ConditionEvaluator { return conditions }, spec.FailurePolicy)
+	}
+	return c
+}
+
+func validations(all []registration.Validation) []cel.ExpressionAccessor {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = v.Expression
+	}
+	return expression.List(expression.Condition, texts)
+}
+
+func messages(all []registration.Validation) []cel.ExpressionAccessor {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = v.MessageExpression
+	}
+	return expression.List(expression.Message, texts)
+}
+
+func annotations(all []registration.AuditAnnotation) []cel.ExpressionAccessor {
+	texts := make([]string, len(all))
+	for i, a := range all {
+		texts[i] = a.ValueExpression
+	}
+	return expression.List(expression.Annotation, texts)
+}

@@ -1,0 +1,139 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/cel-go/common/types"
+	admissionv1 "k8s.io/api/admission/v1"
+	registration "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/cel"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+
+	"github.com/cadastre/cadastre/internal/admit"
+)
+
+// A sample is what expressions are evaluated with.
+type sample struct {
+	at        *admission.VersionedAttributes
+	request   *admissionv1.AdmissionRequest
+	params    runtime.Object // nil if there are none
+	namespace *corev1.Namespace
+}
+
+func newSample(at *admission.VersionedAttributes, form admit.Form, params runtime.Object, namespace *corev1.Namespace) *sample {
+	return &sample{
+		at: at, params: params, namespace: cel.CreateNamespaceObject(namespace),
+		request: cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(form.Resource), metav1.GroupVersionKind(at.VersionedKind)),
+	}
+}
+
+// evaluate returns what does not hold, and what can't be told.
+func (p *Policies) evaluate(ctx context.Context, one *policy, s *sample) []decision {
+	c := one.compiled()
+	if c.err != nil {
+		return one.untold(c.err)
+	}
+	if c.conditions != nil {
+		begun := time.Now()
+		verdict, err := c.conditions.Match(ctx, s.at, s.params, p.Authorizer)
+		p.Metrics.Conditions(one.name, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
+		if err != nil {
+			return one.untold(err)
+		}
+		if !verdict.Matches {
+			return nil
+		}
+	}
+	all := cel.OptionalVariableBindings{VersionedParams: s.params, Authorizer: p.Authorizer}
+	results, left, err := c.validations.ForInput(ctx, s.at, s.request, all, s.namespace, celconfig.RuntimeCELCostBudget)
+	if err != nil {
+		return one.untold(err)
+	}
+	some := cel.OptionalVariableBindings{VersionedParams: s.params}
+	messages, _, messageErr := c.messages.ForInput(ctx, s.at, s.request, some, s.namespace, left)
+	var decisions []decision
+	for i, result := range results {
+		var message *cel.EvaluationResult
+		if i < len(messages) {
+			message = &messages[i]
+		}
+		d := one.judge(&c.spec.Validations[i], result, message, messageErr)
+		d.index = i
+		decisions = append(decisions, d)
+	}
+	values, _, err := c.annotations.ForInput(ctx, s.at, s.request, some, s.namespace, celconfig.RuntimeCELCostBudget)
+	if err != nil {
+		return one.untold(err)
+	}
+	return append(decisions, one.annotate(c.spec.AuditAnnotations, values)...)
+}
+
+// untold is the decision if nothing can be told.
+func (one *policy) untold(err error) []decision {
+	return []decision{{denies: !one.ignores, isError: true, message: err.Error()}}
+}
+
+// judge decides about one validation.
+func (one *policy) judge(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
+	d := decision{took: result.Elapsed}
+	switch {
+	case result.Error != nil:
+		d.denies, d.isError, d.message = !one.ignores, true, result.Error.Error()
+	case errors.Is(messageErr, apiservercel.ErrInternal) || errors.Is(messageErr, apiservercel.ErrOutOfBudget):
+		d.denies, d.isError, d.message = !one.ignores, true, fmt.Sprintf("failed messageExpression: %s", messageErr)
+	case result.EvalResult != types.True:
+		d.denies, d.reason, d.message = true, metav1.StatusReasonInvalid, messageOf(v, message)
+		if v.Reason != nil {
+			d.reason = *v.Reason
+		}
+	}
+	return d
+}
+
+// messageOf is what a client is told of what does not hold: what an expression makes, if that is one line that is not too
+// long, else the text that the policy has for it, else the expression.
+func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
+	if made != nil && made.Error == nil && made.EvalResult != nil {
+		if text, ok := made.EvalResult.Value().(string); ok {
+			text = strings.TrimSpace(text)
+			if text != "" && len(text) <= celconfig.MaxEvaluatedMessageExpressionSizeBytes && !strings.Contains(text, "\n") {
+				return text
+			}
+		}
+	}
+	if v.Message != "" {
+		return strings.TrimSpace(v.Message)
+	}
+	return fmt.Sprintf("failed expression: %v", strings.TrimSpace(v.Expression))
+}
+
+// annotate looks at what would be annotated in an audit log. There is none here; what can't be told is refused all the
+// same, whatever the actions are.
+func (one *policy) annotate(all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
+	for i, value := range values {
+		d := decision{denies: !one.ignores, isError: true, isAnnotation: true, took: value.Elapsed}
+		switch {
+		case value.Error != nil:
+			d.message = value.Error.Error()
+		case value.EvalResult.Type() != types.StringType && value.EvalResult.Type() != types.NullType:
+			d.denies = true
+			d.message = fmt.Sprintf("valueExpression '%v' resulted in unsupported return type: %v. Return type must be either string or null.",
+				all[i].ValueExpression, value.EvalResult.Type())
+		default:
+			continue
+		}
+		if d.denies {
+			decisions = append(decisions, d)
+		}
+	}
+	return decisions
+}

@@ -1,0 +1,106 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	registration "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+// A paramKind is the kind of a policy's parameters, at a version; nil if it has none.
+type paramKind struct {
+	*kinds.Kind
+	apiVersion string
+}
+
+// paramKind returns the kind of a policy's parameters.
+func (p *Policies) paramKind(one *policy) (*paramKind, error) {
+	if one.params == nil {
+		return nil, nil
+	}
+	kind, ok := p.Kinds.Named(one.params.Group, one.params.Version, one.params.Kind)
+	if !ok || kind.OnlyCreate {
+		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *one.params)
+	}
+	return &paramKind{kind, one.params.GroupVersion().String()}, nil
+}
+
+// collect returns the parameters of a binding: nil alone if there are to be none, and nothing if there are none though there
+// should be, and that is allowed.
+func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
+	ref := b.params
+	if kind == nil || ref == nil {
+		return []runtime.Object{nil}, nil
+	}
+	switch {
+	case kind.Namespaced && ref.Namespace != "":
+		namespace = ref.Namespace
+	case kind.Namespaced && namespace == "":
+		return nil, errors.New("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
+	case !kind.Namespaced && ref.Namespace != "":
+		return nil, errors.New("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+	case !kind.Namespaced:
+		namespace = ""
+	}
+	found, err := p.find(ctx, kind, ref, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 && ref.ParameterNotFoundAction != nil && *ref.ParameterNotFoundAction == registration.DenyAction {
+		return nil, errors.New("no params found for policy binding with `Deny` parameterNotFoundAction")
+	}
+	var params []runtime.Object
+	for _, object := range found {
+		param, err := kind.at(object)
+		if err != nil {
+			return nil, err
+		}
+		params = append(params, param)
+	}
+	return params, nil
+}
+
+// find returns the objects that a binding names, or selects.
+func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*cache.Object, error) {
+	switch {
+	case ref.Name != "" && ref.Selector != nil:
+		return nil, errors.New("paramRef.name and paramRef.selector are mutually exclusive")
+	case ref.Name != "":
+		object, err := p.Cache.Get(ctx, cache.Key{Kind: kind.StoreName(), Namespace: namespace, Name: ref.Name}, cache.Any)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		return []*cache.Object{object}, err
+	case ref.Selector != nil:
+		selector, err := metav1.LabelSelectorAsSelector(ref.Selector)
+		if err != nil {
+			return nil, err
+		}
+		list, err := p.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: kind.StoreName(), Namespace: namespace, Labels: selector}, Freshness: cache.Any})
+		return list.Objects, err
+	default:
+		return nil, errors.New("one of name or selector must be provided")
+	}
+}
+
+// at returns an object at the version that the policy wants.
+func (k *paramKind) at(object *cache.Object) (runtime.Object, error) {
+	doc, err := document.ParseJSONLimited(object.AppendJSON(nil), document.Limits{MaxBytes: -1})
+	if err != nil {
+		return nil, err
+	}
+	if doc, err = k.Convert(doc, k.StoredVersion(), k.apiVersion); err != nil {
+		return nil, err
+	}
+	content, _ := doc.ToGo().(map[string]any)
+	return &unstructured.Unstructured{Object: content}, nil
+}

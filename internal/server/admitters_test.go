@@ -1,0 +1,144 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+const registration = "/apis/admissionregistration.k8s.io/v1/"
+
+// hookServer is a webhook that says no to what has a key "no", and counts.
+func hookServer(t *testing.T) (server *httptest.Server, calls *atomic.Int32) {
+	t.Helper()
+	calls = &atomic.Int32{}
+	server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		var review struct {
+			Request struct {
+				UID    string
+				Object struct{ Data map[string]string }
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			t.Error(err)
+		}
+		_, no := review.Request.Object.Data["no"]
+		fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":%v}}`, review.Request.UID, !no)
+	}))
+	t.Cleanup(server.Close)
+	return server, calls
+}
+
+func configuration(kind, url string, certificate []byte, more string) string {
+	bundle := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
+	return fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":%q,"metadata":{"name":"h"},"webhooks":[{"name":"h.example.com",
+		"clientConfig":{"url":%q,"caBundle":%q},"sideEffects":"None","admissionReviewVersions":["v1"],%s
+		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE","UPDATE"]}]}]}`, kind, url, bundle, more)
+}
+
+func mapBody(name, data string) string {
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":%s}`, name, data)
+}
+
+// TestWebhookCountsAtOnce: what is configured counts for the next request, and no more when it is gone.
+func TestWebhookCountsAtOnce(t *testing.T) {
+	c := start(t, Config{})
+	hook, calls := hookServer(t)
+	maps := "/api/v1/namespaces/default/configmaps"
+	for i := range 20 {
+		c.call("POST", registration+"validatingwebhookconfigurations", configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")).want(201)
+		c.call("POST", maps, mapBody("c", `{"no":"1"}`)).want(400, `admission webhook \"h.example.com\" denied the request without explanation`)
+		c.call("DELETE", registration+"validatingwebhookconfigurations/h", "").want(200)
+		c.call("POST", maps+"?dryRun=All", mapBody("c", `{"no":"1"}`)).want(201)
+		if got := int(calls.Load()); got != i+1 {
+			t.Fatalf("the webhook was called %d times after %d requests that concern it", got, i+1)
+		}
+	}
+}
+
+// TestWebhooksAfterRestart: webhooks that were configured before the server was started are asked from its first request.
+func TestWebhooksAfterRestart(t *testing.T) {
+	hook, _ := hookServer(t)
+	folder := t.TempDir()
+	server, err := Start(t.Context(), Config{Folder: folder, Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := clientOf(t, server)
+	first.call("POST", registration+"mutatingwebhookconfigurations", configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")).want(201)
+	first.http.CloseIdleConnections()
+	if err := server.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, Config{Folder: folder})
+	c.call("POST", "/api/v1/namespaces/default/configmaps", mapBody("c", `{"no":"1"}`)).want(400, "denied the request")
+	c.call("POST", "/api/v1/namespaces/default/configmaps", mapBody("c", `{"yes":"1"}`)).want(201)
+}
+
+// TestWebhookMetrics: calls are counted by Kubernetes' names.
+func TestWebhookMetrics(t *testing.T) {
+	c := start(t, Config{})
+	hook, _ := hookServer(t)
+	c.call("POST", registration+"mutatingwebhookconfigurations", configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw,
+		`"matchConditions":[{"name":"a","expression":"object.metadata.name != 'skipped'"}],`)).want(201)
+	c.call("POST", registration+"validatingwebhookconfigurations", configuration("ValidatingWebhookConfiguration", "https://127.0.0.1:1", hook.Certificate().Raw, `"failurePolicy":"Ignore",`)).want(201)
+	maps := "/api/v1/namespaces/default/configmaps"
+	c.call("POST", maps, mapBody("c", `{}`)).want(201)
+	c.call("POST", maps, mapBody("d", `{"no":"1"}`)).want(400)
+	c.call("POST", maps, mapBody("skipped", `{"no":"1"}`)).want(201)
+	metrics := c.call("GET", "/metrics", "").want(200)
+	for _, line := range []string{
+		`apiserver_admission_webhook_request_total{code="200",name="h.example.com",operation="CREATE",rejected="false",type="admit"} 1`,
+		`apiserver_admission_webhook_request_total{code="400",name="h.example.com",operation="CREATE",rejected="true",type="admit"} 1`,
+		`apiserver_admission_webhook_rejection_count{error_type="no_error",name="h.example.com",operation="CREATE",rejection_code="400",type="admit"} 1`,
+		`apiserver_admission_webhook_fail_open_count{name="h.example.com",type="validating"} 2`,
+		`apiserver_admission_webhook_request_total{code="503",name="h.example.com",operation="CREATE",rejected="false",type="validating"} 2`,
+		`apiserver_admission_webhook_admission_duration_seconds_count{name="h.example.com",operation="CREATE",rejected="false",type="admit"} 1`,
+		`apiserver_admission_match_condition_exclusions_total{kind="webhook",name="h.example.com",operation="CREATE",type="admit"} 1`,
+		`apiserver_admission_match_condition_evaluation_seconds_count{kind="webhook",name="h.example.com",operation="CREATE",type="admit"} 3`,
+	} {
+		if !strings.Contains(metrics.text, line+"\n") {
+			t.Errorf("there is no %s", line)
+		}
+	}
+}
+
+// TestPolicyMetrics: what policies refuse, warn of and let pass is counted.
+func TestPolicyMetrics(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
+		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE"]}]},"validations":[{"expression":"!has(object.data)"}]}}`).want(201)
+	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"b"},"spec":{"policyName":"p","validationActions":["Deny","Audit"]}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/default/configmaps", mapBody("c", `{"a":"b"}`)).want(422, "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed expression: !has(object.data)")
+	metrics := c.call("GET", "/metrics", "").want(200)
+	for _, action := range []string{"deny", "audit"} {
+		line := `apiserver_validating_admission_policy_check_total{enforcement_action="` + action + `",error_type="invalid_error",policy="p",policy_binding="b"} 1`
+		if !strings.Contains(metrics.text, line+"\n") {
+			t.Errorf("there is no %s", line)
+		}
+	}
+}
+
+// TestRefusedDeletions: a policy that refuses to delete keeps all of a collection, and nothing is half done.
+func TestRefusedDeletions(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
+		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["DELETE"]}]},"validations":[{"expression":"oldObject.metadata.name != 'kept'","message":"kept"}]}}`).want(201)
+	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"b"},"spec":{"policyName":"p","validationActions":["Deny","Warn"]}}`).want(422, "must not contain both Deny and Warn")
+	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"b"},"spec":{"policyName":"p","validationActions":["Deny"]}}`).want(201)
+	maps := "/api/v1/namespaces/default/configmaps"
+	c.call("POST", maps, mapBody("kept", `{}`)).want(201)
+	c.call("POST", maps, `{"metadata":{"name":"finalized","finalizers":["example.com/f"]}}`).want(201)
+	c.call("DELETE", maps+"/kept", "").want(422, "kept")
+	c.call("DELETE", maps+"/finalized", "").want(200, "deletionTimestamp")
+	c.call("DELETE", maps, "").want(422, "kept")
+	c.call("GET", maps+"/kept", "").want(200)
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+func ownedBy(name, owner, uid string) string {
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":%q,"uid":%q,"blockOwnerDeletion":true}]}}`,
+		name, owner, uid)
+}
+
+// TestGarbageGoes: the server deletes what nobody owns any more.
+func TestGarbageGoes(t *testing.T) {
+	c := start(t, Config{})
+	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)
+	c.call("DELETE", configMaps+"/owner?propagationPolicy=Foreground", "").want(200, `"finalizers":["foregroundDeletion"]`, `"deletionTimestamp"`)
+	c.waitFor(configMaps+"/owner", 404)
+	c.call("GET", configMaps+"/child", "").want(404)
+}
+
+// TestWithoutControllers: nobody does anything to objects that wait for a controller. A server that has some goes on
+// where that one was killed.
+func TestWithoutControllers(t *testing.T) {
+	folder := t.TempDir()
+	s, err := Start(t.Context(), Config{Folder: folder, Address: "127.0.0.1:0", WithoutControllers: true, EventLife: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clientOf(t, s)
+	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)
+	c.call("POST", configMaps, ownedBy("lost", "nobody", "0")).want(201)
+	c.makeNamespace("going", "")
+	c.call("POST", allNamespaces+"/default/events", `{"metadata":{"name":"e"},"involvedObject":{"namespace":"default"}}`).want(201)
+	c.call("DELETE", configMaps+"/owner?propagationPolicy=Orphan", "").want(200, `"finalizers":["orphan"]`)
+	c.call("DELETE", allNamespaces+"/going", "").want(200)
+	time.Sleep(1500 * time.Millisecond)
+	c.call("GET", configMaps+"/owner", "").want(200, `"finalizers":["orphan"]`)
+	c.call("GET", configMaps+"/child", "").want(200, uid)
+	c.call("GET", configMaps+"/lost", "").want(200)
+	c.call("GET", allNamespaces+"/going", "").want(200)
+	c.call("GET", allNamespaces+"/default/events/e", "").want(200)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	c = start(t, Config{Folder: folder, EventLife: time.Second})
+	c.waitFor(configMaps+"/owner", 404)
+	c.waitFor(configMaps+"/lost", 404)
+	c.waitFor(allNamespaces+"/going", 404)
+	c.waitFor(allNamespaces+"/default/events/e", 404)
+	if child := c.call("GET", configMaps+"/child", "").want(200); child.get("metadata", "ownerReferences", 0) != "" {
+		t.Errorf("received %s, want no owners", child.text)
+	}
+}

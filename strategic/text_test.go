@@ -1,0 +1,134 @@
+package strategic
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// From text to text is the same as from document to document, whatever was there before: the
+// memory is that of the calls before.
+
+// checkTexts compares what comes of texts with what comes of documents.
+func checkTexts(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
+	t.Helper()
+	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		t.Fatalf("%s: from texts %v\nfrom documents %v", what, err, wantErr)
+	}
+	if err == nil && string(got) != want.JSON() {
+		t.Fatalf("%s: from texts\n%s\nfrom documents\n%s", what, got, want.JSON())
+	}
+}
+
+func TestTextsLikeDocuments(t *testing.T) {
+	for seed := range uint64(comparisons()) {
+		kind := kinds[seed%uint64(len(kinds))]
+		typ := mustType(t, kind)
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 8))}
+		original := reread(t, r.value(kind, "", 9))
+		modified, current := r.next(t, kind, original), r.next(t, kind, original)
+		patch := reread(t, r.patch(kind, original, 9))
+
+		want, wantErr := Merge(original, patch, typ)
+		got, err := AppendMerge(nil, original.JSON(), patch.JSON(), typ)
+		checkTexts(t, fmt.Sprintf("seed %d, merge", seed), want, wantErr, got, err)
+
+		want, wantErr = Diff(original, modified, typ)
+		got, err = AppendDiff(nil, original.JSON(), modified.JSON(), typ)
+		checkTexts(t, fmt.Sprintf("seed %d, diff", seed), want, wantErr, got, err)
+
+		w := ThreeWay{Type: typ, Overwrite: r.chance(50), Fixed: KubectlFixed()}
+		want, wantErr = w.Diff(original, modified, current)
+		got, err = w.AppendDiff(nil, original.JSON(), modified.JSON(), current.JSON())
+		checkTexts(t, fmt.Sprintf("seed %d, three-way", seed), want, wantErr, got, err)
+	}
+}
+
+// TestTextsOfManagers: field sets are not looked into unless somebody speaks of them.
+func TestTextsOfManagers(t *testing.T) {
+	const live = `{"metadata":{"managedFields":[{"fieldsV1":{"f:b":{},"f:a":{"f:c":{}}},"manager":"a"}],"name":"x"}}`
+	for patch, want := range map[string]string{
+		`{"metadata":{"name":"y"}}`:                      strings.Replace(live, `"x"`, `"y"`, 1),
+		`{"metadata":{"managedFields":null}}`:            `{"metadata":{"name":"x"}}`,
+		`{"metadata":{"managed\u0046ields":[]}}`:         `{"metadata":{"managedFields":[],"name":"x"}}`,
+		`{"metadata":{"$patch":"replace","name":"z"}}`:   `{"metadata":{"name":"z"}}`,
+		`{"metadata":{"$retainKeys":["name"]}}`:          `{"metadata":{"name":"x"}}`,
+		`{"metadata":{"managedFields":{"a":{"b":"c"}}}}`: `{"metadata":{"managedFields":{"a":{"b":"c"}},"name":"x"}}`,
+	} {
+		got, err := AppendMerge([]byte("> "), live, patch, mustType(t, pod))
+		if err != nil || string(got) != "> "+want {
+			t.Errorf("patch %s: got %s, %v\nwant %s", patch, got, err, want)
+		}
+	}
+}
+
+// TestTextsOfManagersInAMap: what is no list of managers is merged as any other map, although
+// its names lead to where the field sets are.
+func TestTextsOfManagersInAMap(t *testing.T) {
+	const live = `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"}}}}}}`
+	got, err := AppendMerge(nil, live, `{"metadata":{"managedFields":{"*":{"fieldsV1":{"d":"e"}}}}}`, nil)
+	if want := `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"},"d":"e"}}}}}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// TestTextsKeepErrors: what an error shows is not overwritten by the next call.
+func TestTextsKeepErrors(t *testing.T) {
+	typ := mustType(t, deployment)
+	_, err := ThreeWay{Type: typ}.AppendDiff(nil, `{"spec":{"replicas":1}}`, `{"spec":{"replicas":2}}`, `{"spec":{"replicas":5}}`)
+	var conflict *ConflictError
+	if !errors.As(err, &conflict) {
+		t.Fatalf("got %v, want a conflict", err)
+	}
+	before := err.Error()
+	for range 100 {
+		if _, err := (ThreeWay{Type: typ}).AppendDiff(nil, ``, `{"spec":{"paused":true,"replicas":7}}`, `{"spec":{"x":[8]}}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err.Error() != before || conflict.Changed.JSON() != "5" {
+		t.Errorf("the error was %q, and is %q", before, err)
+	}
+}
+
+func TestTextsRefused(t *testing.T) {
+	for what, call := range map[string]func() ([]byte, error){
+		"patch":    func() ([]byte, error) { return AppendMerge(nil, `{}`, `{"a":}`, nil) },
+		"object":   func() ([]byte, error) { return AppendMerge(nil, `{"a":}`, `{}`, nil) },
+		"original": func() ([]byte, error) { return AppendDiff(nil, `{"a":}`, `{}`, nil) },
+		"modified": func() ([]byte, error) { return ThreeWay{}.AppendDiff(nil, ``, `{"a":}`, `{}`) },
+	} {
+		var e *document.SyntaxError
+		if _, err := call(); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), what+": ") {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}
+
+// TestTextsAtOnce: calls at the same time do not share memory.
+func TestTextsAtOnce(t *testing.T) {
+	typ := mustType(t, pod)
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			object, patch := variables(n+10, false).JSON(), variables(n+10, true).JSON()
+			want, err := AppendMerge(nil, object, patch, typ)
+			for range 200 {
+				got, err := AppendMerge(nil, object, patch, typ)
+				if err != nil || string(got) != string(want) {
+					t.Errorf("got %s, %v, want %s", got, err, want)
+					return
+				}
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
