@@ -97,6 +97,10 @@ ORACLE ?=
 oracle-rules: ## compare internal/rules with kube-apiserver's own code; ORACLE='-seed 7 -count-each 5000 -write' passes flags
 	$(GO) -C internal/rules/oracle test -count=1 . $(ORACLE)
 
+.PHONY: oracle-structural
+oracle-structural: ## compare internal/structural with kube-apiserver's own code; ORACLE='-seed 7 -schemas 5000' passes flags
+	$(GO) -C internal/structural/oracle test -count=1 . $(ORACLE)
+
 .PHONY: bench-server
 bench-server: ## compare the server with kube-apiserver, where it is built, and the floor; BENCH='-run apply' passes flags
 	$(GO) -C bench run ./cmd/server $(BENCH)

@@ -17,6 +17,8 @@ type changesAt struct {
 	// none says that there is no difference at any version.
 	none bool
 	seen map[string]changesThere
+	// failed are the versions at which nothing can be compared, with the reason: it is not asked for twice.
+	failed map[string]error
 	// own are the changes at the version of the operation, found when somebody asks: Result
 	// gives them to whoever does, as long as the documents are valid.
 	own     changesThere
@@ -51,6 +53,26 @@ func (c *changesAt) at(version string) (changesThere, error) {
 	if there, ok := c.seen[version]; ok {
 		return there, nil
 	}
+	if err := c.failed[version]; err != nil {
+		return changesThere{}, err
+	}
+	there, err := c.convert(version)
+	if err != nil {
+		if c.failed == nil {
+			c.failed = map[string]error{}
+		}
+		c.failed[version] = err
+		return changesThere{}, err
+	}
+	if c.seen == nil {
+		c.seen = map[string]changesThere{}
+	}
+	c.seen[version] = there
+	return there, nil
+}
+
+// convert compares at another version than that of the operation.
+func (c *changesAt) convert(version string) (changesThere, error) {
 	was, err := c.engine.at(c.was, version)
 	if err != nil {
 		return changesThere{}, err
@@ -65,12 +87,7 @@ func (c *changesAt) at(version string) (changesThere, error) {
 			return changesThere{}, err
 		}
 	}
-	there := c.compare(was, will, justUnset)
-	if c.seen == nil {
-		c.seen = map[string]changesThere{}
-	}
-	c.seen[version] = there
-	return there, nil
+	return c.compare(was, will, justUnset), nil
 }
 
 func (c *changesAt) compare(was, will, justUnset versioned) changesThere {

@@ -62,6 +62,9 @@ type Result struct {
 	// Dropped are the entries that were dropped because the kind does not have
 	// their version any more. Nobody owns what they had, as in Kubernetes.
 	Dropped []Entry
+	// Kept are the entries that were left as they were, although the object changed, because it can't be converted to
+	// their version now.
+	Kept []Entry
 
 	changes *changesAt
 }

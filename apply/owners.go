@@ -2,6 +2,7 @@ package apply
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
@@ -31,6 +32,8 @@ type owners struct {
 	engine *Engine
 	// dropped are the entries that were read and are of versions that are gone.
 	dropped []Entry
+	// kept are the entries of which nobody knows what they should have lost.
+	kept []Entry
 	// fewer says that another entry that was read is not in the list.
 	fewer bool
 }
@@ -232,6 +235,10 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 			o.dropped = append(o.dropped, o.list[i].entry)
 			continue
 		}
+		if except == nobody && errors.Is(err, ErrUnavailable) {
+			o.kept = append(o.kept, o.list[i].entry)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -337,6 +344,7 @@ func (o *owners) result(live Object, doc document.Value, c *changesAt) Result {
 		Object:  Object{Document: doc, Entries: o.entries(live.Entries)},
 		NoOp:    unchanged && !o.anyChanged(),
 		Dropped: o.dropped,
+		Kept:    o.kept,
 		changes: c,
 	}
 }

@@ -18,12 +18,17 @@ type Versions interface {
 	Type(version string) (t *schema.Type, ok bool)
 	// Convert returns a document at another version. It is only called with
 	// versions that have a Type, and never with twice the same. An error that
-	// wraps ErrVersionGone says that one of them can't be converted to any more.
+	// wraps ErrVersionGone says that one of them can't be converted to any more, one
+	// that wraps ErrUnavailable that this can't be done now.
 	Convert(doc document.Value, from, to string) (document.Value, error)
 }
 
 // ErrVersionGone says that a kind does not have a version, or not any more.
 var ErrVersionGone = errors.New("the kind does not have this version")
+
+// ErrUnavailable says that documents can't be converted now, and that this may be otherwise later. An update leaves the
+// entries as they are that it would need the conversion for; an apply, which could not see conflicts, fails.
+var ErrUnavailable = errors.New("the conversion is not available")
 
 // OneVersion is the Versions of a kind that has only one.
 func OneVersion(version string, t *schema.Type) Versions { return oneVersion{version, t} }

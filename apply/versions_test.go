@@ -2,6 +2,8 @@ package apply
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -338,6 +340,24 @@ func TestNoOpAsksNoConverter(t *testing.T) {
 			if applyErr != nil || !applied.NoOp {
 				t.Errorf("apply, plain %v, converter says %v: NoOp=%v, %v", plain, err, applied.NoOp, applyErr)
 			}
+		}
+	}
+}
+
+// TestUnavailableConversion: an update keeps the entries that it can't compare with the object, and tells of them; an
+// apply, which could not see conflicts, fails.
+func TestUnavailableConversion(t *testing.T) {
+	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
+	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{other}}
+	down := fmt.Errorf("the webhook is down: %w", ErrUnavailable)
+	for _, plain := range []bool{false, true} {
+		e := mustEngine(Options{Versions: failingVersions{down}, Plain: plain})
+		updated, err := e.Update(live, parse(`{number: 2, text: a}`), Request{Manager: "me", Version: "v1"})
+		if err != nil || !slices.Contains(updated.Object.Entries, other) || len(updated.Object.Entries) != 2 || len(updated.Kept) != 1 {
+			t.Errorf("update, plain %v: %v, %v", plain, updated.Object.Entries, err)
+		}
+		if _, err := e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("apply, plain %v: %v", plain, err)
 		}
 	}
 }

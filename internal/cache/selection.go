@@ -17,6 +17,9 @@ type Selection struct {
 	// Labels and Fields select further; nil selects all.
 	Labels labels.Selector
 	Fields fields.Selector
+	// Match selects by what the cache does not know; nil selects all. It must say the same of an object
+	// each time.
+	Match func(*Object) bool
 }
 
 // matcher is a selection in the form in which it is asked. nothing selects no object at all.
@@ -24,6 +27,7 @@ type matcher struct {
 	namespace, name string
 	labels          labels.Selector // nil selects all
 	fields          fields.Selector // nil selects all
+	match           func(*Object) bool
 	nothing         bool
 	// topic is one that has all that is selected. onlyPlace says that namespace and name are
 	// all that counts.
@@ -36,7 +40,7 @@ func newMatcher(k *kind, s Selection) (matcher, error) {
 	if !isKind(s.Kind) {
 		return matcher{}, fmt.Errorf("cache: expected a kind such as apps/deployments, received %q", s.Kind)
 	}
-	m := matcher{namespace: s.Namespace, name: s.Name}
+	m := matcher{namespace: s.Namespace, name: s.Name, match: s.Match}
 	if s.Labels != nil && !s.Labels.Empty() {
 		m.labels = s.Labels
 	}
@@ -49,7 +53,7 @@ func newMatcher(k *kind, s Selection) (matcher, error) {
 	if m.name == "" {
 		m.topic.attribute = m.equality(k)
 	}
-	m.onlyPlace = m.labels == nil && m.fields == nil && !m.nothing
+	m.onlyPlace = m.labels == nil && m.fields == nil && m.match == nil && !m.nothing
 	return m, nil
 }
 
@@ -112,7 +116,8 @@ func (m *matcher) matches(o *Object) bool {
 			return false
 		}
 	}
-	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o}))
+	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o})) &&
+		(m.match == nil || m.match(o))
 }
 
 // labelsOf and fieldsOf show an object to selectors.

@@ -33,14 +33,17 @@ func (g *group) aggregated(version string) apidiscoveryv2.APIVersionDiscovery {
 	made := apidiscoveryv2.APIVersionDiscovery{Version: version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	for _, k := range g.kinds {
 		if k.HasVersion(version) {
-			made.Resources = append(made.Resources, aggregatedResource(k))
+			made.Resources = append(made.Resources, aggregatedResource(k, version))
 		}
 	}
 	return made
 }
 
-func aggregatedResource(k *kinds.Kind) apidiscoveryv2.APIResourceDiscovery {
+func aggregatedResource(k *kinds.Kind, version string) apidiscoveryv2.APIResourceDiscovery {
 	own := &metav1.GroupVersionKind{Kind: k.Name} // group and version are those of the document
+	if k.Custom {
+		own.Group, own.Version = k.Group, version
+	}
 	made := apidiscoveryv2.APIResourceDiscovery{
 		Resource: k.Resource, SingularResource: k.Singular(), ResponseKind: own, Scope: apidiscoveryv2.ScopeCluster,
 		Verbs: verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
@@ -51,13 +54,13 @@ func aggregatedResource(k *kinds.Kind) apidiscoveryv2.APIResourceDiscovery {
 	if k.Contains {
 		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "finalize", Verbs: replaceVerbs, ResponseKind: own})
 	}
-	if k.HasScale {
+	if k.HasSubresource(version, "scale") {
 		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{
 			Subresource: "scale", Verbs: partVerbs,
 			ResponseKind: &metav1.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"},
 		})
 	}
-	if k.HasStatus {
+	if k.HasSubresource(version, "status") {
 		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "status", Verbs: partVerbs, ResponseKind: own})
 	}
 	return made

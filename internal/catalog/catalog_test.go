@@ -274,7 +274,7 @@ func TestChanges(t *testing.T) {
 	document := parseJSON(t, get(t, server, "/openapi/v3/apis/example.org/v1", ""))
 	schemas := document["components"].(map[string]any)["schemas"].(map[string]any)
 	thing := schemas["org.example.v1.Thing"].(map[string]any)
-	if thing["x-kubernetes-preserve-unknown-fields"] != true || thing[kindExtension].([]any)[0].(map[string]any)["kind"] != "Thing" {
+	if thing["type"] != "object" || thing["properties"] != nil || thing[kindExtension].([]any)[0].(map[string]any)["kind"] != "Thing" {
 		t.Errorf("%v", thing)
 	}
 	if schemas["org.example.v1.ThingList"] == nil || document["paths"].(map[string]any)["/apis/example.org/v1/namespaces/{namespace}/things/{name}/status"] == nil {

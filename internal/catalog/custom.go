@@ -26,7 +26,25 @@ func (d *definer) defineKind(k *kinds.Kind, version string) (object, list string
 	return object, list
 }
 
-// defineCustom is for kinds without a Go type: nothing is declared about them, all is allowed.
+// A Schema is a definition of a kind that tells its schema, without what all objects have; nil tells nothing.
+type Schema interface {
+	OpenAPI(version string, isForm2 bool) (*spec.Schema, error)
+}
+
+// declared returns what the definition of a kind declares; nil if that is nothing.
+func (d *definer) declared(k *kinds.Kind, version string) *spec.Schema {
+	told, ok := k.Definition.(Schema)
+	if !ok {
+		return nil
+	}
+	s, err := told.OpenAPI(version, d.form == form2)
+	if err != nil {
+		return nil // it was checked when it was stored, so that this is for kinds that nobody checked
+	}
+	return s
+}
+
+// defineCustom is for kinds without a Go type.
 func (d *definer) defineCustom(k *kinds.Kind, gv schema.GroupVersion) (object, list string) {
 	labels := strings.Split(gv.Group, ".")
 	slices.Reverse(labels)
@@ -34,9 +52,13 @@ func (d *definer) defineCustom(k *kinds.Kind, gv schema.GroupVersion) (object, l
 	list = object + "List"
 	d.add(object, []schema.GroupVersionKind{gv.WithKind(k.Name)}, func(s *spec.Schema) {
 		s.Type = spec.StringOrArray{"object"}
-		d.fillTypeMeta(s)
-		s.SetProperty("metadata", d.described(reflect.TypeFor[metav1.ObjectMeta](), "the metadata of the object"))
-		s.AddExtension("x-kubernetes-preserve-unknown-fields", true)
+		declared := d.declared(k, gv.Version)
+		if declared == nil {
+			return // clients would take all other fields for forbidden
+		}
+		*s = *declared
+		d.fillResource(s)
+		d.fillEmbedded(s)
 	})
 	d.add(list, []schema.GroupVersionKind{gv.WithKind(k.ListName())}, func(s *spec.Schema) {
 		s.Type = spec.StringOrArray{"object"}
@@ -49,6 +71,29 @@ func (d *definer) defineCustom(k *kinds.Kind, gv schema.GroupVersion) (object, l
 		s.Required = []string{"items"}
 	})
 	return object, list
+}
+
+// fillResource adds what all objects have.
+func (d *definer) fillResource(s *spec.Schema) {
+	d.fillTypeMeta(s)
+	s.SetProperty("metadata", d.described(reflect.TypeFor[metav1.ObjectMeta](), "the metadata of the object"))
+}
+
+// fillEmbedded adds it to the resources in an object, too.
+func (d *definer) fillEmbedded(s *spec.Schema) {
+	for name, property := range s.Properties {
+		d.fillEmbedded(&property)
+		if is, _ := property.Extensions.GetBool("x-kubernetes-embedded-resource"); is {
+			d.fillResource(&property)
+		}
+		s.Properties[name] = property
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		d.fillEmbedded(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		d.fillEmbedded(s.AdditionalProperties.Schema)
+	}
 }
 
 func (d *definer) fillTypeMeta(s *spec.Schema) { d.fillFields(s, reflect.TypeFor[metav1.TypeMeta]()) }

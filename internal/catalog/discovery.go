@@ -18,6 +18,8 @@ import (
 var (
 	allVerbs     = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	singlyVerbs  = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+	customVerbs  = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	closedVerbs  = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
 	askVerbs     = metav1.Verbs{"create"}
 	partVerbs    = metav1.Verbs{"get", "patch", "update"}
 	replaceVerbs = metav1.Verbs{"update"}
@@ -29,6 +31,10 @@ func verbs(k *kinds.Kind) metav1.Verbs {
 		return askVerbs
 	case k.Singly:
 		return singlyVerbs
+	case k.IsClosed:
+		return closedVerbs
+	case k.Custom:
+		return customVerbs
 	}
 	return allVerbs
 }
@@ -143,14 +149,14 @@ func (g *group) resourceList(version string) *metav1.APIResourceList {
 	}
 	for _, k := range g.kinds {
 		if k.HasVersion(version) {
-			list.APIResources = append(list.APIResources, apiResources(k)...)
+			list.APIResources = append(list.APIResources, apiResources(k, version)...)
 		}
 	}
 	return list
 }
 
 // apiResources returns a kind and its subresources.
-func apiResources(k *kinds.Kind) []metav1.APIResource {
+func apiResources(k *kinds.Kind, version string) []metav1.APIResource {
 	resource := metav1.APIResource{
 		Name: k.Resource, SingularName: k.Singular(), Namespaced: k.Namespaced, Kind: k.Name,
 		Verbs: verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
@@ -162,14 +168,18 @@ func apiResources(k *kinds.Kind) []metav1.APIResource {
 	if k.Contains {
 		list = append(list, metav1.APIResource{Name: k.Resource + "/finalize", Namespaced: k.Namespaced, Verbs: replaceVerbs, Kind: k.Name})
 	}
-	if k.HasScale {
+	status := metav1.APIResource{Name: k.Resource + "/status", Namespaced: k.Namespaced, Verbs: partVerbs, Kind: k.Name}
+	if k.Custom && k.HasSubresource(version, "status") { // as Kubernetes has them
+		list = append(list, status)
+	}
+	if k.HasSubresource(version, "scale") {
 		list = append(list, metav1.APIResource{
 			Name: k.Resource + "/scale", Namespaced: k.Namespaced, Verbs: partVerbs,
 			Kind: "Scale", Group: "autoscaling", Version: "v1",
 		})
 	}
-	if k.HasStatus {
-		list = append(list, metav1.APIResource{Name: k.Resource + "/status", Namespaced: k.Namespaced, Verbs: partVerbs, Kind: k.Name})
+	if !k.Custom && k.HasSubresource(version, "status") {
+		list = append(list, status)
 	}
 	return list
 }
@@ -177,9 +187,9 @@ func apiResources(k *kinds.Kind) []metav1.APIResource {
 // storageVersionHash stands for the group, version and kind as which objects are stored: when it
 // changes, they should be written anew.
 func storageVersionHash(k *kinds.Kind) string {
-	storedAs := k.Group + "/" + k.Versions[0] + "/" + k.Name
-	if storedAs == "events.k8s.io/v1/Event" {
-		storedAs = "/v1/Event" // events are the same objects in both groups
+	storedAs := k.StoredVersion() + "/" + k.Name
+	if k.StoredVersion() == "v1" {
+		storedAs = "/v1/" + k.Name // events are the same objects in both groups
 	}
 	sum := sha256.Sum256([]byte(storedAs))
 	return base64.StdEncoding.EncodeToString(sum[:8])

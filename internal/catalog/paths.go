@@ -161,13 +161,13 @@ func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
 	if k.Namespaced {
 		paths = append(paths, p.place(everywhere, p.listing("ForAllNamespaces")))
 	}
-	if k.HasStatus {
+	if k.HasSubresource(version, "status") {
 		paths = append(paths, p.subresource("status", p.object, p.gvk))
 	}
 	if k.Contains {
 		paths = append(paths, p.place(p.item+"/finalize", p.replace("finalize", p.object, p.gvk)))
 	}
-	if k.HasScale {
+	if k.HasSubresource(version, "scale") {
 		scale := autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 		paths = append(paths, p.subresource("scale", m.define(reflect.TypeFor[autoscalingv1.Scale]()), scale))
 	}

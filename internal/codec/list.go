@@ -93,6 +93,20 @@ func (l *List) appendMetadata(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// appendWholeMetadata does the same for a list of whole objects. One of custom resources always says where the next
+// page starts.
+func (l *List) appendWholeMetadata(dst []byte) []byte {
+	dst = l.appendMetadata(dst)
+	if !l.TypedItems || l.Continue != "" {
+		return dst
+	}
+	dst = dst[:len(dst)-1]
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(dst, `"continue":""}`...)
+}
+
 // appendComma appends a comma if something has been appended since before.
 func appendComma(dst []byte, before int) []byte {
 	if len(dst) > before {

@@ -49,7 +49,7 @@ func appendJSONPieces[O Object](dst []byte, v *View, l List, objects iter.Seq[O]
 // appendListHead appends what comes before the objects of a list.
 func appendListHead(dst []byte, l List) []byte {
 	dst = appendType(dst, l.Kind, l.APIVersion)
-	dst = l.appendMetadata(dst)
+	dst = l.appendWholeMetadata(dst)
 	return append(dst, `,"items":[`...)
 }
 

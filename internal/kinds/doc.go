@@ -28,7 +28,8 @@
 //	  autoscaler.go  autoscalers at v1 and v2; metric.go, their metrics
 //	scale.go       the scale of an object, and whose its replicas are
 //	wipe.go        what endpoints wipe
-//	generation.go  which changes are counted
+//	generation.go  which changes are counted; custom.go, all of this for kinds that are defined
+//	uses.go        who writes objects of a kind that may be replaced
 //	fold.go        fields that can be written in several ways
 //	prepare.go     fields that the server sets
 //	  prepareworkload.go, preparesigning.go, preparedevices.go, and preparepod.go with qos.go

@@ -20,6 +20,9 @@ type Generation struct {
 // Nobody can set it on update. The live object, which is absent on create, and the object are at
 // the version that is stored, and wiped already.
 func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
+	if k.Custom {
+		return nextCustomGeneration(endpoint, obj, live)
+	}
 	sent, _ := obj.Lookup("metadata", "generation").Int64()
 	if live.IsAbsent() {
 		if first := k.Generation.First; first != 0 {

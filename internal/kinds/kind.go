@@ -1,8 +1,10 @@
 package kinds
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/schema"
@@ -37,10 +39,19 @@ type Kind struct {
 	// StoredAt is the apiVersion that objects are stored at, "" for that of the preferred version.
 	// AlsoAt is an apiVersion of another group at which the same objects are there as well.
 	StoredAt, AlsoAt string
-	// Topologies and Converter are for kinds that are not built in: how they merge, by version,
-	// and what brings objects to another one.
-	Topologies map[string]*schema.Type
-	Converter  func(doc document.Value, from, to string) (document.Value, error)
+	// SingularName is what one object is called, "" for the name in lower case; ListKind is what lists
+	// have as kind, "" for the name and List.
+	SingularName, ListKind string
+	// Custom says that a CustomResourceDefinition defines the kind. Definition is what a kind brings
+	// with it that is not in our tables; nil for those that are. Uses counts who writes objects of a kind
+	// that may be replaced.
+	Custom bool
+	// IsClosed says that nothing can be created any more: the kind goes.
+	IsClosed   bool
+	Definition Definition
+	Uses       *Uses
+	// Kept is what others have made of the kind, by keys of their own. It goes with the kind.
+	Kept sync.Map
 
 	prepare preparer
 	fold    folder
@@ -48,11 +59,39 @@ type Kind struct {
 	podSpec []string
 }
 
+// Definition is what a kind brings with it that is not in our tables.
+type Definition interface {
+	// Topology returns how objects merge at a version, which need not be served; ok is false if the
+	// definition does not have it.
+	Topology(version string) (t *schema.Type, ok bool)
+	// Convert returns an object at another apiVersion.
+	Convert(doc document.Value, from, to string) (document.Value, error)
+	// Subresources says which there are at a version.
+	Subresources(version string) Subresources
+}
+
+// Subresources are those that a kind has at a version.
+type Subresources struct {
+	Status bool
+	// Scale says where objects have what a scale shows, nil for those that have no scale.
+	Scale *ScalePaths
+}
+
+// HasSubresource reports whether there is a subresource of that name at a version.
+func (k *Kind) HasSubresource(version, name string) bool {
+	hasStatus, hasScale := k.HasStatus, k.HasScale
+	if k.Definition != nil {
+		has := k.Definition.Subresources(version)
+		hasStatus, hasScale = has.Status, has.Scale != nil
+	}
+	return name == "status" && hasStatus || name == scaleEndpoint && hasScale
+}
+
 // Singular is what one object of the kind is called.
-func (k *Kind) Singular() string { return strings.ToLower(k.Name) }
+func (k *Kind) Singular() string { return cmp.Or(k.SingularName, strings.ToLower(k.Name)) }
 
 // ListName is what lists have as kind.
-func (k *Kind) ListName() string { return k.Name + "List" }
+func (k *Kind) ListName() string { return cmp.Or(k.ListKind, k.Name+"List") }
 
 // APIVersion is what objects at a version have as apiVersion.
 func (k *Kind) APIVersion(version string) string {

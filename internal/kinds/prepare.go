@@ -6,10 +6,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Write says who writes an object, and when.
+// Write says who writes an object, and when, and at which version it is sent.
 type Write struct {
-	Time time.Time
-	User User
+	Version string
+	Time    time.Time
+	User    User
 }
 
 // User is somebody who was authenticated.
@@ -24,11 +25,19 @@ type User struct {
 // are at the version that is stored, folded, and without managedFields; the object has a name, and
 // on create a uid. What is set here nobody owns: the engine comes first.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
-	obj = k.withoutDisabled(k.Wipe(endpoint, obj, live), live)
+	obj = k.withoutDisabled(k.Wipe(endpoint, w.Version, obj, live), live)
 	if k.prepare != nil {
 		obj = k.prepare(endpoint, obj, live, w)
 	}
+	if p, ok := k.Definition.(Preparer); ok {
+		obj = p.Prepare(endpoint, obj, live)
+	}
 	return k.withNextGeneration(endpoint, obj, live)
+}
+
+// Preparer is a definition that sets fields of objects, which are wiped already.
+type Preparer interface {
+	Prepare(endpoint string, obj, live document.Value) document.Value
 }
 
 // preparer sets what a kind's server sets, in an object that is wiped already.

@@ -2,7 +2,9 @@ package kinds
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,16 +19,53 @@ const ScaleVersion = "autoscaling/v1"
 
 const scaleEndpoint = "scale"
 
-// replicas is the field of a scale that can be written. It is at the same path in the kinds that
-// have a scale.
+// replicas is the field of a scale that can be written. It is at the same path in the built-in kinds
+// that have a scale.
 var replicas = fieldset.Names("spec", "replicas")
+
+// ScalePaths say where objects have what a scale shows. Selector is nil if they don't have it.
+type ScalePaths struct{ Replicas, StatusReplicas, Selector []string }
+
+var builtinScale = &ScalePaths{Replicas: []string{"spec", "replicas"}, StatusReplicas: []string{"status", "replicas"}}
+
+// scalePaths returns those of the kind at an apiVersion; nil if it has no scale there.
+func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
+	if k.Definition == nil {
+		return builtinScale
+	}
+	return k.Definition.Subresources(path.Base(apiVersion)).Scale
+}
+
+// replicasAt returns the field that is the scale's replicas in objects at an apiVersion.
+func (k *Kind) replicasAt(apiVersion string) (at fieldset.Path, ok bool) {
+	if _, known := k.Topology(apiVersion); !known {
+		return nil, false
+	}
+	paths := k.scalePaths(apiVersion)
+	if paths == nil {
+		return nil, false
+	}
+	return fieldset.Names(paths.Replicas...), true
+}
 
 // ScaleOf returns the scale of an object. It has the object's name, uid and times, and its
 // resourceVersion if the document has it.
 func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
-	selector, err := selectorText(obj.Lookup("spec", "selector"), k.Group == "")
+	paths := k.scalePaths(obj.Get("apiVersion").Text())
+	if paths == nil {
+		return document.Value{}, fmt.Errorf("%v has no scale at %s", k, obj.Get("apiVersion").Text())
+	}
+	selector, err := k.selectorOf(obj, paths)
 	if err != nil {
-		return document.Value{}, fmt.Errorf("spec.selector: %w", err)
+		return document.Value{}, err
+	}
+	wanted, err := numberAt(obj, paths.Replicas)
+	if err != nil {
+		return document.Value{}, err
+	}
+	there, err := numberAt(obj, paths.StatusReplicas)
+	if err != nil {
+		return document.Value{}, err
 	}
 	metadata := obj.Get("metadata")
 	var fields []document.Field
@@ -34,11 +73,10 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 		fields = append(fields, document.Field{Name: name, Value: metadata.Get(name)})
 	}
 	spec, status := document.NewMap(), document.NewMap()
-	if n, _ := obj.Lookup("spec", "replicas").Int64(); n != 0 {
-		spec = spec.With("replicas", document.NewInt(n))
+	if wanted != 0 {
+		spec = spec.With("replicas", document.NewInt(wanted))
 	}
-	n, _ := obj.Lookup("status", "replicas").Int64()
-	status = status.With("replicas", document.NewInt(n))
+	status = status.With("replicas", document.NewInt(there))
 	if selector != "" {
 		status = status.With("selector", document.NewString(selector))
 	}
@@ -54,10 +92,44 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 // Scaled returns an object with the replicas that a scale wants.
 func (k *Kind) Scaled(obj, scale document.Value) document.Value {
 	n, _ := scale.Lookup("spec", "replicas").Int64()
-	if now, ok := obj.Lookup("spec", "replicas").Int64(); ok && now == n {
+	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
+	if now, ok := obj.Lookup(at...).Int64(); ok && now == n {
 		return obj
 	}
-	return put(obj, document.NewInt(n), "spec", "replicas")
+	return put(obj, document.NewInt(n), at...)
+}
+
+// numberAt returns the whole number at a path, 0 if there is nothing. The error is that of Kubernetes.
+func numberAt(obj document.Value, path []string) (int64, error) {
+	v := obj.Lookup(path...)
+	n, ok := v.Int64()
+	if !ok && !v.IsAbsent() && !v.IsNull() {
+		return 0, accessorError(path, v, "int64")
+	}
+	return n, nil
+}
+
+func accessorError(path []string, v document.Value, expected string) error {
+	return fmt.Errorf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), v.ToGo(), v.ToGo(), expected)
+}
+
+// selectorOf returns the selector of an object as a scale shows it: a custom resource has it as a text.
+func (k *Kind) selectorOf(obj document.Value, paths *ScalePaths) (string, error) {
+	if k.Definition == nil {
+		selector, err := selectorText(obj.Lookup("spec", "selector"), k.Group == "")
+		if err != nil {
+			return "", fmt.Errorf("spec.selector: %w", err)
+		}
+		return selector, nil
+	}
+	if paths.Selector == nil {
+		return "", nil
+	}
+	v := obj.Lookup(paths.Selector...)
+	if v.Kind() != document.String && !v.IsAbsent() && !v.IsNull() {
+		return "", accessorError(paths.Selector, v, "string")
+	}
+	return v.Text(), nil
 }
 
 // selectorText returns a selector as people write it. That of some kinds is only labels.
@@ -99,14 +171,15 @@ func stringMap(v document.Value) map[string]string {
 func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	var entries []apply.Entry
 	for _, e := range latestEntries(object) {
-		if _, known := k.Topology(e.APIVersion); !known {
+		at, known := k.replicasAt(e.APIVersion)
+		if !known {
 			continue
 		}
 		fields, err := e.Fields()
 		if err != nil {
 			return nil, err
 		}
-		if fields.Has(replicas) {
+		if fields.Has(at) {
 			e.APIVersion, e.FieldsV1 = ScaleVersion, fieldset.New(replicas).FieldsV1()
 			entries = append(entries, e)
 		}
@@ -129,31 +202,33 @@ func (k *Kind) ScaledEntries(object, scale []apply.Entry, apiVersion string) ([]
 	for _, e := range latestEntries(object) {
 		id := identityOf(e)
 		times[id] = e
-		if _, known := k.Topology(e.APIVersion); !known {
+		at, known := k.replicasAt(e.APIVersion)
+		if !known {
 			continue
 		}
 		fields, err := e.Fields()
 		if err != nil {
 			return nil, err
 		}
-		if _, kept := inScale[id]; fields.Has(replicas) && !kept {
-			fields = fields.Difference(fieldset.New(replicas))
+		if _, kept := inScale[id]; fields.Has(at) && !kept {
+			fields = fields.Difference(fieldset.New(at))
 			e.FieldsV1 = fields.FieldsV1()
 			if fields.IsEmpty() {
 				continue
 			}
-		} else if fields.Has(replicas) {
+		} else if fields.Has(at) {
 			delete(inScale, id)
 		}
 		entries[id] = e
 	}
+	at, _ := k.replicasAt(apiVersion)
 	for id, e := range inScale {
 		fields, err := e.Fields()
 		if err != nil {
 			return nil, err
 		}
 		if fields.Has(replicas) {
-			e.APIVersion, e.FieldsV1, e.Time = apiVersion, fieldset.New(replicas).FieldsV1(), times[id].Time
+			e.APIVersion, e.FieldsV1, e.Time = apiVersion, fieldset.New(at).FieldsV1(), times[id].Time
 			entries[id] = e
 		}
 	}

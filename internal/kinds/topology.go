@@ -47,6 +47,12 @@ func BuiltinTopology(group, version, name string) (*schema.Type, bool) {
 	return builtinTopologies().Type(TypeName(group, version, name))
 }
 
+// DefinitionType is what schemas call CustomResourceDefinitions.
+const DefinitionType = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"
+
+// DefinitionTopology returns how CustomResourceDefinitions merge.
+func DefinitionTopology() (*schema.Type, bool) { return builtinTopologies().Type(DefinitionType) }
+
 // TypeName returns what schemas call a built-in kind: io.k8s.api.apps.v1.Deployment.
 func TypeName(group, version, name string) string {
 	first, _, _ := strings.Cut(group, ".")

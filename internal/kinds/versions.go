@@ -23,12 +23,14 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	if !hasGroup {
 		group, version = "", apiVersion
 	}
+	if k.Definition != nil {
+		if group != k.Group {
+			return nil, false
+		}
+		return k.Definition.Topology(version)
+	}
 	if apiVersion != k.AlsoAt && (group != k.Group || !k.HasVersion(version)) {
 		return nil, false
-	}
-	if k.Topologies != nil {
-		t, ok = k.Topologies[version]
-		return t, ok
 	}
 	return BuiltinTopology(group, version, k.Name)
 }
@@ -38,8 +40,8 @@ func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, err
 	if from == to {
 		return doc, nil
 	}
-	if k.Converter != nil {
-		return k.Converter(doc, from, to)
+	if k.Definition != nil {
+		return k.Definition.Convert(doc, from, to)
 	}
 	convert := converters[conversion{k.Name, from, to}]
 	if convert == nil {
@@ -86,7 +88,7 @@ type EngineOptions struct {
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
 	if endpoint == scaleEndpoint {
 		t, ok := BuiltinTopology("autoscaling", "v1", "Scale")
-		if !ok || !k.HasScale {
+		if !ok || !k.HasScale && k.Definition == nil {
 			return nil, fmt.Errorf("%v has no scale", k)
 		}
 		return apply.New(apply.Options{Versions: apply.OneVersion(ScaleVersion, t), Unset: o.Unset})

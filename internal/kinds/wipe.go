@@ -26,6 +26,9 @@ type Wipe struct {
 // Reset returns the fields that nobody gets to own at an endpoint, by apiVersion, as the engine
 // wants them.
 func (k *Kind) Reset(endpoint string) map[string]fieldset.Set {
+	if k.Custom {
+		return k.resetCustom(endpoint)
+	}
 	var reset fieldset.Set
 	for _, w := range k.Wipes {
 		if w.Endpoint == endpoint && w.Reset {
@@ -43,8 +46,12 @@ func (k *Kind) Reset(endpoint string) map[string]fieldset.Set {
 }
 
 // Wipe returns an object without what can't be written at an endpoint. The live object, which is
-// absent on create, and the object are at the version that is stored, and without managedFields.
-func (k *Kind) Wipe(endpoint string, obj, live document.Value) document.Value {
+// absent on create, and the object are at the version that is stored, and without managedFields; version is
+// the one of the endpoint.
+func (k *Kind) Wipe(endpoint, version string, obj, live document.Value) document.Value {
+	if k.Custom {
+		return k.wipeCustom(endpoint, version, obj, live)
+	}
 	for i := range k.Wipes {
 		switch w := &k.Wipes[i]; {
 		case w.Endpoint != endpoint:

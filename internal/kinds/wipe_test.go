@@ -77,7 +77,7 @@ func TestWipe(t *testing.T) {
 		{"a certificate is not of the approval", "certificatesigningrequests.certificates.k8s.io", "approval", `{spec: {}, status: {certificate: a, conditions: [{type: Approved}]}}`, `{spec: {request: a}, status: {}}`, `{spec: {request: a}, status: {conditions: [{type: Approved}]}}`},
 		{"nothing to wipe", "configmaps", "", `{data: {a: b}}`, "", `{data: {a: b}}`},
 	} {
-		got := builtin(t, test.kind).Wipe(test.endpoint, parse(t, test.obj), parse(t, test.live))
+		got := builtin(t, test.kind).Wipe(test.endpoint, "v1", parse(t, test.obj), parse(t, test.live))
 		if want := parse(t, test.want); !document.Equal(got, want) {
 			t.Errorf("%s: %s, want %s", test.name, got, want)
 		}
@@ -100,7 +100,7 @@ func TestCreatedStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, got := parse(t, string(text)).Get("status"), k.Wipe("", document.NewMap(), document.Value{}).Get("status")
+		want, got := parse(t, string(text)).Get("status"), k.Wipe("", "v1", document.NewMap(), document.Value{}).Get("status")
 		if phased[k.String()] {
 			got = got.Without("phase")
 		}

@@ -77,9 +77,10 @@ type EntryOutcome int
 const (
 	Repaired EntryOutcome = iota // made whole, or brought to the version that is written
 	Dropped                      // nothing could be read from it
+	Kept                         // left as it was, although it should have changed
 )
 
-var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped"}
+var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept"}
 
 // ManagedFields counts entries of managedFields.
 func (m *Metrics) ManagedFields(outcome EntryOutcome, entries int) {

@@ -132,6 +132,7 @@ func TestManagedFields(t *testing.T) {
 	p := scrape(t, m)
 	p.expect(t, "cadastre_managed_fields_entries_total", `outcome="repaired"`, 3)
 	p.expect(t, "cadastre_managed_fields_entries_total", `outcome="dropped"`, 4)
+	p.expect(t, "cadastre_managed_fields_entries_total", `outcome="kept"`, 0)
 }
 
 func TestCountObjects(t *testing.T) {

@@ -98,7 +98,7 @@ func (w *writing) asAdmitted(ctx context.Context) (err error) {
 func (w *writing) sentObject() (object apply.Object, err error) {
 	object = w.after
 	if w.Endpoint.Subresource == scale {
-		object, err = w.Endpoint.show(apply.Object{Document: w.after.Document})
+		object.Document, err = w.Endpoint.Kind.ScaleOf(w.after.Document)
 		object.Entries = w.scaleEntries
 		return object, err
 	}
@@ -157,7 +157,8 @@ func (w *writing) admit(ctx context.Context) error {
 		return err
 	}
 	if e.Subresource == scale {
-		if object, err = e.show(w.after); err != nil {
+		object.Entries = nil // who owns what is shown by the object only
+		if object.Document, err = e.Kind.ScaleOf(w.after.Document); err != nil {
 			return err
 		}
 	}

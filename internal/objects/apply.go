@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -77,13 +78,41 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	}
 	w.take(result)
 	if w.live == nil {
-		w.after.Document, err = w.place(w.after.Document)
+		if w.after.Document, err = w.place(w.after.Document); err != nil {
+			return err
+		}
+		return w.checkNulls(config.document)
+	}
+	if err := w.checkNulls(config.document); err != nil {
 		return err
 	}
 	// Nobody has lost what is empty now, as long as it is asked who has lost what.
 	w.after.Document = w.Endpoint.values.WithoutPruned(w.before.Document, w.after.Document, config.document, w.Endpoint.topology)
 	w.warnOfSiblings(config.document)
 	return nil
+}
+
+// checkNulls refuses the nulls of a configuration where a custom resource may have none. Other writers may send them:
+// theirs are dropped when they are read, and a configuration is not.
+func (w *writing) checkNulls(config document.Value) error {
+	e := w.Endpoint
+	if e.evolving == nil || e.Subresource != "" || !hasNull(config) {
+		return nil
+	}
+	if errs := e.values.Validate(w.after.Document, w.before.Document); len(errs) > 0 {
+		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
+	}
+	return nil
+}
+
+// hasNull reports whether there is a null in a document.
+func hasNull(v document.Value) bool {
+	for i := range v.Len() {
+		if hasNull(v.At(i)) {
+			return true
+		}
+	}
+	return v.IsNull()
 }
 
 // checkOnly refuses a write that is meant only for objects that are there, or that are not.
@@ -124,12 +153,15 @@ func (w *writing) engineError(err error) error {
 	var (
 		conflict *apply.ConflictError
 		invalid  *apply.InvalidError
+		status   *apierrors.StatusError
 	)
 	switch {
 	case errors.As(err, &conflict):
 		return conflictStatus(conflict, w.Endpoint.showing())
 	case errors.As(err, &invalid):
 		return w.invalid(invalid)
+	case errors.As(err, &status):
+		return status
 	default:
 		return apierrors.NewBadRequest(err.Error())
 	}

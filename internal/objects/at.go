@@ -9,10 +9,27 @@ import (
 
 // At returns an object as an endpoint shows it: at its version, or as a scale.
 func (o *Objects) At(e *Endpoint, object *cache.Object) (*cache.Object, error) {
-	if e.form == nil {
+	if e.form == nil || e.Subresource != scale && e.isAt(object) {
 		return object, nil
 	}
 	shown, err := object.As(e.form)
+	if err != nil {
+		return nil, err
+	}
+	return shown.(*cache.Object), nil
+}
+
+// isAt reports whether an object that may be older than its definition is stored as it is shown here.
+func (e *Endpoint) isAt(object *cache.Object) bool {
+	return e.evolving != nil && e.evolving.IsAt(object.Revision(), e.Version)
+}
+
+// objectAt returns an object at the version of an endpoint, also where the endpoint shows something else.
+func (o *Objects) objectAt(e *Endpoint, object *cache.Object) (*cache.Object, error) {
+	if e.evolving == nil || e.isAt(object) {
+		return object, nil
+	}
+	shown, err := object.As(e.objectForm)
 	if err != nil {
 		return nil, err
 	}

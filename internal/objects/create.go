@@ -96,6 +96,10 @@ func (w *writing) take(result apply.Result) {
 	if n := len(result.Dropped); n > 0 {
 		w.all.Metrics.ManagedFields(metrics.Dropped, n)
 	}
+	if n := len(result.Kept); n > 0 {
+		w.all.Metrics.ManagedFields(metrics.Kept, n)
+		w.all.Log.Warn("an object can't be converted, so that some who own its fields may own too many", "key", w.key().String(), "entries", n)
+	}
 }
 
 func (w *writing) applyRequest() apply.Request {

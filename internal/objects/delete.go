@@ -97,6 +97,14 @@ func (o *Objects) deleteLive(ctx context.Context, d *Deletion, live *cache.Objec
 	if d.Provided != nil && !d.Provided(parsed.Document) {
 		return Deleted{}, ErrNotProvided
 	}
+	if mark := d.Endpoint.extra.Mark; mark != nil {
+		if doc, ok := mark(parsed.Document); ok {
+			if err := o.admitDeletion(ctx, d, live); err != nil {
+				return Deleted{}, err
+			}
+			return o.writeMark(ctx, d, live, apply.Object{Document: doc, Entries: parsed.Entries})
+		}
+	}
 	marked, waits := d.mark(parsed.Document, o.Now())
 	if waits && document.Equal(marked, parsed.Document) {
 		return Deleted{Object: live, Waits: true}, nil

@@ -39,6 +39,8 @@
 //	  references.go what becomes of owner references that occur twice
 //	  extra.go      what some kinds get that depends on other objects
 //	  conflict.go   what appliers are told about conflicts; sibling.go, about what excludes what they applied
+//	touch.go      what the server itself writes
+//	values.go     what is known about values; kinds that are defined bring their own
 //	delete.go     deletions, of one and of many; mark.go, what objects wait for before they go
 //	commit.go     commits are counted; json.go, what they write
 //	errors.go     what clients are told when the store refuses; invalid.go, when an object breaks rules

@@ -1,8 +1,6 @@
 package objects
 
 import (
-	"fmt"
-	"strings"
 	"sync"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,7 +33,7 @@ type Endpoint struct {
 	engine *apply.Engine
 	// body has the rules for what is sent to the endpoint, values those of the objects at its
 	// version, stored those of the objects as they are stored.
-	body, values, stored *rules.Type
+	body, values, stored Values
 	// objectVersion is the apiVersion of objects here, storedVersion that at which they are stored.
 	objectVersion, storedVersion string
 	// topology is how objects at this version merge.
@@ -50,46 +48,54 @@ type Endpoint struct {
 	oneOfs func() *rules.OneOfs
 	// extra is what the kind gets beside what all get.
 	extra Extra
-	// form is how objects are shown here; nil if that is how they are stored.
-	form *cache.Form
+	// form is how objects are shown here; nil if that is how they are stored. objectForm is how they are
+	// shown at this version, if their definition may have changed since: the two differ for scales.
+	form, objectForm *cache.Form
+	evolving         Evolving // nil if the kind is built in
 }
 
 type endpointName struct {
-	kind                 *kinds.Kind
+	of                   *Objects
 	version, subresource string
 }
 
 // Endpoint returns the endpoint of a kind at a version.
 func (o *Objects) Endpoint(kind *kinds.Kind, version, subresource string) (*Endpoint, error) {
-	name := endpointName{kind, version, subresource}
-	if e, ok := o.endpoints.Load(name); ok {
+	name := endpointName{o, version, subresource}
+	if e, ok := kind.Kept.Load(name); ok {
 		return e.(*Endpoint), nil
 	}
-	e, err := o.newEndpoint(name)
+	e, err := o.newEndpoint(kind, name)
 	if err != nil {
 		return nil, err
 	}
-	there, _ := o.endpoints.LoadOrStore(name, e)
+	there, _ := kind.Kept.LoadOrStore(name, e)
 	return there.(*Endpoint), nil
 }
 
-func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
-	k := name.kind
+func (o *Objects) newEndpoint(k *kinds.Kind, name endpointName) (*Endpoint, error) {
 	e := &Endpoint{Kind: k, Version: name.version, Subresource: name.subresource, BodyKind: k.Name}
 	e.objectVersion, e.storedVersion = k.APIVersion(name.version), k.StoredVersion()
+	if e.evolving, _ = k.Definition.(Evolving); e.evolving != nil {
+		e.storedVersion = e.objectVersion // it is converted when it is read, and when it is written
+		e.objectForm = o.newForm(func(stored apply.Object) (apply.Object, error) { return e.current(stored) })
+	}
 	e.BodyVersion = e.objectVersion
 	if e.Subresource == scale {
 		e.BodyKind, e.BodyVersion = "Scale", kinds.ScaleVersion
 	}
 	var err error
-	if e.body, err = valuesOf(e.BodyVersion, e.BodyKind); err != nil {
+	if e.values, err = valuesOf(k, e.objectVersion); err != nil {
 		return nil, err
 	}
-	if e.values, err = valuesOf(e.objectVersion, k.Name); err != nil {
+	if e.stored, err = valuesOf(k, e.storedVersion); err != nil {
 		return nil, err
 	}
-	if e.stored, err = valuesOf(e.storedVersion, k.Name); err != nil {
-		return nil, err
+	e.body = e.values
+	if e.Subresource == scale {
+		if e.body, err = builtinValues("autoscaling", "v1", "Scale"); err != nil {
+			return nil, err
+		}
 	}
 	e.empty, e.extra = e.body.Empty(), o.Extras[k.StoreName()]
 	e.strategies = sync.OnceValue(func() *strategic.Type { return strategiesOf(e.BodyVersion, e.BodyKind) })
@@ -104,18 +110,6 @@ func (o *Objects) newEndpoint(name endpointName) (*Endpoint, error) {
 	}
 	e.engine, err = k.Engine(e.Subresource, kinds.EngineOptions{Unset: o.Unset, Default: e.values.Default})
 	return e, err
-}
-
-func valuesOf(apiVersion, kind string) (*rules.Type, error) {
-	group, version, hasGroup := strings.Cut(apiVersion, "/")
-	if !hasGroup {
-		group, version = "", apiVersion
-	}
-	t, ok := rules.Builtin(kinds.TypeName(group, version, kind))
-	if !ok {
-		return nil, fmt.Errorf("kind %s at %s has no rules", kind, apiVersion)
-	}
-	return t, nil
 }
 
 // resource names the endpoint's objects in errors.
@@ -158,15 +152,28 @@ func (e *Endpoint) asStored(doc document.Value) (document.Value, error) {
 
 // formOf returns how objects are shown at an endpoint.
 func (o *Objects) formOf(e *Endpoint) *cache.Form {
-	if e.Subresource != scale && e.objectVersion == e.storedVersion {
+	switch {
+	case e.Subresource == scale:
+		return o.newForm(e.showScale)
+	case e.evolving != nil:
+		return e.objectForm
+	case e.objectVersion == e.storedVersion:
 		return nil
 	}
+	return o.newForm(func(stored apply.Object) (apply.Object, error) {
+		doc, err := e.fromStored(stored.Document)
+		return apply.Object{Document: doc, Entries: stored.Entries}, err
+	})
+}
+
+// newForm returns the form that shows objects in another way.
+func (o *Objects) newForm(show func(stored apply.Object) (apply.Object, error)) *cache.Form {
 	return cache.NewForm(func(object *cache.Object) (any, int, error) {
 		parsed, err := o.parsed(object)
 		if err != nil {
 			return nil, 0, err
 		}
-		if parsed, err = e.show(parsed); err != nil {
+		if parsed, err = show(parsed); err != nil {
 			return nil, 0, err
 		}
 		text := jsonOf(parsed)
@@ -176,13 +183,19 @@ func (o *Objects) formOf(e *Endpoint) *cache.Form {
 	})
 }
 
-// show returns a stored object as it is shown here.
-func (e *Endpoint) show(stored apply.Object) (shown apply.Object, err error) {
-	if e.Subresource != scale {
-		shown.Entries = stored.Entries
-		shown.Document, err = e.fromStored(stored.Document)
-		return shown, err
+// current returns a stored object at the version of objects here, as its definition has it now.
+func (e *Endpoint) current(stored apply.Object) (apply.Object, error) {
+	doc, err := e.evolving.At(stored.Document, e.Version)
+	return apply.Object{Document: doc, Entries: stored.Entries}, err
+}
+
+// showScale returns the scale of a stored object. Who owns what is shown by the object only.
+func (e *Endpoint) showScale(stored apply.Object) (shown apply.Object, err error) {
+	if e.evolving != nil {
+		if stored, err = e.current(stored); err != nil {
+			return shown, err
+		}
 	}
 	shown.Document, err = e.Kind.ScaleOf(stored.Document)
-	return shown, err // who owns what is shown by the object only
+	return shown, err
 }

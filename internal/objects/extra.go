@@ -21,6 +21,9 @@ type Extra struct {
 	// MayWrite refuses objects that are right, in view of the live one and of others. It is not asked about
 	// subresources.
 	MayWrite func(ctx context.Context, obj, live document.Value) error
+	// Mark marks an object as deleted in the kind's own way, with what it waits for; ok is false if that has
+	// been done before.
+	Mark func(doc document.Value) (marked document.Value, ok bool)
 	// MayDelete refuses deletions.
 	MayDelete func(name string) error
 }
@@ -85,14 +88,20 @@ func (o *Objects) DraftCreation(ctx context.Context, r *Request) (store.Write, e
 	if err := w.check(ctx); err != nil {
 		return store.Write{}, err
 	}
-	return w.ownWrite(), nil
+	return w.ownWrite()
 }
 
 // ownWrite is the write of the object itself.
-func (w *writing) ownWrite() store.Write {
-	change := store.Write{Key: w.key().String(), Value: jsonOf(w.after)}
+func (w *writing) ownWrite() (change store.Write, err error) {
+	stored := w.after
+	if evolving := w.Endpoint.evolving; evolving != nil {
+		if stored.Document, err = evolving.Stored(stored.Document); err != nil {
+			return change, err
+		}
+	}
+	change = store.Write{Key: w.key().String(), Value: jsonOf(stored)}
 	if w.live != nil {
 		change.Expected = w.live.Revision()
 	}
-	return change
+	return change, nil
 }

@@ -30,6 +30,9 @@ func (w *writing) finish(ctx context.Context) error {
 	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
 		return err
 	}
+	if e.evolving != nil {
+		doc = e.evolving.Readable(doc)
+	}
 	if !w.converted && document.Same(w.after.Document, w.before.Document) {
 		doc = w.stored // nothing but owners is applied, and converting there and back may say more than is stored
 	}
@@ -50,13 +53,13 @@ func (w *writing) finish(ctx context.Context) error {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
 	w.unprepared = doc
-	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Time: w.all.Now(), User: kinds.User(*w.User)})
+	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)})
 	w.prepared, w.after.Document = doc, e.stored.DefaultAgain(doc, defaulted)
 	return nil
 }
 
 // clean drops what the kind does not have. What can't be an object of the kind is refused.
-func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value, error) {
+func (r *Request) clean(values Values, doc document.Value) (document.Value, error) {
 	doc, err := r.fit(values, doc)
 	if err != nil {
 		return doc, r.unfit(err.Error())
@@ -67,7 +70,7 @@ func (r *Request) clean(values *rules.Type, doc document.Value) (document.Value,
 // fit drops what the kind does not have: unknown fields, of which the client is told as it
 // wishes, and nulls. What is of the wrong type is an error. The client is told of other problems in the same
 // way.
-func (r *Request) fit(values *rules.Type, doc document.Value, problems ...string) (document.Value, error) {
+func (r *Request) fit(values Values, doc document.Value, problems ...string) (document.Value, error) {
 	// Of JSON Go reads the numbers as they are written. Upstream makes numbers of YAML, and of strategic
 	// merge patches, before.
 	doc, unknown, err := values.ReadWith(doc, rules.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
@@ -157,6 +160,9 @@ func (w *writing) fieldWarnings(stored document.Value) []string {
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
+	if w.live == nil && e.Kind.IsClosed {
+		return apierrors.NewForbidden(e.resource(), w.Name, errors.New("create not allowed while custom resource definition is terminating"))
+	}
 	errs, err := w.deviceAccess(ctx)
 	if err != nil {
 		return err

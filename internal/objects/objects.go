@@ -3,7 +3,6 @@ package objects
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/cadastre/cadastre/document"
@@ -34,10 +33,7 @@ type Options struct {
 }
 
 // Objects are the objects of a server.
-type Objects struct {
-	Options
-	endpoints sync.Map // from endpointName to *Endpoint
-}
+type Objects struct{ Options }
 
 // New returns the objects of a cache.
 func New(options Options) *Objects {

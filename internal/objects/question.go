@@ -149,12 +149,12 @@ func (r reader) Default(doc document.Value, apiVersion string) document.Value {
 	return values.Default(doc)
 }
 
-func (r reader) values(apiVersion string) (*rules.Type, error) {
+func (r reader) values(apiVersion string) (Values, error) {
 	switch apiVersion {
 	case r.at.BodyVersion:
 		return r.at.body, nil
 	case r.at.storedVersion:
 		return r.at.stored, nil
 	}
-	return valuesOf(apiVersion, r.at.Kind.Name)
+	return valuesOf(r.at.Kind, apiVersion)
 }

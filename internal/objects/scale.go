@@ -1,6 +1,8 @@
 package objects
 
 import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 )
@@ -21,9 +23,10 @@ func withoutZero(scale document.Value) document.Value {
 // throughScale has something done to the scale of the object that is there, and does the same to
 // the object.
 func (w *writing) throughScale(do func(apply.Object) (apply.Result, error)) error {
-	before, err := w.Endpoint.show(apply.Object{Document: w.stored})
-	if err != nil {
-		return err
+	var before apply.Object
+	var err error
+	if before.Document, err = w.Endpoint.Kind.ScaleOf(w.stored); err != nil {
+		return apierrors.NewBadRequest(err.Error())
 	}
 	if before.Entries, err = w.Endpoint.Kind.ScaleEntries(w.before.Entries); err != nil {
 		return err

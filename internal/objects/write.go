@@ -48,6 +48,8 @@ type writing struct {
 	// converted says that the object was sent whole at another version than the stored one. Then it is
 	// stored as it is converted, which may say more than what was stored, though nothing differs here.
 	converted bool
+	// isOutdated says that the live object is not stored as it would be today.
+	isOutdated bool
 	// reserved are the writes that go with the object's own. home keeps the namespace of a new object
 	// as it was when it was looked at.
 	reserved []store.Write
@@ -57,8 +59,16 @@ type writing struct {
 	once bool
 }
 
+// ErrReplaced says that another kind has been put in the place of the one that was meant: it must be looked
+// up again.
+var ErrReplaced = errors.New("the kind has changed meanwhile")
+
 // write does what all verbs that write have in common.
 func (w *writing) write(ctx context.Context) (Result, error) {
+	if !w.Endpoint.Kind.Uses.Enter() {
+		return Result{}, ErrReplaced
+	}
+	defer w.Endpoint.Kind.Uses.Leave()
 	for {
 		// 1 the object as it is
 		if err := w.readLive(ctx); err != nil {
@@ -117,13 +127,43 @@ func (w *writing) readLive(ctx context.Context) error {
 	if err != nil {
 		return StoreError(err)
 	}
-	w.live = live
+	w.live, w.isOutdated = live, false
+	if w.Endpoint.evolving != nil {
+		return w.readEvolving()
+	}
 	if w.before, err = w.all.parsed(live); err != nil {
 		return StoreError(err)
 	}
 	w.stored = w.before.Document
 	w.before.Document, err = w.Endpoint.fromStored(w.stored)
 	return err
+}
+
+// readEvolving reads the live object of a kind whose definition may have changed since it was written.
+func (w *writing) readEvolving() error {
+	shown, err := w.all.objectAt(w.Endpoint, w.live)
+	if err != nil {
+		return err
+	}
+	if w.before, err = w.all.parsed(shown); err != nil {
+		return StoreError(err)
+	}
+	w.stored = w.before.Document
+	if shown != w.live {
+		w.isOutdated, err = w.isStoredOtherwise()
+	}
+	return err
+}
+
+// isStoredOtherwise reports whether the live object would be stored in another way today. Then even a write
+// that changes nothing is done, as in Kubernetes: it brings objects to another version.
+func (w *writing) isStoredOtherwise() (bool, error) {
+	there, err := w.all.parsed(w.live)
+	if err != nil {
+		return false, StoreError(err)
+	}
+	stored, err := w.Endpoint.evolving.Stored(w.stored)
+	return !document.Equal(there.Document, stored), err
 }
 
 // parsed returns an object as the engine takes it. Entries that can't be used are dropped, as in
@@ -145,7 +185,7 @@ func (o *Objects) parsed(live *cache.Object) (apply.Object, error) {
 // isNoOp reports whether the object stays as it is. That a manager wrote again what it had
 // written is no change, so that times don't count.
 func (w *writing) isNoOp(before document.Value) bool {
-	return w.live != nil && sameOwners(w.before.Entries, w.after.Entries) && document.Equal(before, w.after.Document)
+	return w.live != nil && !w.isOutdated && sameOwners(w.before.Entries, w.after.Entries) && document.Equal(before, w.after.Document)
 }
 
 func sameOwners(a, b []apply.Entry) bool {
@@ -171,7 +211,11 @@ var anySize = document.Limits{MaxBytes: -1}
 // commit writes the object, unless it is a dry run, or the last finalizer of a deleted object is
 // gone.
 func (w *writing) commit(ctx context.Context) (Result, error) {
-	key, change := w.key(), w.ownWrite()
+	key := w.key()
+	change, err := w.ownWrite()
+	if err != nil {
+		return Result{}, err
+	}
 	created := w.live == nil
 	if size := len(change.Value); size > largestObject && (created || size > len(w.live.Text())) {
 		return Result{}, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("the object would have %d bytes with its defaults and managedFields, limit is %d", size, largestObject))

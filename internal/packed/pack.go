@@ -3,8 +3,10 @@ package packed
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
@@ -19,7 +21,8 @@ func messageFor(t Type) (*Message, error) {
 		return m.(*Message), nil
 	}
 	of, ok := GoType(t.APIVersion, t.Kind)
-	if !ok {
+	if !ok || strings.HasPrefix(t.APIVersion, apiextensionsv1.GroupName+"/") {
+		// Definitions have fields that are of several types in JSON, which tags don't tell.
 		return nil, nil // not noted: there is no end to the names that kinds may have
 	}
 	m, err := MessageOf(of)

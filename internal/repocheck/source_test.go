@@ -33,7 +33,7 @@ func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go
 func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
 
 // nestedModules are the folders that have a go.mod of their own.
-var nestedModules = []string{"bench", "clients", "internal/rules/oracle", "peers", "tools"}
+var nestedModules = []string{"bench", "clients", "internal/rules/oracle", "internal/structural/oracle", "peers", "tools"}
 
 // inRootModule tells the engine's module from those nested in it.
 func (f *goFile) inRootModule() bool {

@@ -84,14 +84,15 @@ func (c *checker) createdMeta(meta document.Value, names nameFormat) {
 	if name := meta.Get("name").Text(); name == "" && names.generated && !c.updating {
 	} else if name == "" {
 		c.required("name or generateName is required", "name")
-	} else {
-		c.invalidAll(name, names.name.check(name), "name")
+	} else if problems := names.name.check(name); len(problems) > 0 { // a name in an any costs memory
+		c.invalidAll(name, problems, "name")
 	}
 	switch namespace := meta.Get("namespace").Text(); {
 	case c.namespaced && namespace == "":
 		c.required("", "namespace")
-	case c.namespaced:
+	case c.namespaced && !isDNSLabel(namespace):
 		c.invalidAll(namespace, formats["dns-label"].check(namespace), "namespace")
+	case c.namespaced:
 	case namespace != "":
 		c.forbidden("not allowed on this type", "namespace")
 	}

@@ -126,6 +126,9 @@ func (q *request) readSelectors(s *cache.Selection) error {
 	if name, ok := selector.RequiresExactMatch("metadata.name"); ok && s.Name != "" && name != s.Name {
 		return apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 	}
+	if q.kind.Custom {
+		return q.selectCustom(s, selector)
+	}
 	s.Fields, err = selector.Transform(func(field, value string) (string, string, error) {
 		stored, err := q.kind.StoredField(field)
 		return stored, value, err

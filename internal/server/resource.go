@@ -69,7 +69,7 @@ func (q *request) findKind() error {
 			return q.noSuchMethod()
 		}
 		return nil
-	case t.subresource == "", t.subresource == "status" && kind.HasStatus, t.subresource == "scale" && kind.HasScale:
+	case t.subresource == "", kind.HasSubresource(t.version, t.subresource):
 		return nil
 	}
 	return noSuchResource(fmt.Sprintf("%s has no subresource %q here", kind, t.subresource))

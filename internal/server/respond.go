@@ -26,12 +26,28 @@ func (q *request) view(endpoint codec.Endpoint) (codec.View, error) {
 		return v, nil
 	}
 	v.Now = time.Now()
-	v.Columns = codec.ColumnsOf(q.kind.Group, q.kind.Name)
-	if q.target.subresource == "scale" {
-		v.Columns = codec.ColumnsOf("autoscaling", "Scale")
+	if v.Columns, err = q.columns(); err != nil {
+		return v, err
 	}
 	v.Include, err = codec.ParseInclude(q.query().Get("includeObject"))
 	return v, err
+}
+
+// defined is what the definition of a custom kind has that answers need.
+type defined interface {
+	Columns(version string) (*codec.Columns, error)
+	SelectableFields(version string) []string
+}
+
+// columns returns how a table shows what is asked for.
+func (q *request) columns() (*codec.Columns, error) {
+	if q.target.subresource == "scale" {
+		return codec.ColumnsOf("autoscaling", "Scale"), nil
+	}
+	if d, ok := q.kind.Definition.(defined); ok {
+		return d.Columns(q.target.version)
+	}
+	return codec.ColumnsOf(q.kind.Group, q.kind.Name), nil
 }
 
 // negotiate is view for all but watches.
@@ -64,6 +80,7 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 		ResourceVersion: int64(p.Revision),
 		Continue:        p.next,
 		Remaining:       max(p.Remaining, 0),
+		TypedItems:      e.Kind.Custom,
 	}
 	at, err := q.h.Objects.AllAt(e, p.Objects)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/catalog"
+	"github.com/cadastre/cadastre/internal/custom"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/metrics"
@@ -62,7 +63,9 @@ type Server struct {
 	admitters *admitters
 	// stopControllers ends what the server does by itself.
 	stopControllers context.CancelFunc
-	Authority       *identity.Authority
+	// stopCustom ends the serving of new custom kinds.
+	stopCustom context.CancelFunc
+	Authority  *identity.Authority
 }
 
 // Start starts a server. When it returns, it answers.
@@ -79,7 +82,7 @@ func Start(ctx context.Context, config Config) (*Server, error) {
 
 // start starts one thing after the other. What one needs comes before it.
 func (s *Server) start(ctx context.Context) error {
-	register, err := kinds.NewRegister(kinds.Builtin()...)
+	register, err := kinds.NewRegister(append(kinds.Builtin(), custom.Kind())...)
 	if err != nil {
 		return err
 	}
@@ -106,7 +109,11 @@ func (s *Server) start(ctx context.Context) error {
 	counted := metrics.New()
 	all := objects.New(objects.Options{Cache: s.cache, Kinds: register, Unset: s.config.Unset, Metrics: counted, Log: s.config.Log})
 	all.Extras = extras(all)
-	// 5 those that must be there, and who may do what
+	// 5 the kinds that users have defined
+	if err := s.startCustom(ctx, all); err != nil {
+		return err
+	}
+	// 6 those that must be there, and who may do what
 	if err := bootstrap(ctx, all, socket.Addr()); err != nil {
 		return err
 	}
@@ -123,7 +130,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(register, s.cache) })
-	// 6 come in
+	// 7 come in
 	s.listener = Listen(NewHandler(Options{
 		Kinds: register, Cache: s.cache, Objects: all,
 		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop}),
@@ -143,9 +150,25 @@ func (s *Server) failure() (isCured bool, err error) {
 	return s.store.MayRecover(), err
 }
 
+// startCustom has kinds served that are defined by objects, and follows these.
+func (s *Server) startCustom(ctx context.Context, all *objects.Objects) error {
+	webhooks, err := custom.NewWebhooks()
+	if err != nil {
+		return err
+	}
+	c := &custom.Controller{Objects: all, Webhooks: webhooks, Manager: systemManager, Log: s.config.Log}
+	if err := c.Load(ctx); err != nil {
+		return err
+	}
+	ctx, s.stopCustom = context.WithCancel(context.WithoutCancel(ctx))
+	s.running.Go(func() { c.Run(ctx) })
+	return nil
+}
+
 // extras are what some kinds get beside what all get.
 func extras(all *objects.Objects) map[string]objects.Extra {
 	return map[string]objects.Extra{
+		custom.Definitions:        custom.Extra(all.Now),
 		addresses.Services:        addresses.Extra(all, addresses.Network),
 		admission.Claims:          admission.ForClaims(all.Cache),
 		admission.Nodes:           admission.ForNodes(),
@@ -185,17 +208,15 @@ func (s *Server) openIdentity() (*identity.Authenticator, error) {
 // selectableFields tells the cache what objects can be selected by.
 func selectableFields(register *kinds.Register) func(kind string) []cache.Field {
 	return func(name string) []cache.Field {
-		for _, k := range register.All() {
-			if k.StoreName() != name {
-				continue
-			}
-			fields := make([]cache.Field, len(k.Fields))
-			for i, f := range k.Fields {
-				fields[i] = cache.Field(f)
-			}
-			return fields
+		k := register.Stored(name)
+		if k == nil {
+			return nil
 		}
-		return nil
+		fields := make([]cache.Field, len(k.Fields))
+		for i, f := range k.Fields {
+			fields[i] = cache.Field(f)
+		}
+		return fields
 	}
 }
 
@@ -239,6 +260,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 	if s.stopControllers != nil {
 		s.stopControllers()
+	}
+	if s.stopCustom != nil {
+		s.stopCustom()
 	}
 	if s.rbac != nil {
 		s.rbac.Close()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -76,10 +77,6 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	if err != nil {
 		return err
 	}
-	endpoint, err := q.endpoint()
-	if err != nil {
-		return err
-	}
 	only, err := onlyIf(q.r.Header)
 	if err != nil {
 		return err
@@ -89,7 +86,42 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 		return err
 	}
 	ctx := q.h.writes.within(q.h.Limits.RequestTime, q.start)
-	result, err := do(ctx, &objects.Request{
+	endpoint, result, err := q.writeBy(ctx, body, o, only, do)
+	if err != nil {
+		return err
+	}
+	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
+	// was last written.
+	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
+		return objects.StoreError(err)
+	}
+	code := http.StatusOK
+	if result.Created {
+		code = http.StatusCreated
+	}
+	return q.answerObject(code, view, endpoint, result.Object)
+}
+
+// writeBy has an object written by the kind that is there now: a custom one may have changed since it was found.
+func (q *request) writeBy(ctx context.Context, body objects.Body, o writeOptions, only objects.Existence,
+	do func(context.Context, *objects.Request) (objects.Result, error)) (*objects.Endpoint, objects.Result, error) {
+	for {
+		endpoint, err := q.endpoint()
+		if err != nil {
+			return nil, objects.Result{}, err
+		}
+		result, err := do(ctx, q.writeRequest(endpoint, body, o, only))
+		if !errors.Is(err, objects.ErrReplaced) {
+			return endpoint, result, err
+		}
+		if err := q.findKind(); err != nil {
+			return nil, objects.Result{}, err
+		}
+	}
+}
+
+func (q *request) writeRequest(endpoint *objects.Endpoint, body objects.Body, o writeOptions, only objects.Existence) *objects.Request {
+	return &objects.Request{
 		Endpoint:   endpoint,
 		Namespace:  q.target.place(q.kind),
 		Name:       q.target.name,
@@ -104,20 +136,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 		MayCreate:  q.mayCreate,
 		MayAlso:    q.mayAlso,
 		Warn:       q.warn,
-	})
-	if err != nil {
-		return err
 	}
-	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
-	// was last written.
-	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
-		return objects.StoreError(err)
-	}
-	code := http.StatusOK
-	if result.Created {
-		code = http.StatusCreated
-	}
-	return q.answerObject(code, view, endpoint, result.Object)
 }
 
 // mayCreate asks whether the user may create what another verb would create.

@@ -54,6 +54,7 @@ func packages() []string {
 			names = append(names, path.Join("k8s.io/api", parts[3], parts[4]))
 		}
 	}
+	names = append(names, "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1")
 	slices.Sort(names)
 	const machinery = "k8s.io/apimachinery/pkg/"
 	return append(slices.Compact(names), machinery+"api/resource", machinery+"apis/meta/v1", machinery+"runtime", machinery+"util/intstr", machinery+"version")

@@ -92,7 +92,11 @@ const scaleSchema = `types:
 // pack returns the types that the built-in kinds need.
 func pack(schema string) ([]byte, error) {
 	types := map[string]document.Value{}
-	for _, text := range []string{scaleSchema, schema} {
+	definition, err := definitionSchema()
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range []string{definition, scaleSchema, schema} {
 		doc, err := document.ParseYAMLLimited([]byte(text), document.Limits{MaxBytes: -1})
 		if err != nil {
 			return nil, err
@@ -108,6 +112,7 @@ func pack(schema string) ([]byte, error) {
 		}
 	}
 	need(needed, types, kinds.TypeName("autoscaling", "v1", "Scale"))
+	need(needed, types, kinds.DefinitionType)
 	var list []document.Value
 	for name, t := range types {
 		if needed[name] {

@@ -1,0 +1,258 @@
+package custom
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/structural"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// definition is what a custom kind was made of. It never changes but for since: a CustomResourceDefinition that
+// changes makes a new one.
+type definition struct {
+	*reading
+	store     string // the version that objects are stored at
+	versions  map[string]*definedVersion
+	converter converter
+	// since is a revision after which all objects were written by this definition.
+	since atomic.Int64
+}
+
+// definedVersion is one version of a definition. What is costly is made when it is first needed.
+type definedVersion struct {
+	*versionReading
+	values  func() (*structural.Type, error)
+	columns func() (*codec.Columns, error)
+}
+
+// converter brings objects to another version.
+type converter interface {
+	// Convert returns a whole object at another apiVersion.
+	Convert(doc document.Value, to string) (document.Value, error)
+}
+
+// newDefinition returns what a CustomResourceDefinition defines. What it has in common with the definition
+// before, which may be nil, is not made again.
+func newDefinition(r *reading, before *definition, webhooks Webhooks) *definition {
+	d := &definition{reading: r, store: r.stored(), versions: make(map[string]*definedVersion, len(r.versions)), converter: newConverter(r, webhooks)}
+	d.since.Store(math.MaxInt64)
+	for i := range r.versions {
+		v := &r.versions[i]
+		d.versions[v.name] = d.newVersion(v)
+		if before == nil || before.preserve != d.preserve || before.namespaced != d.namespaced || before.accepted.kind != d.accepted.kind {
+			continue
+		}
+		if old := before.versions[v.name]; old != nil && document.Equal(old.schema, v.schema) && sameScale(old.subresources.Scale, v.subresources.Scale) {
+			d.versions[v.name].values = old.values
+		}
+	}
+	return d
+}
+
+func sameScale(a, b *kinds.ScalePaths) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return scaleText(a) == scaleText(b)
+}
+
+func scaleText(s *kinds.ScalePaths) string {
+	return strings.Join([]string{dotted(s.Replicas), dotted(s.StatusReplicas), dotted(s.Selector)}, " ")
+}
+
+// dotted writes a path as definitions do; "" if there is none.
+func dotted(path []string) string {
+	if path == nil {
+		return ""
+	}
+	return "." + strings.Join(path, ".")
+}
+
+func (d *definition) newVersion(v *versionReading) *definedVersion {
+	options := structural.Options{Group: d.group, Version: v.name, Kind: d.accepted.kind, Namespaced: d.namespaced, Preserve: d.preserve}
+	if s := v.subresources.Scale; s != nil {
+		options.Scale = &structural.Scale{SpecReplicas: dotted(s.Replicas), StatusReplicas: dotted(s.StatusReplicas), LabelSelector: dotted(s.Selector)}
+	}
+	sealed := v.schema
+	return &definedVersion{
+		versionReading: v,
+		values: sync.OnceValues(func() (*structural.Type, error) {
+			text, err := openSchema(sealed)
+			if err != nil {
+				return nil, err
+			}
+			return structural.Compile(text, options)
+		}),
+		columns: sync.OnceValues(func() (*codec.Columns, error) { return codec.CustomColumns(v.columns) }),
+	}
+}
+
+// openSchema returns the schema of a version, which is sealed in what was read; absent if there is none.
+func openSchema(sealed document.Value) (document.Value, error) {
+	if sealed.Kind() != document.Map {
+		return document.Value{}, nil
+	}
+	doc, err := document.ParseJSONLimited(sealed.JSON(), document.Limits{MaxBytes: -1})
+	return doc.Get("openAPIV3Schema"), err
+}
+
+// at returns a version, nil if the definition does not have it.
+func (d *definition) at(version string) *definedVersion { return d.versions[version] }
+
+var errNoVersion = errors.New("the definition does not have this version")
+
+// typeAt returns what is known about the values at a version.
+func (d *definition) typeAt(version string) (*structural.Type, error) {
+	v := d.at(version)
+	if v == nil {
+		return nil, fmt.Errorf("%s at %q: %w", d.name, version, errNoVersion)
+	}
+	return v.values()
+}
+
+// Topology implements kinds.Definition.
+func (d *definition) Topology(version string) (*schema.Type, bool) {
+	t, err := d.typeAt(version)
+	if err != nil {
+		return nil, false
+	}
+	return t.Topology(), true
+}
+
+// Subresources implements kinds.Definition.
+func (d *definition) Subresources(version string) kinds.Subresources {
+	if v := d.at(version); v != nil {
+		return v.subresources
+	}
+	return kinds.Subresources{}
+}
+
+// Values implements objects.Definition.
+func (d *definition) Values(version string) (objects.Values, error) {
+	t, err := d.typeAt(version)
+	if err != nil {
+		return nil, err
+	}
+	return values{t}, nil
+}
+
+// Columns returns how tables show objects at a version.
+func (d *definition) Columns(version string) (*codec.Columns, error) {
+	v := d.at(version)
+	if v == nil {
+		return codec.CustomColumns(nil)
+	}
+	return v.columns()
+}
+
+// SelectableFields returns what field selectors can ask for at a version, beside name and namespace.
+func (d *definition) SelectableFields(version string) []string {
+	if v := d.at(version); v != nil {
+		return v.selectable
+	}
+	return nil
+}
+
+// Schema returns the schema of a version as it was written, absent if there is none.
+func (d *definition) Schema(version string) (document.Value, error) {
+	v := d.at(version)
+	if v == nil {
+		return document.Value{}, nil
+	}
+	return openSchema(v.schema)
+}
+
+// PreservesUnknownFields reports whether nothing is dropped from objects, whatever the schemas say.
+func (d *definition) PreservesUnknownFields() bool { return d.preserve }
+
+// IsAt implements objects.Evolving.
+func (d *definition) IsAt(revision store.Revision, version string) bool {
+	return version == d.store && int64(revision) > d.since.Load()
+}
+
+// At implements objects.Evolving. An object is read at the version that it has, and only converted if that is
+// another one.
+func (d *definition) At(stored document.Value, version string) (document.Value, error) {
+	from := path.Base(stored.Get("apiVersion").Text())
+	t, err := d.typeAt(from)
+	if errors.Is(err, errNoVersion) {
+		return stored, apierrors.NewInternalError(fmt.Errorf("request to convert CR from an invalid group/version: %s", stored.Get("apiVersion").Text()))
+	}
+	if err != nil {
+		return stored, apierrors.NewInternalError(err)
+	}
+	doc, err := readStored(t, stored)
+	if err != nil || from == version {
+		return doc, err
+	}
+	return d.Convert(doc, d.group+"/"+from, d.group+"/"+version)
+}
+
+// readStored returns a stored object as the schema has it now. What can't be read stays as it is: whoever
+// writes it hears of it.
+func readStored(t *structural.Type, stored document.Value) (document.Value, error) {
+	doc, _, err := t.Read(stored)
+	if err != nil {
+		return stored, nil
+	}
+	return t.Default(doc), nil
+}
+
+// Readable implements objects.Evolving. A webhook may bring anything back.
+func (d *definition) Readable(doc document.Value) document.Value {
+	version := path.Base(doc.Get("apiVersion").Text())
+	if _, ok := d.converter.(none); !ok || version == d.store {
+		return doc
+	}
+	stored, err := d.Stored(doc)
+	if err != nil {
+		return doc
+	}
+	read, err := d.At(stored, version)
+	if err != nil {
+		return doc
+	}
+	return read
+}
+
+// Stored implements objects.Evolving.
+func (d *definition) Stored(doc document.Value) (document.Value, error) {
+	return d.Convert(doc, doc.Get("apiVersion").Text(), d.group+"/"+d.store)
+}
+
+// Convert implements kinds.Definition. What the schema of the other version does not have is dropped.
+func (d *definition) Convert(doc document.Value, from, to string) (document.Value, error) {
+	if from == to {
+		return doc, nil
+	}
+	t, err := d.typeAt(path.Base(to))
+	if errors.Is(err, errNoVersion) {
+		return doc, fmt.Errorf("convert %s from %s to %s: %w", d.name, from, to, apply.ErrVersionGone)
+	}
+	if err != nil {
+		return doc, apierrors.NewInternalError(err)
+	}
+	converted, err := d.converter.Convert(doc, to)
+	if err != nil {
+		return doc, &conversionError{apierrors.NewInternalError(err)}
+	}
+	read, _, err := t.Read(converted)
+	if err != nil {
+		return doc, apierrors.NewInternalError(err)
+	}
+	return read, nil
+}

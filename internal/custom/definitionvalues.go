@@ -1,0 +1,217 @@
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	schemavalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// definitionValues is what is known about CustomResourceDefinitions. They are written seldom, and their rules
+// are long: they go through Kubernetes' own Go types and functions.
+type definitionValues struct{}
+
+// ReadWith reads a document as Go does.
+func (definitionValues) ReadWith(doc document.Value, _ rules.ReadOptions) (document.Value, []string, error) {
+	var crd apiextensionsv1.CustomResourceDefinition
+	strict, err := kjson.UnmarshalStrict([]byte(doc.JSON()), &crd, kjson.DisallowUnknownFields)
+	if err != nil {
+		return doc, nil, err
+	}
+	var unknown []string
+	for _, problem := range strict {
+		if path, ok := strings.CutPrefix(problem.Error(), "unknown field "); ok {
+			unknown = append(unknown, strings.Trim(path, `"`))
+		}
+	}
+	read, err := toDocument(&crd)
+	return read, unknown, err
+}
+
+func toDocument(crd *apiextensionsv1.CustomResourceDefinition) (document.Value, error) {
+	text, err := json.Marshal(crd)
+	if err != nil {
+		return document.Value{}, err
+	}
+	return document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
+}
+
+// Default fills in names that follow from the kind, the conversion, and the version that objects are stored
+// at.
+func (definitionValues) Default(doc document.Value) document.Value {
+	spec := doc.Get("spec")
+	if spec.Kind() != document.Map {
+		return doc
+	}
+	names := spec.Get("names")
+	kind := names.Get("kind").Text()
+	if names.Kind() == document.Map {
+		if names.Get("singular").Text() == "" && kind != "" {
+			names = names.With("singular", document.NewString(strings.ToLower(kind)))
+		}
+		if names.Get("listKind").Text() == "" && kind != "" {
+			names = names.With("listKind", document.NewString(kind+"List"))
+		}
+		spec = spec.With("names", names)
+	}
+	spec = spec.With("conversion", defaultConversion(spec.Get("conversion")))
+	doc = doc.With("spec", spec)
+	if doc.Lookup("status", "storedVersions").Len() == 0 && doc.Get("status").Kind() == document.Map {
+		doc = withStoredVersion(doc)
+	}
+	return doc
+}
+
+func defaultConversion(conversion document.Value) document.Value {
+	if conversion.Kind() != document.Map {
+		return document.NewMap(document.Field{Name: "strategy", Value: document.NewString("None")})
+	}
+	webhook := conversion.Get("webhook")
+	config := webhook.Get("clientConfig")
+	service := config.Get("service")
+	if service.Kind() != document.Map || !service.Get("port").IsAbsent() {
+		return conversion
+	}
+	const https = 443
+	service = service.With("port", document.NewInt(https))
+	return conversion.With("webhook", webhook.With("clientConfig", config.With("service", service)))
+}
+
+// DefaultAgain fills in defaults once more.
+func (v definitionValues) DefaultAgain(doc, _ document.Value) document.Value { return v.Default(doc) }
+
+// emptyDefinition is what Go writes for a definition that nobody has set anything in.
+var emptyDefinition = sync.OnceValue(func() document.Value {
+	empty, err := toDocument(&apiextensionsv1.CustomResourceDefinition{})
+	if err != nil {
+		panic(err) // a test writes it
+	}
+	return empty
+})
+
+// Empty is a new object in which nobody has set anything.
+func (definitionValues) Empty() document.Value { return emptyDefinition() }
+
+// KeepUnset returns the document: Go has read it, so that there is nothing unset in it.
+func (definitionValues) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
+
+// WithoutEmptied returns the document: reading it drops what is empty.
+func (definitionValues) WithoutEmptied(_, after, _ document.Value) document.Value { return after }
+
+// WithoutPruned returns the document: reading it drops what is empty.
+func (definitionValues) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
+	return after
+}
+
+// OneOfs returns none.
+func (definitionValues) OneOfs(*schema.Type) *rules.OneOfs { return &rules.OneOfs{} }
+
+// Validate returns what is wrong with a definition.
+func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
+	now, err := toInternal(obj)
+	if err != nil {
+		return unreadable(err)
+	}
+	if old.IsAbsent() {
+		return validation.ValidateCustomResourceDefinition(context.Background(), now)
+	}
+	before, err := toInternal(old)
+	if err != nil {
+		return unreadable(err)
+	}
+	return validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)
+}
+
+// ValidateStatus returns what is wrong with a write to the status of a definition.
+func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList {
+	now, err := toInternal(obj)
+	if err != nil {
+		return unreadable(err)
+	}
+	before, err := toInternal(live)
+	if err != nil {
+		return unreadable(err)
+	}
+	return validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)
+}
+
+// unreadable is for definitions that Go read before, and can't any more.
+func unreadable(err error) field.ErrorList {
+	return field.ErrorList{field.InternalError(nil, err)}
+}
+
+// toInternal returns a definition in the form that Kubernetes' rules are for. Definitions from the cache have no
+// resourceVersion, which updates must have: that they mean the right one has been seen to.
+func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, error) {
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := json.Unmarshal([]byte(doc.JSON()), &crd); err != nil {
+		return nil, err
+	}
+	crd.ResourceVersion = "1"
+	internal := &apiextensions.CustomResourceDefinition{}
+	return internal, apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&crd, internal, nil)
+}
+
+// Warnings tells of formats that no value is checked by.
+func (definitionValues) Warnings(obj, old document.Value) []string {
+	unknown := unknownFormats(obj)
+	if len(unknown) == 0 {
+		return nil
+	}
+	before := map[string]bool{}
+	for _, format := range unknownFormats(old) {
+		before[format] = true
+	}
+	var warnings []string
+	for _, format := range unknown {
+		if !before[format] {
+			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
+		}
+	}
+	return warnings
+}
+
+// StatusWarnings returns none.
+func (definitionValues) StatusWarnings(_, _ document.Value) []string { return nil }
+
+// unknownFormats returns the formats in the schemas of a definition that Kubernetes does not know.
+func unknownFormats(doc document.Value) (formats []string) {
+	if doc.IsAbsent() {
+		return nil
+	}
+	crd, err := toInternal(doc)
+	if err != nil {
+		return nil // it is refused for that
+	}
+	release := environment.DefaultCompatibilityVersion()
+	look := func(s *apiextensions.JSONSchemaProps) bool {
+		if s.Format != "" {
+			of := &spec.Schema{SchemaProps: spec.SchemaProps{Format: s.Format, Type: []string{s.Type}}}
+			formats = append(formats, schemavalidation.GetUnrecognizedFormats(of, release)...)
+		}
+		return false
+	}
+	if v := crd.Spec.Validation; v != nil && v.OpenAPIV3Schema != nil {
+		validation.SchemaHas(v.OpenAPIV3Schema, look)
+	}
+	for _, v := range crd.Spec.Versions {
+		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			validation.SchemaHas(v.Schema.OpenAPIV3Schema, look)
+		}
+	}
+	return formats
+}

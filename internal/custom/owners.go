@@ -1,0 +1,208 @@
+package custom
+
+import (
+	"context"
+	"path"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// A definition may change how a part of its objects merges. Who owned that part goes on owning it, field by field:
+//
+//	atomic, becomes granular       each field of it, as it is now
+//	a list whose keys change       the same items, by their new keys
+//	granular, becomes atomic       the whole; the engine sees to that
+
+// mayMergeOtherwise reports whether a kind may merge in another way than the one before it, at some version.
+func mayMergeOtherwise(before, kind *kinds.Kind) bool {
+	old, now := before.Definition.(*definition), kind.Definition.(*definition)
+	for name, v := range now.versions {
+		if was := old.versions[name]; was != nil && !document.Equal(was.schema, v.schema) {
+			return true
+		}
+	}
+	return false
+}
+
+// bringOwners rewrites who owns what in the objects of a kind that has taken the place of another. Nobody else writes
+// meanwhile.
+func (c *Controller) bringOwners(ctx context.Context, before, kind *kinds.Kind) {
+	if !mayMergeOtherwise(before, kind) {
+		return
+	}
+	list, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: kind.StoreName()}, Freshness: cache.Latest})
+	if err != nil {
+		c.Log.Error("cannot bring owners of custom resources to their new definition", "kind", kind, "error", err)
+		return
+	}
+	b := &bringer{objects: c.Objects, old: before.Definition.(*definition), now: kind.Definition.(*definition), kind: kind}
+	for _, object := range list.Objects {
+		if err := c.Objects.Reown(ctx, object, b.entries); err != nil && ctx.Err() == nil {
+			c.Log.Error("cannot bring the owners of a custom resource to its new definition", "key", object.Key(), "error", err)
+		}
+	}
+}
+
+// bringer brings entries from one definition to another.
+type bringer struct {
+	objects  *objects.Objects
+	old, now *definition
+	kind     *kinds.Kind
+}
+
+// entries returns those of an object as the new definition has them. What can't be brought over stays.
+func (b *bringer) entries(object apply.Object) []apply.Entry {
+	entries := make([]apply.Entry, len(object.Entries))
+	for i, entry := range object.Entries {
+		entries[i] = entry
+		if fields, ok := b.fields(object.Document, entry); ok {
+			entries[i].FieldsV1 = fields.FieldsV1()
+		}
+	}
+	return entries
+}
+
+// fields returns what an entry owns by the new definition; ok is false if that is what it owned.
+func (b *bringer) fields(stored document.Value, entry apply.Entry) (fieldset.Set, bool) {
+	version := path.Base(entry.APIVersion)
+	old, had := b.old.Topology(version)
+	now, has := b.now.Topology(version)
+	fields, err := entry.Fields()
+	if !had || !has || err != nil {
+		return fields, false
+	}
+	doc, err := b.now.At(stored, version)
+	if err != nil {
+		return fields, false
+	}
+	endpoint, err := b.objects.Endpoint(b.kind, version, "")
+	if err != nil {
+		return fields, false
+	}
+	all, err := endpoint.FieldsOf(doc)
+	if err != nil {
+		return fields, false
+	}
+	brought := bring(fields, old, now, doc, all)
+	return brought, !brought.Equal(fields)
+}
+
+// bring returns a field set of one topology as another has it. The document has the values, and all are its fields by the
+// new topology.
+func bring(s fieldset.Set, old, now *schema.Type, doc document.Value, all fieldset.Set) fieldset.Set {
+	var out fieldset.Builder
+	mark := out.Mark()
+	for i := range s.Len() {
+		e, below := s.Element(i), s.Child(i)
+		was, is, value := partOf(old, e), partOf(now, e), valueAt(doc, e)
+		there, member := all.Below(e)
+		switch {
+		case was == nil || is == nil:
+			out.Push(e, s.Member(i), below)
+		case s.Member(i) && below.IsEmpty() && isAtomic(was, value) && !isAtomic(is, value) && !there.IsEmpty():
+			out.Push(e, member, there)
+		default:
+			out.Push(e, s.Member(i), bring(rekeyed(below, was, is, value), was, is, value, there))
+		}
+	}
+	return out.Set(mark)
+}
+
+// partOf returns the topology that an element leads to; nil if nothing is declared.
+func partOf(t *schema.Type, e fieldset.Element) *schema.Type {
+	switch {
+	case e.Kind() == fieldset.FieldName && t.Map != nil:
+		part, _ := t.Map.TypeOf(e.Name())
+		return part
+	case e.Kind() != fieldset.FieldName && t.List != nil:
+		return t.List.Item
+	}
+	return nil
+}
+
+// isAtomic reports whether a value is owned as a whole.
+func isAtomic(t *schema.Type, value document.Value) bool {
+	switch value.Kind() {
+	case document.Map:
+		return t.Map != nil && t.Map.Atomic
+	case document.List:
+		return t.List != nil && t.List.Relationship == schema.Atomic
+	}
+	return false
+}
+
+// valueAt returns the value that an element leads to.
+func valueAt(doc document.Value, e fieldset.Element) document.Value {
+	if e.Kind() == fieldset.FieldName {
+		return doc.Get(e.Name())
+	}
+	if e.Kind() != fieldset.Key {
+		return document.Value{}
+	}
+	for _, item := range doc.Items() {
+		if hasKeys(item, e.KeyFields()) {
+			return item
+		}
+	}
+	return document.Value{}
+}
+
+func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
+	for _, k := range keys {
+		if !document.Equal(item.Get(k.Name), k.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// rekeyed returns the items that are owned in a list by their new keys.
+func rekeyed(s fieldset.Set, was, is *schema.Type, list document.Value) fieldset.Set {
+	if list.Kind() != document.List || was.List == nil || is.List == nil ||
+		was.List.Relationship != schema.Keyed || is.List.Relationship != schema.Keyed || sameKeys(was.List.Keys, is.List.Keys) {
+		return s
+	}
+	result := fieldset.Set{}
+	for i := range s.Len() {
+		e := s.Element(i)
+		if item := valueAt(list, e); e.Kind() == fieldset.Key && item.Kind() == document.Map {
+			e = keyOf(item, is.List.Keys)
+		}
+		var one fieldset.Builder
+		mark := one.Mark()
+		one.Push(e, s.Member(i), s.Child(i))
+		result = result.Union(one.Set(mark))
+	}
+	return result
+}
+
+func sameKeys(a, b []schema.Key) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name {
+			return false
+		}
+	}
+	return true
+}
+
+// keyOf returns what an item is told apart by.
+func keyOf(item document.Value, keys []schema.Key) fieldset.Element {
+	fields := make([]fieldset.KeyField, len(keys))
+	for i, key := range keys {
+		value := item.Get(key.Name)
+		if value.IsAbsent() {
+			value = key.Default
+		}
+		fields[i] = fieldset.KeyField{Name: key.Name, Value: value}
+	}
+	return fieldset.KeyElement(fields...)
+}

@@ -1,0 +1,101 @@
+package custom
+
+import (
+	"context"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// serve puts the kind that a definition defines into the register, unless it is there already.
+func (c *Controller) serve(ctx context.Context, d *defined) {
+	before := d.kind
+	if before != nil && d.defines(before) {
+		return
+	}
+	kind := c.kindOf(d, before)
+	switch {
+	case !c.mayServe(kind):
+		if before != nil {
+			c.stopServing(d)
+		}
+		return
+	case before != nil && before.Resource != kind.Resource:
+		c.Objects.Kinds.Remove(before.Group, before.Resource)
+	}
+	release := func() {}
+	if before != nil && mayMergeOtherwise(before, kind) {
+		release = kind.Uses.Hold() // owners are brought over before anybody writes
+	}
+	if err := c.Objects.Kinds.Add(kind); err != nil {
+		release()
+		c.Log.Error("cannot serve a custom kind", "name", d.name, "error", err)
+		return
+	}
+	d.kind = kind
+	c.running.Go(func() {
+		defer release()
+		c.replace(ctx, before, kind)
+	})
+}
+
+// mayServe reports whether a kind can be served: some version of it is, and no built-in kind is in its place.
+func (c *Controller) mayServe(kind *kinds.Kind) bool {
+	if len(kind.Versions) == 0 {
+		return false
+	}
+	there, _ := c.Objects.Kinds.Resource(kind.Group, "", kind.Resource)
+	if there == nil {
+		there, _ = c.Objects.Kinds.Named(kind.Group, "", kind.Name)
+	}
+	return there == nil || there.Custom
+}
+
+// replace waits until nobody writes by the old kind any more. From then on all that is written is as the new one
+// has it.
+func (c *Controller) replace(ctx context.Context, before, kind *kinds.Kind) {
+	if before != nil {
+		before.Uses.End()
+		c.bringOwners(ctx, before, kind)
+	}
+	revision, err := c.Objects.Cache.Revision(ctx)
+	if err != nil {
+		return // it works all the same, but looks at every object
+	}
+	kind.Definition.(*definition).since.Store(int64(revision))
+}
+
+// stopServing takes the kind of a definition out of the register.
+func (c *Controller) stopServing(d *defined) {
+	if d.kind == nil {
+		return
+	}
+	c.Objects.Kinds.Remove(d.kind.Group, d.kind.Resource)
+	kind := d.kind
+	d.kind = nil
+	c.running.Go(kind.Uses.End)
+}
+
+// defines reports whether a kind is what the definition defines now.
+func (d *defined) defines(kind *kinds.Kind) bool {
+	of := kind.Definition.(*definition)
+	return of.uid == d.uid && of.generation == d.generation && of.accepted.equal(d.accepted) && kind.IsClosed == d.isTerminating
+}
+
+// kindOf makes the kind that a definition defines. What it has in common with the kind before, which may be nil,
+// is not made again.
+func (c *Controller) kindOf(d *defined, before *kinds.Kind) *kinds.Kind {
+	var old *definition
+	if before != nil {
+		old = before.Definition.(*definition)
+	}
+	r := *d.reading
+	n := r.accepted
+	of := newDefinition(&r, old, c.Webhooks)
+	return &kinds.Kind{
+		Group: r.group, Name: n.kind, Resource: n.plural, SingularName: n.singular, ListKind: n.listKind,
+		ShortNames: n.shortNames, Categories: n.categories, Versions: r.served(), Namespaced: r.namespaced,
+		StoredAt: r.group + "/" + of.store, Deprecated: r.deprecations(),
+		Traits: kinds.Traits{PutVersioned: true},
+		Custom: true, IsClosed: r.isTerminating, Definition: of, Uses: kinds.NewUses(),
+	}
+}

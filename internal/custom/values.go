@@ -1,0 +1,40 @@
+package custom
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/structural"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// values is what is known about the values of a custom resource at a version, as endpoints want it. Custom
+// resources never were Go structs: nothing is there that nobody has set, and what is empty stays so.
+type values struct{ *structural.Type }
+
+// ReadWith reads a document. Whole numbers that are written as floats are floats.
+func (v values) ReadWith(doc document.Value, _ rules.ReadOptions) (document.Value, []string, error) {
+	return v.Read(doc)
+}
+
+// DefaultAgain fills in the defaults of a document, whether or not it had them before.
+func (v values) DefaultAgain(doc, _ document.Value) document.Value { return v.Default(doc) }
+
+// Empty is a new object in which nobody has set anything.
+func (v values) Empty() document.Value { return document.NewMap() }
+
+// KeepUnset returns the document: clients drop nothing from custom resources.
+func (v values) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
+
+// WithoutEmptied returns the document: what a patch leaves empty is empty.
+func (v values) WithoutEmptied(_, after, _ document.Value) document.Value { return after }
+
+// WithoutPruned returns the document: what an applier leaves empty is empty.
+func (v values) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
+	return after
+}
+
+// OneOfs returns none: schemas don't say which fields exclude each other.
+func (v values) OneOfs(*schema.Type) *rules.OneOfs { return &rules.OneOfs{} }
+
+// StatusWarnings returns none.
+func (v values) StatusWarnings(_, _ document.Value) []string { return nil }

@@ -1,0 +1,194 @@
+package custom
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache/cachetest"
+)
+
+// program is a webhook that brings size at v1 to sizes at v2, and back. It spoils what it answers if it is told how.
+type program struct {
+	*httptest.Server
+	calls atomic.Int64
+	spoil atomic.Pointer[func(*apiextensionsv1.ConversionResponse)]
+}
+
+func newProgram(t *testing.T) *program {
+	p := &program{}
+	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.calls.Add(1)
+		text, _ := io.ReadAll(r.Body)
+		var review apiextensionsv1.ConversionReview
+		if err := json.Unmarshal(text, &review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		response := &apiextensionsv1.ConversionResponse{UID: review.Request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
+		for _, object := range review.Request.Objects {
+			response.ConvertedObjects = append(response.ConvertedObjects, runtime.RawExtension{Raw: []byte(convertSize(object.Raw, review.Request.DesiredAPIVersion))})
+		}
+		if spoil := p.spoil.Load(); spoil != nil {
+			(*spoil)(response)
+		}
+		review.Request, review.Response = nil, response
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func convertSize(raw []byte, to string) string {
+	doc, err := document.ParseJSON(raw)
+	if err != nil {
+		return err.Error()
+	}
+	from, into := "size", "sizes"
+	if strings.HasSuffix(to, "v1") {
+		from, into = into, from
+	}
+	if v := doc.Get(from); !v.IsAbsent() {
+		doc = doc.Without(from).With(into, v)
+	}
+	return doc.With("apiVersion", document.NewString(to)).JSON()
+}
+
+// conversion is what a definition says that is converted by the program.
+func (p *program) conversion() string {
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
+	return fmt.Sprintf(`, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: %q, caBundle: %s}}}`,
+		p.URL+"/convert", base64.StdEncoding.EncodeToString(bundle))
+}
+
+const twoSizes = `{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}},
+  {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {sizes: {type: integer, maximum: 9}}}}}`
+
+// TestWebhook: objects are converted by a program, are merged and checked at the version of the request, and keep
+// their owners when the program fails.
+func TestWebhook(t *testing.T) {
+	p := newProgram(t)
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(twoSizes, p.conversion())
+	v2 := k.endpoint("example.com", "v2", "widgets", "")
+	apply := func(size string) error {
+		r := k.request(v2, "one", `{apiVersion: example.com/v2, kind: Widget, metadata: {name: one, labels: {a: b}}, sizes: `+size+`}`)
+		_, err := k.all.Apply(t.Context(), r)
+		return err
+	}
+	if err := apply("3"); err != nil {
+		t.Fatal(err)
+	}
+	stored := k.get("example.com/widgets", "one")
+	if stored.Get("size").Text() != "3" || stored.Get("apiVersion").Text() != "example.com/v1" || !stored.Get("sizes").IsAbsent() {
+		t.Errorf("it is stored as %v", stored)
+	}
+	if doc, err := k.shown("v2", "one"); err != nil || doc.Get("sizes").Text() != "3" {
+		t.Errorf("%v, %v", doc, err)
+	}
+	revision := k.revision("one")
+	if err := apply("3"); err != nil || k.revision("one") != revision {
+		t.Errorf("the same again: %v", err)
+	}
+	if err := apply("10"); !apierrors.IsInvalid(err) {
+		t.Errorf("what v2 forbids: %v", err)
+	}
+	before := k.owners("one")
+	p.Close()
+	if err := apply("4"); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "conversion webhook for example.com/v") {
+		t.Errorf("a webhook that is down: %v", err)
+	}
+	if after := k.owners("one"); after != before || before == "" {
+		t.Errorf("owners were %s and are %s", before, after)
+	}
+	// Whoever is at the version that is stored needs no webhook.
+	if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", `{"size":5}`); err != nil {
+		t.Errorf("a write at the stored version: %v", err)
+	}
+}
+
+// TestWebhookAnswers: what a webhook may not answer is refused, with the words of Kubernetes.
+func TestWebhookAnswers(t *testing.T) {
+	p := newProgram(t)
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(twoSizes, p.conversion())
+	k.mustCreate("v1", "one", ", size: 1")
+	raw := func(text string) func(*apiextensionsv1.ConversionResponse) {
+		return func(r *apiextensionsv1.ConversionResponse) { r.ConvertedObjects[0].Raw = []byte(text) }
+	}
+	uid := k.get("example.com/widgets", "one").Lookup("metadata", "uid").Text()
+	for _, test := range []struct {
+		name  string
+		spoil func(*apiextensionsv1.ConversionResponse)
+		want  string
+	}{
+		{"another uid", func(r *apiextensionsv1.ConversionResponse) { r.UID = "x" }, `expected response.uid=`},
+		{"it fails", func(r *apiextensionsv1.ConversionResponse) {
+			r.Result = metav1.Status{Status: "Failure", Message: "no way"}
+		}, "failed: no way"},
+		{"it says nothing", func(r *apiextensionsv1.ConversionResponse) { r.Result = metav1.Status{} }, "response.result.status was '', not 'Success'"},
+		{"too few", func(r *apiextensionsv1.ConversionResponse) { r.ConvertedObjects = nil }, "returned 0 objects, expected 1"},
+		{"another version", raw(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `"}}`), "invalid groupVersion (expected example.com/v2, received example.com/v1)"},
+		{"another name", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"two","uid":"` + uid + `"}}`), "must have the same name: one != two"},
+		{"another object", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"x"}}`), "must have the same UID"},
+		{"a bad label", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a b":"c"}}}`), "metadata.labels: Invalid value"},
+		{"labels that are none", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a":1}}}`), "metadata.labels[a] must be a string"},
+	} {
+		p.spoil.Store(&test.spoil)
+		k.mergeDefinition("widgets", fmt.Sprintf(`{"metadata":{"annotations":{"test":%q}}}`, test.name))
+		if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", fmt.Sprintf(`{"metadata":{"annotations":{"test":%q}}}`, test.name)); err != nil {
+			t.Fatal(err) // a new revision, of which nothing is known
+		}
+		_, err := k.shown("v2", "one")
+		if status := (*apierrors.StatusError)(nil); !errors.As(err, &status) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+	keep := func(r *apiextensionsv1.ConversionResponse) {
+		r.ConvertedObjects[0].Raw = []byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","finalizers":["x/y"],"labels":{"a":"b"}},"sizes":1}`)
+	}
+	p.spoil.Store(&keep)
+	if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", `{"size":2}`); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := k.shown("v2", "one")
+	if err != nil || doc.Lookup("metadata", "labels", "a").Text() != "b" || !doc.Lookup("metadata", "finalizers").IsAbsent() ||
+		!doc.Lookup("metadata", "annotations").IsAbsent() || doc.Lookup("metadata", "creationTimestamp").IsAbsent() {
+		t.Errorf("a webhook may change labels and annotations, and no other metadata: %v, %v", doc, err)
+	}
+}
+
+// revision returns that of a widget.
+func (k *kit) revision(name string) string {
+	k.Helper()
+	doc, err := k.shown("v1", name)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return doc.Lookup("metadata", "resourceVersion").Text()
+}
+
+// owners returns the managedFields of a widget.
+func (k *kit) owners(name string) string {
+	k.Helper()
+	doc, err := k.shown("v1", name)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return doc.Lookup("metadata", "managedFields").JSON()
+}

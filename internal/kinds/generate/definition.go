@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"sort"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apiextensions-apiserver/pkg/generated/openapi"
+	"k8s.io/kube-openapi/pkg/schemaconv"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// definitionSchema returns the types of CustomResourceDefinitions, as kube-apiserver makes them of its
+// OpenAPI. There are no apply configurations with a schema for them.
+func definitionSchema() (string, error) {
+	models := map[string]*spec.Schema{}
+	for name, definition := range openapi.GetOpenAPIDefinitions(reference) {
+		models[name] = &definition.Schema
+	}
+	if models[kinds.DefinitionType] == nil {
+		return "", fmt.Errorf("there is no model of the name %s", kinds.DefinitionType)
+	}
+	converted, err := schemaconv.ToSchemaFromOpenAPI(models, false)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range converted.Types {
+		if t.Map != nil { // they come in the order of a Go map
+			sort.Slice(t.Map.Fields, func(i, j int) bool { return t.Map.Fields[i].Name < t.Map.Fields[j].Name })
+		}
+	}
+	text, err := yaml.Marshal(converted)
+	return string(text), err
+}
+
+func reference(name string) spec.Ref { return spec.MustCreateRef("#/definitions/" + name) }

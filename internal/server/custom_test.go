@@ -1,0 +1,48 @@
+package server
+
+import "testing"
+
+const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+"names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer","description":"how large"}}}}}]}}`
+
+const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// define defines widgets, and waits until they are served.
+func (c *client) define() {
+	c.t.Helper()
+	c.call("POST", definitions, widgets).want(201)
+	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
+}
+
+// TestCustomKind: a kind is in discovery and OpenAPI as soon as its definition says that it is established, and gone
+// when that is.
+func TestCustomKind(t *testing.T) {
+	c := start(t, Config{})
+	c.call("GET", "/openapi/v3", "").want(200)
+	c.define()
+	c.call("GET", "/apis/example.com/v1", "").want(200, `"name":"widgets"`)
+	c.call("GET", "/openapi/v3", "").want(200, "apis/example.com/v1")
+	c.call("GET", "/openapi/v3/apis/example.com/v1", "").want(200, `"how large"`, "com.example.v1.Widget")
+	c.call("GET", "/openapi/v2", "").want(200, `"how large"`)
+	c.call("GET", "/openapi/v3/apis/apiextensions.k8s.io/v1", "").want(200, "JSONSchemaProps")
+	c.call("POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"size":1}`).want(201, `"size":1`)
+	c.call("PATCH", "/apis/example.com/v1/widgets/a", `{}`, "Content-Type: application/strategic-merge-patch+json").want(415)
+	c.call("GET", "/apis/example.com/v1/widgets/a", "", "Accept: application/vnd.kubernetes.protobuf").want(406)
+	events := c.watch("/apis/example.com/v1/widgets?watch=true&resourceVersion=0&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
+	events.want("ADDED", "a")
+	c.call("DELETE", definitions+"/widgets.example.com", "").want(200)
+	c.waitFor(definitions+"/widgets.example.com", 404)
+	c.waitFor("/apis/example.com/v1/widgets", 404)
+	c.waitFor("/apis/example.com", 404)
+	for event := events.next(); event != nil; event = events.next() { // until the watch ends
+		t.Log(event["type"])
+	}
+}
+
+// TestDifferenceDefinitionsAreNoProtobuf: who accepts nothing else gets no definition, rather than a wrong one.
+func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
+	c := start(t, Config{})
+	c.define()
+	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/vnd.kubernetes.protobuf").want(406)
+	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/cbor").want(200)
+}

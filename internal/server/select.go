@@ -1,0 +1,76 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/objects"
+)
+
+// selectCustom reads a field selector for custom resources. Which fields there are depends on the version, and they
+// are those of objects at that version: the cache, which knows objects as they are stored, only looks for names.
+func (q *request) selectCustom(s *cache.Selection, selector fields.Selector) error {
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	var own, others []fields.Selector
+	known := q.kind.Definition.(defined).SelectableFields(q.target.version)
+	for _, r := range selector.Requirements() {
+		switch {
+		case r.Field == "metadata.name", r.Field == "metadata.namespace" && q.kind.Namespaced:
+			others = append(others, requirement(r))
+		case slices.Contains(known, r.Field):
+			own = append(own, requirement(r))
+		default:
+			return apierrors.NewBadRequest("field label not supported: " + r.Field)
+		}
+	}
+	s.Fields = fields.AndSelectors(others...)
+	if len(own) > 0 {
+		s.Match = q.matchCustom(endpoint, fields.AndSelectors(own...))
+	}
+	return nil
+}
+
+func requirement(r fields.Requirement) fields.Selector {
+	if r.Operator == selection.NotEquals {
+		return fields.OneTermNotEqualSelector(r.Field, r.Value)
+	}
+	return fields.OneTermEqualSelector(r.Field, r.Value)
+}
+
+// matchCustom returns what tells whether the fields of an object are as a selector wants them. What can't be shown is
+// selected by nothing.
+func (q *request) matchCustom(endpoint *objects.Endpoint, selector fields.Selector) func(*cache.Object) bool {
+	return func(object *cache.Object) bool {
+		shown, err := q.h.Objects.At(endpoint, object)
+		if err != nil {
+			return false
+		}
+		parsed, err := shown.Parsed()
+		return err == nil && selector.Matches(fieldsOf{parsed.Document})
+	}
+}
+
+// fieldsOf shows the fields of an object to selectors, by their paths. What is not there is "".
+type fieldsOf struct{ doc document.Value }
+
+// Has implements fields.Fields.
+func (f fieldsOf) Has(string) bool { return true }
+
+// Get implements fields.Fields.
+func (f fieldsOf) Get(path string) string {
+	v := f.doc.Lookup(strings.Split(path, ".")...)
+	if v.IsAbsent() || v.IsNull() {
+		return ""
+	}
+	return fmt.Sprint(v.ToGo())
+}

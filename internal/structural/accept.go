@@ -1,0 +1,147 @@
+package structural
+
+import (
+	"unicode/utf8"
+
+	"github.com/go-openapi/swag"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// accepts tells whether nothing is wrong with a value, as far as the schema says it. It stops at the first problem,
+// and makes nothing; what is wrong is found again by a [reporter], which must come to the same verdict.
+func (n *node) accepts(v document.Value) bool {
+	if v.IsNull() {
+		return len(n.enum) == 0 && n.acceptsNull()
+	}
+	kind := kindOf(v)
+	if !n.acceptsKind(kind, v) || len(n.enum) > 0 && !n.enumerates(v) {
+		return false
+	}
+	switch kind {
+	case text:
+		if !n.acceptsText(v.Text()) {
+			return false
+		}
+	case integer, number:
+		if n.numbers != nil && !n.numbers.accepts(quantityOf(v)) {
+			return false
+		}
+	case array:
+		if !n.acceptsItems(v) {
+			return false
+		}
+	case object:
+		if !n.acceptsFields(v) {
+			return false
+		}
+	}
+	return !n.saysMore() || n.acceptsMore(v)
+}
+
+func (n *node) acceptsNull() bool { return n.kinds == 0 || n.kinds&null != 0 || n.nullable }
+
+// acceptsKind tells whether a value that is there has the right type. A format counts as well, in ways of its own: a
+// list passes for a text that has a format.
+func (n *node) acceptsKind(kind kinds, v document.Value) bool {
+	if n.kinds&kind != 0 || n.kinds == 0 && n.format.name == "" {
+		return true
+	}
+	if n.format.name != "" && kind&(text|array) != 0 && n.kinds&(number|integer) == 0 {
+		return true
+	}
+	switch kind {
+	case integer:
+		return n.kinds&number != 0
+	case number:
+		f, _ := v.Float64()
+		return n.kinds&integer != 0 && swag.IsFloat64AJSONInteger(f)
+	}
+	return false
+}
+
+func (n *node) acceptsText(s string) bool {
+	if l := n.texts; l != nil {
+		if l.minLength != none || l.maxLength != none {
+			length := utf8.RuneCountInString(s)
+			if l.maxLength != none && length > l.maxLength || l.minLength != none && length < l.minLength {
+				return false
+			}
+		}
+		if l.wrongPattern != nil || l.pattern != nil && !l.pattern.MatchString(s) {
+			return false
+		}
+	}
+	return n.format.accepts == nil || n.format.accepts(s)
+}
+
+func (n *node) acceptsItems(v document.Value) bool {
+	if v.IsSealed() {
+		return true
+	}
+	count := v.Len()
+	if n.minItems != none && count < n.minItems || n.maxItems != none && count > n.maxItems || n.unique && repeats(v) {
+		return false
+	}
+	if !n.items.has(checks) {
+		return true
+	}
+	for i := range count {
+		if !n.items.accepts(v.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *node) acceptsFields(v document.Value) bool {
+	if v.IsSealed() {
+		return true
+	}
+	count := v.Len()
+	if n.minProps != none && count < n.minProps || n.maxProps != none && count > n.maxProps {
+		return false
+	}
+	for _, name := range n.required {
+		if _, found := v.Find(name); !found {
+			return false
+		}
+	}
+	if len(n.fields) == 0 && !n.closed && !n.additional.has(checks) {
+		return true
+	}
+	next := 0
+	for i := range count {
+		name, value := v.Field(i)
+		child, declared := n.child(name, &next)
+		if n.closed && !declared || child.has(checks) && !child.accepts(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// acceptsMore tells whether a value is what the schemas beside the spine want it to be.
+func (n *node) acceptsMore(v document.Value) bool {
+	for _, all := range n.allOf {
+		if !all.accepts(v) {
+			return false
+		}
+	}
+	if len(n.anyOf) > 0 && count(n.anyOf, v, 1) == 0 || len(n.oneOf) > 0 && count(n.oneOf, v, 2) != 1 {
+		return false
+	}
+	return n.not == nil || !n.not.accepts(v)
+}
+
+// count returns how many of the nodes accept a value; it counts up to enough.
+func count(nodes []*node, v document.Value, enough int) (accepted int) {
+	for _, n := range nodes {
+		if n.accepts(v) {
+			if accepted++; accepted == enough {
+				break
+			}
+		}
+	}
+	return accepted
+}

@@ -1,0 +1,122 @@
+package structural
+
+import (
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// before is what a value was before an update, if that is known: fields are found by their names, items only in lists
+// that are maps, by their keys. What is wrong with a value that was the same before is forgiven, which is called
+// ratcheting.
+type before struct {
+	value document.Value
+	known bool
+}
+
+// field returns what a field of a value was. The type of an object can not have changed, and is not forgiven.
+func (b before) field(n *node, name string, atRoot bool) before {
+	if !b.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
+		return before{}
+	}
+	i, found := b.value.Find(name)
+	if !found {
+		return before{}
+	}
+	return before{b.value.At(i), true}
+}
+
+// items returns the items that a list had.
+func (b before) items(n *node) formerItems {
+	if !b.known || b.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
+		return formerItems{}
+	}
+	former := formerItems{n, make(map[string]document.Value, b.value.Len())}
+	for _, item := range b.value.Items() {
+		if key, ok := n.keyOf(item); ok {
+			if _, there := former.byKey[key]; !there {
+				former.byKey[key] = item
+			}
+		}
+	}
+	return former
+}
+
+// formerItems are the items that a list had, by their keys; the zero value has none.
+type formerItems struct {
+	list  *node
+	byKey map[string]document.Value
+}
+
+// of returns what an item was.
+func (f formerItems) of(item document.Value) before {
+	if f.byKey == nil {
+		return before{}
+	}
+	key, ok := f.list.keyOf(item)
+	if !ok {
+		return before{}
+	}
+	old, found := f.byKey[key]
+	return before{old, found}
+}
+
+// keyOf returns the key of an item; ok is false if it has none.
+func (n *node) keyOf(item document.Value) (key string, ok bool) {
+	var b strings.Builder
+	for _, name := range n.keys {
+		value := item.Get(name)
+		if !value.IsScalar() {
+			return "", false
+		}
+		writeIdentity(&b, value)
+		b.WriteByte(0)
+	}
+	return b.String(), true
+}
+
+// unchanged tells whether a value is what it was. Fields about which the schema says nothing are taken for changed,
+// and the items of a map may have changed their order.
+func (n *node) unchanged(now, old document.Value) bool {
+	switch {
+	case now.IsNull() || old.IsNull():
+		return now.IsNull() && old.IsNull()
+	case now.Kind() != old.Kind():
+		return false
+	case now.Kind() == document.List:
+		return n.itemsUnchanged(now, old)
+	case now.Kind() == document.Map:
+		return n.fieldsUnchanged(now, old)
+	}
+	return same(now, old)
+}
+
+func (n *node) fieldsUnchanged(now, old document.Value) bool {
+	if now.Len() != old.Len() {
+		return false
+	}
+	for i := range now.Len() {
+		name, value := now.Field(i)
+		child := n.field(name)
+		if child == nil || old.Name(i) != name || !child.unchanged(value, old.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *node) itemsUnchanged(now, old document.Value) bool {
+	if n.list != mapList {
+		return same(now, old)
+	}
+	if now.Len() != old.Len() {
+		return false
+	}
+	former := before{old, true}.items(n)
+	for _, item := range now.Items() {
+		if was := former.of(item); !was.known || !n.items.unchanged(item, was.value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+package structural
+
+import (
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Default returns the document with the defaults of the schema where fields are absent, or null although they must
+// not be. The document is one that Read returned.
+func (t *Type) Default(doc document.Value) document.Value { return t.root.fill(doc) }
+
+// pruneDefaults leaves out of defaults what would be left out of objects. keep says that the node is in a list that
+// keeps what is unknown.
+func (t *Type) pruneDefaults(n *node, keep bool) {
+	if !n.fallback.IsAbsent() {
+		r := reader{t: t, allNulls: true}
+		n.fallback = r.value(n, n.fallback, keep)
+	}
+	for _, p := range n.fields {
+		t.pruneDefaults(p.node, false)
+	}
+	if n.additional != nil {
+		t.pruneDefaults(n.additional, false)
+	}
+	if n.items != nil {
+		t.pruneDefaults(n.items, keep || n.preserve)
+	}
+}
+
+// fill returns a value with the defaults of what is in it.
+func (n *node) fill(v document.Value) document.Value {
+	if !n.has(defaults) {
+		return v
+	}
+	b := builders.Get().(*document.Builder)
+	filled := n.fillWith(b, v)
+	b.Reset()
+	builders.Put(b)
+	return filled
+}
+
+var builders = sync.Pool{New: func() any { return new(document.Builder) }}
+
+func (n *node) fillWith(b *document.Builder, v document.Value) document.Value {
+	switch kind := v.Kind(); {
+	case !n.has(defaults) || v.IsSealed():
+		return v
+	case kind == document.Map:
+		return n.fillFields(b, v)
+	case kind == document.List && n.items != nil:
+		return n.fillItems(b, v)
+	}
+	return v
+}
+
+// fillFields joins the fields of a value with those that are declared; both are sorted.
+func (n *node) fillFields(b *document.Builder, v document.Value) document.Value {
+	var change rebuilding
+	next := 0
+	for i := range v.Len() {
+		name, old := v.Field(i)
+		for next < len(n.fields) && n.fields[next].name < name {
+			n.addMissing(b, &change, v, i, next)
+			next++
+		}
+		child := n.additional
+		if next < len(n.fields) && n.fields[next].name == name {
+			child = n.fields[next].node
+			next++
+		}
+		change.add(b, v, i, name, child.fillPart(b, old), old)
+	}
+	for ; next < len(n.fields); next++ {
+		n.addMissing(b, &change, v, v.Len(), next)
+	}
+	return change.finish(b, v)
+}
+
+// addMissing adds a declared field that is absent, before the i-th, if it has a default.
+func (n *node) addMissing(b *document.Builder, change *rebuilding, v document.Value, i, field int) {
+	if f := &n.fields[field]; !f.node.filled.IsAbsent() {
+		change.begin(b, v, i)
+		b.Push(f.name, f.node.filled)
+	}
+}
+
+func (n *node) fillItems(b *document.Builder, v document.Value) document.Value {
+	var change rebuilding
+	for i := range v.Len() {
+		old := v.At(i)
+		change.add(b, v, i, "", n.items.fillPart(b, old), old)
+	}
+	return change.finish(b, v)
+}
+
+// fillPart returns a field or an item with defaults. A null that must not be there is as good as nothing.
+func (n *node) fillPart(b *document.Builder, v document.Value) document.Value {
+	switch {
+	case n == nil:
+		return v
+	case v.IsNull() && !n.nullable && !n.filled.IsAbsent():
+		return n.filled
+	}
+	return n.fillWith(b, v)
+}

@@ -1,0 +1,148 @@
+package structural
+
+import (
+	"strconv"
+	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/rules"
+)
+
+// checkEmbedded looks at the resources in an object: they must say what they are, and their metadata must be that of
+// a resource.
+func checkEmbedded(root *node, obj document.Value) field.ErrorList {
+	if !root.has(embeds) {
+		return nil
+	}
+	var w embeddedWalk
+	w.value(root, obj)
+	return w.errs
+}
+
+// embeddedWalk is one walk to the resources in an object.
+type embeddedWalk struct {
+	place place
+	errs  field.ErrorList
+}
+
+func (w *embeddedWalk) value(n *node, v document.Value) {
+	if !n.has(embeds) || v.IsSealed() {
+		return
+	}
+	switch v.Kind() {
+	case document.Map:
+		if n.embedded {
+			w.resource(v)
+		}
+		for name, value := range v.Fields() {
+			child := n.find(name)
+			depth := w.place.enter(name, child != nil)
+			if child == nil {
+				child = n.additional
+			}
+			w.value(child, value)
+			w.place.leave(depth)
+		}
+	case document.List:
+		for i, item := range v.Items() {
+			depth := w.place.enterItem(i)
+			w.value(n.items, item)
+			w.place.leave(depth)
+		}
+	}
+}
+
+func (w *embeddedWalk) resource(v document.Value) {
+	for _, name := range [...]string{"apiVersion", "kind"} {
+		if v.Get(name).IsAbsent() {
+			w.add(field.Required(w.at(name), ""))
+		}
+	}
+	if version := v.Get("apiVersion"); !version.IsAbsent() {
+		w.text("apiVersion", version, apiVersionProblem)
+	}
+	if kind := v.Get("kind"); !kind.IsAbsent() {
+		w.text("kind", kind, kindProblem)
+	}
+	if metadata := v.Get("metadata"); !metadata.IsAbsent() {
+		w.errs = append(w.errs, rules.CheckEmbeddedMetadata(metadata, w.at("metadata").String())...)
+	}
+}
+
+// text looks at a text that must not be empty.
+func (w *embeddedWalk) text(name string, v document.Value, problem func(string) string) {
+	if v.Kind() != document.String {
+		w.add(field.Invalid(w.at(name), v.ToGo(), "must be a string"))
+		return
+	}
+	wrong := "must not be empty"
+	if v.Text() != "" {
+		wrong = problem(v.Text())
+	}
+	if wrong != "" {
+		w.add(field.Invalid(w.at(name), v.Text(), wrong))
+	}
+}
+
+func apiVersionProblem(s string) string {
+	if _, err := apischema.ParseGroupVersion(s); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func kindProblem(s string) string {
+	if problems := validation.IsDNS1035Label(strings.ToLower(s)); len(problems) > 0 {
+		return "may have mixed case, but should otherwise match: " + strings.Join(problems, ",")
+	}
+	return ""
+}
+
+func (w *embeddedWalk) add(e *field.Error) { w.errs = append(w.errs, e) }
+
+// at returns the path of a field of the value where the walk is.
+func (w *embeddedWalk) at(name string) *field.Path {
+	return field.NewPath(fieldBelow(w.place.String(), name))
+}
+
+// place is where a walk is, for errors.
+type place []step
+
+func (p *place) enter(name string, declared bool) (depth int) {
+	kind := keyStep
+	if declared {
+		kind = fieldStep
+	}
+	*p = append(*p, step{name: name, kind: kind})
+	return len(*p) - 1
+}
+
+func (p *place) enterItem(i int) (depth int) {
+	*p = append(*p, step{index: i, kind: itemStep})
+	return len(*p) - 1
+}
+
+func (p *place) leave(depth int) { *p = (*p)[:depth] }
+
+// String returns the place as errors tell it.
+func (p place) String() string {
+	var b strings.Builder
+	for _, s := range p {
+		switch s.kind {
+		case itemStep:
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case keyStep:
+			b.WriteString("[" + s.name + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s.name)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,66 @@
+package structural
+
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// FuzzType looks for schemas and objects that do harm, and for two walks that do not agree: whether an object is right
+// is found out twice, what is read or defaulted again must stay.
+func FuzzType(f *testing.F) {
+	for _, test := range readings {
+		f.Add(schemaOf(test.schema), thing(test.sent), thing(test.want))
+	}
+	for _, test := range refusals {
+		f.Add(schemaOf(test.schema), thing(test.spec), thing(`{}`))
+	}
+	for _, test := range updates {
+		f.Add(schemaOf(test.schema), thing(test.now), thing(test.old))
+	}
+	f.Fuzz(func(t *testing.T, schema, now, old string) {
+		s, err := document.ParseJSON(schema)
+		if err != nil {
+			return
+		}
+		typ, err := Compile(s, options)
+		if err != nil {
+			return
+		}
+		typ.rules = nil // they are not ours, and take their time
+		obj, ok := readOnce(t, typ, now)
+		was, isOld := readOnce(t, typ, old)
+		if !ok {
+			return
+		}
+		right, errs := typ.root.accepts(obj), typ.root.report(obj, document.Value{}, "")
+		if right != (len(errs) == 0) {
+			t.Errorf("schema %s\nobject %s\nright: %v; wrong: %v", schema, obj, right, errs)
+		}
+		typ.Validate(obj, document.Value{})
+		if isOld {
+			typ.Validate(obj, was)
+			typ.ValidateStatus(obj, was)
+		}
+	})
+}
+
+func readOnce(t *testing.T, typ *Type, text string) (document.Value, bool) {
+	v, err := document.ParseJSON(text)
+	if err != nil {
+		return v, false
+	}
+	read, _, err := typ.Read(v)
+	if err != nil {
+		return v, false
+	}
+	filled := typ.Default(read)
+	if again := typ.Default(filled); !document.Same(again, filled) {
+		t.Errorf("%s\nbecame %s\nand was defaulted again: %s", text, filled, again)
+	}
+	again, unknown, err := typ.Read(read)
+	if err != nil || len(unknown) > 0 || !document.Equal(again, read) {
+		t.Errorf("%s\nbecame %s\nand was read again: %s, %q, %v", text, read, again, unknown, err)
+	}
+	return filled, true
+}

@@ -1,0 +1,145 @@
+package structural
+
+import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// checkLists looks for items that occur twice in lists that are sets or maps. If there were such before, whatever they
+// were, nothing is said.
+func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
+	if !t.root.mayRepeat(obj) {
+		return nil
+	}
+	var w listWalk
+	w.value(t.root, obj)
+	if len(w.errs) > 0 && !old.IsAbsent() {
+		var was listWalk
+		if was.value(t.root, old); len(was.errs) > 0 {
+			return nil
+		}
+	}
+	return w.errs
+}
+
+// listWalk is one walk to the lists of an object.
+type listWalk struct {
+	place place
+	errs  field.ErrorList
+}
+
+func (w *listWalk) value(n *node, v document.Value) {
+	if !n.has(uniques) || v.IsSealed() {
+		return
+	}
+	switch v.Kind() {
+	case document.Map:
+		w.fields(n, v)
+	case document.List:
+		switch n.list {
+		case setList:
+			w.set(v)
+		case mapList:
+			w.keyed(n, v)
+		}
+		for i, item := range v.Items() {
+			depth := w.place.enterItem(i)
+			w.value(n.items, item)
+			w.place.leave(depth)
+		}
+	}
+}
+
+func (w *listWalk) fields(n *node, v document.Value) {
+	next := 0
+	for i := range v.Len() {
+		name, value := v.Field(i)
+		child, declared := n.child(name, &next)
+		depth := w.place.enter(name, declared)
+		w.value(child, value)
+		w.place.leave(depth)
+	}
+}
+
+func (w *listWalk) set(v document.Value) {
+	for _, i := range repeated(v.Len(), func(i int) string { return setKey(v.At(i)) }) {
+		w.duplicate(i, v.At(i).ToGo())
+	}
+}
+
+// keyed looks at the items of a map. An item that is null has no keys.
+func (w *listWalk) keyed(n *node, v document.Value) {
+	for i, item := range v.Items() {
+		if item.Kind() != document.Map && !item.IsNull() {
+			depth := w.place.enterItem(i)
+			w.errs = append(w.errs, field.Invalid(field.NewPath(w.place.String()), item.ToGo(), "must be an object for an array of list-type map"))
+			w.place.leave(depth)
+			return
+		}
+	}
+	for _, i := range repeated(v.Len(), func(i int) string { return n.mapKey(v.At(i)) }) {
+		keys := map[string]any{}
+		for _, name := range n.keys {
+			if value := v.At(i).Get(name); !value.IsAbsent() {
+				keys[name] = value.ToGo()
+			}
+		}
+		w.duplicate(i, keys)
+	}
+}
+
+func (w *listWalk) duplicate(i int, bad any) {
+	if len(w.errs) < mostErrors {
+		depth := w.place.enterItem(i)
+		w.errs = append(w.errs, field.Duplicate(field.NewPath(w.place.String()), bad))
+		w.place.leave(depth)
+	}
+}
+
+// repeated returns the items whose key another one had before. Those that have it for the third time, or more, are
+// not told.
+func repeated(count int, key func(int) string) (again []int) {
+	if count <= 1 {
+		return nil
+	}
+	seen := make(map[string]int, count)
+	for i := range count {
+		k := key(i)
+		if seen[k]++; seen[k] == 2 {
+			again = append(again, i)
+		}
+	}
+	return again
+}
+
+// setKey is a text that equal items of a set have in common. Numbers in lists and maps are compared as they are
+// written by Go, others with their types.
+func setKey(v document.Value) string {
+	switch v.Kind() {
+	case document.List, document.Map:
+		text, _ := json.Marshal(v.ToGo())
+		return string(text)
+	case document.String:
+		return v.Text()
+	}
+	return "\x00" + identity(v)
+}
+
+// mapKey is a text that items of a map with the same keys have in common.
+func (n *node) mapKey(item document.Value) string {
+	if len(n.keys) == 1 {
+		value := item.Get(n.keys[0])
+		if value.IsAbsent() {
+			return "\x00absent"
+		}
+		return setKey(value)
+	}
+	var fields []document.Field
+	for _, name := range n.keys {
+		fields = append(fields, document.Field{Name: name, Value: item.Get(name)})
+	}
+	return setKey(document.NewMap(fields...))
+}

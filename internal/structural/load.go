@@ -1,0 +1,160 @@
+package structural
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// loader makes nodes of schema objects. It trusts the definition, which was checked when it was written; what it can
+// not use it reports with its place in the schema.
+type loader struct {
+	place []string
+	err   error
+	// beside counts the schemas around this one that are not of the spine.
+	beside int
+	// rules tells whether the spine has rules in CEL.
+	rules bool
+}
+
+// load makes the node of a schema object, and of all that is in it.
+func (l *loader) load(v document.Value) *node {
+	n := &node{
+		nullable: v.Get("nullable").Bool(),
+		minItems: limit(v, "minItems"), maxItems: limit(v, "maxItems"), unique: v.Get("uniqueItems").Bool(),
+		minProps: limit(v, "minProperties"), maxProps: limit(v, "maxProperties"),
+		required: texts(v.Get("required")),
+		preserve: v.Get("x-kubernetes-preserve-unknown-fields").Bool(),
+		embedded: v.Get("x-kubernetes-embedded-resource").Bool(),
+		keys:     texts(v.Get("x-kubernetes-list-map-keys")),
+		list:     listTypes[v.Get("x-kubernetes-list-type").Text()],
+		fallback: given(v, "default").Detached(),
+	}
+	for _, value := range v.Get("enum").Items() {
+		n.enum = append(n.enum, value.Detached())
+	}
+	l.loadKinds(n, v)
+	n.format = formatOf(n.kinds, v.Get("format").Text())
+	n.numbers = numberLimitsOf(v, n.kinds, n.format.name)
+	n.texts = textLimitsOf(v)
+	l.rules = l.rules || l.beside == 0 && v.Get("x-kubernetes-validations").Len() > 0
+	l.loadParts(n, v)
+	return n
+}
+
+var listTypes = map[string]listType{"set": setList, "map": mapList}
+
+func (l *loader) loadKinds(n *node, v document.Value) {
+	if v.Get("x-kubernetes-int-or-string").Bool() {
+		n.kinds, n.typeName = integer|text, "integer,string"
+		return
+	}
+	name := v.Get("type").Text()
+	n.kinds = kindsNamed(name)
+	n.typeName = n.kinds.name() // which keeps nothing of the document
+	if name != "" && n.kinds == 0 {
+		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
+	}
+}
+
+func (l *loader) loadParts(n *node, v document.Value) {
+	for name, schema := range v.Get("properties").Fields() {
+		n.fields = append(n.fields, property{strings.Clone(name), l.loadAt(schema, "properties", name)})
+	}
+	if more := given(v, "additionalProperties"); !more.IsAbsent() {
+		n.open = true
+		if more.Kind() == document.Bool {
+			n.closed = !more.Bool()
+		} else {
+			n.additional = l.loadAt(more, "additionalProperties")
+		}
+	}
+	if items := given(v, "items"); !items.IsAbsent() {
+		n.items = l.loadAt(items, "items")
+	}
+	l.beside++
+	n.allOf, n.anyOf, n.oneOf = l.loadAll(v, "allOf"), l.loadAll(v, "anyOf"), l.loadAll(v, "oneOf")
+	if not := given(v, "not"); !not.IsAbsent() {
+		n.not = l.loadAt(not, "not")
+	}
+	l.beside--
+}
+
+func (l *loader) loadAll(v document.Value, name string) (nodes []*node) {
+	for i, schema := range v.Get(name).Items() {
+		nodes = append(nodes, l.loadAt(schema, name, fmt.Sprint(i)))
+	}
+	return nodes
+}
+
+// loadAt makes the node of a schema object that is in the one that is being loaded.
+func (l *loader) loadAt(v document.Value, place ...string) *node {
+	depth := len(l.place)
+	l.place = append(l.place, place...)
+	defer func() { l.place = l.place[:depth] }()
+	if v.Kind() != document.Map {
+		l.fail("", fmt.Sprintf("expected a schema object, received a %s", v.Kind()))
+		return &node{minItems: none, maxItems: none, minProps: none, maxProps: none}
+	}
+	return l.load(v)
+}
+
+// fail keeps the first problem.
+func (l *loader) fail(below, problem string) {
+	if l.err == nil {
+		place := strings.Join(append(slices.Clone(l.place), below), ".")
+		l.err = fmt.Errorf("the schema can not be used: %s: %s", strings.Trim(place, "."), problem)
+	}
+}
+
+// given returns a field that says something: null says nothing.
+func given(v document.Value, name string) document.Value {
+	if field := v.Get(name); !field.IsNull() {
+		return field
+	}
+	return document.Value{}
+}
+
+// limit returns a limit of a size, or none. A limit that no size can reach is as large as an int.
+func limit(v document.Value, name string) int {
+	n, ok := v.Get(name).Int64()
+	if !ok {
+		if f, isNumber := v.Get(name).Float64(); isNumber {
+			n, ok = int64(f), true
+		}
+	}
+	if !ok {
+		return none
+	}
+	return int(n)
+}
+
+func texts(list document.Value) (all []string) {
+	for _, item := range list.Items() {
+		all = append(all, strings.Clone(item.Text()))
+	}
+	return all
+}
+
+// textLimits are what a schema says about strings.
+type textLimits struct {
+	minLength, maxLength int
+	pattern              *regexp.Regexp
+	// patternText is the pattern as the schema has it; wrongPattern says why it is none.
+	patternText  string
+	wrongPattern error
+}
+
+func textLimitsOf(v document.Value) *textLimits {
+	t := &textLimits{minLength: limit(v, "minLength"), maxLength: limit(v, "maxLength"), patternText: strings.Clone(v.Get("pattern").Text())}
+	if t.minLength == none && t.maxLength == none && t.patternText == "" {
+		return nil
+	}
+	if t.patternText != "" {
+		t.pattern, t.wrongPattern = regexp.Compile(t.patternText)
+	}
+	return t
+}

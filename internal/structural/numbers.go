@@ -1,0 +1,144 @@
+package structural
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-openapi/swag"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// numberLimits are what a schema says about numbers. The type and format are given only where the type is one of
+// numbers, and alone.
+type numberLimits struct {
+	typeName, format               string
+	minimum, maximum, multipleOf   *float64
+	exclusiveMinimum, exclusiveMax bool
+}
+
+func numberLimitsOf(v document.Value, k kinds, format string) *numberLimits {
+	l := &numberLimits{
+		minimum: float(v, "minimum"), maximum: float(v, "maximum"), multipleOf: float(v, "multipleOf"),
+		exclusiveMinimum: v.Get("exclusiveMinimum").Bool(), exclusiveMax: v.Get("exclusiveMaximum").Bool(),
+	}
+	switch k {
+	case integer:
+		l.typeName, l.format = "integer", format
+	case number:
+		l.typeName, l.format = "number", format
+	}
+	if l.minimum == nil && l.maximum == nil && l.multipleOf == nil && l.typeName == "" {
+		return nil
+	}
+	return l
+}
+
+func float(v document.Value, name string) *float64 {
+	if f, ok := v.Get(name).Float64(); ok {
+		return &f
+	}
+	return nil
+}
+
+// quantity is a number as Go has it: an int64 if it is whole, or else a float64.
+type quantity struct {
+	whole bool
+	i     int64
+	f     float64
+}
+
+func quantityOf(v document.Value) quantity {
+	if i, ok := v.Int64(); ok {
+		return quantity{true, i, float64(i)}
+	}
+	f, ok := v.Float64()
+	if !ok { // beyond float64
+		f, _ = strconv.ParseFloat(v.Text(), 64)
+	}
+	return quantity{f: f}
+}
+
+func (q quantity) value() any {
+	if q.whole {
+		return q.i
+	}
+	return q.f
+}
+
+// fits tells whether a number can be of the type and format.
+func (l *numberLimits) fits(q quantity) bool {
+	switch {
+	case l.typeName == "integer" && l.format == "int32":
+		return q.hasBits(32)
+	case l.typeName == "integer":
+		return q.hasBits(64)
+	case l.typeName == "number" && l.format == "float":
+		_, err := strconv.ParseFloat(strconv.FormatFloat(q.f, 'f', -1, 64), 32)
+		return err == nil
+	}
+	return true
+}
+
+// hasBits tells whether a number is an integer of so many bits.
+func (q quantity) hasBits(bits int) bool {
+	if q.whole {
+		return bits == 64 || q.i == int64(int32(q.i))
+	}
+	_, err := strconv.ParseInt(strconv.FormatFloat(q.f, 'f', -1, 64), 10, bits)
+	return err == nil
+}
+
+// misfit says why a number can not be of the type and format.
+func (l *numberLimits) misfit(what, path string) string {
+	if l.format != "" {
+		return fmt.Sprintf("%s value must be of type %s with format %s in %s", what, l.typeName, l.format, path)
+	}
+	return fmt.Sprintf("%s value must be of type %s (default format) in %s", what, l.typeName, path)
+}
+
+// accepts tells whether nothing is wrong with a number.
+func (l *numberLimits) accepts(q quantity) bool {
+	if !l.fits(q) {
+		return false
+	}
+	for _, bound := range [...]*float64{l.multipleOf, l.minimum, l.maximum} {
+		if bound != nil && !l.fits(quantity{f: *bound}) {
+			return false
+		}
+	}
+	return (l.multipleOf == nil || isMultiple(q, *l.multipleOf)) &&
+		(l.minimum == nil || !below(q, *l.minimum, l.exclusiveMinimum)) &&
+		(l.maximum == nil || !above(q, *l.maximum, l.exclusiveMax))
+}
+
+// isMultiple compares whole numbers as such, with what is left of the factor then.
+func isMultiple(q quantity, factor float64) bool {
+	if q.whole {
+		whole := int64(factor)
+		return whole > 0 && q.i%whole == 0
+	}
+	switch {
+	case factor <= 0:
+		return false
+	case factor < 1:
+		return swag.IsFloat64AJSONInteger(1 / factor * q.f)
+	}
+	return swag.IsFloat64AJSONInteger(q.f / factor)
+}
+
+func below(q quantity, bound float64, exclusive bool) bool {
+	if q.whole {
+		whole := int64(bound)
+		return q.i < whole || exclusive && q.i == whole
+	}
+	return q.f < bound || exclusive && q.f == bound
+}
+
+func above(q quantity, bound float64, exclusive bool) bool {
+	if q.whole {
+		whole := int64(bound)
+		return q.i > whole || exclusive && q.i == whole
+	}
+	return q.f > bound || exclusive && q.f == bound
+}

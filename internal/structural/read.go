@@ -1,0 +1,279 @@
+package structural
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Read returns the document as kube-apiserver has it after decoding: fields that the schema does not know are left
+// out and returned by path (spec.ports[0].foo), nulls are left out where they are not allowed and have no default, and
+// the metadata of the object and of the resources in it is read as that of every object is. What can not be read is
+// an error: a [*rules.ValueError] about metadata, a [*field.Error] about resources in the object.
+func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, err error) {
+	r := readers.Get().(*reader)
+	defer r.release()
+	r.t, r.everything = t, t.options.Preserve
+	read = r.object(doc)
+	if r.err != nil {
+		return doc, nil, r.err
+	}
+	slices.Sort(r.pruned)
+	slices.Sort(r.embedded)
+	return read, slices.Concat(r.metadata, r.pruned, r.embedded), nil
+}
+
+// reader is the state of one reading. A container is built anew from the first part on that differs.
+type reader struct {
+	t    *Type
+	b    document.Builder
+	path []step
+	// everything keeps all fields and nulls; allNulls keeps all nulls.
+	everything, allNulls bool
+	// rootMetadata is the object's metadata, as it was read.
+	rootMetadata document.Value
+	// metadata, pruned and embedded are the fields that are unknown: of the object's metadata, of the schema, and of
+	// the metadata of resources in the object.
+	metadata, pruned, embedded []string
+	err                        error
+}
+
+// step is a step from a value to one in it.
+type step struct {
+	name  string
+	index int
+	kind  stepKind
+}
+
+type stepKind uint8
+
+const (
+	fieldStep stepKind = iota
+	keyStep            // of a map whose fields are not declared
+	itemStep
+)
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+func (r *reader) release() {
+	r.b.Reset()
+	clear(r.path[:cap(r.path)])
+	*r = reader{b: r.b, path: r.path[:0]}
+	readers.Put(r)
+}
+
+// object reads a whole object.
+func (r *reader) object(doc document.Value) document.Value {
+	if doc.Kind() != document.Map {
+		r.fail(fmt.Errorf("expected an object, which is a map, received a %s", doc.Kind()))
+		return doc
+	}
+	for _, name := range [...]string{"kind", "apiVersion"} {
+		if v := doc.Get(name); !v.IsAbsent() && v.Kind() != document.String {
+			r.fail(fmt.Errorf(".%s accessor error: %v is of the type %T, expected string", name, v.ToGo(), v.ToGo()))
+			return doc
+		}
+	}
+	r.rootMetadata = r.readRootMetadata(doc.Get("metadata"))
+	if _, err := apischema.ParseGroupVersion(doc.Get("apiVersion").Text()); err != nil {
+		r.fail(err)
+	}
+	if r.err != nil {
+		return doc
+	}
+	return r.fields(r.t.root, doc, false, true)
+}
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// value reads a value. Of what is said nothing about, nothing stays but scalars and lists of them; keep keeps it.
+func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
+	switch kind := v.Kind(); {
+	case kind != document.Map && kind != document.List || v.IsSealed():
+		return v
+	case n == nil && (keep || r.everything):
+		return v
+	case n == nil:
+		return r.strip(v)
+	case kind == document.Map:
+		return r.fields(n, v, keep, false)
+	}
+	return r.items(n, v, keep)
+}
+
+func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
+	var change rebuilding
+	depth := len(r.path)
+	for i := range v.Len() {
+		old := v.At(i)
+		if old.IsScalar() && !change.begun {
+			continue
+		}
+		r.path = append(r.path, step{index: i, kind: itemStep})
+		change.add(&r.b, v, i, "", r.value(n.items, old, keep || n.preserve), old)
+		r.path = r.path[:depth]
+	}
+	return change.finish(&r.b, v)
+}
+
+// fields reads the fields of a map. The root is a resource whatever its schema says.
+func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Value {
+	var change rebuilding
+	keep = keep || n.preserve || r.everything
+	next := 0
+	for i := range v.Len() {
+		name, old := v.Field(i)
+		child, declared := n.child(name, &next)
+		var now document.Value
+		switch {
+		case root && isMeta(name):
+			now = r.rootField(name, old)
+		case n.embedded && isMeta(name):
+			now = r.metaField(child, name, old)
+		case declared || n.open:
+			now = r.field(child, name, old, declared)
+		case keep:
+			now = old
+		default:
+			r.pruned = append(r.pruned, r.place(name))
+		}
+		change.add(&r.b, v, i, name, now, old)
+	}
+	return change.finish(&r.b, v)
+}
+
+// isMeta tells whether a field is one that every resource has.
+func isMeta(name string) bool {
+	return name == "apiVersion" || name == "kind" || name == "metadata"
+}
+
+func (r *reader) field(n *node, name string, v document.Value, declared bool) document.Value {
+	switch {
+	case v.IsScalar():
+		return v
+	case r.dropsNull(n, v):
+		return document.Value{}
+	}
+	kind := keyStep
+	if declared {
+		kind = fieldStep
+	}
+	depth := len(r.path)
+	r.path = append(r.path, step{name: name, kind: kind})
+	now := r.value(n, v, false)
+	r.path = r.path[:depth]
+	return now
+}
+
+// dropsNull tells whether a value is a null that must not be there.
+func (r *reader) dropsNull(n *node, v document.Value) bool {
+	return v.IsNull() && !r.everything && !r.allNulls && n != nil && !n.nullable && n.fallback.IsAbsent()
+}
+
+// readRootMetadata reads the object's own metadata, which comes before all else that can be wrong.
+func (r *reader) readRootMetadata(v document.Value) document.Value {
+	if v.IsAbsent() {
+		return v
+	}
+	read, unknown, err := r.readMetadata(v)
+	if err != nil {
+		r.fail(err)
+	}
+	for _, path := range unknown {
+		r.metadata = append(r.metadata, "metadata."+path)
+	}
+	return read
+}
+
+func (r *reader) rootField(name string, v document.Value) document.Value {
+	if name == "metadata" {
+		return r.rootMetadata
+	}
+	return v
+}
+
+// readMetadata reads the metadata of any resource. If it is null there is nothing in it.
+func (r *reader) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
+	if v.IsNull() {
+		return document.NewMap(), nil, nil
+	}
+	return r.t.metadata.Read(v)
+}
+
+// metaField reads apiVersion, kind or metadata of a resource in the object.
+func (r *reader) metaField(n *node, name string, v document.Value) document.Value {
+	if r.dropsNull(n, v) {
+		return document.Value{}
+	}
+	if name != "metadata" {
+		if v.Kind() != document.String {
+			r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), "must be a string"))
+		}
+		return v
+	}
+	read, unknown, err := r.readMetadata(v)
+	if err != nil {
+		r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), err.Error()))
+		return v
+	}
+	for _, path := range unknown {
+		r.embedded = append(r.embedded, r.fieldPath(name)+"."+path)
+	}
+	return read
+}
+
+// strip leaves nothing of the fields of a value.
+func (r *reader) strip(v document.Value) document.Value {
+	if v.Kind() == document.Map {
+		for name := range v.Fields() {
+			r.pruned = append(r.pruned, r.place(name))
+		}
+		if v.Len() == 0 {
+			return v
+		}
+		return document.NewMap()
+	}
+	var change rebuilding
+	depth := len(r.path)
+	for i := range v.Len() {
+		r.path = append(r.path, step{index: i, kind: itemStep})
+		change.add(&r.b, v, i, "", r.value(nil, v.At(i), false), v.At(i))
+		r.path = r.path[:depth]
+	}
+	return change.finish(&r.b, v)
+}
+
+// place returns the path of a field in the way in which unknown fields are told.
+func (r *reader) place(name string) string { return writePath(r.path, name, ".", "") }
+
+// fieldPath returns the path of a field in the way in which errors tell it: keys of maps are in brackets.
+func (r *reader) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
+
+func writePath(path []step, name, beforeKey, afterKey string) string {
+	var b strings.Builder
+	for _, s := range append(path, step{name: name}) {
+		switch {
+		case s.kind == itemStep:
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case s.kind == keyStep && (beforeKey != "." || b.Len() > 0):
+			b.WriteString(beforeKey + s.name + afterKey)
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s.name)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,65 @@
+package structural
+
+import "github.com/cadastre/cadastre/document"
+
+// mayRepeat tells whether there may be a list in a value in which items are twice that must not be, or that has items
+// which it must not have. If it says no there is nothing wrong with the lists; otherwise a listWalk finds out. Short
+// lists, which nearly all are, cost no memory.
+func (n *node) mayRepeat(v document.Value) bool {
+	if !n.has(uniques) || v.IsSealed() {
+		return false
+	}
+	switch v.Kind() {
+	case document.Map:
+		next := 0
+		for i := range v.Len() {
+			name, value := v.Field(i)
+			if child, _ := n.child(name, &next); child.mayRepeat(value) {
+				return true
+			}
+		}
+	case document.List:
+		if n.list != atomicList && n.itemsMayRepeat(v) {
+			return true
+		}
+		for i := range v.Len() {
+			if n.items.mayRepeat(v.At(i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (n *node) itemsMayRepeat(v document.Value) bool {
+	const short = 16
+	count := v.Len()
+	if count > short {
+		return true
+	}
+	for i := range count {
+		item := v.At(i)
+		if n.list == mapList && item.Kind() != document.Map {
+			return true
+		}
+		for j := range i {
+			if n.isSameItem(item, v.At(j)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isSameItem tells whether two items are taken for one.
+func (n *node) isSameItem(a, b document.Value) bool {
+	if n.list == setList {
+		return document.Equal(a, b)
+	}
+	for _, key := range n.keys {
+		if !document.Equal(a.Get(key), b.Get(key)) {
+			return false
+		}
+	}
+	return true
+}

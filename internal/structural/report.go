@@ -1,0 +1,281 @@
+package structural
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// mostErrors is how many errors are told of one object. A body of 3 MiB can have a million.
+const mostErrors = 10_000
+
+// reporter finds all that is wrong with a value, in the words of kube-apiserver. It runs only when something is
+// wrong, so that it need not be fast.
+//
+// Where a value matches none of several schemas, kube-apiserver tells what is wrong by the one that matches best: for
+// each value it counts what was looked at and found right. All methods that look at values return that count; which
+// steps count how much follows from its code, and not from any idea.
+//
+// Errors come in the order of names, where kube-apiserver has them in any order.
+type reporter struct {
+	base string // where the root is, if it is not the object: status
+	errs field.ErrorList
+}
+
+// report returns what is wrong with a value. The old one is absent if there is none that counts.
+func (n *node) report(v, old document.Value, base string) field.ErrorList {
+	r := reporter{base: base}
+	r.value(n, v, "", before{old, !old.IsAbsent()})
+	return r.distinct()
+}
+
+// distinct leaves out what was told before.
+func (r *reporter) distinct() field.ErrorList {
+	type key struct {
+		kind          field.ErrorType
+		field, detail string
+	}
+	seen := make(map[key]bool, len(r.errs))
+	kept := r.errs[:0]
+	for _, e := range r.errs {
+		k := key{e.Type, e.Field, e.Detail}
+		if !seen[k] {
+			seen[k] = true
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// add notes an error at a place.
+func (r *reporter) add(path string, kind field.ErrorType, bad any, detail string) {
+	if len(r.errs) < mostErrors {
+		r.errs = append(r.errs, &field.Error{Type: kind, Field: r.fieldName(path), BadValue: bad, Detail: detail})
+	}
+}
+
+// invalid notes an error whose detail starts with the place.
+func (r *reporter) invalid(path string, bad any, format string, args ...any) {
+	r.add(path, field.ErrorTypeInvalid, bad, fmt.Sprintf("%s in body ", path)+fmt.Sprintf(format, args...))
+}
+
+// general notes an error that kube-apiserver tells without a place of its own.
+func (r *reporter) general(format string, args ...any) {
+	r.add("", field.ErrorTypeInvalid, "", fmt.Sprintf(format, args...))
+}
+
+func (r *reporter) wrongType(path, expected, received string) {
+	r.add(path, field.ErrorTypeTypeInvalid, received, fmt.Sprintf("%s in body must be of type %s: %q", path, expected, received))
+}
+
+// fieldName is how errors name a place. What is about the whole has no name.
+func (r *reporter) fieldName(path string) string {
+	path = strings.TrimPrefix(path, ".")
+	switch {
+	case path != "" && r.base != "":
+		return r.base + "." + path
+	case path != "":
+		return path
+	case r.base != "":
+		return r.base
+	}
+	return "<nil>"
+}
+
+// value looks at a value, and forgives what is wrong with it if it was so before.
+func (r *reporter) value(n *node, v document.Value, path string, was before) int {
+	mark := len(r.errs)
+	matched := r.strictly(n, v, path, was)
+	if len(r.errs) > mark && was.known && n.unchanged(v, was.value) {
+		r.errs = r.errs[:mark]
+	}
+	return matched
+}
+
+func (r *reporter) strictly(n *node, v document.Value, path string, was before) int {
+	if v.IsNull() {
+		return r.null(n, path)
+	}
+	kind := kindOf(v)
+	matched := 3 // the enumeration, other schemas, and the whole are always looked at
+	if n.kinds != 0 || n.format.name != "" {
+		matched += 1 + r.kind(n, kind, v, path)
+	}
+	matched += r.more(n, v, path)
+	switch kind {
+	case text:
+		matched += r.text(n, v.Text(), path)
+	case integer, number:
+		matched += 2
+		if n.numbers != nil {
+			r.number(n.numbers, quantityOf(v), path)
+		}
+	case array:
+		matched += 2 + r.items(n, v, path, was)
+	}
+	r.enum(n, v, path)
+	if kind == object {
+		matched += 1 + r.fields(n, v, path, was)
+	}
+	return matched
+}
+
+func (r *reporter) null(n *node, path string) (matched int) {
+	if n.acceptsNull() {
+		matched = 1
+	} else {
+		r.wrongType(path, n.typeName, "null")
+	}
+	r.enum(n, document.NewNull(), path)
+	return matched
+}
+
+// kind looks at the type of a value that is there.
+func (r *reporter) kind(n *node, kind kinds, v document.Value, path string) (matched int) {
+	switch {
+	case n.acceptsKind(kind, v):
+		return 1
+	case n.format.name != "" && kind&(text|array) == 0 && goFormat(kind) != n.format.name:
+		r.wrongType(path, n.format.name, goFormat(kind))
+	default:
+		r.wrongType(path, n.typeName, kind.name())
+	}
+	return 0
+}
+
+// goFormat is what kube-apiserver takes for the format of a value.
+func goFormat(kind kinds) string {
+	switch kind {
+	case integer:
+		return "int64"
+	case number:
+		return "float64"
+	}
+	return ""
+}
+
+func (k kinds) name() string {
+	for i, name := range kindNames {
+		if k == 1<<i {
+			return name
+		}
+	}
+	return ""
+}
+
+func (r *reporter) text(n *node, s, path string) (matched int) {
+	if n.texts != nil {
+		r.limits(n.texts, s, path)
+	}
+	matched = 1
+	if n.format.accepts == nil {
+		return matched
+	}
+	if !n.format.accepts(s) {
+		r.wrongType(path, n.format.name, s)
+	}
+	return matched + 1
+}
+
+// limits tells one problem only.
+func (r *reporter) limits(l *textLimits, s, path string) {
+	length := utf8.RuneCountInString(s)
+	switch {
+	case l.maxLength != none && length > l.maxLength:
+		e := field.TooLong(nil, "", l.maxLength)
+		r.add(path, e.Type, e.BadValue, e.Detail)
+	case l.minLength != none && length < l.minLength:
+		r.invalid(path, s, "should be at least %d chars long", l.minLength)
+	case l.wrongPattern != nil:
+		r.invalid(path, s, "should match '%s, but pattern is invalid: %s'", l.patternText, l.wrongPattern)
+	case l.pattern != nil && !l.pattern.MatchString(s):
+		r.invalid(path, s, "should match '%s'", l.patternText)
+	}
+}
+
+func (r *reporter) enum(n *node, v document.Value, path string) {
+	if len(n.enum) == 0 || !v.IsNull() && n.enumerates(v) {
+		return
+	}
+	listed := make([]string, 0, len(n.enum))
+	for _, value := range n.enum {
+		if value.Kind() == document.String {
+			listed = append(listed, value.Text())
+			continue
+		}
+		text, _ := json.Marshal(value.ToGo()) // with the spelling of numbers that upstream has
+		listed = append(listed, string(text))
+	}
+	e := field.NotSupported(nil, v.ToGo(), listed)
+	r.add(path, e.Type, e.BadValue, e.Detail)
+}
+
+func (r *reporter) items(n *node, v document.Value, path string, was before) (matched int) {
+	if n.items != nil {
+		old := was.items(n)
+		for i, item := range v.Items() {
+			matched += r.value(n.items, item, fmt.Sprintf("%s[%d]", path, i), old.of(item))
+		}
+	}
+	count := v.Len()
+	if n.minItems != none && count < n.minItems {
+		r.invalid(path, int64(count), "should have at least %d items", n.minItems)
+	}
+	if n.maxItems != none && count > n.maxItems {
+		r.tooMany(path, count, n.maxItems)
+	}
+	if n.unique && repeats(v) {
+		r.invalid(path, "", "shouldn't contain duplicates")
+	}
+	return matched
+}
+
+func (r *reporter) tooMany(path string, count, most int) {
+	e := field.TooMany(nil, count, most)
+	r.add(path, e.Type, e.BadValue, e.Detail)
+}
+
+// fields looks at the fields of a map: first at those that are not declared, then at the others.
+func (r *reporter) fields(n *node, v document.Value, path string, was before) (matched int) {
+	count := v.Len()
+	if n.minProps != none && count < n.minProps {
+		r.invalid(path, int64(count), "should have at least %d properties", n.minProps)
+	}
+	if n.maxProps != none && count > n.maxProps {
+		r.tooMany(path, count, n.maxProps)
+	}
+	for name, value := range v.Fields() {
+		if n.find(name) != nil {
+			continue
+		}
+		if n.closed {
+			r.add(path, field.ErrorTypeInvalid, name, fmt.Sprintf("%s.%s in body is a forbidden property", path, name))
+		} else if n.additional != nil {
+			matched += r.value(n.additional, value, path+"."+name, was.field(n, name, path == ""))
+		}
+	}
+	for name, value := range v.Fields() {
+		if declared := n.find(name); declared != nil {
+			matched += r.value(declared, value, fieldBelow(path, name), was.field(n, name, path == ""))
+		}
+	}
+	for _, name := range n.required {
+		if _, found := v.Find(name); !found {
+			r.add(path+"."+name, field.ErrorTypeRequired, "", "")
+		}
+	}
+	return matched
+}
+
+// fieldBelow returns the path of a declared field.
+func fieldBelow(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

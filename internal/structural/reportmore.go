@@ -1,0 +1,165 @@
+package structural
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// more looks at a value by the schemas beside the spine. Nothing is forgiven there.
+func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
+	if len(n.anyOf) > 0 {
+		matched += r.anyOf(n.anyOf, v, path)
+	}
+	if len(n.oneOf) > 0 {
+		matched += r.oneOf(n.oneOf, v, path)
+	}
+	if len(n.allOf) > 0 {
+		matched += r.allOf(n.allOf, v, path)
+	}
+	if n.not != nil && n.not.accepts(v) {
+		r.general("%q must not validate the schema (not)", path)
+	}
+	return matched + 1
+}
+
+// trial is how well a value matched one schema of several.
+type trial struct {
+	errs    field.ErrorList
+	matched int
+	made    bool
+}
+
+// try looks at a value by a schema without telling anything yet.
+func (r *reporter) try(n *node, v document.Value, path string) trial {
+	aside := reporter{base: r.base}
+	matched := aside.value(n, v, path, before{})
+	return trial{aside.errs, matched, true}
+}
+
+// tell tells what a trial found.
+func (r *reporter) tell(t trial) (matched int) {
+	r.errs = append(r.errs, t.errs[:min(len(t.errs), mostErrors-len(r.errs))]...)
+	return t.matched
+}
+
+// better returns the one of two failures that matched better, or else the first.
+func better(best, t trial) trial {
+	if !best.made || t.matched > best.matched {
+		return t
+	}
+	return best
+}
+
+func (r *reporter) anyOf(nodes []*node, v document.Value, path string) int {
+	var best trial
+	for _, n := range nodes {
+		t := r.try(n, v, path)
+		if len(t.errs) == 0 {
+			return t.matched
+		}
+		best = better(best, t)
+	}
+	r.general("%q must validate at least one schema (anyOf)", path)
+	return r.tell(best)
+}
+
+func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
+	var best, first trial
+	valid := 0
+	for _, n := range nodes {
+		t := r.try(n, v, path)
+		switch {
+		case len(t.errs) > 0 && valid == 0:
+			best = better(best, t)
+		case len(t.errs) == 0:
+			valid++
+			if !first.made {
+				first = t
+			}
+		}
+	}
+	switch valid {
+	case 1:
+		return first.matched
+	case 0:
+		r.general("%q must validate one and only one schema (oneOf). Found none valid", path)
+		return r.tell(best)
+	}
+	r.general("%q must validate one and only one schema (oneOf). Found %d valid alternatives", path, valid)
+	return 0
+}
+
+func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched int) {
+	valid := 0
+	for _, n := range nodes {
+		t := r.try(n, v, path)
+		if len(t.errs) == 0 {
+			valid++
+		}
+		matched += r.tell(t)
+	}
+	if valid < len(nodes) {
+		none := ""
+		if valid == 0 {
+			none = ". None validated"
+		}
+		r.general("%q must validate all the schemas (allOf)%s", path, none)
+	}
+	return matched
+}
+
+// number looks at a number. Limits that are no numbers of the type are told with every value, and count as they are.
+func (r *reporter) number(l *numberLimits, q quantity, path string) {
+	if !l.fits(q) {
+		r.general("%s", l.misfit("Checked", path))
+	}
+	if l.multipleOf != nil {
+		r.multiple(l, q, path)
+	}
+	if l.minimum != nil {
+		q, bound := r.bound(l, q, *l.minimum, "Minimum boundary", path)
+		if below(q, *l.minimum, l.exclusiveMinimum) {
+			r.invalid(path, q.value(), "should be greater than %s%v", orEqual(l.exclusiveMinimum), bound)
+		}
+	}
+	if l.maximum != nil {
+		q, bound := r.bound(l, q, *l.maximum, "Maximum boundary", path)
+		if above(q, *l.maximum, l.exclusiveMax) {
+			r.invalid(path, q.value(), "should be less than %s%v", orEqual(l.exclusiveMax), bound)
+		}
+	}
+}
+
+func orEqual(exclusive bool) string {
+	if exclusive {
+		return ""
+	}
+	return "or equal to "
+}
+
+// bound returns a number and a limit as they are compared: as floats if the limit is none of the type.
+func (r *reporter) bound(l *numberLimits, q quantity, limit float64, what, path string) (quantity, any) {
+	if !l.fits(quantity{f: limit}) {
+		r.general("%s", l.misfit(what, path))
+		return quantity{f: q.f}, limit
+	}
+	if q.whole {
+		return q, int64(limit)
+	}
+	return q, limit
+}
+
+func (r *reporter) multiple(l *numberLimits, q quantity, path string) {
+	q, factor := r.bound(l, q, *l.multipleOf, "MultipleOf", path)
+	if isMultiple(q, *l.multipleOf) {
+		return
+	}
+	if i, whole := factor.(int64); whole && i <= 0 || *l.multipleOf <= 0 {
+		r.add(path, field.ErrorTypeInvalid, factor, fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", path, factor))
+		return
+	}
+	r.invalid(path, q.value(), "should be a multiple of %v", factor)
+}

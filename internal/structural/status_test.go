@@ -1,0 +1,103 @@
+package structural
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+func TestValidateStatus(t *testing.T) {
+	typ := compile(t, `{"type":"object","properties":{"spec":{"type":"string"},"status":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}}}`)
+	old := parse(t, `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"b","resourceVersion":"1"},"spec":3,"status":{"a":1}}`)
+	now := old.With("status", parse(t, `{"a":1,"b":2}`))
+	want := []string{`status.b: Invalid value: "integer": b in body must be of type string: "integer"`}
+	if got := messages(typ.ValidateStatus(now, old)); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q: what was wrong before is forgiven, and the spec is not looked at", got, want)
+	}
+}
+
+func TestScale(t *testing.T) {
+	scaled := options
+	scaled.Scale = &Scale{SpecReplicas: ".spec.replicas", StatusReplicas: ".status.replicas", LabelSelector: ".status.selector"}
+	typ, err := Compile(parse(t, `{"type":"object","x-kubernetes-preserve-unknown-fields":true}`), scaled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj := parse(t, thing(`{"replicas":-1}`)).With("status", parse(t, `{"replicas":"3","selector":4}`))
+	want := []string{
+		`.spec.replicas: Invalid value: -1: should be a non-negative integer`,
+		`.status.replicas: Invalid value: 0: .status.replicas accessor error: 3 is of the type string, expected int64`,
+		`.status.selector: Invalid value: "": .status.selector accessor error: 4 is of the type int64, expected string`,
+	}
+	if got := messages(typ.Validate(obj, document.Value{})); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := messages(typ.ValidateStatus(obj, obj)); !slices.Equal(got, want[1:]) {
+		t.Errorf("got  %q\nwant %q", got, want[1:])
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	typ := compile(t, `{"type":"object"}`)
+	obj := parse(t, `{"metadata":{"finalizers":["z","example.com","foregroundDeletion","a/b","old"]}}`)
+	want := []string{
+		`metadata.finalizers: "example.com": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers`,
+		`metadata.finalizers: "z": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+	}
+	if got := typ.Warnings(obj, parse(t, `{"metadata":{"finalizers":["old"]}}`)); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestTopology(t *testing.T) {
+	typ := compile(t, schemaOf(listOfPorts))
+	spec, _ := typ.Topology().Map.TypeOf("spec")
+	if spec.List == nil || spec.List.Relationship != schema.Keyed || len(spec.List.Keys) != 2 {
+		t.Errorf("spec is %+v, want a list with two keys", spec)
+	}
+	unknown, err := Compile(document.Value{}, options)
+	if err != nil || unknown.Topology() != schema.Untyped {
+		t.Errorf("without a schema: %v, %v; want what is deduced", unknown.Topology(), err)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	_, err := Compile(parse(t, schemaOf(`{"type":"object","not":{"type":"strange"}}`)), options)
+	const want = `the schema can not be used: properties.spec.not.type: expected one of object, array, string, integer, number, boolean, null, received "strange"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// TestPreserve: what a definition of old preserves everywhere is neither pruned nor freed of nulls.
+func TestPreserve(t *testing.T) {
+	all := options
+	all.Preserve = true
+	typ, err := Compile(parse(t, schemaOf(`{"type":"object","properties":{"a":{"type":"string"}}}`)), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj := parse(t, thing(`{"a":null,"b":{"c":1}}`))
+	read, unknown, err := typ.Read(obj)
+	if err != nil || len(unknown) > 0 || !document.Same(read, obj) {
+		t.Errorf("got %s, %q, %v; want what was sent", read, unknown, err)
+	}
+}
+
+// TestRightObjectsCostNothing: where there is nothing to do nothing is allocated.
+func TestRightObjectsCostNothing(t *testing.T) {
+	typ := compile(t, schemaOf(listOfPorts))
+	obj := parse(t, thing(`[{"port":1,"protocol":"TCP"}]`))
+	for name, do := range map[string]func(){
+		"Read":     func() { typ.Read(obj) },
+		"Default":  func() { typ.Default(obj) },
+		"Validate": func() { typ.Validate(obj, document.Value{}) },
+		"Update":   func() { typ.Validate(obj, obj) },
+	} {
+		if n := testing.AllocsPerRun(100, do); n > 0 {
+			t.Errorf("%s allocates %v times", name, n)
+		}
+	}
+}
