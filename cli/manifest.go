@@ -94,6 +94,9 @@ func appendFiles(all []manifest, name string) ([]manifest, error) {
 		all, err = appendManifests(all, path, file)
 		return err
 	})
+	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
+		err = fmt.Errorf("%s: %w", missing.Path, missing.Err) // how it was looked for is nobody's concern
+	}
 	return all, err
 }
 
