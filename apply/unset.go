@@ -31,6 +31,9 @@ func isMarked(v document.Value) bool {
 // mentionsMarker reports whether there may be a marker in a configuration. Looking is
 // all that configurations without markers pay for.
 func mentionsMarker(v document.Value) bool {
+	if v.Len() == 0 {
+		return false // as all that is neither map nor list
+	}
 	if text, ok := v.CanonicalJSON(); ok {
 		return strings.Contains(text, MarkerKey)
 	}

@@ -31,7 +31,7 @@ func containerWarnings(c *checker, pod, _ document.Value) {
 		c.hiddenVariables(container.Get("env"))
 		for i, p := range container.Get("ports").Items() {
 			last := len(c.where)
-			ports = append(ports, placedPort{p, c.where[last-2].name, c.where[last-1].index, i})
+			ports = append(ports, placedPort{p, number(p.Get("containerPort")), c.where[last-2].name, c.where[last-1].index, i})
 		}
 	})
 	c.pop()

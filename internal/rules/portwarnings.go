@@ -11,6 +11,7 @@ import (
 // placedPort is a port of a container, and where it is.
 type placedPort struct {
 	port             document.Value
+	number           int64
 	list             string
 	container, index int
 }
@@ -26,7 +27,7 @@ type portKey struct {
 }
 
 func (p placedPort) key() portKey {
-	return portKey{number(p.port.Get("containerPort")), p.port.Get("protocol").Text()}
+	return portKey{p.number, p.port.Get("protocol").Text()}
 }
 
 // portWarnings warns of ports that are there twice, by their numbers or by their names.
@@ -42,7 +43,7 @@ func (c *checker) portWarnings(ports []placedPort) {
 		c.hostIPWithoutPort(p)
 		if byKey == nil {
 			for j, other := range ports[:i] {
-				if other.key() == p.key() {
+				if other.number == p.number && other.key() == p.key() {
 					c.samePorts(p, ports[j])
 				}
 			}
@@ -68,7 +69,7 @@ func (c *checker) hostIPWithoutPort(p placedPort) {
 		Name                    string
 		HostPort, ContainerPort int64
 		Protocol, HostIP        string
-	}{p.port.Get("name").Text(), 0, p.key().number, p.key().protocol, address}
+	}{p.port.Get("name").Text(), 0, p.number, p.key().protocol, address}
 	c.say(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPlace(p), shown))
 }
 

@@ -19,7 +19,7 @@
 //	server.go      the handler, and the life of a request
 //	target.go      what a path means; resource.go, which kind that is
 //	access.go      who the client is, and what it may
-//	limits.go      how much at once, how long, how large
+//	limits.go      how much at once, how long, how large; deadline.go, how long writes may take
 //	read.go        get and list; continue.go, lists in pages
 //	watch.go       watches
 //	write.go       create, update and patch; options.go, their parameters; body.go, what they are sent

@@ -52,6 +52,7 @@ type Handler struct {
 	draining context.Context
 	drain    context.CancelFunc
 	underWay atomic.Int64 // requests
+	writes   deadlines
 }
 
 // NewHandler returns a handler.

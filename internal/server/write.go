@@ -88,8 +88,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
-	defer cancel()
+	ctx := q.h.writes.within(q.h.Limits.RequestTime, q.start)
 	result, err := do(ctx, &objects.Request{
 		Endpoint:   endpoint,
 		Namespace:  q.target.place(q.kind),
