@@ -137,6 +137,9 @@ var refusals = []struct {
 		`spec.a: Invalid value: "x": spec.a in body must be of type date-time: "x"`}},
 	{"keys twice", listOfPorts, `[{"port":1,"protocol":"TCP"},{"port":1,"protocol":"UDP"},{"port":1,"protocol":"TCP"}]`, []string{
 		`spec[2]: Duplicate value: {"port":1,"protocol":"TCP"}`}},
+	{"items that are no maps", listOfPorts, `[{"port":1,"protocol":"TCP"},"x"]`, []string{
+		`spec[1]: Invalid value: "string": spec[1] in body must be of type object: "string"`,
+		`spec[1]: Invalid value: "x": must be an object for an array of list-type map`}},
 	{"items twice", `{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}`, `["a","b","a","a"]`, []string{`spec[2]: Duplicate value: "a"`}},
 	{"resources", `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`, `{"kind":"a b","metadata":{"name":".."}}`, []string{
 		`spec.apiVersion: Required value`,
