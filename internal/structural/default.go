@@ -14,7 +14,7 @@ func (t *Type) Default(doc document.Value) document.Value { return t.root.fill(d
 // keeps what is unknown.
 func (t *Type) pruneDefaults(n *node, keep bool) {
 	if !n.fallback.IsAbsent() {
-		r := reader{t: t, allNulls: true}
+		r := reader{t: t, allNulls: true, dropInvalid: true}
 		n.fallback = r.value(n, n.fallback, keep)
 	}
 	for _, p := range n.fields {

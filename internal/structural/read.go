@@ -37,6 +37,8 @@ type reader struct {
 	path []step
 	// everything keeps all fields and nulls; allNulls keeps all nulls.
 	everything, allNulls bool
+	// dropInvalid leaves out what can not be read of the resources in the object, instead of an error.
+	dropInvalid bool
 	// rootMetadata is the object's metadata, as it was read.
 	rootMetadata document.Value
 	// metadata, pruned and embedded are the fields that are unknown: of the object's metadata, of the schema, and of
@@ -217,12 +219,18 @@ func (r *reader) metaField(n *node, name string, v document.Value) document.Valu
 		return document.Value{}
 	}
 	if name != "metadata" {
+		if v.Kind() != document.String && r.dropInvalid {
+			return document.Value{}
+		}
 		if v.Kind() != document.String {
 			r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), "must be a string"))
 		}
 		return v
 	}
 	read, unknown, err := r.readMetadata(v)
+	if err != nil && r.dropInvalid {
+		return r.readable(v)
+	}
 	if err != nil {
 		r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), err.Error()))
 		return v
@@ -231,6 +239,20 @@ func (r *reader) metaField(n *node, name string, v document.Value) document.Valu
 		r.embedded = append(r.embedded, r.fieldPath(name)+"."+path)
 	}
 	return read
+}
+
+// readable returns what can be read of metadata: each field that can be, whatever the others are.
+func (r *reader) readable(v document.Value) document.Value {
+	var kept []document.Field
+	for name, value := range v.Fields() {
+		if read, _, err := r.readMetadata(document.NewMap(document.Field{Name: name, Value: value})); err == nil {
+			kept = append(kept, document.Field{Name: name, Value: read.Get(name)})
+		}
+	}
+	if v.Kind() != document.Map {
+		return v
+	}
+	return document.NewMap(kept...)
 }
 
 // strip leaves nothing of the fields of a value.

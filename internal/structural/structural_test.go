@@ -55,6 +55,9 @@ var readings = []struct {
 	{"fields of which nothing is said", `{"type":"object","additionalProperties":true}`, `{"a":{"b":1},"c":2}`, `{"a":{},"c":2}`, []string{"spec.a.b"}},
 	{"nulls", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","nullable":true},"c":{"type":"string","default":"x"}}}`,
 		`{"a":null,"b":null,"c":null}`, `{"b":null,"c":"x"}`, nil},
+	{"nulls that are allowed", `{"type":"object","properties":{"a":{"type":"string","nullable":true,"default":"x"}}}`, `{"a":null}`, `{"a":null}`, nil},
+	{"defaults of resources", `{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true,
+		"default":{"apiVersion":null,"kind":"Pod","metadata":{"generation":"x","name":"a"}}}}}`, `{}`, `{"a":{"kind":"Pod","metadata":{"name":"a"}}}`, nil},
 	{"nulls in lists", `{"type":"array","items":{"type":"string"}}`, `[null,"a"]`, `[null,"a"]`, nil},
 	{"null items with a default", `{"type":"array","items":{"type":"string","default":"x"}}`, `[null,"a"]`, `["x","a"]`, nil},
 	{"defaults in defaults", `{"type":"object","properties":{"a":{"type":"object","default":{},"properties":{"b":{"type":"integer","default":3}}}}}`, `{}`, `{"a":{"b":3}}`, nil},
@@ -134,6 +137,9 @@ var refusals = []struct {
 		`spec.a: Invalid value: "x": spec.a in body must be of type date-time: "x"`}},
 	{"keys twice", listOfPorts, `[{"port":1,"protocol":"TCP"},{"port":1,"protocol":"UDP"},{"port":1,"protocol":"TCP"}]`, []string{
 		`spec[2]: Duplicate value: {"port":1,"protocol":"TCP"}`}},
+	{"items that are no maps", listOfPorts, `[{"port":1,"protocol":"TCP"},"x"]`, []string{
+		`spec[1]: Invalid value: "string": spec[1] in body must be of type object: "string"`,
+		`spec[1]: Invalid value: "x": must be an object for an array of list-type map`}},
 	{"items twice", `{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}`, `["a","b","a","a"]`, []string{`spec[2]: Duplicate value: "a"`}},
 	{"resources", `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`, `{"kind":"a b","metadata":{"name":".."}}`, []string{
 		`spec.apiVersion: Required value`,
