@@ -34,8 +34,8 @@
 //	  lastapplied.go   kubectl's own way to apply, and those who come from it
 //	  scale.go      writes that go through a scale
 //	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
-//	  devices.go    who may have devices, and who may say so
 //	  admission.go  those who are asked about a write; question.go, what they are asked
+//	  devices.go    who may have devices, and who may say so
 //	  references.go what becomes of owner references that occur twice
 //	  extra.go      what some kinds get that depends on other objects
 //	  conflict.go   what appliers are told about conflicts; sibling.go, about what excludes what they applied

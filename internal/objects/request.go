@@ -36,12 +36,12 @@ type Request struct {
 	Warn func(text string)
 }
 
+// Parameters are what clients say beside what is written. Those who are asked about a write see them.
+type Parameters struct{ FieldManager, FieldValidation string }
+
 // Deed is something to be allowed beside the request: the same verb, which may have something before it, at another
 // subresource of the kind. Without a namespace it is about all of them, without a name about all objects.
 type Deed struct{ VerbPrefix, Subresource, Namespace, Name string }
-
-// Parameters are what clients say beside what is written. Those who are asked about a write see them.
-type Parameters struct{ FieldManager, FieldValidation string }
 
 // Body is what a client sent.
 type Body struct {
