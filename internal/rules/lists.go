@@ -92,6 +92,7 @@ func blankChecks() map[string]maker {
 		"not-only-space": detailed("", func(c *checker, v document.Value, detail string) bool {
 			if v.Text() != "" && isBlank(v) {
 				c.invalid(v.Text(), detail)
+				return false
 			}
 			return true
 		}),
