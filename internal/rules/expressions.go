@@ -30,7 +30,11 @@ func validationExpression(c *checker, now, _ document.Value) {
 	c.compile(c.compiler(), &expression.Expression{Text: now.Text(), Role: expression.Condition})
 }
 
+// messageExpression compiles what makes a message. That there is only space has been told.
 func messageExpression(c *checker, now, _ document.Value) {
+	if strings.TrimSpace(now.Text()) == "" {
+		return
+	}
 	c.compile(c.compiler(), &expression.Expression{Text: now.Text(), Role: expression.Message})
 }
 
