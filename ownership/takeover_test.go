@@ -40,6 +40,11 @@ func TestTakeOver(t *testing.T) {
 			[]apply.Entry{wrote("odd/Update/scale")},
 		},
 		{
+			"at another endpoint, which says nothing about the main one",
+			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")}, Kubectl,
+			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")},
+		},
+		{
 			"without an annotation", []apply.Entry{entry(t, "kubectl-client-side-apply/Update", ".data.a")}, Kubectl,
 			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a")},
 		},
