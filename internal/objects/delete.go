@@ -168,6 +168,7 @@ func (d *Deletion) checkPreconditions(live *cache.Object, doc document.Value) er
 	kind := d.Endpoint.Kind
 	differs := func(field, meant, there, happened string) error {
 		if kind.Contains {
+			//lint:ignore ST1005 as Kubernetes writes it
 			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
 				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, meant, there))
 		}

@@ -62,7 +62,8 @@ func (t *Target) place() (place, error) {
 	}
 	u, err := url.Parse(t.URL)
 	if err != nil {
-		return place{}, fmt.Errorf("Unparsable URL: %w", err) //nolint:staticcheck // as Kubernetes says it
+		//lint:ignore ST1005 as Kubernetes writes it
+		return place{}, fmt.Errorf("Unparsable URL: %w", err)
 	}
 	if u.Scheme != "https" {
 		return place{}, fmt.Errorf("expected a URL that begins with https://, received %q", t.URL)
