@@ -127,7 +127,9 @@ func TestLargeAnswers(t *testing.T) {
 
 // TestTimeLimit: a call ends when its context does.
 func TestTimeLimit(t *testing.T) {
-	target := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	over := make(chan struct{})
+	defer close(over)
+	target := serve(t, func(http.ResponseWriter, *http.Request) { <-over })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
