@@ -148,7 +148,7 @@ var masks = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UID"},
 	{regexp.MustCompile(`("resourceVersion": ?)"\d+"`), `$1"REVISION"`},
 	{regexp.MustCompile(`(resourceVersion: )"\d+"`), `$1"REVISION"`},
-	{regexp.MustCompile(`((?:Apply|Update)(?:/[a-z]+)?,? +)\d+s *`), "${1}AGE "},
+	{regexp.MustCompile(`((?:Apply|Update)(?:/[a-z]+)?(?: [a-z0-9.]+/v\w+)?,? +)\d+s *`), "${1}AGE "},
 	{regexp.MustCompile(` +\|`), " |"},
 	{regexp.MustCompile(`process \d+`), "process PID"},
 }
