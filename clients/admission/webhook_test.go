@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,13 +57,13 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the caller is gone
 	}
-	var review map[string]any
-	if err := json.Unmarshal(text, &review); err != nil {
+	var review, noted map[string]any // what is noted is changed by who reads it
+	if err := errors.Join(json.Unmarshal(text, &review), json.Unmarshal(text, &noted)); err != nil {
 		http.Error(out, err.Error(), http.StatusBadRequest)
 		return
 	}
 	w.mu.Lock()
-	w.asked = append(w.asked, asked{r.URL.RequestURI(), review})
+	w.asked = append(w.asked, asked{r.URL.RequestURI(), noted})
 	w.mu.Unlock()
 	request, _ := review["request"].(map[string]any)
 	response := map[string]any{"uid": request["uid"], "allowed": true}
