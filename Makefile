@@ -47,6 +47,12 @@ test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm,
 test-clients-peer: ## run the same clients against the real kube-apiserver, which proves what they expect
 	CADASTRE_TARGET=kube-apiserver $(GO) -C clients test -count=1 ./...
 
+MATERIAL ?=
+
+.PHONY: oracle-material
+oracle-material: ## ask the real kube-apiserver and ours the same about the definitions and objects of well-known projects, tell each difference, write clients/material/testdata; MATERIAL='-run istio' passes flags
+	$(GO) -C clients run ./cmd/material $(MATERIAL)
+
 CONFORMANCE ?=
 
 .PHONY: conformance
@@ -108,6 +114,10 @@ bench-server: ## compare the server with kube-apiserver, where it is built, and 
 .PHONY: bench-optout
 bench-optout: ## measure answers without managedFields: bytes, CPU, memory, clients' allocations; BENCH='-run watch/100/8' passes flags
 	$(GO) -C bench run ./cmd/optout $(BENCH)
+
+.PHONY: bench-custom
+bench-custom: ## compare the server with kube-apiserver on custom resources: 500 definitions, apply, a watch beside work on another kind; BENCH='-run custom/change' passes flags
+	$(GO) -C bench run ./cmd/custom $(BENCH)
 
 KILLS ?= 1000
 

@@ -10,8 +10,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/cadastre/cadastre/clients/target"
 )
@@ -73,7 +71,7 @@ func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery str
 			return err
 		}
 	}
-	if err := writeKubeconfig(filepath.Join(folder, "kubeconfig"), config, namespace); err != nil {
+	if err := target.WriteKubeconfig(filepath.Join(folder, "kubeconfig"), config, namespace); err != nil {
 		return err
 	}
 	env.Setenv("HOME", folder)
@@ -100,18 +98,4 @@ func curlrc(config *rest.Config, folder string) []byte {
 		"fail-with-body",
 		`write-out = "%{stderr}HTTP %{http_code}\n"`,
 	), "\n") + "\n")
-}
-
-func writeKubeconfig(file string, config *rest.Config, namespace string) error {
-	const name = "target"
-	kubeconfig := clientcmdapi.NewConfig()
-	kubeconfig.Clusters[name] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	kubeconfig.AuthInfos[name] = &clientcmdapi.AuthInfo{
-		Token:                 config.BearerToken,
-		ClientCertificateData: config.CertData,
-		ClientKeyData:         config.KeyData,
-	}
-	kubeconfig.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Namespace: namespace}
-	kubeconfig.CurrentContext = name
-	return clientcmd.WriteToFile(*kubeconfig, file)
 }

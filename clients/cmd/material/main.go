@@ -1,0 +1,135 @@
+// Command material asks the real kube-apiserver and ours the same about the definitions and objects of well-known
+// projects, tells where they differ, and writes what kube-apiserver did to testdata. Run it in the folder of this module,
+// as `make oracle-material` does.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/clients/material"
+	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/peers"
+)
+
+type flags struct {
+	run, folder string
+}
+
+func main() {
+	var f flags
+	flag.StringVar(&f.run, "run", "", "only projects whose name matches the `expression`")
+	flag.StringVar(&f.folder, "records", "material/testdata", "the `folder` to write what kube-apiserver did to")
+	flag.Parse()
+	if err := compare(f); err != nil {
+		fmt.Fprintln(os.Stderr, "material:", err)
+		os.Exit(1)
+	}
+}
+
+func compare(f flags) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	run, err := regexp.Compile(f.run)
+	if err != nil {
+		return err
+	}
+	theirs, stopTheirs, err := target.StartKubeAPIServer(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer stopTheirs()
+	ours, stopOurs, err := cadastretest.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopOurs()) }()
+	different := 0
+	for _, project := range material.Projects {
+		if !run.MatchString(project.Name) {
+			continue
+		}
+		n, err := compareProject(ctx, f, project, theirs, ours)
+		if err != nil {
+			return fmt.Errorf("%s: %w", project.Name, err)
+		}
+		different += n
+	}
+	if different > 0 {
+		return fmt.Errorf("%d observations differ", different)
+	}
+	return nil
+}
+
+// compareProject returns how many observations differ.
+func compareProject(ctx context.Context, f flags, project material.Project, theirs, ours *rest.Config) (different int, err error) {
+	files, err := project.Fetch(ctx)
+	if err != nil {
+		return 0, err
+	}
+	manifest, err := project.Read(files)
+	if err != nil {
+		return 0, err
+	}
+	asTheirs, err := observe(ctx, theirs, manifest)
+	if err != nil {
+		return 0, fmt.Errorf("kube-apiserver: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(f.folder, project.Name+".txt"), material.Record(project, asTheirs), 0o644); err != nil {
+		return 0, err
+	}
+	asOurs, err := observe(ctx, ours, manifest)
+	if err != nil {
+		return 0, fmt.Errorf("ours: %w", err)
+	}
+	different = print(asTheirs, asOurs)
+	fmt.Printf("%s: %d definitions, %d samples, %d observations, %d differ\n",
+		project.Name, len(manifest.Definitions), len(manifest.Samples), len(asTheirs), different)
+	return different, nil
+}
+
+// observe asks one server, with the kubectl that is built for the peers.
+func observe(ctx context.Context, config *rest.Config, manifest *material.Manifest) ([]material.Observation, error) {
+	kubectl, err := peers.Program(peers.Kubectl)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "material-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	config = rest.CopyConfig(config)
+	config.QPS = -1
+	server := &material.Server{Config: config, Kubectl: kubectl, Namespace: "default", Folder: folder}
+	return server.Observe(ctx, manifest)
+}
+
+// print tells what is not the same on both, and returns how much that is.
+func print(theirs, ours []material.Observation) (different int) {
+	byName := map[string]material.Observation{}
+	for _, o := range ours {
+		byName[o.Name] = o
+	}
+	for _, t := range theirs {
+		o := byName[t.Name]
+		if o.Answer() == t.Answer() && (o.Again == t.Again || o.Again == material.Unchanged) {
+			continue
+		}
+		different++
+		fmt.Printf("%s\n  kube-apiserver: %s %s\n  ours: %s %s\n%s\n", t.Name, t.Outcome, t.Again, o.Outcome, o.Again,
+			diff.Diff("kube-apiserver", []byte(t.Text), "ours", []byte(o.Text)))
+	}
+	return different
+}

@@ -1,0 +1,190 @@
+package material
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// catalog looks at what the server tells about the kinds: discovery, OpenAPI, kubectl explain.
+func (o *observer) catalog(ctx context.Context) error {
+	groups := map[string][]string{}
+	for _, d := range o.manifest.Definitions {
+		if err := o.published(ctx, d); err != nil {
+			return err
+		}
+		group := d.Typed.Spec.Group
+		groups[group] = append(groups[group], d.servedVersions()...)
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		if err := o.group(ctx, group); err != nil {
+			return err
+		}
+		slices.Sort(groups[group])
+		for _, version := range slices.Compact(groups[group]) {
+			if err := o.resources(ctx, group+"/"+version); err != nil {
+				return err
+			}
+			if err := o.openAPI(ctx, group+"/"+version); err != nil {
+				return err
+			}
+		}
+	}
+	return o.explain(ctx)
+}
+
+// published waits until OpenAPI has all versions of a kind. That of kube-apiserver comes later than the kind.
+func (o *observer) published(ctx context.Context, d Definition) error {
+	for _, version := range d.servedVersions() {
+		gv := d.Typed.Spec.Group + "/" + version
+		err := eventually(ctx, "OpenAPI has "+d.Typed.Name+" "+version, func() (bool, error) {
+			a, err := o.ask(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
+			if err != nil || !a.ok() {
+				return false, err
+			}
+			paths, _, _ := unstructured.NestedMap(a.body, "paths")
+			for path := range paths {
+				if strings.HasSuffix(path, "/"+d.Typed.Spec.Names.Plural) {
+					return true, nil
+				}
+			}
+			return false, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group looks at a group in aggregated discovery.
+func (o *observer) group(ctx context.Context, group string) error {
+	a, err := o.ask(ctx, http.MethodGet, "/apis", aggregated, nil)
+	if err != nil {
+		return err
+	}
+	for _, found := range listOf(a.body["items"]) {
+		if name, _, _ := unstructured.NestedString(found, "metadata", "name"); name == group {
+			found = scrubbed(found)
+			for _, version := range listOf(found["versions"]) {
+				version["resources"] = o.ours(group, listOf(version["resources"]), "resource")
+			}
+			o.note("discovery "+group, "found", canonical(found))
+			return nil
+		}
+	}
+	o.note("discovery "+group, "missing", "")
+	return nil
+}
+
+// resources looks at a group and version in discovery as it was before. kube-apiserver has them in any order.
+func (o *observer) resources(ctx context.Context, gv string) error {
+	a, err := o.ask(ctx, http.MethodGet, "/apis/"+gv, "application/json", nil)
+	if err != nil {
+		return err
+	}
+	group, _, _ := strings.Cut(gv, "/")
+	resources := o.ours(group, listOf(a.body["resources"]), "name")
+	slices.SortFunc(resources, func(a, b map[string]any) int {
+		return cmp.Compare(fmt.Sprint(a["name"]), fmt.Sprint(b["name"]))
+	})
+	a.body["resources"] = resources
+	o.note("resources "+gv, fmt.Sprint(a.code), canonical(a.body))
+	return nil
+}
+
+// openAPI looks at what can be done where, and at the schemas of the kinds. Media types and what is said about parameters
+// are the servers' own.
+func (o *observer) openAPI(ctx context.Context, gv string) error {
+	a, err := o.ask(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
+	if err != nil {
+		return err
+	}
+	group, version, _ := strings.Cut(gv, "/")
+	paths := map[string]any{}
+	told, _ := a.body["paths"].(map[string]any)
+	for path, operations := range told {
+		resource := strings.TrimPrefix(strings.TrimPrefix(path, "/apis/"+gv+"/"), "namespaces/{namespace}/")
+		if o.defines(group, resource) { // and not what there is in the group: ours says that this can be asked, too
+			paths[path] = slices.Sorted(maps.Keys(operations.(map[string]any)))
+		}
+	}
+	schemas, _, _ := unstructured.NestedMap(a.body, "components", "schemas")
+	kinds := map[string]any{}
+	for _, d := range o.manifest.Definitions {
+		name := strings.Split(group, ".")
+		slices.Reverse(name)
+		id := strings.Join(name, ".") + "." + version + "." + d.Typed.Spec.Names.Kind
+		if schema, found := schemas[id]; found && d.Typed.Spec.Group == group {
+			kinds[id] = withoutMetadata(schema)
+		}
+	}
+	o.note("openapi "+gv, fmt.Sprint(a.code), canonical(map[string]any{"paths": paths, "kinds": kinds}))
+	return nil
+}
+
+// defines says whether a resource, or a subresource of it, is one of the project's own. Projects share groups.
+func (o *observer) defines(group, resource string) bool {
+	resource, _, _ = strings.Cut(resource, "/")
+	return slices.ContainsFunc(o.manifest.Definitions, func(d Definition) bool {
+		return d.Typed.Spec.Group == group && d.Typed.Spec.Names.Plural == resource
+	})
+}
+
+// ours are the resources that the project defines, which have their name in a field.
+func (o *observer) ours(group string, resources []map[string]any, field string) []map[string]any {
+	return slices.DeleteFunc(resources, func(r map[string]any) bool { return !o.defines(group, fmt.Sprint(r[field])) })
+}
+
+// withoutMetadata leaves out what is said about the metadata of objects, here and in resources in them.
+func withoutMetadata(schema any) any {
+	switch s := schema.(type) {
+	case []any:
+		for i := range s {
+			s[i] = withoutMetadata(s[i])
+		}
+	case map[string]any:
+		for name, value := range s {
+			s[name] = withoutMetadata(value)
+		}
+		if properties, _ := s["properties"].(map[string]any); properties != nil {
+			if metadata, _ := properties["metadata"].(map[string]any); metadata["allOf"] != nil {
+				delete(metadata, "description")
+			}
+		}
+	}
+	return schema
+}
+
+// explain has kubectl explain every kind.
+func (o *observer) explain(ctx context.Context) error {
+	for _, d := range o.manifest.Definitions {
+		for _, version := range d.servedVersions() {
+			text, err := o.kubectl(ctx, "explain", "--recursive", "--api-version="+d.Typed.Spec.Group+"/"+version, d.resource())
+			if err != nil {
+				return err
+			}
+			o.note("explain "+d.Typed.Name+" "+version, strings.Join(strings.Fields(firstLine(text)), " "), text)
+		}
+	}
+	return nil
+}
+
+func (d Definition) resource() string { return d.Typed.Spec.Names.Plural + "." + d.Typed.Spec.Group }
+
+// listOf are the objects in a list.
+func listOf(value any) (objects []map[string]any) {
+	items, _ := value.([]any)
+	for _, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}

@@ -1,0 +1,175 @@
+package material
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// samplesOfKind is how many objects of a kind are taken from a module. Some have thousands.
+const samplesOfKind = 6
+
+// A Manifest is what is to be installed, and what to apply then.
+type Manifest struct {
+	Definitions []Definition
+	Samples     []Sample
+}
+
+// A Definition is a CustomResourceDefinition as its project has it.
+type Definition struct {
+	Object *unstructured.Unstructured
+	Typed  *apiextensionsv1.CustomResourceDefinition
+}
+
+// A Sample is an object to apply. Its name tells where it comes from.
+type Sample struct {
+	Name   string
+	Object *unstructured.Unstructured
+}
+
+// Read finds the definitions and the samples of a project.
+func (p Project) Read(files fs.FS) (*Manifest, error) {
+	names, err := yamlFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	for _, name := range names {
+		if !p.defines(name) {
+			continue
+		}
+		if err := m.readDefinitions(files, name); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(m.Definitions) == 0 {
+		return nil, fmt.Errorf("%s@%s has no definitions in %v", p.Module, p.Version, p.Definitions)
+	}
+	for _, name := range names {
+		if err := m.readSamples(files, name); err != nil {
+			return nil, err
+		}
+	}
+	m.Samples = slices.DeleteFunc(m.Samples, func(s Sample) bool { return p.Without[s.Name] != "" })
+	m.generate()
+	return m, nil
+}
+
+func (m *Manifest) readDefinitions(files fs.FS, name string) error {
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err
+	}
+	for i, document := range documents(content) {
+		object, err := parse(document)
+		if err != nil {
+			return fmt.Errorf("document %d: %w", i+1, err)
+		}
+		if object == nil || object.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		typed := &apiextensionsv1.CustomResourceDefinition{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+			return fmt.Errorf("document %d: %w", i+1, err)
+		}
+		unstructured.RemoveNestedField(object.Object, "status")
+		m.Definitions = append(m.Definitions, Definition{object, typed})
+	}
+	return nil
+}
+
+// readSamples takes the objects of the definitions' kinds. What is no YAML is a template of something else.
+func (m *Manifest) readSamples(files fs.FS, name string) error {
+	content, err := fs.ReadFile(files, name)
+	if err != nil {
+		return err
+	}
+	for i, document := range documents(content) {
+		if !m.mentions(document) {
+			continue
+		}
+		object, err := parse(document)
+		if err != nil || object == nil || m.definition(object) == nil || m.count(object) == samplesOfKind {
+			continue
+		}
+		m.Samples = append(m.Samples, Sample{fmt.Sprintf("%s#%d", name, i+1), object})
+	}
+	return nil
+}
+
+// mentions is a cheap look at what may be a sample: most files have nothing to do with the definitions.
+func (m *Manifest) mentions(document []byte) bool {
+	return slices.ContainsFunc(m.Definitions, func(d Definition) bool {
+		return bytes.Contains(document, []byte("apiVersion: "+d.Typed.Spec.Group+"/"))
+	})
+}
+
+// definition is the one of an object's kind, if it is served at the object's version.
+func (m *Manifest) definition(object *unstructured.Unstructured) *Definition {
+	i := slices.IndexFunc(m.Definitions, func(d Definition) bool { return d.serves(object.GroupVersionKind()) })
+	if i < 0 {
+		return nil
+	}
+	return &m.Definitions[i]
+}
+
+func (d Definition) serves(gvk schema.GroupVersionKind) bool {
+	return d.Typed.Spec.Group == gvk.Group && d.Typed.Spec.Names.Kind == gvk.Kind && slices.Contains(d.servedVersions(), gvk.Version)
+}
+
+func (d Definition) servedVersions() (names []string) {
+	for _, v := range d.Typed.Spec.Versions {
+		if v.Served {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// count is how many samples of an object's kind there are, whichever versions.
+func (m *Manifest) count(object *unstructured.Unstructured) (n int) {
+	for _, s := range m.Samples {
+		if s.Object.GroupVersionKind().GroupKind() == object.GroupVersionKind().GroupKind() {
+			n++
+		}
+	}
+	return n
+}
+
+// documents are those of a YAML file.
+func documents(content []byte) (found [][]byte) {
+	reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			return found // a line too long for a document: no object of ours
+		}
+		found = append(found, document)
+	}
+}
+
+// parse returns an object, or nil if there is something else.
+func parse(document []byte) (*unstructured.Unstructured, error) {
+	var content map[string]any
+	if err := yaml.Unmarshal(document, &content); err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{Object: content}
+	if _, hasMetadata := content["metadata"].(map[string]any); !hasMetadata || object.GetAPIVersion() == "" || object.GetKind() == "" {
+		return nil, nil
+	}
+	return object, nil
+}

@@ -1,0 +1,91 @@
+package material_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/clients/kubectl"
+	"github.com/cadastre/cadastre/clients/material"
+	"github.com/cadastre/cadastre/clients/script"
+	"github.com/cadastre/cadastre/clients/target"
+)
+
+// asKubectl is the environment variable that makes this binary kubectl.
+const asKubectl = "MATERIAL_AS_KUBECTL"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asKubectl) != "" {
+		kubectl.Main()
+	}
+	os.Exit(target.Suite{M: m}.Run())
+}
+
+// TestProjects installs the definitions of each project, looks at them, and applies objects of their kinds twice.
+func TestProjects(t *testing.T) {
+	for _, project := range material.Projects {
+		t.Run(project.Name, func(t *testing.T) { testProject(t, project) })
+	}
+}
+
+func testProject(t *testing.T, project material.Project) {
+	files, err := project.Fetch(t.Context())
+	check(t, err)
+	manifest, err := project.Read(files)
+	check(t, err)
+	observations, err := server(t).Observe(t.Context(), manifest)
+	check(t, err)
+	record, err := os.ReadFile(filepath.Join("testdata", project.Name+".txt"))
+	check(t, err)
+	answers := material.Recorded(record)
+	for _, o := range observations {
+		if want := answers[o.Name]; want != o.Answer() {
+			t.Errorf("%s: received %s, kube-apiserver had %s; make oracle-material tells both in full", o.Name, o.Answer(), want)
+		}
+		if o.Again != "" && o.Again != material.Unchanged {
+			t.Errorf("%s: applied again: %s", o.Name, o.Again)
+		}
+		delete(answers, o.Name)
+	}
+	for name := range answers {
+		t.Errorf("%s: kube-apiserver had an answer, and it was not asked", name)
+	}
+	wantAllApplied(t, manifest, observations)
+}
+
+// wantAllApplied: of every kind there is an object that could be applied, or the test tells little about the kind.
+func wantAllApplied(t *testing.T, manifest *material.Manifest, observations []material.Observation) {
+	t.Helper()
+	for _, d := range manifest.Definitions {
+		listed := slices.ContainsFunc(observations, func(o material.Observation) bool {
+			return strings.HasPrefix(o.Name, "kubectl get "+d.Typed.Name+" ")
+		})
+		if !listed {
+			t.Errorf("%s: no sample could be applied", d.Typed.Name)
+		}
+	}
+}
+
+// server is ours, with a namespace for the project's objects.
+func server(t *testing.T) *material.Server {
+	t.Helper()
+	s := &material.Server{
+		Config: target.Config(t), Namespace: target.Namespace(t), Folder: t.TempDir(),
+		Kubectl: os.Getenv(script.KubectlVariable),
+	}
+	if s.Kubectl == "" {
+		self, err := os.Executable()
+		check(t, err)
+		s.Kubectl, s.Environment = self, []string{asKubectl + "=1"}
+	}
+	return s
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,314 @@
+package material
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// patience is how long a kind may take to be served everywhere.
+const patience = time.Minute
+
+// Unchanged is what should come of applying again.
+const Unchanged = "unchanged"
+
+// An Observation is what a server did when something was asked of it.
+type Observation struct {
+	Name    string // what was asked
+	Outcome string // what came of it, in a word or two
+	Text    string // all of it
+	Again   string // what came of asking the same again
+}
+
+// observer collects observations of a server.
+type observer struct {
+	*Server
+	manifest *Manifest
+	made     []Observation
+	listed   map[string]bool // kinds that kubectl has listed
+}
+
+// Observe installs the definitions, looks at them, and applies the samples.
+func (s *Server) Observe(ctx context.Context, m *Manifest) ([]Observation, error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	o := &observer{Server: s, manifest: m, listed: map[string]bool{}}
+	for _, d := range m.Definitions {
+		if err := o.install(ctx, d); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Typed.Name, err)
+		}
+	}
+	if err := o.catalog(ctx); err != nil {
+		return nil, err
+	}
+	for _, sample := range m.Samples {
+		if err := o.sample(ctx, sample); err != nil {
+			return nil, fmt.Errorf("%s: %w", sample.Name, err)
+		}
+	}
+	return o.made, nil
+}
+
+func (o *observer) note(name, outcome, text string) {
+	o.made = append(o.made, Observation{Name: name, Outcome: outcome, Text: text})
+}
+
+// noteAgain notes what came of applying twice.
+func (o *observer) noteAgain(name string, first, second answer, text string) {
+	o.made = append(o.made, Observation{Name: name, Outcome: fmt.Sprint(first.code), Text: text, Again: change(first, second)})
+}
+
+const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+
+// install applies a definition, waits until it is established, and applies it again.
+func (o *observer) install(ctx context.Context, d Definition) error {
+	address := definitionsPath + d.Typed.Name
+	name := "definition " + d.Typed.Name
+	a, err := o.apply(ctx, address, d.Object)
+	if err != nil {
+		return err
+	}
+	if !a.ok() {
+		o.note(name, refusal(a), reasons(a.body))
+		return nil
+	}
+	err = eventually(ctx, "it is established", func() (bool, error) {
+		a, err := o.ask(ctx, http.MethodGet, address, "application/json", nil)
+		return isTrue(a.body, "Established") && (!d.needsApproval() || isTrue(a.body, "KubernetesAPIApprovalPolicyConformant")), err
+	})
+	if err != nil {
+		return err
+	}
+	first, err := o.ask(ctx, http.MethodGet, address, "application/json", nil)
+	if err != nil {
+		return err
+	}
+	second, err := o.apply(ctx, address, d.Object)
+	if err != nil {
+		return err
+	}
+	o.noteAgain(name, first, second, canonical(scrubbed(first.body))+warningsOf(a))
+	return nil
+}
+
+// needsApproval says whether a definition is in a group of the Kubernetes community, and so says who has approved of it.
+// kube-apiserver says so some time after it has established the kind.
+func (d Definition) needsApproval() bool {
+	return apihelpers.IsProtectedCommunityGroup(d.Typed.Spec.Group)
+}
+
+// isTrue says whether a definition has a condition.
+func isTrue(definition map[string]any, name string) bool {
+	status, _ := definition["status"].(map[string]any)
+	return slices.ContainsFunc(listOf(status["conditions"]), func(condition map[string]any) bool {
+		return condition["type"] == name && condition["status"] == "True"
+	})
+}
+
+// apply sends an object as a configuration.
+func (o *observer) apply(ctx context.Context, address string, object *unstructured.Unstructured) (answer, error) {
+	body, err := json.Marshal(object)
+	if err != nil {
+		return answer{}, err
+	}
+	return o.ask(ctx, http.MethodPatch, address+"?fieldManager=material&force=true", "application/json", body)
+}
+
+// sample applies an object twice, has it listed, and deletes it.
+func (o *observer) sample(ctx context.Context, sample Sample) error {
+	d := o.manifest.definition(sample.Object)
+	object := sample.configuration()
+	address := o.address(d, object)
+	first, err := o.apply(ctx, address, object)
+	if err != nil {
+		return err
+	}
+	if !first.ok() {
+		o.note(sample.Name, refusal(first), reasons(first.body))
+		return nil
+	}
+	second, err := o.apply(ctx, address, object)
+	if err != nil {
+		return err
+	}
+	o.noteAgain(sample.Name, first, second, canonical(scrubbed(first.body))+warningsOf(first))
+	if err := o.list(ctx, d, sample, address); err != nil {
+		return err
+	}
+	_, err = o.ask(ctx, http.MethodDelete, address, "application/json", nil)
+	return err
+}
+
+// configuration is the object without what a server gave it, where it was copied from one; without what would keep it from
+// being deleted; and without owners, which do not exist, so that ours would delete it.
+func (s Sample) configuration() *unstructured.Unstructured {
+	object := s.Object.DeepCopy()
+	if object.GetName() == "" {
+		object.SetName("sample")
+	}
+	metadata, _ := object.Object["metadata"].(map[string]any)
+	for _, field := range []string{"namespace", "generateName", "ownerReferences", "finalizers", "uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink"} {
+		delete(metadata, field)
+	}
+	return object
+}
+
+func (o *observer) address(d *Definition, object *unstructured.Unstructured) string {
+	address := "/apis/" + object.GetAPIVersion()
+	if d.Typed.Spec.Scope == "Namespaced" {
+		address += "/namespaces/" + o.Namespace
+	}
+	return address + "/" + d.Typed.Spec.Names.Plural + "/" + object.GetName()
+}
+
+// list looks at an object as a row of a table. The first of a kind is also listed by kubectl, at every version.
+func (o *observer) list(ctx context.Context, d *Definition, sample Sample, address string) error {
+	row, err := o.ask(ctx, http.MethodGet, address, table, nil)
+	if err != nil {
+		return err
+	}
+	o.note("row of "+sample.Name, fmt.Sprint(row.code), withoutAges(canonical(map[string]any{
+		"columns": columns(row.body), "cells": cells(row.body),
+	})))
+	if o.listed[d.Typed.Name] {
+		return nil
+	}
+	o.listed[d.Typed.Name] = true
+	for _, version := range d.servedVersions() {
+		text, err := o.kubectl(ctx, "get", "-o", "wide", "-n", o.Namespace, d.Typed.Spec.Names.Plural+"."+version+"."+d.Typed.Spec.Group)
+		if err != nil {
+			return err
+		}
+		text = withoutWidths(withoutAges(text))
+		o.note("kubectl get "+d.Typed.Name+" "+version, firstLine(text), text)
+	}
+	return nil
+}
+
+// cells are those of a table's only row.
+func cells(table map[string]any) any {
+	rows := listOf(table["rows"])
+	if len(rows) != 1 {
+		return rows
+	}
+	return rows[0]["cells"]
+}
+
+// columns are those of a table. The servers describe in their own words those that every object has.
+func columns(table map[string]any) []map[string]any {
+	columns := listOf(table["columnDefinitions"])
+	for _, column := range columns {
+		if column["format"] == "name" || column["name"] == "Age" {
+			delete(column, "description")
+		}
+	}
+	return columns
+}
+
+// change says whether applying again changed anything.
+func change(before, after answer) string {
+	if after.code != http.StatusOK {
+		return refusal(after)
+	}
+	for _, field := range []string{"resourceVersion", "managedFields"} {
+		was, _, _ := unstructured.NestedFieldNoCopy(before.body, "metadata", field)
+		is, _, _ := unstructured.NestedFieldNoCopy(after.body, "metadata", field)
+		if !reflect.DeepEqual(was, is) {
+			return "changed " + field
+		}
+	}
+	return Unchanged
+}
+
+func refusal(a answer) string {
+	if misshapen(a.body) {
+		return "not of the schema"
+	}
+	return fmt.Sprintf("%d %v", a.code, a.body["reason"])
+}
+
+// misshapen says that a configuration is not as the schema has it. kube-apiserver calls that an error of its own.
+func misshapen(status map[string]any) bool {
+	message, _ := status["message"].(string)
+	return strings.HasPrefix(message, "failed to create typed patch object")
+}
+
+// undeclared is where both servers name a field that the schema does not have.
+var undeclared = regexp.MustCompile(`\S+: field not declared in schema`)
+
+// reasons are why something was refused, in some order: kube-apiserver walks maps.
+func reasons(status map[string]any) string {
+	details, _ := status["details"].(map[string]any)
+	var lines []string
+	for _, cause := range listOf(details["causes"]) {
+		lines = append(lines, fmt.Sprintf("%v: %v (%v)", cause["field"], cause["message"], cause["reason"]))
+	}
+	if misshapen(status) {
+		lines = undeclared.FindAllString(fmt.Sprint(status["message"]), -1)
+	} else if len(lines) == 0 {
+		return canonical(status)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func warningsOf(a answer) string { return "\n" + strings.Join(a.warnings, "\n") }
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// scrubbed is an object without what differs every time: its identity, revisions and times.
+func scrubbed(object map[string]any) map[string]any {
+	object = (&unstructured.Unstructured{Object: object}).DeepCopy().Object
+	metadata, _ := object["metadata"].(map[string]any)
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "namespace"} {
+		delete(metadata, field)
+	}
+	for _, entry := range listOf(metadata["managedFields"]) {
+		delete(entry, "time")
+		if entry["subresource"] == "status" {
+			delete(entry, "manager") // the server itself, by its own name
+		}
+	}
+	if status, _ := object["status"].(map[string]any); object["kind"] == "CustomResourceDefinition" {
+		conditions := listOf(status["conditions"])
+		for _, condition := range conditions {
+			delete(condition, "lastTransitionTime")
+		}
+		// In whatever order they came.
+		slices.SortFunc(conditions, func(a, b map[string]any) int { return cmp.Compare(fmt.Sprint(b["type"]), fmt.Sprint(a["type"])) })
+		status["conditions"] = conditions
+	}
+	return object
+}
+
+// eventually waits until the condition holds.
+func eventually(ctx context.Context, what string, condition func() (bool, error)) error {
+	for end := time.Now().Add(patience); ; {
+		holds, err := condition()
+		if err != nil || holds {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("it never became true that %s", what)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
