@@ -12,6 +12,8 @@
 //	load.go          clients at work, and the window in which they are measured
 //	case.go          what is measured: get, list, apply, create, update
 //	watch.go         what watchers cost
+//	custom.go        a custom kind, and what is done to its objects; definitions.go, many kinds
+//	beside.go        a watch on one kind beside work on another
 //	managed.go       objects with several managers; wish.go, how clients want them
 //	share.go         how much of an answer is managedFields
 //	allocated.go     what a server takes from its heap

@@ -18,6 +18,8 @@ type Load struct {
 	// Warmup passes, with all at work, before the window in which they are measured; it is longer if too little
 	// ends in it.
 	Warmup, Window time.Duration
+	// Pause is how long a client waits before each operation; this is no part of its latency.
+	Pause time.Duration
 	// Allocations has the server say how much memory it takes from its heap, if it can.
 	Allocations bool
 }
@@ -66,7 +68,7 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 		workers[i] = w
 		running.Go(func() {
 			defer w.Close()
-			if err := w.work(ctx, r, do); err != nil {
+			if err := w.work(ctx, r, l.Pause, do); err != nil {
 				fail(err)
 			}
 		})
@@ -130,8 +132,11 @@ func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usa
 }
 
 // work does it until the window is over.
-func (w *worker) work(ctx context.Context, r *run, do operation) error {
+func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do operation) error {
 	for ; !r.over.Load(); w.turn++ {
+		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
+			return err
+		}
 		start := time.Now()
 		if err := do(ctx, w); err != nil {
 			return err

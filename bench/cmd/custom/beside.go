@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+const (
+	besideFormat    = "%-16s %-16s %9s %9s %9s %9s %9s %9s %9s\n"
+	besideFootnotes = `
+A client changes an object of one kind every 10 ms and waits until a watcher has the event: p50, p99. Then others change
+objects of another kind as well, each every 20 ms, with ten watchers. slower: p50 with them by p50 alone. CPU: the server's
+in a second with all at work; more: by the CPU of as many changes of either kind alone.
+`
+)
+
+// compareBeside lets the sides take turns at a watch beside work on another kind.
+func compareBeside(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
+	turns := map[string][]serverbench.BesideResult{}
+	for range o.rounds {
+		for _, side := range all {
+			if err := side.Server.Settle(ctx); err != nil {
+				return nil, fmt.Errorf("%s: %w", side.Name, err)
+			}
+			r, err := serverbench.WatchBeside(ctx, side.Server, o.load)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", side.Name, err)
+			}
+			turns[side.Name] = append(turns[side.Name], r)
+		}
+	}
+	fmt.Printf("\n"+besideFormat, "case", "server", "p50", "p99", "with", "with p99", "slower", "CPU/s", "more")
+	name := "beside"
+	for _, side := range all {
+		these := turns[side.Name]
+		fmt.Printf(besideFormat, name, side.Name,
+			stat.Shown(these, func(r serverbench.BesideResult) float64 { return float64(r.Alone.P50) }, stat.Nanoseconds),
+			stat.Shown(these, func(r serverbench.BesideResult) float64 { return float64(r.Alone.P99) }, stat.Nanoseconds),
+			stat.Shown(these, func(r serverbench.BesideResult) float64 { return float64(r.Beside.P50) }, stat.Nanoseconds),
+			stat.Shown(these, func(r serverbench.BesideResult) float64 { return float64(r.Beside.P99) }, stat.Nanoseconds),
+			stat.Shown(these, serverbench.BesideResult.Slower, stat.Times2),
+			stat.Shown(these, serverbench.BesideResult.CPUPerSecond, stat.Nanoseconds),
+			stat.Shown(these, serverbench.BesideResult.More, stat.Times2))
+		found = append(found,
+			stat.Found("beside slower "+side.Name, stat.Over(these, serverbench.BesideResult.Slower)),
+			stat.Found("beside more "+side.Name, stat.Over(these, serverbench.BesideResult.More)))
+		name = ""
+	}
+	fmt.Print(besideFootnotes)
+	return found, nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/proc"
+	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/bench/stat"
+)
+
+const (
+	definitionsFormat    = "%-16s %-16s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n"
+	definitionsFootnotes = `
+served: from the first definition until objects of the last kind can be listed; p50, p99: of one definition. CPU: of the
+server until it is at rest again; etcd's is beside it. before, defined, used: RSS without definitions, with all served, and
+with an object of each kind. index, document, kinds: the first request for the index of OpenAPI, for one document of it, and
+for discovery at once. Each definition has a schema of some hundred fields with descriptions.
+`
+)
+
+// compareDefinitions has each side make many definitions, once.
+func compareDefinitions(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
+	name := fmt.Sprintf("definitions/%d", o.definitions)
+	fmt.Printf("\n"+definitionsFormat, "case", "server", "served", "p50", "p99", "CPU", "etcd's", "before", "defined", "used", "index", "document", "kinds")
+	results := map[string]serverbench.DefinitionsResult{}
+	for _, side := range all {
+		r, err := serverbench.Definitions{Count: o.definitions}.Define(ctx, side.Server, o.load.Clients)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", side.Name, err)
+		}
+		results[side.Name] = r
+		fmt.Printf(definitionsFormat, name, side.Name, duration(r.Wall), duration(r.P50), duration(r.P99), duration(r.CPU), duration(r.StoreCPU),
+			resident(r.Before), resident(r.Served), resident(r.Used), duration(r.Index), duration(r.Document), duration(r.Discovery))
+		name = ""
+	}
+	fmt.Print(definitionsFootnotes)
+	ours, theirs := results[oursName], results[peerName]
+	add := func(what string, our, their float64) {
+		if our > 0 && their > 0 {
+			found = append(found, stat.Found("definitions "+what, stat.Of([]float64{our / their})))
+		}
+	}
+	add("time", float64(ours.Wall), float64(theirs.Wall))
+	add("CPU", float64(ours.CPU), float64(theirs.CPU))
+	add("memory", grown(ours), grown(theirs))
+	if len(found) == 0 { // measured, though nothing can be said
+		found = append(found, stat.Found("definitions", stat.Of([]float64{float64(ours.Wall)})))
+	}
+	return found, nil
+}
+
+// grown is how much memory the definitions take, with an object each.
+func grown(r serverbench.DefinitionsResult) float64 {
+	return float64(r.Used.Resident - r.Before.Resident)
+}
+
+func duration(d time.Duration) string { return stat.Nanoseconds(float64(d)) }
+
+func resident(m proc.Memory) string { return fmt.Sprintf("%.0fMiB", float64(m.Resident)/(1<<20)) }

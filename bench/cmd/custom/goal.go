@@ -1,0 +1,23 @@
+package main
+
+import "github.com/cadastre/cadastre/bench/stat"
+
+// Goals.
+const (
+	tenth = 0.1
+	// notSlower allows for clients and servers that share processors: work for others takes a part of them.
+	notSlower = 1.5
+	// sameWork allows for noise.
+	sameWork = 1.2
+)
+
+var goals = []stat.Goal{
+	stat.NewGoal("500 definitions: served no later than by kube-apiserver", "definitions time", stat.AtMost(1), stat.Times2),
+	stat.NewGoal("500 definitions: a tenth of kube-apiserver's CPU", "definitions CPU", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("500 definitions: a tenth of kube-apiserver's memory", "definitions memory", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("create by apply: a tenth of kube-apiserver's CPU", "custom/create by kube-apiserver", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("changing apply: a tenth of kube-apiserver's CPU", "custom/change by kube-apiserver", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("no-op apply: a tenth of kube-apiserver's CPU", "custom/noop by kube-apiserver", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("a watch is not slowed by another kind", "beside slower ours", stat.AtMost(notSlower), stat.Times2),
+	stat.NewGoal("kinds cost each their own CPU", "beside more ours", stat.AtMost(sameWork), stat.Times2),
+}
