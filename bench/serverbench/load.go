@@ -29,6 +29,8 @@ type worker struct {
 	*Client
 	number, turn int
 	latencies    []time.Duration // of what ended in the window
+	// since is where the latency of the operation under way begins. An operation may say that it is later.
+	since time.Time
 }
 
 // An operation is what is measured: one request, most of the time.
@@ -137,13 +139,13 @@ func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do opera
 		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
 			return err
 		}
-		start := time.Now()
+		w.since = time.Now()
 		if err := do(ctx, w); err != nil {
 			return err
 		}
 		r.all.Add(1)
 		if end := time.Now(); end.After(r.from) && !r.over.Load() {
-			w.latencies = append(w.latencies, end.Sub(start))
+			w.latencies = append(w.latencies, end.Sub(w.since))
 			r.ended.Add(1)
 		}
 	}
