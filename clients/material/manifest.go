@@ -61,6 +61,13 @@ func (p Project) Read(files fs.FS) (*Manifest, error) {
 		}
 	}
 	m.Samples = slices.DeleteFunc(m.Samples, func(s Sample) bool { return p.Without[s.Name] != "" })
+	for i, text := range p.Samples {
+		object, err := parse([]byte(text))
+		if err != nil {
+			return nil, fmt.Errorf("sample %d of %s: %w", i+1, p.Name, err)
+		}
+		m.Samples = append(m.Samples, Sample{fmt.Sprintf("by hand#%d", i+1), object})
+	}
 	m.generate()
 	return m, nil
 }

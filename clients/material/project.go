@@ -20,6 +20,8 @@ type Project struct {
 	Definitions []string
 	// Without are samples that are left out, and why.
 	Without map[string]string
+	// Samples are written by hand, for kinds of which the module has none, and none can be made of the schema.
+	Samples []string
 }
 
 // Projects are all of them, at the latest versions that this Go release fetches.
@@ -37,7 +39,9 @@ var Projects = []Project{
 	{Name: "flux-kustomize", Module: "github.com/fluxcd/kustomize-controller", Version: "v1.9.6", Definitions: []string{"config/crd/bases/kustomize*.yaml"}},
 	{Name: "flux-source", Module: "github.com/fluxcd/source-controller", Version: "v1.9.6", Definitions: []string{"config/crd/bases/*.yaml"}},
 	{Name: "gateway-api", Module: "sigs.k8s.io/gateway-api", Version: "v1.6.3", Definitions: []string{"config/crd/experimental/*.yaml"}},
-	{Name: "istio", Module: "istio.io/api", Version: "v1.31.1", Definitions: []string{"kubernetes/*.yaml"}},
+	{Name: "istio", Module: "istio.io/api", Version: "v1.31.1", Definitions: []string{"kubernetes/*.yaml"}, Samples: []string{
+		`{apiVersion: extensions.istio.io/v1alpha1, kind: TrafficExtension, metadata: {name: hello}, spec: {phase: STATS, lua: {inlineCode: "return 1"}}}`,
+	}},
 	{Name: "karpenter", Module: "sigs.k8s.io/karpenter", Version: "v1.14.1", Definitions: []string{"pkg/apis/crds/*.yaml"}},
 	{Name: "keda", Module: "github.com/kedacore/keda/v2", Version: "v2.21.0", Definitions: []string{"config/crd/bases/*.yaml"}},
 	{Name: "knative-serving", Module: "knative.dev/serving", Version: "v0.42.2", Definitions: []string{"config/core/300-resources/*.yaml"}},
