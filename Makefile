@@ -47,6 +47,14 @@ test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm,
 test-clients-peer: ## run the same clients against the real kube-apiserver, which proves what they expect
 	CADASTRE_TARGET=kube-apiserver $(GO) -C clients test -count=1 ./...
 
+ASSETS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cadastre/envtest
+ENVTEST ?= sigs.k8s.io/controller-runtime/pkg/client
+
+.PHONY: test-envtest
+test-envtest: ## run others' test suites that use envtest against the server; ENVTEST=sigs.k8s.io/controller-runtime/pkg/cache runs another
+	$(GO) build -o $(ASSETS)/cadastre ./cmd/cadastre
+	KUBEBUILDER_ASSETS=$$($(ASSETS)/cadastre envtest $(ASSETS)) $(GO) -C clients/envtest/suites test -count=1 $(ENVTEST)
+
 MATERIAL ?=
 
 .PHONY: oracle-material

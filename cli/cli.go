@@ -62,7 +62,7 @@ func (e *usageError) Unwrap() error { return e.error }
 
 func root() *cobra.Command {
 	command := newCommand("cadastre", "Server-Side Apply made whole: an API server that knows who owns which field")
-	command.AddCommand(serveCommand(), conformanceCommand(), ownCommand())
+	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand())
 	command.AddCommand(objectCommands()...)
 	return command
 }

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const envtestLong = `Write programs that controller-runtime's envtest starts instead of kube-apiserver and etcd, and
+print the folder that they are in:
+
+  KUBEBUILDER_ASSETS=$(cadastre envtest) go test ./...
+
+Then each test environment is a server of its own that keeps everything in memory. As there, no
+controller runs: nothing collects garbage, and namespaces that are deleted stay. --controllers
+changes that.`
+
+func envtestCommand() *cobra.Command {
+	var controllers bool
+	command := &cobra.Command{
+		Use:   "envtest [FOLDER]",
+		Short: "Write programs for KUBEBUILDER_ASSETS, so that tests with envtest use this server",
+		Long:  envtestLong,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &usageError{fmt.Errorf("envtest: expected at most one folder, received %q", args)}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			folder, err := assetsFolder(args)
+			if err == nil {
+				err = writeAssets(folder, controllers)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(c.OutOrStdout(), folder)
+			return err
+		},
+	}
+	command.Flags().BoolVar(&controllers, "controllers", false, "collect garbage, and empty namespaces that are deleted")
+	command.AddCommand(envtestServerCommand(), envtestStoreCommand())
+	return command
+}
+
+// assetsFolder is the one that was asked for, or one of the user's.
+func assetsFolder(args []string) (string, error) {
+	if len(args) > 0 {
+		return filepath.Abs(args[0])
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("envtest: no folder to write to: %w; name one", err)
+	}
+	return filepath.Join(cache, "cadastre", "envtest"), nil
+}
+
+// writeAssets writes the programs: this one, by other names.
+func writeAssets(folder string, controllers bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	server := serverVerb
+	if controllers {
+		server += " --controllers"
+	}
+	return errors.Join(
+		writeAsset(folder, "kube-apiserver", self, server),
+		writeAsset(folder, "etcd", self, storeVerb),
+	)
+}
+
+// writeAsset writes a script, in the place of what may be running now.
+func writeAsset(folder, name, program, verb string) error {
+	quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
+	script := fmt.Sprintf("#!/bin/sh\nexec %s envtest %s \"$@\"\n", quoted, verb)
+	draft := filepath.Join(folder, "."+name+".draft")
+	if err := os.WriteFile(draft, []byte(script), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(draft, filepath.Join(folder, name))
+}

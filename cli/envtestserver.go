@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cadastre/cadastre/internal/server"
+)
+
+// The verbs that stand for other programs.
+const (
+	serverVerb = "kube-apiserver"
+	storeVerb  = "etcd"
+)
+
+// envtestServerCommand stands for kube-apiserver. It takes any flag of that, and goes by a few.
+func envtestServerCommand() *cobra.Command {
+	return foreignCommand(serverVerb, "Serve, with the flags that envtest gives to kube-apiserver",
+		func(c *cobra.Command, flags foreignFlags) error {
+			return serveForTest(c.Context(), flags, c.ErrOrStderr())
+		})
+}
+
+// envtestStoreCommand stands for etcd, which is not needed: envtest waits until it says that it is well.
+func envtestStoreCommand() *cobra.Command {
+	return foreignCommand(storeVerb, "Say that the store is well, with the flags that envtest gives to etcd",
+		func(c *cobra.Command, flags foreignFlags) error { return pretendStore(c.Context(), flags) })
+}
+
+// foreignCommand is a verb with another program's flags.
+func foreignCommand(name, about string, run func(*cobra.Command, foreignFlags) error) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " [--FLAG=VALUE…]", Short: about, Hidden: true, DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if slices.Contains(args, "--help") {
+				return c.Help() // envtest looks there for flags that it should give
+			}
+			flags, err := readForeign(args)
+			if err != nil {
+				return &usageError{fmt.Errorf("envtest %s: %w", name, err)}
+			}
+			return run(c, flags)
+		},
+	}
+}
+
+// foreignFlags are another program's flags, by name without dashes. The last of a name wins.
+type foreignFlags map[string]string
+
+func readForeign(args []string) (foreignFlags, error) {
+	flags := foreignFlags{}
+	for _, arg := range args {
+		name, isFlag := strings.CutPrefix(arg, "--")
+		if !isFlag || name == "" {
+			return nil, fmt.Errorf("expected flags such as --secure-port=6443, received %q", arg)
+		}
+		name, value, _ := strings.Cut(name, "=")
+		flags[name] = value
+	}
+	return flags, nil
+}
+
+// config is a server's that keeps all in memory.
+func (f foreignFlags) config() (server.Config, error) {
+	port := f["secure-port"]
+	if port == "" {
+		return server.Config{}, errors.New("--secure-port: expected a port, received none")
+	}
+	host := f["bind-address"]
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	_, withControllers := f["controllers"]
+	c := server.Config{
+		Address: net.JoinHostPort(host, port), Unset: true, Drop: true, WithoutControllers: !withControllers,
+		TokenFile: f["token-auth-file"], ClientCAFile: f["client-ca-file"],
+		CertFile: f["tls-cert-file"], KeyFile: f["tls-private-key-file"],
+	}
+	certificate := filepath.Join(f["cert-dir"], "apiserver.crt")
+	if _, err := os.Stat(certificate); c.CertFile == "" && err == nil {
+		c.CertFile, c.KeyFile = certificate, filepath.Join(f["cert-dir"], "apiserver.key")
+	}
+	return c, nil
+}
+
+// testDrainTime is how long requests that are under way may take: a test that ends does not wait for them.
+const testDrainTime = time.Second
+
+func serveForTest(ctx context.Context, f foreignFlags, stderr io.Writer) error {
+	config, err := f.config()
+	if err != nil {
+		return &usageError{fmt.Errorf("envtest %s: %w", serverVerb, err)}
+	}
+	if config.Log, err = newLog("text", stderr); err != nil {
+		return err
+	}
+	s, err := server.Start(ctx, config)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case err = <-s.Failed():
+	}
+	drain, cancel := context.WithTimeout(context.Background(), testDrainTime)
+	defer cancel()
+	return errors.Join(err, s.Stop(drain))
+}
+
+// pretendStore answers questions about the health of etcd.
+func pretendStore(ctx context.Context, f foreignFlags) error {
+	address, err := url.Parse(f["listen-client-urls"])
+	if err != nil || address.Host == "" {
+		return &usageError{fmt.Errorf("envtest %s: --listen-client-urls: expected http://HOST:PORT, received %q", storeVerb, f["listen-client-urls"])}
+	}
+	listener, err := net.Listen("tcp", address.Host)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"health":"true","reason":""}`) // who is gone needs no answer
+	})
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	context.AfterFunc(ctx, func() { _ = s.Close() }) // it answers nothing that must be finished
+	if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
