@@ -115,7 +115,7 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 			return document.Value{}, err
 		}
 	}
-	if l.twins == nil && len(e.gone) == 0 {
+	if len(e.gone) == 0 {
 		return l.finish(), nil // which is the live list, or differs
 	}
 	return keepEqual(live, l.finish()), nil

@@ -114,6 +114,7 @@ var variableLists = []string{
 	`[{name: a, value: "1", $retainKeys: [name, value]}]`,
 	`[{name: a, value: "1", $retainKeys: [name]}]`,
 	`{name: a}`,
+	`{x: {name: a, value: "1"}, y: {name: z}}`,
 	`null`,
 }
 
@@ -133,6 +134,15 @@ func TestShortcutsTakenOrNot(t *testing.T) {
 				checkDiffPlain(t, what+" and "+variableLists[n], ThreeWay{Type: typ, Overwrite: true}, versions{c, a, b})
 			}
 		}
+	}
+}
+
+// TestNothingLeftOfWhatIsAdded: what is added and taken away again leaves the object itself.
+func TestNothingLeftOfWhatIsAdded(t *testing.T) {
+	object := mustParse(t, `{metadata: {finalizers: [a]}}`)
+	patch := mustParse(t, `{metadata: {finalizers: [b], $deleteFromPrimitiveList/finalizers: [b]}}`)
+	if got, err := Merge(object, patch, mustType(t, pod)); err != nil || !document.Same(got, object) {
+		t.Errorf("got %s, %v, want the object itself", got, err)
 	}
 }
 
