@@ -213,6 +213,39 @@ func TestScaledByUpdate(t *testing.T) {
 	}
 }
 
+// TestLeavesRest: only what gets into the object with an item that is new is left of a patch.
+func TestLeavesRest(t *testing.T) {
+	const live = `{spec: {containers: [{name: app, env: [{name: A}]}], topologySpreadConstraints: [{topologyKey: a}]}}`
+	for patch, want := range map[string]bool{
+		`{}`: false,
+		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: {app: null}}}]}}`:            true,
+		`{spec: {topologySpreadConstraints: [{topologyKey: a, labelSelector: {matchLabels: {app: null}}}]}}`:            false,
+		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: null}}]}}`:                   false,
+		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: null, maxSkew: null}]}}`:                   false,
+		`{spec: {containers: [{name: side, resources: {limits: {cpu: null}}}]}}`:                                        true,
+		`{spec: {containers: [{name: side, image: null}]}}`:                                                             false,
+		`{spec: {containers: [{name: side, env: [{$patch: delete, name: A}]}]}}`:                                        true,
+		`{spec: {containers: [{name: app, env: [{$patch: delete, name: A}], volumeMounts: [{$patch: delete}]}]}}`:       false,
+		`{spec: {containers: [{name: side, $patch: delete}]}}`:                                                          false,
+		`{spec: {initContainers: [{name: side, env: [{$patch: delete, name: A}], resources: {limits: {cpu: null}}}]}}`:  false,
+		`{spec: {initContainers: [{name: new}], containers: [{name: app, resources: {limits: {cpu: null}}}, {$x: 1}]}}`: false,
+		`{metadata: {labels: {x: null}}, spec: {containers: [{name: side, volumeMounts: [{$patch: delete}]}]}}`:         true,
+	} {
+		if got := leavesRest(parsed(t, live), parsed(t, patch)); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, patch)
+		}
+	}
+}
+
+func parsed(t *testing.T, text string) document.Value {
+	t.Helper()
+	v, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // TestRecorded: errors take the place of objects, deliberate differences are left out, times of today are masked.
 func TestRecorded(t *testing.T) {
 	now := time.Now().UTC().Format(time.RFC3339)
