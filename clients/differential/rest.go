@@ -34,7 +34,7 @@ func leavesRestInItems(keys []string, live, patch document.Value) bool {
 		switch old, known := itemLike(keys, live, item); {
 		case known && old.IsAbsent() && item.Get("$patch").IsAbsent() && hasRest(item):
 			return true
-		case !old.IsAbsent() && leavesRest(old, item):
+		case leavesRest(old, item):
 			return true
 		}
 	}
