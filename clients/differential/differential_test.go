@@ -237,6 +237,41 @@ func TestLeavesRest(t *testing.T) {
 	}
 }
 
+// TestOrderOfErrors: only that of errors in one map is left out.
+func TestOrderOfErrors(t *testing.T) {
+	for causes, masks := range map[string]bool{
+		`[{field: "a[0].b[x].c"}, {field: "a[0].b[y].c"}]`:           true,
+		`[{field: "a[0].b[y]"}, {field: d}, {field: "a[0].b[x].c"}]`: true,
+		`[{field: "a[0].b[x].c"}, {field: "a[0].b[x].d"}]`:           false,
+		`[{field: "a[0].b[x].c"}, {field: "a[1].b[y].c"}]`:           false,
+		`[{field: "a[0].b"}, {field: "a[1].b"}]`:                     false,
+		`[{field: a}, {field: "a[x]"}]`:                              false,
+	} {
+		text := "causes: " + causes + "\nmessage: 'X \"x\" is invalid: [one, two]'\n"
+		want := parsed(t, text)
+		if masks {
+			want = want.With("message", document.NewString(`X "x" is invalid: [<any>]`))
+		}
+		if got := parsed(t, string(withoutOrder([]byte(text)))); !document.Equal(got, want) {
+			t.Errorf("received %s, want %s", got, want)
+		}
+	}
+}
+
+// TestConditions: they are found at either version of an autoscaler.
+func TestConditions(t *testing.T) {
+	for object, want := range map[string]string{
+		`{}`: `[]`,
+		`{status: {conditions: [{type: a}, {type: b, status: "True"}]}}`:                                         `[a, b]`,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: '[{"type":"a"},{"type":"a"}]'}}}`: `[a, a]`,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: 'x'}}}`:                           `[]`,
+	} {
+		if got := conditionsIn(parsed(t, object)); !document.Equal(got, parsed(t, want)) {
+			t.Errorf("received %s, want %s for %s", got, want, object)
+		}
+	}
+}
+
 func parsed(t *testing.T, text string) document.Value {
 	t.Helper()
 	v, err := document.ParseYAML([]byte(text))

@@ -71,7 +71,7 @@ var differences = []difference{
 		title: "Nobody loses fields because of what others sent",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
-			return strings.HasPrefix(a.object.Get("apiVersion").Text(), "autoscaling/") && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata)) || addsTwin(s, a.before.Get("metadata"))) ||
+			return strings.HasPrefix(a.object.Get("apiVersion").Text(), "autoscaling/") && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata)) || hasTwins(conditionsIn(a.object)) || addsTwin(s, a.before.Get("metadata"))) ||
 				a.object.Get("kind").Text() == "ServiceAccount" && hasNameless(a.object.Get("secrets"))
 		},
 		loosened: withoutOwners, ends: true,
@@ -173,6 +173,20 @@ func uidsIn(metadata document.Value) document.Value {
 		uids = append(uids, reference.Get("uid"))
 	}
 	return document.NewList(uids...)
+}
+
+// conditionsIn returns the types of an autoscaler's conditions, which autoscaling/v1 has in an annotation.
+func conditionsIn(autoscaler document.Value) document.Value {
+	conditions := autoscaler.Lookup("status", "conditions")
+	annotation := autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions")
+	if inAnnotation, err := document.ParseJSON(annotation.Text()); err == nil && conditions.IsAbsent() {
+		conditions = inAnnotation
+	}
+	var types []document.Value
+	for _, condition := range conditions.Items() {
+		types = append(types, condition.Get("type"))
+	}
+	return document.NewList(types...)
 }
 
 // portsIn returns the numbers of a service's ports, which are what strategic patches tell them apart by.
