@@ -256,6 +256,10 @@ func TestOrderOfErrors(t *testing.T) {
 			t.Errorf("received %s, want %s", got, want)
 		}
 	}
+	const conflict = `{causes: [{field: '.a[name="x"]'}, {field: '.a[name="y"]'}], message: Apply failed with 2 conflicts}`
+	if got := string(withoutOrder([]byte(conflict))); got != conflict {
+		t.Errorf("received %s, want %s", got, conflict)
+	}
 }
 
 // TestConditions: they are found at either version of an autoscaler.
