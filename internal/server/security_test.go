@@ -62,6 +62,7 @@ func TestRoles(t *testing.T) {
 	// Questions.
 	review := `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{"resourceAttributes":{"namespace":"default","verb":"get","resource":"secrets"}}}`
 	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review).want(201, `"allowed":true`)
+	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=Some", review).want(422, "dryRun: Unsupported value")
 	alice.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`).want(201, `"username":"alice"`)
 	c.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `User \"bob\"`)
 	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
