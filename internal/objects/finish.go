@@ -30,6 +30,7 @@ func (w *writing) finish(ctx context.Context) error {
 	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
 		return err
 	}
+	sent := doc
 	if e.evolving != nil {
 		doc = e.evolving.Readable(doc)
 	}
@@ -53,9 +54,25 @@ func (w *writing) finish(ctx context.Context) error {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
 	w.unprepared = doc
-	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)})
-	w.prepared, w.after.Document = doc, e.stored.DefaultAgain(doc, defaulted)
+	write := kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)}
+	w.prepared = e.Kind.Prepare(endpoint, doc, w.stored, write)
+	w.after.Document = e.stored.DefaultAgain(w.prepared, defaulted)
+	w.checked = w.after.Document
+	if e.evolving != nil {
+		w.after.Document = e.evolving.Readable(w.after.Document)
+		if doc, isLess := w.withSent(doc, sent); isLess {
+			w.prepared = e.Kind.Prepare(endpoint, doc, w.stored, write)
+			w.checked = e.stored.DefaultAgain(w.prepared, document.Value{})
+		}
+	}
 	return nil
+}
+
+// withSent returns an object with all that was sent, if it has less: the version that is stored may not have all that the
+// version of the request has. It is checked as it was sent, since what is stored may lack what must be there.
+func (w *writing) withSent(doc, sent document.Value) (all document.Value, isLess bool) {
+	all = sent.With("metadata", doc.Get("metadata"))
+	return all, !document.Equal(all, doc)
 }
 
 // clean drops what the kind does not have. What can't be an object of the kind is refused.
@@ -136,7 +153,7 @@ func (w *writing) validate() (field.ErrorList, error) {
 		return w.ratcheted(e.stored, Ratcheting.CheckStatus, Values.ValidateStatus, w.prepared, w.stored), nil
 	}
 	if !e.Kind.CheckedAsSent {
-		return w.ratcheted(e.stored, Ratcheting.Check, Values.Validate, w.after.Document, w.stored), nil
+		return w.ratcheted(e.stored, Ratcheting.Check, Values.Validate, w.checked, w.stored), nil
 	}
 	asSent, err := e.fromStored(w.after.Document)
 	return e.values.Validate(asSent, w.before.Document), err
