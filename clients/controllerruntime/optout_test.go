@@ -28,7 +28,8 @@ const (
 )
 
 // TestCacheWithoutManagedFields: a cache of a config that does without never has them, whatever the server sends. Which media
-// a cache speaks is seen as well: that of typed objects is the config's, see TestNoTypedCBOR for CBOR. Unstructured objects come in CBOR if client-go may speak it, and metadata in protobuf.
+// a cache speaks is seen as well: that of typed objects is the config's, protobuf if it has none (of CBOR see
+// TestNoTypedCBOR); unstructured objects come in CBOR if client-go may speak it, and metadata in protobuf.
 func TestCacheWithoutManagedFields(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	clients := kubernetes.NewForConfigOrDie(server)
@@ -82,7 +83,7 @@ func seeInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInter
 
 // TestNoTypedCBOR: controller-runtime has no serializer of typed objects for CBOR. Should it get one, the test above gets a line.
 func TestNoTypedCBOR(t *testing.T) {
-	config := optout.WithoutManagedFields(target.Config(t))
+	config := optout.WithoutManagedFields(target.ConfigWith(t, cborGate))
 	config.ContentType = inCBOR
 	direct, err := client.New(config, client.Options{})
 	check(t, err)
