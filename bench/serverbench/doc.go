@@ -11,7 +11,7 @@
 //	object.go        the Deployment that all is about, and requests about it
 //	load.go          clients at work, and the window in which they are measured
 //	case.go          what is measured: get, list, apply, create, update
-//	watch.go         what watchers cost
+//	watch.go         what watchers cost; frame.go, where events end
 //	managed.go       objects with several managers; wish.go, how clients want them
 //	share.go         how much of an answer is managedFields
 //	allocated.go     what a server takes from its heap

@@ -13,4 +13,5 @@
 //
 //   - target.go: which server, its start and its end
 //   - namespace.go: a place of its own for every test
+//   - spoken.go: in which media a server answers
 package target
