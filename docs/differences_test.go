@@ -50,6 +50,19 @@ func TestDifferenceUnknownOptionsDeleteNothing(t *testing.T) {
 	c.call("GET", configMaps+"/c", "").want(200)
 }
 
+// Kubernetes: 403 for both, for the standard and for the limit.
+func TestDifferencePodsAreNotMeasured(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", "/api/v1/namespaces", `{"metadata":{"name":"safe","labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/default/limitranges", `{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","max":{"cpu":"2"},"default":{"cpu":"1"}}]}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/safe/pods", `{"metadata":{"name":"p"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i"}]}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"5"}}}]}}`).want(201)
+	pod := c.call("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"q"},"spec":{"containers":[{"name":"c","image":"i"}]}}`).want(201)
+	if strings.Contains(pod.text, `"limits"`) {
+		t.Errorf("the container has limits: %s", pod.text)
+	}
+}
+
 // Kubernetes: neither data nor binaryData is there, and nobody owns them.
 func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 	c := newClient(t)

@@ -258,6 +258,18 @@ func TestSecretsAreNotLogged(t *testing.T) {
 	}
 }
 
+// TestMistakesAreNotLogged: the log is about the server, and clients can't fill it.
+func TestMistakesAreNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
+	c.call("POST", configMaps, "{").want(400)
+	c.withToken("wrong").call("GET", configMaps, "").want(401)
+	if log.Len() > 0 {
+		t.Errorf("the log has:\n%s", &log)
+	}
+}
+
 // TestSecretsAreNotInErrors: errors end up in the logs of clients.
 func TestSecretsAreNotInErrors(t *testing.T) {
 	c := start(t, Config{})
