@@ -146,6 +146,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "ready %s\n", s.URL())
 	fmt.Fprintf(stderr, hint, f.kubeconfig)
+	forgetStartPages()
 	select {
 	case <-ctx.Done():
 	case err = <-s.Failed():

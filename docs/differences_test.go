@@ -205,6 +205,16 @@ func TestDifferenceWritesCanBeConditional(t *testing.T) {
 	c.call("DELETE", configMaps+"/c", "", "If-Match: *").want(200)
 }
 
+// Kubernetes: "left" stays, owned by kubectl-client-side-apply.
+func TestDifferenceApplyTakesOver(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", configMaps+"?fieldManager=kubectl-client-side-apply", configMap("c", `"data":{"left":"1","mine":"1"}`)).want(201)
+	taken := c.call("PATCH", configMaps+"/c?fieldManager=m&takeOver=client-side-apply", configMap("c", `"data":{"mine":"1"}`), "Content-Type: application/apply-patch+yaml").want(200)
+	if strings.Contains(taken.text, "left") || strings.Contains(taken.text, "client-side-apply") {
+		t.Errorf("received %s", taken.text)
+	}
+}
+
 // Kubernetes: 500, .data.a: expected string.
 func TestDifferenceServerUnsets(t *testing.T) {
 	c := newClient(t)

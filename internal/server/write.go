@@ -138,6 +138,7 @@ func (q *request) writeRequest(endpoint *objects.Endpoint, body objects.Body, o 
 		DryRun:     o.dryRun,
 		Validation: o.validation,
 		Force:      o.force,
+		TakeOver:   o.takeOver,
 		Only:       only,
 		MayCreate:  q.mayCreate,
 		MayAlso:    q.mayAlso,
