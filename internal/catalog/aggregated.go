@@ -54,14 +54,18 @@ func aggregatedResource(k *kinds.Kind, version string) apidiscoveryv2.APIResourc
 	if k.Contains {
 		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "finalize", Verbs: replaceVerbs, ResponseKind: own})
 	}
+	status := apidiscoveryv2.APISubresourceDiscovery{Subresource: "status", Verbs: partVerbs, ResponseKind: own}
+	if k.Custom && k.HasSubresource(version, "status") { // as Kubernetes has them
+		made.Subresources = append(made.Subresources, status)
+	}
 	if k.HasSubresource(version, "scale") {
 		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{
 			Subresource: "scale", Verbs: partVerbs,
 			ResponseKind: &metav1.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"},
 		})
 	}
-	if k.HasSubresource(version, "status") {
-		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "status", Verbs: partVerbs, ResponseKind: own})
+	if !k.Custom && k.HasSubresource(version, "status") {
+		made.Subresources = append(made.Subresources, status)
 	}
 	return made
 }

@@ -28,12 +28,13 @@ type Catalog struct {
 
 	mutex sync.Mutex
 	now   *edition
+	shelf *shelf
 }
 
 // New returns the catalog of the kinds in a register. It follows the register: what is served
 // is always about the kinds that there are. Nothing is made before it is asked for.
 func New(register *kinds.Register, options Options) *Catalog {
-	return &Catalog{register: register, options: options}
+	return &Catalog{register: register, options: options, shelf: newShelf()}
 }
 
 // edition returns the documents about the kinds that there are now.
@@ -42,7 +43,7 @@ func (c *Catalog) edition() *edition {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.now == nil || !same(c.now.kinds, all) {
-		c.now = newEdition(all, c.options, c.now)
+		c.now = newEdition(all, c.options, c.shelf)
 	}
 	return c.now
 }

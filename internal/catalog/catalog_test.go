@@ -226,32 +226,6 @@ func TestOnlyRead(t *testing.T) {
 	}
 }
 
-// TestTakenOver changes kinds: what is not about them is not made again.
-func TestTakenOver(t *testing.T) {
-	thing := func(versions ...string) *kinds.Kind {
-		return &kinds.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: versions}
-	}
-	one := newEdition([]*kinds.Kind{thing("v1")}, Options{}, nil)
-	documents := func(e *edition) map[string]*page {
-		made, err := e.documents3()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
-	}
-	documents(one)
-	other := &kinds.Kind{Group: "example.com", Name: "Other", Resource: "others", Versions: []string{"v1"}}
-	skipped := newEdition(append([]*kinds.Kind{other}, one.kinds...), Options{}, one)
-	two := newEdition([]*kinds.Kind{other, one.kinds[0]}, Options{}, skipped) // nobody has asked the one before
-	if documents(two)["apis/example.org/v1"] != documents(one)["apis/example.org/v1"] || documents(two)["apis/example.com/v1"] == nil {
-		t.Error("a document is not taken over, or is missing")
-	}
-	three := newEdition([]*kinds.Kind{other, thing("v2", "v1")}, Options{}, two)
-	if documents(three)["apis/example.org/v1"] == documents(two)["apis/example.org/v1"] || documents(three)["apis/example.org/v2"] == nil {
-		t.Error("a document about another kind is taken over")
-	}
-}
-
 // TestChanges adds and removes a kind while the catalog is read.
 func TestChanges(t *testing.T) {
 	register, err := kinds.NewRegister(someKinds()...)

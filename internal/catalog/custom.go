@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"crypto/sha256"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,6 +30,28 @@ func (d *definer) defineKind(k *kinds.Kind, version string) (object, list string
 // A Schema is a definition of a kind that tells its schema, without what all objects have; nil tells nothing.
 type Schema interface {
 	OpenAPI(version string, isForm2 bool) (*spec.Schema, error)
+	// SchemaHash differs if that does. It costs little.
+	SchemaHash(version string) [sha256.Size]byte
+}
+
+// A Selectable is a definition of a kind whose fields can be asked for with field selectors.
+type Selectable interface {
+	SelectableFields(version string) []string
+}
+
+// tellSelectable says which fields can be asked for. Clients find it at objects and at lists.
+func tellSelectable(s *spec.Schema, k *kinds.Kind, version string) {
+	definition, ok := k.Definition.(Selectable)
+	if !ok {
+		return
+	}
+	var fields []any
+	for _, path := range definition.SelectableFields(version) {
+		fields = append(fields, map[string]any{"fieldPath": path})
+	}
+	if fields != nil {
+		s.AddExtension("x-kubernetes-selectable-fields", fields)
+	}
 }
 
 // declared returns what the definition of a kind declares; nil if that is nothing.
@@ -52,13 +75,12 @@ func (d *definer) defineCustom(k *kinds.Kind, gv schema.GroupVersion) (object, l
 	list = object + "List"
 	d.add(object, []schema.GroupVersionKind{gv.WithKind(k.Name)}, func(s *spec.Schema) {
 		s.Type = spec.StringOrArray{"object"}
-		declared := d.declared(k, gv.Version)
-		if declared == nil {
-			return // clients would take all other fields for forbidden
+		if declared := d.declared(k, gv.Version); declared != nil { // otherwise clients would take all other fields for forbidden
+			*s = *declared
+			d.fillResource(s)
+			d.fillEmbedded(s)
 		}
-		*s = *declared
-		d.fillResource(s)
-		d.fillEmbedded(s)
+		tellSelectable(s, k, gv.Version)
 	})
 	d.add(list, []schema.GroupVersionKind{gv.WithKind(k.ListName())}, func(s *spec.Schema) {
 		s.Type = spec.StringOrArray{"object"}
@@ -69,6 +91,7 @@ func (d *definer) defineCustom(k *kinds.Kind, gv schema.GroupVersion) (object, l
 			Type: spec.StringOrArray{"array"}, Items: &spec.SchemaOrArray{Schema: &item},
 		}})
 		s.Required = []string{"items"}
+		tellSelectable(s, k, gv.Version)
 	})
 	return object, list
 }

@@ -22,7 +22,9 @@
 //	/openapi/v3/apis/GROUP/VERSION   one of them, as JSON or protobuf
 //
 // Nothing is made before it is asked for, and of what was made only pages are kept: about a
-// megabyte when everything has been asked for.
+// megabyte when everything has been asked for. The index of OpenAPI of version 3 has a hash for each document. It is one of
+// what the document is made of, so that no document is made for it; and documents stay when kinds come or go that
+// they are not about.
 //
 // Definitions are made of Go types by reflection: fields and types; patch strategies, which are in
 // tags; descriptions, which the types carry. The rest is in the markers. Tests hold all of it
@@ -43,6 +45,6 @@
 //	  descriptions.go   what there is to read about them
 //	paths.go          what can be done where; parameters.go, with which parameters
 //	openapi2.go       both as a document of version 2; openapi2proto.go as protobuf
-//	openapi3.go       both as documents of version 3
+//	openapi3.go       both as documents of version 3; hash3.go tells them apart; shelf.go keeps them
 //	jsonwriter.go     writes big documents in pieces
 package catalog

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
+	"weak"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -24,29 +24,21 @@ type edition struct {
 	pages map[string]func() (*page, error) // by what and in which form; each makes its page once
 
 	// What is big is made one at a time, which takes less memory.
-	making     sync.Mutex
-	documents3 func() (map[string]*page, error) // OpenAPI of version 3 as JSON, by name
+	making sync.Mutex
 
-	// leaves is for the next edition. It has something of this one once documents3 was asked for, and
-	// until then what the one before has left.
-	leaves atomic.Pointer[earlier]
+	// OpenAPI of version 3: which kinds each document is about, the documents that were made, and what makes them, which
+	// is forgotten when memory is needed.
+	about3 func() map[string][]served
+	shelf  *shelf
+	maker3 weak.Pointer[openAPI3]
 }
 
-// earlier is what a new edition can take over from the one before it.
-type earlier struct {
-	kinds      []*kinds.Kind
-	documents3 map[string]*page
-}
-
-// newEdition returns an edition. The one before may be nil.
-func newEdition(all []*kinds.Kind, options Options, before *edition) *edition {
-	e := &edition{kinds: all, groups: groupsOf(all), options: options, pages: map[string]func() (*page, error){}}
-	e.leaves.Store(&earlier{})
-	if before != nil {
-		e.leaves.Store(before.leaves.Load())
+// newEdition returns an edition. It puts what it makes on the shelf, where the next one finds it.
+func newEdition(all []*kinds.Kind, options Options, shelf *shelf) *edition {
+	return &edition{
+		kinds: all, groups: groupsOf(all), options: options, pages: map[string]func() (*page, error){}, shelf: shelf,
+		about3: sync.OnceValue(func() map[string][]served { return about3(all) }),
 	}
-	e.documents3 = sync.OnceValues(e.makeDocuments3)
-	return e
 }
 
 // page returns the page that is kept under a key, or makes it.

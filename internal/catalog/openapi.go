@@ -5,14 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
+	"weak"
 
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/cadastre/cadastre/internal/kinds"
 )
 
 // findOpenAPI returns what answers requests for an OpenAPI document, or nil.
@@ -31,7 +29,8 @@ func (e *edition) findOpenAPI(name string) http.HandlerFunc {
 }
 
 func (e *edition) hasDocument3(name string) bool {
-	return slices.Contains(names3(e.kinds), name)
+	_, has := e.about3()[name]
+	return has
 }
 
 func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
@@ -52,39 +51,6 @@ func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// makeDocuments3 makes all documents of version 3 as JSON. Those whose kinds are the same as
-// before are taken over.
-func (e *edition) makeDocuments3() (map[string]*page, error) {
-	e.making.Lock()
-	defer e.making.Unlock()
-	before := e.leaves.Load()
-	maker := newOpenAPI3(e.kinds, e.options.Drop)
-	made := map[string]*page{}
-	for _, name := range names3(e.kinds) {
-		if p := before.documents3[name]; p != nil && slices.Equal(kindsOf3(name, before.kinds), kindsOf3(name, e.kinds)) {
-			made[name] = p
-			continue
-		}
-		p, err := newPage(mediaJSON, func(w io.Writer) error { return maker.write(w, name) })
-		if err != nil {
-			return nil, fmt.Errorf("OpenAPI document %s: %w", name, err)
-		}
-		made[name] = p
-	}
-	e.leaves.Store(&earlier{e.kinds, made})
-	return made, nil
-}
-
-// kindsOf3 returns the kinds that a document of version 3 is about.
-func kindsOf3(name string, all []*kinds.Kind) (about []*kinds.Kind) {
-	for _, k := range all {
-		if slices.ContainsFunc(k.Versions, func(version string) bool { return prefix(k.Group, version)[1:] == name }) {
-			about = append(about, k)
-		}
-	}
-	return about
-}
-
 // index3 is what /openapi/v3 answers: where the documents are.
 type index3 struct {
 	Paths map[string]address3 `json:"paths"`
@@ -96,21 +62,18 @@ type address3 struct {
 	ServerRelativeURL string `json:"serverRelativeURL"`
 }
 
-func hashed(name, etag string) string {
-	u := url.URL{Path: "/openapi/v3/" + name, RawQuery: url.Values{"hash": {etag}}.Encode()}
+func hashed(name, hash string) string {
+	u := url.URL{Path: "/openapi/v3/" + name, RawQuery: url.Values{"hash": {hash}}.Encode()}
 	return u.String()
 }
 
 func (e *edition) answerIndex3(w http.ResponseWriter, r *http.Request) {
 	e.answer(w, r, "/openapi/v3", func() (*page, error) {
-		documents, err := e.documents3()
-		if err != nil {
-			return nil, err
-		}
 		index := index3{map[string]address3{}}
-		for name, p := range documents {
-			index.Paths[name] = address3{hashed(name, p.etag)}
+		for name := range e.about3() {
+			index.Paths[name] = address3{hashed(name, e.hash3(name))}
 		}
+		e.shelf.retain(func(name string) bool { return e.hasDocument3(strings.TrimSuffix(name, protoSuffix)) })
 		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, index) })
 	})
 }
@@ -140,16 +103,38 @@ func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 
 // document3 returns a document of version 3 in some form.
 func (e *edition) document3(name, form string) (*page, error) {
-	documents, err := e.documents3()
+	hash := e.hash3(name)
+	document, err := e.shelf.page(name, hash, func() (*page, error) { return e.makeDocument3(name, hash) })
 	if err != nil || form == mediaJSON {
-		return documents[name], err
+		return document, err
 	}
-	return e.page("/openapi/v3/"+name+" proto", func() (*page, error) {
+	return e.shelf.page(name+protoSuffix, hash, func() (*page, error) {
 		e.making.Lock()
 		defer e.making.Unlock()
-		return protoDocument3(documents[name])
+		return protoDocument3(document)
 	})
 }
+
+// makeDocument3 makes a document of version 3 as JSON. What several documents have in common is made once for those that
+// are asked for at the same time.
+func (e *edition) makeDocument3(name, hash string) (*page, error) {
+	e.making.Lock()
+	defer e.making.Unlock()
+	maker := e.maker3.Value()
+	if maker == nil {
+		maker = newOpenAPI3(e.kinds, e.options.Drop)
+		e.maker3 = weak.Make(maker)
+	}
+	made, err := newPage(mediaJSON, func(w io.Writer) error { return maker.write(w, name) })
+	if err != nil {
+		return nil, fmt.Errorf("OpenAPI document %s: %w", name, err)
+	}
+	made.etag = hash
+	return made, nil
+}
+
+// protoSuffix is what documents as protobuf have after their name on the shelf.
+const protoSuffix = " proto"
 
 // protoDocument3 turns a document from JSON to protobuf. It keeps its hash: the address is the same in
 // both forms.

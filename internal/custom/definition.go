@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -37,6 +38,7 @@ type definedVersion struct {
 	*versionReading
 	values  func() (*structural.Type, error)
 	columns func() (*codec.Columns, error)
+	hash    func() [sha256.Size]byte // of the schema, and of whether unknown fields are preserved
 }
 
 // converter brings objects to another version.
@@ -98,6 +100,11 @@ func (d *definition) newVersion(v *versionReading) *definedVersion {
 			return structural.Compile(text, options)
 		}),
 		columns: sync.OnceValues(func() (*codec.Columns, error) { return codec.CustomColumns(v.columns) }),
+		hash: sync.OnceValue(func() [sha256.Size]byte {
+			h := sha256.New()
+			_, _ = fmt.Fprintf(h, "%t %s", d.preserve, sealed.JSON()) // a hash takes everything
+			return [sha256.Size]byte(h.Sum(nil))
+		}),
 	}
 }
 

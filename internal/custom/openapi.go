@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -9,6 +10,15 @@ import (
 	openapiv2 "k8s.io/apiextensions-apiserver/pkg/controller/openapi/v2"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
+
+// SchemaHash is a hash of all that [definition.OpenAPI] makes its schema of.
+func (d *definition) SchemaHash(version string) [sha256.Size]byte {
+	v := d.at(version)
+	if v == nil {
+		return [sha256.Size]byte{}
+	}
+	return v.hash()
+}
 
 // OpenAPI returns the schema of a version as OpenAPI of version 2 or 3 tells it, without what all objects have. It
 // is nil if nothing is to be told about fields: clients take what is not there for forbidden.

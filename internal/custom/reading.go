@@ -27,7 +27,11 @@ type reading struct {
 	conditions       document.Value
 	isTerminating    bool // it has been deleted
 	finalizers       []string
+	approval         string // where it was approved, or why it was not: for groups of the Kubernetes community
 }
+
+// approvalAnnotation is where definitions have their approval.
+const approvalAnnotation = "api-approved.kubernetes.io"
 
 // names are what a kind is called.
 type names struct {
@@ -68,6 +72,7 @@ func read(doc document.Value) *reading {
 		wanted: readNames(spec.Get("names")), accepted: readNames(status.Get("acceptedNames")),
 		conversion: spec.Get("conversion"), conditions: status.Get("conditions"),
 		isTerminating: !metadata.Get("deletionTimestamp").IsAbsent(), finalizers: texts(metadata.Get("finalizers")),
+		approval: metadata.Lookup("annotations", approvalAnnotation).Text(),
 	}
 	r.generation, _ = metadata.Get("generation").Int64()
 	for _, v := range spec.Get("versions").Items() {

@@ -7,6 +7,8 @@ import (
 	"encoding/pem"
 	"slices"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/objects"
 )
@@ -14,19 +16,38 @@ import (
 // established is the condition of definitions whose kinds are served.
 const established = "Established"
 
-// decide returns the names that a definition gets, and what it tells about itself: whether it has its names, and
-// whether it is established.
+// decide returns the names that a definition gets, and what it tells about itself: whether it has its names, whether it is
+// established, and who has approved of it.
 func (c *Controller) decide(d *defined) (names, []condition) {
 	if d.wanted.equal(d.accepted) && d.isTrue("NamesAccepted") {
 		accepted := d.kept("NamesAccepted")
-		return d.accepted, []condition{accepted, d.establish(accepted)}
+		return d.accepted, append([]condition{accepted, d.establish(accepted)}, d.approve()...)
 	}
 	var group []*reading
 	for _, other := range c.groups[d.group] {
 		group = append(group, other.reading)
 	}
 	got, accepted := d.accept(takenBy(group))
-	return got, []condition{accepted, d.establish(accepted)}
+	return got, append([]condition{accepted, d.establish(accepted)}, d.approve()...)
+}
+
+// approve says, for definitions in the groups of the Kubernetes community, whether that has approved of them.
+func (r *reading) approve() []condition {
+	if !apihelpers.IsProtectedCommunityGroup(r.group) {
+		return nil
+	}
+	const name = "KubernetesAPIApprovalPolicyConformant"
+	state, message := apihelpers.GetAPIApprovalState(map[string]string{approvalAnnotation: r.approval})
+	switch state {
+	case apihelpers.APIApproved:
+		return []condition{{name, true, "ApprovedAnnotation", message}}
+	case apihelpers.APIApprovalBypassed:
+		return []condition{{name, false, "UnapprovedAnnotation", message}}
+	case apihelpers.APIApprovalMissing:
+		return []condition{{name, false, "MissingAnnotation", message}}
+	default:
+		return []condition{{name, false, "InvalidAnnotation", message}}
+	}
 }
 
 // kept returns a condition as it is.

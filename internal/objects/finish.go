@@ -30,6 +30,7 @@ func (w *writing) finish(ctx context.Context) error {
 	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
 		return err
 	}
+	sent := doc
 	if e.evolving != nil {
 		doc = e.evolving.Readable(doc)
 	}
@@ -53,9 +54,25 @@ func (w *writing) finish(ctx context.Context) error {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
 	w.unprepared = doc
-	doc = e.Kind.Prepare(endpoint, doc, w.stored, kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)})
-	w.prepared, w.after.Document = doc, e.stored.DefaultAgain(doc, defaulted)
+	write := kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)}
+	w.prepared = e.Kind.Prepare(endpoint, doc, w.stored, write)
+	w.after.Document = e.stored.DefaultAgain(w.prepared, defaulted)
+	w.checked = w.after.Document
+	if e.evolving != nil {
+		w.after.Document = e.evolving.Readable(w.after.Document)
+		if doc, isLess := w.withSent(doc, sent); isLess {
+			w.prepared = e.Kind.Prepare(endpoint, doc, w.stored, write)
+			w.checked = e.stored.DefaultAgain(w.prepared, document.Value{})
+		}
+	}
 	return nil
+}
+
+// withSent returns an object with all that was sent, if it has less: the version that is stored may not have all that the
+// version of the request has. It is checked as it was sent, since what is stored may lack what must be there.
+func (w *writing) withSent(doc, sent document.Value) (all document.Value, isLess bool) {
+	all = sent.With("metadata", doc.Get("metadata"))
+	return all, !document.Equal(all, doc)
 }
 
 // clean drops what the kind does not have. What can't be an object of the kind is refused.
@@ -133,13 +150,27 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
 	if e.Subresource == status {
-		return e.stored.ValidateStatus(w.prepared, w.stored), nil
+		return w.ratcheted(e.stored, Ratcheting.CheckStatus, Values.ValidateStatus, w.prepared, w.stored), nil
 	}
 	if !e.Kind.CheckedAsSent {
-		return e.stored.Validate(w.after.Document, w.stored), nil
+		return w.ratcheted(e.stored, Ratcheting.Check, Values.Validate, w.checked, w.stored), nil
 	}
 	asSent, err := e.fromStored(w.after.Document)
 	return e.values.Validate(asSent, w.before.Document), err
+}
+
+// ratcheted checks an object, and tells the client of rules that it does not follow, and did not before.
+func (w *writing) ratcheted(v Values, check func(r Ratcheting, obj, old document.Value) (field.ErrorList, []string),
+	validate func(v Values, obj, old document.Value) field.ErrorList, obj, old document.Value) field.ErrorList {
+	r, ok := v.(Ratcheting)
+	if !ok {
+		return validate(v, obj, old)
+	}
+	errs, warnings := check(r, obj, old)
+	for _, text := range warnings {
+		w.Warn(text)
+	}
+	return errs
 }
 
 // warnOfFields tells the client what it should know about an object that is right. It is told again even if
