@@ -285,6 +285,20 @@ func parsed(t *testing.T, text string) document.Value {
 	return v
 }
 
+// TestGone: an object that was deleted stays for as long as it has finalizers, or is given time.
+func TestGone(t *testing.T) {
+	for metadata, want := range map[string]bool{
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`:                    true,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: [a/b]}`: false,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30}`:                   false,
+		`{name: x}`: false,
+	} {
+		if got := isGone(field("metadata", parsed(t, metadata))); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, metadata)
+		}
+	}
+}
+
 // TestRecorded: errors take the place of objects, deliberate differences are left out, times of today are masked.
 func TestRecorded(t *testing.T) {
 	now := time.Now().UTC().Format(time.RFC3339)
