@@ -109,6 +109,10 @@ bench-server: ## compare the server with kube-apiserver, where it is built, and 
 bench-optout: ## measure answers without managedFields: bytes, CPU, memory, clients' allocations; BENCH='-run watch/100/8' passes flags
 	$(GO) -C bench run ./cmd/optout $(BENCH)
 
+.PHONY: bench-migrate
+bench-migrate: ## migrate 100,000 objects, twice, then with client and server killed half-way, and look for what is lost; BENCH='-objects 1000' passes flags
+	$(GO) -C bench run ./cmd/migrate $(BENCH)
+
 KILLS ?= 1000
 
 .PHONY: kill

@@ -39,6 +39,17 @@ func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
 	c.apply("c", "m", `"data":{"a":"1","a":"2"}`).want(400).wantText(".data.a: the field occurs twice")
 }
 
+// Kubernetes: 200, and the object is gone.
+func TestDifferenceUnknownOptionsDeleteNothing(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", configMaps, configMap("c", `"data":{}`)).want(201)
+	for _, options := range []string{`{"dry-run":["All"]}`, `{"preconditions":{"uuid":"x"}}`, `{"kind":"DeleteOptions","apiVersion":"v1","onlyIf":"empty"}`} {
+		c.call("DELETE", configMaps+"/c", options).want(400).wantText("unknown field")
+		c.call("DELETE", configMaps, options).want(400).wantText("unknown field")
+	}
+	c.call("GET", configMaps+"/c", "").want(200)
+}
+
 // Kubernetes: neither data nor binaryData is there, and nobody owns them.
 func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 	c := newClient(t)
