@@ -285,6 +285,34 @@ func parsed(t *testing.T, text string) document.Value {
 	return v
 }
 
+// TestGone: an object that was deleted stays for as long as it has finalizers, or is given time.
+func TestGone(t *testing.T) {
+	for metadata, want := range map[string]bool{
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`:                    true,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: [a/b]}`: false,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30}`:                   false,
+		`{name: x}`: false,
+	} {
+		if got := isGone(field("metadata", parsed(t, metadata))); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, metadata)
+		}
+	}
+}
+
+// TestAmbiguousMergeKeysAreKnown: also in Secrets, whose errors tell only where.
+func TestAmbiguousMergeKeysAreKnown(t *testing.T) {
+	for answer, want := range map[string]bool{
+		`422 {"message":".spec.ports[port=53]: expected one item with this merge key, received two in the object: …"}`:                       true,
+		`422 {"message":".metadata.ownerReferences[uid=\"u1\"]: the patch does not fit the Secret, whose values are not shown"}`:             true,
+		`422 {"message":".metadata.ownerReferences[uid=\"u1\"].$retainKeys: the patch does not fit the Secret, whose values are not shown"}`: false,
+		`400 {"message":".metadata.ownerReferences[0]: the patch does not fit the Secret, whose values are not shown"}`:                      false,
+	} {
+		if got := isKnown(&applytest.Failure{Answer: answer}); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, answer)
+		}
+	}
+}
+
 // TestRecorded: errors take the place of objects, deliberate differences are left out, times of today are masked.
 func TestRecorded(t *testing.T) {
 	now := time.Now().UTC().Format(time.RFC3339)
