@@ -129,6 +129,10 @@ bench-optout: ## measure answers without managedFields: bytes, CPU, memory, clie
 bench-custom: ## compare the server with kube-apiserver on custom resources: 500 definitions, apply, a watch beside work on another kind; BENCH='-run custom/change' passes flags
 	$(GO) -C bench run ./cmd/custom $(BENCH)
 
+.PHONY: bench-migrate
+bench-migrate: ## migrate 100,000 objects, twice, then with client and server killed half-way, and look for what is lost; BENCH='-objects 1000' passes flags
+	$(GO) -C bench run ./cmd/migrate $(BENCH)
+
 KILLS ?= 1000
 
 .PHONY: kill

@@ -10,6 +10,7 @@ require (
 	github.com/bytedance/sonic v1.15.5
 	github.com/cadastre/cadastre v0.0.0-00010101000000-000000000000
 	github.com/cadastre/cadastre/peers v0.0.0-00010101000000-000000000000
+	github.com/fxamacker/cbor/v2 v2.9.0
 	github.com/goccy/go-json v0.12.0
 	github.com/json-iterator/go v1.1.12
 	github.com/minio/simdjson-go v0.4.5
@@ -49,7 +50,6 @@ require (
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
-	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
 	github.com/getsentry/sentry-go v0.27.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect

@@ -24,12 +24,14 @@ type application struct {
 	config  document.Value
 	live    apply.Object
 	exists  bool
+	// takeOver says that the server migrates in the same step as it applies.
+	takeOver bool
 	// foreseen are the entries that a migration would leave, if this is a dry run and there would be one.
 	foreseen []apply.Entry
 }
 
-// applyOne goes as follows: what is there is read; what client-side apply wrote is migrated; the configuration is
-// applied; conflicts at the paths that may be forced are forced.
+// applyOne goes as follows: what is there is read; what client-side apply wrote is migrated, together with the next
+// step where the server can do that; the configuration is applied; conflicts at the paths that may be forced are forced.
 func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace string, m manifest, stdout, stderr io.Writer) error {
 	a := &application{applyFlags: f, cluster: c, config: m.doc}
 	var err error
@@ -78,17 +80,24 @@ func (a *application) read(ctx context.Context) error {
 	return nil
 }
 
-// migrate hands what client-side apply wrote to the manager, and returns whose it was.
+// migrate hands what client-side apply wrote to the manager, and returns whose it was. A server that can do so
+// together with the apply is asked to.
 func (a *application) migrate(ctx context.Context) ([]string, error) {
 	if !a.exists || a.migrationOff {
 		return nil, nil
 	}
 	move := takeOver(a.manager)
-	if a.dryRun {
-		moved, err := move(a.live)
-		if err != nil || moved.NoOp() {
-			return nil, err
-		}
+	moved, err := move(a.live)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.target, err)
+	}
+	switch {
+	case moved.NoOp():
+		return nil, nil
+	case a.cluster.TakesOver(ctx, a.target.kind):
+		a.takeOver, a.live.Entries = true, moved.Entries
+		return giversOf(moved.Moves), nil
+	case a.dryRun:
 		a.foreseen = moved.Entries
 		return giversOf(moved.Moves), nil
 	}
@@ -172,7 +181,7 @@ func (a *application) asRead(name string) document.Value {
 }
 
 func (a *application) send(ctx context.Context, config document.Value, force bool) (apply.Object, error) {
-	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: a.dryRun, OnlyCreate: a.onlyCreate}
+	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: a.dryRun, OnlyCreate: a.onlyCreate, TakeOver: a.takeOver}
 	return a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/server"
 )
 
@@ -116,8 +117,14 @@ func (f *serveFlags) check() error {
 
 // serve runs the server until the context ends.
 func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
+	isGiven := f.kubeconfig != ""
 	if err := f.check(); err != nil {
 		return &usageError{err}
+	}
+	if isGiven { // that in the data folder is ours
+		if err := identity.CheckKubeconfig(f.kubeconfig); err != nil {
+			return err
+		}
 	}
 	gates, err := readGates(f.gates)
 	if err != nil {
@@ -146,6 +153,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "ready %s\n", s.URL())
 	fmt.Fprintf(stderr, hint, f.kubeconfig)
+	forgetStartPages()
 	select {
 	case <-ctx.Done():
 	case err = <-s.Failed():

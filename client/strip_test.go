@@ -3,6 +3,8 @@ package client
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -181,6 +183,61 @@ func TestStripAnswers(t *testing.T) {
 				t.Errorf("%s: received %+v, want %+v: %v", media, got, test.short, err)
 			}
 		}
+	}
+}
+
+// TestStripBytes: what is base64 in JSON is the same bytes afterwards, in every media, as are floats and large integers.
+func TestStripBytes(t *testing.T) {
+	secret := corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(`{"f:a":{}}`)}}},
+		Data:       map[string][]byte{"binary": {0xff, 0, 1}, "text": []byte("abc"), "empty": {}, "base64": []byte("YWJj")},
+	}
+	short := secret.DeepCopy()
+	short.ManagedFields = nil
+	for media, codec := range map[string]runtime.Serializer{
+		"application/json":                    kubejson.NewSerializerWithOptions(kubejson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, kubejson.SerializerOptions{}),
+		"application/cbor":                    kubecbor.NewSerializer(scheme.Scheme, scheme.Scheme),
+		"application/vnd.kubernetes.protobuf": protobuf.NewSerializer(scheme.Scheme, scheme.Scheme),
+	} {
+		var buffer bytes.Buffer
+		if err := codec.Encode(&secret, &buffer); err != nil {
+			t.Fatal(err)
+		}
+		stripped, err := strippers[media](buffer.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := codec.Decode(stripped, nil, nil)
+		if err != nil || !equality.Semantic.DeepEqual(got, short) {
+			t.Errorf("%s: received %+v, want %+v: %v", media, got, short, err)
+		}
+	}
+	checkNumbers(t)
+}
+
+// checkNumbers strips a custom resource in CBOR.
+func checkNumbers(t *testing.T) {
+	t.Helper()
+	object := map[string]any{
+		"apiVersion": "a.example.com/v1", "kind": "A",
+		"metadata": map[string]any{"name": "a", "managedFields": []any{}},
+		"spec":     map[string]any{"one": 1.0, "tenth": 0.1, "most": int64(math.MaxInt64), "least": int64(math.MinInt64), "none": nil, "list": []any{}, "map": map[string]any{}},
+	}
+	packed, err := direct.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packed, err = stripCBOR(packed); err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := direct.Unmarshal(packed, &got); err != nil {
+		t.Fatal(err)
+	}
+	delete(object["metadata"].(map[string]any), "managedFields")
+	if !reflect.DeepEqual(got, object) {
+		t.Errorf("received %#v, want %#v", got, object)
 	}
 }
 

@@ -39,6 +39,30 @@ func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
 	c.apply("c", "m", `"data":{"a":"1","a":"2"}`).want(400).wantText(".data.a: the field occurs twice")
 }
 
+// Kubernetes: 200, and the object is gone.
+func TestDifferenceUnknownOptionsDeleteNothing(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", configMaps, configMap("c", `"data":{}`)).want(201)
+	for _, options := range []string{`{"dry-run":["All"]}`, `{"preconditions":{"uuid":"x"}}`, `{"kind":"DeleteOptions","apiVersion":"v1","onlyIf":"empty"}`} {
+		c.call("DELETE", configMaps+"/c", options).want(400).wantText("unknown field")
+		c.call("DELETE", configMaps, options).want(400).wantText("unknown field")
+	}
+	c.call("GET", configMaps+"/c", "").want(200)
+}
+
+// Kubernetes: 403 for both, for the standard and for the limit.
+func TestDifferencePodsAreNotMeasured(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", "/api/v1/namespaces", `{"metadata":{"name":"safe","labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/default/limitranges", `{"metadata":{"name":"l"},"spec":{"limits":[{"type":"Container","max":{"cpu":"2"},"default":{"cpu":"1"}}]}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/safe/pods", `{"metadata":{"name":"p"},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i"}]}}`).want(201)
+	c.call("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"5"}}}]}}`).want(201)
+	pod := c.call("POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"q"},"spec":{"containers":[{"name":"c","image":"i"}]}}`).want(201)
+	if strings.Contains(pod.text, `"limits"`) {
+		t.Errorf("the container has limits: %s", pod.text)
+	}
+}
+
 // Kubernetes: neither data nor binaryData is there, and nobody owns them.
 func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 	c := newClient(t)
@@ -203,6 +227,16 @@ func TestDifferenceWritesCanBeConditional(t *testing.T) {
 	c.call("DELETE", configMaps+"/c", "", "If-None-Match: *").want(400)
 	c.call("DELETE", configMaps, "", `If-Match: "7"`).want(400)
 	c.call("DELETE", configMaps+"/c", "", "If-Match: *").want(200)
+}
+
+// Kubernetes: "left" stays, owned by kubectl-client-side-apply.
+func TestDifferenceApplyTakesOver(t *testing.T) {
+	c := newClient(t)
+	c.call("POST", configMaps+"?fieldManager=kubectl-client-side-apply", configMap("c", `"data":{"left":"1","mine":"1"}`)).want(201)
+	taken := c.call("PATCH", configMaps+"/c?fieldManager=m&takeOver=client-side-apply", configMap("c", `"data":{"mine":"1"}`), "Content-Type: application/apply-patch+yaml").want(200)
+	if strings.Contains(taken.text, "left") || strings.Contains(taken.text, "client-side-apply") {
+		t.Errorf("received %s", taken.text)
+	}
 }
 
 // Kubernetes: 500, .data.a: expected string.

@@ -34,13 +34,10 @@ func newBeside(other Value) beside {
 	return beside{other: other, depth: 1}
 }
 
-// besideField reads the value of the field that is on the stack.
+// besideField reads the value of the field that is on the stack, a container.
 func (p *parser) besideField(at, i int) (end int, err *SyntaxError) {
-	var other Value
-	if c := byteAt(p.text, i); c == '{' || c == '[' {
-		other = p.beside.other.Get(p.name(at))
-	}
-	return p.besideValue(at, i, other, func() string { return p.name(at) })
+	name := p.name(at)
+	return p.besideValue(at, i, p.beside.other.Get(name), name)
 }
 
 // besideItem reads the n-th item of a list.
@@ -49,12 +46,12 @@ func (p *parser) besideItem(at, i, n int) (end int, err *SyntaxError) {
 	if p.beside.other.Kind() == List && n < p.beside.other.Len() {
 		other = p.beside.other.At(n)
 	}
-	return p.besideValue(at, i, other, func() string { return AnyItem })
+	return p.besideValue(at, i, other, AnyItem)
 }
 
 // besideValue reads a value in whose place the other document has one, which may be
 // absent.
-func (p *parser) besideValue(at, i int, other Value, name func() string) (end int, err *SyntaxError) {
+func (p *parser) besideValue(at, i int, other Value, name string) (end int, err *SyntaxError) {
 	if other.form()&(canonical|sealed) == canonical && strings.HasPrefix(p.text[i:], other.text()) {
 		end = i + len(other.text())
 		n := p.span(at, other.Kind(), i, end)
@@ -69,7 +66,7 @@ func (p *parser) besideValue(at, i int, other Value, name func() string) (end in
 		p.beside.depth = -1
 	}
 	if p.seal.inside == p.depth-1 {
-		end, err = p.sealable(at, i, name())
+		end, err = p.sealable(at, i, name)
 	} else {
 		end, err = p.value(at, i)
 	}

@@ -96,7 +96,7 @@ const maxChunk = 64
 func (b *Builder) empty() {
 	b.pop(0)
 	clear(b.stack[:b.high])
-	if cap(b.stack) > maxScratch/64 {
+	if cap(b.stack) > maxScratch/8 {
 		b.stack = nil
 	}
 	b.high = 0
@@ -108,6 +108,15 @@ func (b *Builder) Map(mark int) Value {
 		return Value{d: &emptyMap}
 	}
 	return b.finish(Map, mark)
+}
+
+// MapOf makes a map of one field, without a container of its own on the stack.
+func (b *Builder) MapOf(name string, v Value) Value {
+	members := b.members.take(1, 4*maxChunk)
+	members[0] = member{name, v}
+	d := &b.docs.take(1, maxChunk)[0]
+	d.kind, d.members = Map, members
+	return Value{d: d}
 }
 
 // SortedMap finishes the container at mark as a map whose fields may have come in any

@@ -62,6 +62,6 @@
 //	build.go          values made by hand; builder.go makes many with few allocations, out of
 //	                  the memory of arena.go
 //	gotypes.go        from and to the types that Go has for JSON
-//	equal.go          equality and order; number.go, of numbers
+//	equal.go          equality and order; number.go, of numbers; scalars.go, of small maps field by field
 //	error.go          SyntaxError and Limits
 package document

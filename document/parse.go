@@ -291,7 +291,7 @@ func (p *parser) field(at, start int) (i int, key uint64, err *SyntaxError) {
 		i = p.untidySpace(i)
 	}
 	switch {
-	case p.beside.depth == p.depth:
+	case p.beside.depth == p.depth && opensContainer(byteAt(s, i)): // a scalar has nothing to share
 		i, err = p.besideField(at, i)
 	case p.seal.inside == p.depth-1:
 		i, err = p.sealable(at, i, p.name(at))
@@ -303,6 +303,9 @@ func (p *parser) field(at, start int) (i int, key uint64, err *SyntaxError) {
 	}
 	return i, key, nil
 }
+
+// opensContainer reports whether a map or a list starts with a byte.
+func opensContainer(c byte) bool { return c == '{' || c == '[' }
 
 // hardName reads the rest of a name of which the bytes up to i are ordinary, the
 // white space after it, and the colon.

@@ -246,6 +246,25 @@ func (v Value) Get(name string) Value {
 	return v.kidOf(name)
 }
 
+// TextOf returns the content of the field of that name; ok is false if there is none, or if it is not a
+// string.
+func (v Value) TextOf(name string) (text string, ok bool) {
+	if v.Kind() != Map || v.Len() > fewFields || v.d.nodes == nil {
+		field := v.Get(name)
+		return field.Text(), field.Kind() == String
+	}
+	kids, size := v.kids(), uint32(len(name))
+	for i := range kids {
+		if kid := &kids[i]; kid.nameSize == size && v.d.nameOf(kid) == name {
+			if kid.kind != String {
+				return "", false
+			}
+			return v.d.textOf(kid), true
+		}
+	}
+	return "", false
+}
+
 // member returns the field of that name of a map that was made by hand.
 func (d *doc) member(name string) Value {
 	for i := range d.members {

@@ -1,6 +1,7 @@
 package strategic
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/cadastre/cadastre/document"
 )
@@ -98,13 +100,44 @@ func TestDifferencePatchMergeIsAllowed(t *testing.T) {
 }
 
 // TestDifferenceNothingOfThePatchIsLeft: strategicpatch leaves directives and nulls in items
-// that are new. (The oracle of the other tests removes them.)
+// that are new. (The oracle of the other tests removes them.) theirs is what an API server
+// decodes of that: a null in a map of strings is an empty string, and what is to be deleted is added.
 func TestDifferenceNothingOfThePatchIsLeft(t *testing.T) {
-	got, err := Merge(mustParse(t, `{spec: {volumes: [{name: a}]}}`),
-		mustParse(t, `{spec: {volumes: [{$retainKeys: [name, emptyDir], name: b, emptyDir: {medium: null}, hostPath: null}], tolerations: [{key: null}]}}`), mustType(t, pod))
-	if err != nil || !document.Equal(got, mustParse(t, `{spec: {volumes: [{name: b, emptyDir: {}}, {name: a}], tolerations: [{}]}}`)) {
-		t.Errorf("got %s, %v", got, err)
+	for _, c := range []struct{ object, patch, ours, theirs string }{
+		{`{spec: {volumes: [{name: a}]}}`,
+			`{spec: {volumes: [{$retainKeys: [name, emptyDir], name: b, emptyDir: {medium: null}, hostPath: null}], tolerations: [{key: null}]}}`,
+			`{spec: {volumes: [{name: b, emptyDir: {}}, {name: a}], tolerations: [{}]}}`,
+			`{spec: {volumes: [{name: b, emptyDir: {}}, {name: a}], tolerations: [{}]}}`},
+		{`{spec: {topologySpreadConstraints: [{topologyKey: a}]}}`,
+			`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: {x: null}}}]}}`,
+			`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: {}}}, {topologyKey: a}]}}`,
+			`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: {x: ""}}}, {topologyKey: a}]}}`},
+		{`{spec: {containers: [{name: a}]}}`,
+			`{spec: {containers: [{name: b, env: [{$patch: delete, name: C}, {name: D}], volumeMounts: [{$patch: delete, mountPath: /x}]}]}}`,
+			`{spec: {containers: [{name: b, env: [{name: D}], volumeMounts: []}, {name: a}]}}`,
+			`{spec: {containers: [{name: b, env: [{name: C}, {name: D}], volumeMounts: [{mountPath: /x}]}, {name: a}]}}`},
+	} {
+		object, patch := mustParse(t, c.object), mustParse(t, c.patch)
+		got, err := Merge(object, patch, mustType(t, pod))
+		if err != nil || !document.Equal(got, mustParse(t, c.ours)) {
+			t.Errorf("%s: got %s, %v", patch, got, err)
+		}
+		if again, err := Merge(got, patch, mustType(t, pod)); err != nil || !document.Same(again, got) {
+			t.Errorf("%s: twice %s, %v", patch, again, err)
+		}
+		text, err := strategicpatch.StrategicMergePatch([]byte(object.JSON()), []byte(patch.JSON()), corev1.Pod{})
+		if theirs, want := decodedPod(t, text), decodedPod(t, []byte(mustParse(t, c.theirs).JSON())); err != nil || !reflect.DeepEqual(theirs, want) {
+			t.Errorf("%s: Kubernetes has %+v, %v, want %+v", patch, theirs.Spec, err, want.Spec)
+		}
 	}
+}
+
+func decodedPod(t *testing.T, text []byte) (pod corev1.Pod) {
+	t.Helper()
+	if err := json.Unmarshal(text, &pod); err != nil {
+		t.Error(err)
+	}
+	return pod
 }
 
 func TestDifferenceAnEmptyListMayHaveAnOrder(t *testing.T) {

@@ -1,8 +1,6 @@
 package strategic
 
 import (
-	"iter"
-
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -10,6 +8,9 @@ import (
 func (d *differ) diffList(f *field, name string, v versions) error {
 	if haveSameText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
+	}
+	if rows, ok := d.matchFew(f.key, v); ok {
+		return d.diffKeyed(f, name, v, &rows)
 	}
 	kind, err := itemKind(v.current, v.modified)
 	if err != nil {
@@ -39,9 +40,9 @@ type rows struct {
 	// before and now are where the modified items are in the original and in the current list;
 	// -1 where they are not.
 	before, now []int
-	// wanted are the items of the original list that are in the modified one; of items with
-	// the same identity, the first.
-	wanted []bool
+	// gone are the places of the original items that the author no longer wants and that are
+	// there; of items with the same identity, the first.
+	gone []int
 }
 
 func (d *differ) readRows(key string, v versions) (r rows, err error) {
@@ -60,13 +61,25 @@ func (d *differ) readRows(key string, v versions) (r rows, err error) {
 	if r.before = r.now; !v.twoWay() {
 		r.before = d.match(&r.modified, &r.original)
 	}
-	r.wanted = d.flags(len(r.original.all))
-	for _, place := range r.before {
-		if place >= 0 {
-			r.wanted[place] = true
+	r.gone = room(&d.places, len(r.original.all))[:0]
+	for i, wanted := range d.wanted(r.before, len(r.original.all)) {
+		if !wanted && r.original.isFirst(i) && r.current.near(r.original.all[i], i) >= 0 {
+			r.gone = append(r.gone, i)
 		}
 	}
 	return r, nil
+}
+
+// wanted returns which items of a list of so many are in one of these places; of items with the
+// same identity, the first.
+func (d *differ) wanted(places []int, count int) []bool {
+	wanted := d.flags(count)
+	for _, place := range places {
+		if place >= 0 {
+			wanted[place] = true
+		}
+	}
+	return wanted
 }
 
 // identify returns the identities of the items of a list.
@@ -93,18 +106,6 @@ func (d *differ) match(items, in *identities) []int {
 	return places
 }
 
-// gone goes through the places of the original items that the author no longer wants and that
-// are there.
-func (r *rows) gone() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i, id := range r.original.all {
-			if !r.wanted[i] && r.original.isFirst(i) && r.current.near(id, i) >= 0 && !yield(i) {
-				return
-			}
-		}
-	}
-}
-
 // reordered reports whether items that are there come in another order than the author's.
 func (r *rows) reordered() bool {
 	last := -1
@@ -128,7 +129,7 @@ func (d *differ) diffScalars(name string, v versions, r *rows) {
 		}
 	}
 	added := d.build.List(mark)
-	for i := range r.gone() {
+	for _, i := range r.gone {
 		d.build.Push("", v.original.At(i))
 	}
 	gone := d.build.List(mark)
@@ -159,7 +160,7 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *rows) error {
 			return under(err, keyStep(f.key, item.Get(f.key)))
 		}
 	}
-	for i := range r.gone() {
+	for _, i := range r.gone {
 		item := d.build.Mark()
 		d.build.Push(patchDirective, deletion)
 		d.build.Push(f.key, v.original.At(i).Get(f.key))
@@ -180,6 +181,10 @@ var deletion = document.NewString("delete")
 
 // diffItem adds the patch of an item that is there, if it changes.
 func (d *differ) diffItem(f *field, v versions) error {
+	if !f.retainKeys && d.isFlatDiff(v) {
+		d.build.Push("", v.modified)
+		return nil
+	}
 	mark := d.build.Mark()
 	if err := d.diffFields(f.typ, f.retainKeys, v); err != nil || d.build.Pushed(mark) == 0 {
 		return err
@@ -193,9 +198,7 @@ func (d *differ) diffItem(f *field, v versions) error {
 func (d *differ) keysOf(key string, list document.Value) document.Value {
 	mark := d.build.Mark()
 	for _, item := range list.Items() {
-		only := d.build.Mark()
-		d.build.Push(key, item.Get(key))
-		d.build.Push("", d.build.Map(only))
+		d.build.Push("", d.build.MapOf(key, item.Get(key)))
 	}
 	return d.build.List(mark)
 }

@@ -39,6 +39,7 @@
 //	  list.go         lists; keyed.go, of maps with a merge key
 //	  order.go        in which order the items end up
 //	  identity.go     which items are the same
+//	  few.go, flat.go shortcuts for short lists and small items
 //	diff.go         a strategic merge patch from two or three objects; difflist.go, its lists
 //	  twins.go        lists with items that can't be told apart
 //	  threeway.go     the front door of three; conflict.go, who else changed what

@@ -26,6 +26,7 @@ func FuzzMerge(f *testing.F) {
 			return
 		}
 		typ := mustType(t, pod)
+		checkMergePlain(t, "fuzz", object, patch, typ)
 		got, err := Merge(object, patch, typ)
 		if err != nil {
 			var e *Error
@@ -59,6 +60,7 @@ func FuzzDiff(f *testing.F) {
 			return
 		}
 		typ := mustType(t, pod)
+		checkDiffPlain(t, "fuzz", ThreeWay{Type: typ}, versions{original, original, modified})
 		patch, err := Diff(original, modified, typ)
 		if err != nil {
 			return

@@ -25,6 +25,9 @@ func identify(v document.Value) identity {
 	return identity{v.Kind(), uint32(maphash.String(seed, text)), text}
 }
 
+// bit is one of 64, chosen by the hash.
+func (id *identity) bit() uint64 { return 1 << (id.hash % 64) }
+
 // seed makes hashes that nobody can make collide.
 var seed = maphash.MakeSeed()
 
@@ -74,6 +77,7 @@ func identifyItem(key string, item document.Value) (identity, error) {
 type identities struct {
 	all   []identity
 	slots []uint32 // if there are many: a hash table of first places, counted from one
+	seen  uint64   // if there are few: a bit for each hash, by its last digits
 	twin  int      // the first place whose identity comes earlier, too; 0 if there is none
 }
 
@@ -92,6 +96,7 @@ func (s *identities) add(id identity) int {
 		if s.slots != nil {
 			s.slots[slot] = uint32(first + 1)
 		}
+		s.seen |= id.bit()
 	} else if s.twin == 0 {
 		s.twin = len(s.all)
 	}
@@ -108,6 +113,9 @@ func (s *identities) find(id identity) int {
 // search also returns the slot where the identity is, or would be, if there are slots.
 func (s *identities) search(id identity) (first, slot int) {
 	if s.slots == nil {
+		if s.seen&id.bit() == 0 {
+			return -1, 0
+		}
 		for i := range s.all {
 			if s.all[i] == id {
 				return i, 0

@@ -56,7 +56,7 @@ func (e *edits) read(item document.Value) error {
 // checkTwins refuses items with the same key: the second would be merged into the first. If they are
 // equal, that changes nothing.
 func (e *edits) checkTwins() error {
-	if e.replace {
+	if e.replace || e.ids.twin == 0 {
 		return nil
 	}
 	for i, id := range e.ids.all {
@@ -114,6 +114,9 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 		if err := m.mergeItem(f, &l, &e, id); err != nil {
 			return document.Value{}, err
 		}
+	}
+	if len(e.gone) == 0 {
+		return l.finish(), nil // which is the live list, or differs
 	}
 	return keepEqual(live, l.finish()), nil
 }

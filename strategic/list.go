@@ -17,6 +17,9 @@ func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (
 	if live.Len() == 0 && patch.Len() == 0 {
 		return live, nil
 	}
+	if places, ok := m.matchFew(f.key, live, patch, order); ok {
+		return m.mergeFew(f, live, patch, places)
+	}
 	kind, err := itemKind(live, patch)
 	switch {
 	case err != nil:
@@ -35,14 +38,14 @@ func itemKind(lists ...document.Value) (document.Kind, error) {
 	kind := document.Absent
 	for _, list := range lists {
 		for i, item := range list.Items() {
-			switch {
-			case item.Kind() == document.List:
+			switch found := item.Kind(); {
+			case found == document.List:
 				return kind, underIndex(unprocessable("a map or a scalar", "a list", "lists of lists can't be merged"), i)
-			case item.IsNull():
+			case found == document.Null:
 				return kind, underIndex(malformed("a map or a scalar", "null", ""), i)
 			case kind == document.Absent:
-				kind = item.Kind()
-			case kind != item.Kind():
+				kind = found
+			case kind != found:
 				return kind, underIndex(malformed("a "+kind.String()+", as other items are", describe(item), ""), i)
 			}
 		}

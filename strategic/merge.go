@@ -34,6 +34,8 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 			return patch, nil
 		}
 		object = document.Value{}
+	} else if result, ok := m.mergeFlat(object, patch); ok {
+		return result, nil
 	}
 	var d directives
 	if err := d.readAll(patch); err != nil {
@@ -137,7 +139,7 @@ func (m *merger) mergeField(typ *Type, live document.Value, t *touch) (document.
 	if result, err = m.without(result, t.remove); err != nil {
 		return document.Value{}, underField(err, removeDirective+"/"+t.name)
 	}
-	return result, nil
+	return keepEqual(live, result), nil
 }
 
 func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) (document.Value, error) {

@@ -80,22 +80,24 @@ func oracle(object, patch document.Value, t reflect.Type) (result document.Value
 	return withoutLeftovers(result), err
 }
 
-// withoutLeftovers removes the directives and nulls that Kubernetes leaves in objects, and drops
-// when it decodes them.
+// withoutLeftovers removes the directives and nulls that Kubernetes leaves in objects: see
+// TestDifferenceNothingOfThePatchIsLeft. Items with $patch, and maps that are deleted, go as a whole.
 func withoutLeftovers(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
 		var fields []document.Field
 		for name, value := range v.Fields() {
-			if !isDirective(name) && !value.IsNull() {
+			if !isDirective(name) && !value.IsNull() && value.Get(patchDirective).Text() != "delete" {
 				fields = append(fields, document.Field{Name: name, Value: withoutLeftovers(value)})
 			}
 		}
 		return document.NewMap(fields...)
 	case document.List:
-		items := make([]document.Value, v.Len())
-		for i, item := range v.Items() {
-			items[i] = withoutLeftovers(item)
+		var items []document.Value
+		for _, item := range v.Items() {
+			if item.Get(patchDirective).IsAbsent() {
+				items = append(items, withoutLeftovers(item))
+			}
 		}
 		return document.NewList(items...)
 	}

@@ -186,14 +186,13 @@ func (r *random) keyedPatch(f structField, old document.Value, depth int) docume
 			items = append(items, document.NewMap(document.Field{Name: f.key, Value: id},
 				document.Field{Name: patchDirective, Value: document.NewString("delete")}))
 		} else if r.chance(50) {
-			p := r.patch(item, live, depth).With(f.key, id)
-			if keys := p.Get(retainDirective); !keys.IsAbsent() {
-				p = p.With(retainDirective, document.NewList(append(slices.Collect(values(keys)), document.NewString(f.key))...))
-			}
-			items = append(items, p)
+			items = append(items, r.itemPatch(item, live, f.key, depth))
 		}
 	}
 	for _, fresh := range r.list(item, f.key, depth).Items() {
+		if r.chance(30) && !hasOwnJSON(item) {
+			fresh = r.itemPatch(item, fresh, f.key, depth) // with nulls and directives, in what is new
+		}
 		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
 			return document.Equal(v.Get(f.key), fresh.Get(f.key))
 		}) {
@@ -208,6 +207,15 @@ func (r *random) keyedPatch(f structField, old document.Value, depth int) docume
 		items = slices.Insert(items, 0, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))
 	}
 	return document.NewList(items...)
+}
+
+// itemPatch makes a patch of an item with a merge key, which it has, and retains.
+func (r *random) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
+	p := r.patch(item, live, depth).With(key, live.Get(key))
+	if keys := p.Get(retainDirective); !keys.IsAbsent() {
+		p = p.With(retainDirective, document.NewList(append(slices.Collect(values(keys)), document.NewString(key))...))
+	}
+	return p
 }
 
 func values(list document.Value) func(func(document.Value) bool) {

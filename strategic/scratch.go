@@ -15,6 +15,7 @@ type scratch struct {
 	places []int
 	values []document.Value
 	named  []namedItem
+	plain  bool // take no shortcuts
 }
 
 // merger is one merge, differ the making of one patch.
@@ -43,7 +44,7 @@ func (d *differ) free() {
 }
 
 // maxKept is how many identities there is memory for between uses.
-const maxKept = 1 << 15
+const maxKept = 1 << 17
 
 // reset makes the memory free, but for what was built.
 func (s *scratch) reset() {
@@ -59,7 +60,7 @@ func (s *scratch) recycle() {
 
 func (s *scratch) clear() {
 	if cap(s.ids) > maxKept {
-		*s = scratch{build: s.build}
+		*s = scratch{build: s.build, plain: s.plain}
 	}
 	clear(s.ids) // these keep documents alive
 	clear(s.values)
@@ -68,14 +69,20 @@ func (s *scratch) clear() {
 	s.values, s.named = s.values[:0], s.named[:0]
 }
 
-// room returns zeroed memory for so many elements, until the scratch memory is reset.
+// room returns memory for so many elements, until the scratch memory is reset. It need not be
+// zero.
 func room[T any](memory *[]T, count int) []T {
 	if cap(*memory)-len(*memory) < count {
-		*memory = make([]T, 0, max(2*count, 64))
+		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // enough for the next time
 	}
 	from := len(*memory)
 	*memory = (*memory)[:from+count]
-	taken := (*memory)[from : from+count : from+count]
+	return (*memory)[from : from+count : from+count]
+}
+
+// zeroed is room for who counts on zeros.
+func zeroed[T any](memory *[]T, count int) []T {
+	taken := room(memory, count)
 	clear(taken)
 	return taken
 }
@@ -84,10 +91,10 @@ func room[T any](memory *[]T, count int) []T {
 func (s *scratch) identities(count int) identities {
 	ids := identities{all: room(&s.ids, count)[:0]}
 	if count > few {
-		ids.slots = room(&s.slots, slotsFor(count))
+		ids.slots = zeroed(&s.slots, slotsFor(count))
 	}
 	return ids
 }
 
 // flags returns so many flags, all false.
-func (s *scratch) flags(count int) []bool { return room(&s.done, count) }
+func (s *scratch) flags(count int) []bool { return zeroed(&s.done, count) }

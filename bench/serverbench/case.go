@@ -26,7 +26,13 @@ func (c Case) Prepare(ctx context.Context, s *Server, clients int) error {
 }
 
 // Run measures the case.
-func (c Case) Run(ctx context.Context, s *Server, l Load) (Result, error) { return l.run(ctx, s, c.do) }
+func (c Case) Run(ctx context.Context, s *Server, l Load) (Result, error) {
+	r, err := l.run(ctx, s, c.do)
+	if err == nil && l.Allocations && s.tells {
+		r.Allocated, err = l.allocations(ctx, s, c.do)
+	}
+	return r, err
+}
 
 const (
 	// listed is how many objects the list has.

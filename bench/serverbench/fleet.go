@@ -33,6 +33,20 @@ func (f Fleet) Fill(ctx context.Context, s *Server, some int) (bytes int64, err 
 	return s.applyEach(ctx, fillers, f.Objects-some, func(i int) place { return fleetPlace(some + i) })
 }
 
+// FillAs has a server make the fleet as clients do that update, known as a manager.
+func (f Fleet) FillAs(ctx context.Context, s *Server, manager string) error {
+	for first := 0; first < f.Objects; first += fleetSpace {
+		if err := s.makeNamespace(ctx, fleetPlace(first)); err != nil {
+			return err
+		}
+	}
+	return s.each(ctx, fillers, f.Objects, func(ctx context.Context, c *Client, i int) error {
+		p := fleetPlace(i)
+		_, err := c.Do(ctx, write("POST", p.collection()+"?fieldManager="+manager, jsonType, p.body(0)))
+		return err
+	})
+}
+
 // An Opening is what it took to start a server, and what memory it then has.
 type Opening struct {
 	Server *Server

@@ -20,7 +20,7 @@ type Load struct {
 	Warmup, Window time.Duration
 	// Pause is how long a client waits before each operation; this is no part of its latency.
 	Pause time.Duration
-	// Allocations has the server say how much memory it takes from its heap, if it can.
+	// Allocations has the server say how much memory it takes from its heap, if it can, in a window of its own.
 	Allocations bool
 }
 
@@ -50,7 +50,6 @@ const (
 type run struct {
 	from  time.Time
 	ended atomic.Int64 // operations since then
-	all   atomic.Int64 // operations since the beginning
 	over  atomic.Bool
 }
 
@@ -75,7 +74,7 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 			}
 		})
 	}
-	before, after, allocated, err := r.measureAll(ctx, s, l)
+	before, after, err := r.measure(ctx, s, l)
 	if err != nil {
 		fail(err)
 	}
@@ -85,32 +84,7 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, err
 	}
-	result, err := summarize(window, before, after, workers)
-	result.Allocated = allocated
-	return result, err
-}
-
-// measureAll reads the usage at both ends of the window, and allocations around it: a server that tells them has work
-// with that, which is not to count.
-func (r *run) measureAll(ctx context.Context, s *Server, l Load) (before, after Usage, allocated float64, err error) {
-	if !l.Allocations || !s.tells {
-		before, after, err = r.measure(ctx, s, l)
-		return before, after, math.NaN(), err
-	}
-	if err = sleepUntil(ctx, r.from.Add(-l.Warmup/2)); err != nil {
-		return before, after, 0, err
-	}
-	start, err := s.allocated(ctx)
-	if err != nil {
-		return before, after, 0, err
-	}
-	operations := r.all.Load()
-	if before, after, err = r.measure(ctx, s, l); err != nil {
-		return before, after, 0, err
-	}
-	operations = r.all.Load() - operations
-	end, err := s.allocated(ctx)
-	return before, after, (end - start) / float64(max(operations, 1)), err
+	return summarize(window, before, after, workers)
 }
 
 // measure reads the usage at both ends of the window.
@@ -143,7 +117,6 @@ func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do opera
 		if err := do(ctx, w); err != nil {
 			return err
 		}
-		r.all.Add(1)
 		if end := time.Now(); end.After(r.from) && !r.over.Load() {
 			w.latencies = append(w.latencies, end.Sub(w.since))
 			r.ended.Add(1)
@@ -191,6 +164,7 @@ func summarize(window time.Duration, before, after Usage, workers []*worker) (Re
 		P99:        stat.Percentile(latencies, 99),
 		CPU:        after.CPU - before.CPU,
 		StoreCPU:   after.StoreCPU - before.StoreCPU,
+		Allocated:  math.NaN(),
 		After:      after,
 	}, nil
 }
@@ -213,7 +187,7 @@ func (r Result) and(other Result) Result {
 		P99:        max(r.P99, other.P99),
 		CPU:        r.CPU + other.CPU,
 		StoreCPU:   r.StoreCPU + other.StoreCPU,
-		Allocated:  (r.Allocated + other.Allocated) / 2,
+		Allocated:  math.NaN(),
 		After:      other.After,
 	}
 }

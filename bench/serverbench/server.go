@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cadastre/cadastre/bench/proc"
@@ -42,6 +43,15 @@ func newServer(pid int, stop func() error) *Server {
 
 // Stop ends the server and waits until it has ended.
 func (s *Server) Stop() error { return s.stop() }
+
+// Kill ends the server as a crash does.
+func (s *Server) Kill() error {
+	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil {
+		return err
+	}
+	_ = s.stop() // which tells that it was killed
+	return nil
+}
 
 // Usage is what the processes of a server have used, and have.
 type Usage struct {

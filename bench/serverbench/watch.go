@@ -1,7 +1,6 @@
 package serverbench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +79,7 @@ func (a *audience) measure(ctx context.Context, s *Server, l Load, change operat
 	if err != nil {
 		return WatchResult{}, err
 	}
-	watched, err := l.watched(ctx, s, a, change)
+	watched, err := a.watched(ctx, s, l, change)
 	if err != nil {
 		return WatchResult{}, err
 	}
@@ -88,23 +87,32 @@ func (a *audience) measure(ctx context.Context, s *Server, l Load, change operat
 	if err != nil {
 		return WatchResult{}, err
 	}
-	return WatchResult{Watchers: int(a.size), Watched: watched, Alone: before.and(after), Bytes: a.eventSize()}, nil
+	alone := before.and(after)
+	if l.Allocations && s.tells {
+		alone.Allocated, err = l.allocations(ctx, s, change)
+	}
+	return WatchResult{Watchers: int(a.size), Watched: watched, Alone: alone, Bytes: a.eventSize()}, err
 }
 
 // watched runs the load with watchers, none of which falls behind.
-func (l Load) watched(ctx context.Context, s *Server, all *audience, change operation) (Result, error) {
-	stop, err := all.start(ctx, s)
+func (a *audience) watched(ctx context.Context, s *Server, l Load, change operation) (Result, error) {
+	stop, err := a.start(ctx, s)
 	defer stop()
 	if err != nil {
 		return Result{}, err
 	}
-	return l.run(ctx, s, func(ctx context.Context, w *worker) error {
-		told := all.expect(1)
+	heard := func(ctx context.Context, w *worker) error {
+		told := a.expect(1)
 		if err := change(ctx, w); err != nil {
 			return err
 		}
-		return all.wait(ctx, told)
-	})
+		return a.wait(ctx, told)
+	}
+	r, err := l.run(ctx, s, heard)
+	if err == nil && l.Allocations && s.tells {
+		r.Allocated, err = l.allocations(ctx, s, heard)
+	}
+	return r, err
 }
 
 // An audience is watchers that count together, of a collection of so many objects.
@@ -139,7 +147,7 @@ func (a *audience) start(ctx context.Context, s *Server) (stop func(), err error
 		running.Go(func() {
 			c := s.NewClient()
 			defer c.Close()
-			if err := a.follow(ctx, c, a.accept(watcher)); ctx.Err() == nil {
+			if err := a.follow(ctx, c, a.wish(watcher)); ctx.Err() == nil {
 				a.fail <- err
 			}
 		})
@@ -183,12 +191,12 @@ func (a *audience) wait(ctx context.Context, total int64) error {
 	}
 }
 
-// accept is how a watcher wants events.
-func (a *audience) accept(watcher int64) string {
+// wish is how a watcher wants events.
+func (a *audience) wish(watcher int64) Wish {
 	if len(a.wishes) == 0 {
-		return jsonType
+		return Wish{Media: JSON}
 	}
-	return a.wishes[watcher%int64(len(a.wishes))].Accept()
+	return a.wishes[watcher%int64(len(a.wishes))]
 }
 
 // eventSize is how long events are on average.
@@ -212,22 +220,16 @@ func (a *audience) count(events, bytes int) {
 	}
 }
 
-// follow counts events, which end with a newline each, until the context ends.
-func (a *audience) follow(ctx context.Context, c *Client, accept string) error {
-	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: accept})
+// follow counts events until the context ends.
+func (a *audience) follow(ctx context.Context, c *Client, wish Wish) error {
+	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: wish.Accept()})
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	buffer := make([]byte, 16<<10)
-	for {
-		n, err := response.Body.Read(buffer)
-		a.count(bytes.Count(buffer[:n], []byte{'\n'}), n)
-		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("the server ended a watch of %s", a.collection)
-		}
-		if err != nil {
-			return err
-		}
+	err = countEvents(wish.Media, response.Body, a.count)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("the server ended a watch of %s", a.collection)
 	}
+	return err
 }

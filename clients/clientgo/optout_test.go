@@ -2,6 +2,7 @@ package clientgo
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,24 +49,52 @@ func unseen(t *testing.T, what string, o runtime.Object) {
 	}
 }
 
+// TestOptOut asks in every media, and sees that the answers are in it. Dynamic clients choose theirs themselves: CBOR if
+// client-go may speak it, JSON otherwise, never protobuf, which needs types; and so do metadata clients: protobuf.
 func TestOptOut(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	for _, media := range allMedia {
-		t.Run(media[strings.LastIndexAny(media, "./")+1:], func(t *testing.T) {
-			whole := rest.CopyConfig(server)
-			config := client.WithoutManagedFields(server)
-			config.ContentType, config.AcceptContentTypes = media, media
-			name := "opt-out-" + media[strings.LastIndexAny(media, "./")+1:]
+		short := media[strings.LastIndexAny(media, "./")+1:]
+		t.Run(short, func(t *testing.T) {
+			name := "opt-out-" + short
 			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			_, err := kubernetes.NewForConfigOrDie(whole).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
+			_, err := kubernetes.NewForConfigOrDie(server).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
 			check(t, err)
-			t.Run("typed", func(t *testing.T) { optOutTyped(t, config, whole, name) })
-			t.Run("informers", func(t *testing.T) { optOutInformers(t, config, name) })
-			if media != "application/vnd.kubernetes.protobuf" { // which dynamic clients do not speak
-				t.Run("dynamic", func(t *testing.T) { optOutDynamic(t, config, name) })
+			run := func(client string, expected []string, test func(t *testing.T, config *rest.Config)) {
+				t.Run(client, func(t *testing.T) { listenTo(t, server, media, expected, test) })
 			}
-			t.Run("metadata", func(t *testing.T) { optOutMetadata(t, config, name) })
+			run("typed", withStream(media), func(t *testing.T, config *rest.Config) { optOutTyped(t, config, server, name) })
+			run("informers", withStream(media), func(t *testing.T, config *rest.Config) { optOutInformers(t, config, name) })
+			run("dynamic", withStream("application/cbor"), func(t *testing.T, config *rest.Config) { optOutDynamic(t, config, name) })
+			run("metadata", withStream("application/vnd.kubernetes.protobuf"), func(t *testing.T, config *rest.Config) { optOutMetadata(t, config, name) })
 		})
+	}
+}
+
+// withStream is a media with that of its watches.
+func withStream(media string) []string {
+	if media == "application/cbor" {
+		return []string{media, "application/cbor-seq"}
+	}
+	return []string{media}
+}
+
+// listenTo runs a test with a config that does without managedFields, and sees what is asked for and in which media the
+// answers are.
+func listenTo(t *testing.T, server *rest.Config, media string, expected []string, test func(t *testing.T, config *rest.Config)) {
+	var spoken target.Spoken
+	config := client.WithoutManagedFields(spoken.Config(server))
+	config.ContentType, config.AcceptContentTypes = media, media
+	test(t, config)
+	if got := spoken.Media(); !slices.Equal(got, expected) {
+		t.Errorf("answers are in %q, expected %q", got, expected)
+	}
+	for _, accept := range spoken.Accepts() {
+		for clause := range strings.SplitSeq(accept, ",") {
+			if !strings.Contains(clause, ";drop=metadata.managedFields") {
+				t.Errorf("asked with %q, expected every clause to do without managedFields", accept)
+			}
+		}
 	}
 }
 

@@ -26,6 +26,10 @@ const patience = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
+	// client-go asks for it when the first client is made.
+	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
+		panic(err)
+	}
 	os.Exit(target.Suite{M: m}.Run())
 }
 

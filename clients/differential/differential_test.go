@@ -213,6 +213,106 @@ func TestScaledByUpdate(t *testing.T) {
 	}
 }
 
+// TestLeavesRest: only what gets into the object with an item that is new is left of a patch.
+func TestLeavesRest(t *testing.T) {
+	const live = `{spec: {containers: [{name: app, env: [{name: A}]}], topologySpreadConstraints: [{topologyKey: a}]}}`
+	for patch, want := range map[string]bool{
+		`{}`: false,
+		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: {app: null}}}]}}`:            true,
+		`{spec: {topologySpreadConstraints: [{topologyKey: a, labelSelector: {matchLabels: {app: null}}}]}}`:            false,
+		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: null}}]}}`:                   false,
+		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: null, maxSkew: null}]}}`:                   false,
+		`{spec: {containers: [{name: side, resources: {limits: {cpu: null}}}]}}`:                                        true,
+		`{spec: {containers: [{name: side, image: null}]}}`:                                                             false,
+		`{spec: {containers: [{name: side, env: [{$patch: delete, name: A}]}]}}`:                                        true,
+		`{spec: {containers: [{name: app, env: [{$patch: delete, name: A}], volumeMounts: [{$patch: delete}]}]}}`:       false,
+		`{spec: {containers: [{name: side, $patch: delete}]}}`:                                                          false,
+		`{spec: {initContainers: [{name: side, env: [{$patch: delete, name: A}], resources: {limits: {cpu: null}}}]}}`:  false,
+		`{spec: {initContainers: [{name: new}], containers: [{name: app, resources: {limits: {cpu: null}}}, {$x: 1}]}}`: false,
+		`{metadata: {labels: {x: null}}, spec: {containers: [{name: side, volumeMounts: [{$patch: delete}]}]}}`:         true,
+	} {
+		if got := leavesRest(parsed(t, live), parsed(t, patch)); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, patch)
+		}
+	}
+}
+
+// TestOrderOfErrors: only that of errors in one map is left out.
+func TestOrderOfErrors(t *testing.T) {
+	for causes, masks := range map[string]bool{
+		`[{field: "a[0].b[x].c"}, {field: "a[0].b[y].c"}]`:           true,
+		`[{field: "a[0].b[y]"}, {field: d}, {field: "a[0].b[x].c"}]`: true,
+		`[{field: "a[0].b[x].c"}, {field: "a[0].b[x].d"}]`:           false,
+		`[{field: "a[0].b[x].c"}, {field: "a[1].b[y].c"}]`:           false,
+		`[{field: "a[0].b"}, {field: "a[1].b"}]`:                     false,
+		`[{field: a}, {field: "a[x]"}]`:                              false,
+	} {
+		text := "causes: " + causes + "\nmessage: 'X \"x\" is invalid: [one, two]'\n"
+		want := parsed(t, text)
+		if masks {
+			want = want.With("message", document.NewString(`X "x" is invalid: [<any>]`))
+		}
+		if got := parsed(t, string(withoutOrder([]byte(text)))); !document.Equal(got, want) {
+			t.Errorf("received %s, want %s", got, want)
+		}
+	}
+	const conflict = `{causes: [{field: '.a[name="x"]'}, {field: '.a[name="y"]'}], message: Apply failed with 2 conflicts}`
+	if got := string(withoutOrder([]byte(conflict))); got != conflict {
+		t.Errorf("received %s, want %s", got, conflict)
+	}
+}
+
+// TestConditions: they are found at either version of an autoscaler.
+func TestConditions(t *testing.T) {
+	for object, want := range map[string]string{
+		`{}`: `[]`,
+		`{status: {conditions: [{type: a}, {type: b, status: "True"}]}}`:                                         `[a, b]`,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: '[{"type":"a"},{"type":"a"}]'}}}`: `[a, a]`,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: 'x'}}}`:                           `[]`,
+	} {
+		if got := conditionsIn(parsed(t, object)); !document.Equal(got, parsed(t, want)) {
+			t.Errorf("received %s, want %s for %s", got, want, object)
+		}
+	}
+}
+
+func parsed(t *testing.T, text string) document.Value {
+	t.Helper()
+	v, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestGone: an object that was deleted stays for as long as it has finalizers, or is given time.
+func TestGone(t *testing.T) {
+	for metadata, want := range map[string]bool{
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`:                    true,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: [a/b]}`: false,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30}`:                   false,
+		`{name: x}`: false,
+	} {
+		if got := isGone(field("metadata", parsed(t, metadata))); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, metadata)
+		}
+	}
+}
+
+// TestAmbiguousMergeKeysAreKnown: also in Secrets, whose errors tell only where.
+func TestAmbiguousMergeKeysAreKnown(t *testing.T) {
+	for answer, want := range map[string]bool{
+		`422 {"message":".spec.ports[port=53]: expected one item with this merge key, received two in the object: …"}`:                       true,
+		`422 {"message":".metadata.ownerReferences[uid=\"u1\"]: the patch does not fit the Secret, whose values are not shown"}`:             true,
+		`422 {"message":".metadata.ownerReferences[uid=\"u1\"].$retainKeys: the patch does not fit the Secret, whose values are not shown"}`: false,
+		`400 {"message":".metadata.ownerReferences[0]: the patch does not fit the Secret, whose values are not shown"}`:                      false,
+	} {
+		if got := isKnown(&applytest.Failure{Answer: answer}); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, answer)
+		}
+	}
+}
+
 // TestRecorded: errors take the place of objects, deliberate differences are left out, times of today are masked.
 func TestRecorded(t *testing.T) {
 	now := time.Now().UTC().Format(time.RFC3339)

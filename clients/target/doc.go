@@ -14,4 +14,5 @@
 //   - target.go: which server, its start and its end
 //   - namespace.go: a place of its own for every test
 //   - kubeconfig.go: the server's address and credentials in a file
+//   - spoken.go: in which media a server answers
 package target

@@ -140,3 +140,18 @@ func TestDescribed(t *testing.T) {
 		}
 	}
 }
+
+// TestTakingOverIsDeclared: clients learn from the documents that an apply can take over, and where.
+func TestTakingOverIsDeclared(t *testing.T) {
+	for path, want := range map[string]bool{"/deployments/{name}": true, "/deployments/{name}/status": false} {
+		paths := ourDocuments3(t)["apis/apps/v1"]["paths"].(map[string]any)
+		operations := paths["/apis/apps/v1/namespaces/{namespace}"+path].(map[string]any)
+		text := fmt.Sprint(operations["patch"])
+		if strings.Contains(text, "name:takeOver") != want || strings.Contains(fmt.Sprint(operations["put"]), "takeOver") {
+			t.Errorf("%s: expected takeOver in patch: %v, received %s", path, want, text)
+		}
+	}
+	if text := fmt.Sprint(ourDocument2(t)["parameters"]); !strings.Contains(text, "takeOver") {
+		t.Errorf("version 2 does not declare it: %s", text)
+	}
+}

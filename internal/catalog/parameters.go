@@ -19,12 +19,19 @@ type parameter struct {
 	key string
 }
 
+// ClientSideApply is whose fields an apply may ask to take over.
+const ClientSideApply = "client-side-apply"
+
+const takeOverDescription = "Not in Kubernetes: " + ClientSideApply + " has an apply get first all fields that client-side apply " +
+	"of kubectl wrote, so that those which the configuration leaves out are removed, and none is in conflict. Only for apply, and not for subresources."
+
 // parameters are those that requests have in common.
 type parameters struct {
 	namespace, pretty parameter
 	forList           []parameter
 	forWrite          []parameter // create and update
 	forPatch          []parameter
+	forObjectPatch    []parameter // not of a subresource
 	forDelete         []parameter
 	forCollection     []parameter // delete a collection
 }
@@ -49,6 +56,7 @@ func newParameters() *parameters {
 		forWrite:  []parameter{dryRun, query(write, "fieldManager", "string"), validation},
 		forPatch:  []parameter{dryRun, manager, validation, query(patch, "force", "boolean")},
 	}
+	p.forObjectPatch = append(slices.Clone(p.forPatch), parameter{"takeOver", "query", "string", takeOverDescription, "takeOver"})
 	selecting := []parameter{
 		query(list, "continue", "string"), query(list, "fieldSelector", "string"),
 		query(list, "labelSelector", "string"), query(list, "limit", "integer"),
@@ -72,7 +80,7 @@ func sortedParameters(lists ...[]parameter) []parameter {
 
 // shared returns the parameters that documents of version 2 declare once.
 func (p *parameters) shared() []parameter {
-	all := sortedParameters(p.forList, p.forWrite, p.forPatch, p.forDelete, []parameter{p.namespace, p.pretty})
+	all := sortedParameters(p.forList, p.forWrite, p.forObjectPatch, p.forDelete, []parameter{p.namespace, p.pretty})
 	all = slices.DeleteFunc(all, func(q parameter) bool { return q.key == "" })
 	slices.SortFunc(all, func(a, b parameter) int { return cmp.Compare(a.key, b.key) })
 	return slices.Compact(all)

@@ -254,6 +254,9 @@ func (p *kindPaths) replace(subresource, object string, gvk schema.GroupVersionK
 func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("patch", "patch", "patch%s%s", subresource, "changes one %s in part, or applies a configuration to it")
 	o.parameters, o.consumes, o.codes = p.parameters.forPatch, patches, []int{200, 201}
+	if subresource == "" {
+		o.parameters = p.parameters.forObjectPatch
+	}
 	o.body, o.answers, o.kind = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk
 	return o
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-
-	"github.com/cadastre/cadastre/schema"
 )
 
 // Cluster is a Kubernetes API server. It may be used concurrently.
@@ -22,8 +20,8 @@ type Cluster struct {
 	client *http.Client
 	kinds  func(ctx context.Context) ([]Kind, error)
 
-	mu         sync.Mutex
-	topologies map[string]*schema.Schema // by the paths of their OpenAPI
+	mu        sync.Mutex
+	published map[string]published // by the paths of their OpenAPI
 }
 
 // Open prepares to ask a server. Nothing is sent yet.
@@ -40,7 +38,7 @@ func Open(config *rest.Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{url: strings.TrimSuffix(url.String(), "/"), client: client, topologies: map[string]*schema.Schema{}}
+	c := &Cluster{url: strings.TrimSuffix(url.String(), "/"), client: client, published: map[string]published{}}
 	c.kinds = once(c.discover)
 	return c, nil
 }

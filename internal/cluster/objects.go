@@ -141,13 +141,22 @@ type ApplyOptions struct {
 	Force, DryRun bool
 	// OnlyCreate asks the server to refuse an object that is there. Not all servers know about that.
 	OnlyCreate bool
+	// TakeOver asks the server to have the manager get first what client-side apply wrote. Only those that
+	// [Cluster.TakesOver] tells of know about that.
+	TakeOver bool
 }
+
+// takeOver is the parameter for that.
+const takeOver = "takeOver"
 
 // Apply applies a configuration.
 func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, config document.Value, o ApplyOptions) (apply.Object, error) {
 	query := url.Values{"fieldManager": {o.Manager}, "force": {strconv.FormatBool(o.Force)}}
 	if o.DryRun {
 		query.Set("dryRun", "All")
+	}
+	if o.TakeOver {
+		query.Set(takeOver, "client-side-apply")
 	}
 	r := request{
 		method: http.MethodPatch, path: k.Path(namespace, name), query: query,

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
@@ -17,12 +18,12 @@ import (
 // protobufReader reads the built-in kinds, which is all that can be sent so.
 var protobufReader = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(packed.GoTypes(), packed.GoTypes()) })
 
-// ReadProtobuf returns an object as JSON that was sent as protobuf.
-func ReadProtobuf(body []byte) ([]byte, error) {
-	if err := checkWeight(body); err != nil {
+// ReadProtobuf returns an object as JSON that was sent as protobuf. A body that does not say what it is is of the expected kind.
+func ReadProtobuf(body []byte, expected schema.GroupVersionKind) ([]byte, error) {
+	if err := checkWeight(body, expected); err != nil {
 		return nil, fmt.Errorf("the body can't be read as %s: %w", Protobuf, err)
 	}
-	object, gvk, err := protobufReader().Decode(body, nil, nil)
+	object, gvk, err := protobufReader().Decode(body, &expected, nil)
 	if err != nil {
 		return nil, fmt.Errorf("the body can't be read as %s: %w", Protobuf, err)
 	}
@@ -32,13 +33,20 @@ func ReadProtobuf(body []byte) ([]byte, error) {
 }
 
 // checkWeight refuses a body that would take too much memory. What is wrong with its envelope the reader tells.
-func checkWeight(body []byte) error {
+func checkWeight(body []byte, expected schema.GroupVersionKind) error {
 	content, ok := packed.CutEnvelopePrefix(body)
 	envelope := runtime.Unknown{}
 	if !ok || envelope.Unmarshal(content) != nil {
 		return nil
 	}
-	return packed.CheckWeight(packed.Type{APIVersion: envelope.APIVersion, Kind: envelope.Kind}, envelope.Raw)
+	is := packed.Type{APIVersion: envelope.APIVersion, Kind: envelope.Kind}
+	if is.Kind == "" {
+		is.Kind = expected.Kind
+	}
+	if is.APIVersion == "" {
+		is.APIVersion = expected.GroupVersion().String()
+	}
+	return packed.CheckWeight(is, envelope.Raw)
 }
 
 // ReadCBOR returns an object as JSON that was sent as CBOR.

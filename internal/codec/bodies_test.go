@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -30,12 +31,13 @@ func TestBombs(t *testing.T) {
 		"maps":       {list(0xa0), ReadCBOR, "as JSON, more than the limit"},
 		"lists":      {list(0x80), ReadCBOR, "as JSON, more than the limit"},
 		"numbers":    {list(0x00), ReadCBOR, "as JSON, more than the limit"},
-		"containers": {envelope(t, "v1", "Pod", pod), ReadProtobuf, "bytes of memory"},
-		"hidden":     {envelope(t, "v1", "Pod", hidden), ReadProtobuf, "bytes of memory"},
-		"in a list":  {envelope(t, "v1", "PodList", append([]byte{0x12, 0x85, 0x80, 0x80, 0x01}, pod...)), ReadProtobuf, "bytes of memory"},
+		"containers": {envelope(t, "v1", "Pod", pod), readProtobuf, "bytes of memory"},
+		"hidden":     {envelope(t, "v1", "Pod", hidden), readProtobuf, "bytes of memory"},
+		"untold":     {envelope(t, "", "", pod), readProtobuf, "bytes of memory"},
+		"in a list":  {envelope(t, "v1", "PodList", append([]byte{0x12, 0x85, 0x80, 0x80, 0x01}, pod...)), readProtobuf, "bytes of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _ = ReadProtobuf(envelope(t, "v1", "Pod", nil)) // the Go types are put together once
+			_, _ = readProtobuf(envelope(t, "v1", "Pod", nil)) // the Go types are put together once
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := bomb.read(bomb.body)
@@ -47,6 +49,34 @@ func TestBombs(t *testing.T) {
 				t.Errorf("%d bytes were refused, and took %d bytes of memory", len(bomb.body), took)
 			}
 		})
+	}
+}
+
+// readProtobuf reads a pod, if the body does not say what it is.
+func readProtobuf(body []byte) ([]byte, error) {
+	return ReadProtobuf(body, corev1.SchemeGroupVersion.WithKind("Pod"))
+}
+
+// TestUntoldKind: what a body does not say about its kind is what was expected.
+func TestUntoldKind(t *testing.T) {
+	for _, told := range []struct{ apiVersion, kind, want string }{
+		{"", "", `"apiVersion":"v1","kind":"Pod"`},
+		{"v1", "", `"apiVersion":"v1","kind":"Pod"`},
+		{"", "Pod", `"apiVersion":"v1","kind":"Pod"`},
+		{"v1", "Secret", `"apiVersion":"v1","kind":"Secret"`},
+	} {
+		read, err := readProtobuf(envelope(t, told.apiVersion, told.kind, nil))
+		if err != nil {
+			t.Errorf("%+v: %v", told, err)
+			continue
+		}
+		var is metav1.TypeMeta
+		if err := json.Unmarshal(read, &is); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf(`"apiVersion":%q,"kind":%q`, is.APIVersion, is.Kind); got != told.want {
+			t.Errorf("%+v is read as %s", told, got)
+		}
 	}
 }
 
@@ -70,7 +100,7 @@ func TestLargeBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadProtobuf(envelope(t, "v1", "Pod", object)); err != nil {
+	if _, err := readProtobuf(envelope(t, "v1", "Pod", object)); err != nil {
 		t.Error("protobuf:", err)
 	}
 	text, err := direct.Marshal(map[string]any{"data": strings.Repeat("x", 3<<20-20)})

@@ -54,7 +54,7 @@ func checkFixture(t *testing.T, object document.Value, protobufFile string) {
 		t.Fatal(err)
 	}
 	sent := map[string]func() ([]byte, error){
-		"protobuf": func() ([]byte, error) { return ReadProtobuf(protobuf) },
+		"protobuf": func() ([]byte, error) { return ReadProtobuf(protobuf, schema.GroupVersionKind{}) },
 		"CBOR":     func() ([]byte, error) { return ReadCBOR(kubernetesCBOR(t, object)) },
 	}
 	for _, media := range []Media{JSON, YAML, Protobuf, CBOR} {
@@ -80,7 +80,7 @@ func checkFixture(t *testing.T, object document.Value, protobufFile string) {
 func readBack(media Media, answer []byte) ([]byte, error) {
 	switch media {
 	case Protobuf:
-		return ReadProtobuf(answer)
+		return ReadProtobuf(answer, schema.GroupVersionKind{})
 	case CBOR:
 		return ReadCBOR(answer)
 	case YAML:

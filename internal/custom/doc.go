@@ -39,6 +39,6 @@
 //	names.go             who gets which names; status.go, what definitions tell; conditions.go
 //	definition.go        what a kind was made of: its versions, and objects at them
 //	values.go            the values of custom resources, as endpoints want them
-//	conversion.go        objects at other versions; webhook.go, by a webhook
+//	conversion.go        objects at other versions; webhook.go, by a webhook; conversionreview.go, how that is asked
 //	openapi.go           what OpenAPI tells about a kind
 package custom

@@ -9,12 +9,11 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -33,8 +32,8 @@ type Webhooks interface {
 // NewWebhooks returns what calls webhooks. Nothing is called before an object must be converted.
 func NewWebhooks() (Webhooks, error) {
 	return webhook.NewCaller(webhook.Options{
-		Register: []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme},
-		Versions: []schema.GroupVersion{apiextensionsv1.SchemeGroupVersion},
+		Register: []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, apiextensionsv1beta1.AddToScheme},
+		Versions: []schema.GroupVersion{apiextensionsv1.SchemeGroupVersion, apiextensionsv1beta1.SchemeGroupVersion},
 	})
 }
 
@@ -42,6 +41,8 @@ func NewWebhooks() (Webhooks, error) {
 type webhookConverter struct {
 	webhooks Webhooks
 	target   *webhook.Target
+	// exchangeAt sends objects at a version that the webhook knows.
+	exchangeAt exchange
 	// err is why nothing can be converted.
 	err error
 }
@@ -62,13 +63,8 @@ func newWebhook(r *reading, webhooks Webhooks) *webhookConverter {
 	if strings.TrimSpace(string(c.target.CABundle)) == "" {
 		c.target.CABundle = nil
 	}
-	for _, version := range from.Get("conversionReviewVersions").Items() {
-		if version.Text() == apiextensionsv1.SchemeGroupVersion.Version {
-			return c
-		}
-	}
 	if c.err == nil {
-		c.err = errors.New("no supported conversion review versions")
+		c.exchangeAt, c.err = firstExchange(from.Get("conversionReviewVersions"))
 	}
 	return c
 }
@@ -104,16 +100,7 @@ func (c *webhookConverter) ask(doc document.Value, to string) (document.Value, e
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), conversionTime)
 	defer cancel()
-	uid := uuid.NewUUID()
-	review := &apiextensionsv1.ConversionReview{
-		Request:  &apiextensionsv1.ConversionRequest{UID: uid, DesiredAPIVersion: to, Objects: []runtime.RawExtension{{Raw: []byte(doc.JSON())}}},
-		Response: &apiextensionsv1.ConversionResponse{},
-	}
-	answer := &apiextensionsv1.ConversionReview{}
-	if err := c.webhooks.Call(ctx, c.target, review, answer); err != nil {
-		return doc, fmt.Errorf("conversion webhook for %s failed: %w", kindText(doc), err)
-	}
-	converted, err := answered(answer, uid)
+	converted, err := c.exchangeAt(c, ctx, uuid.NewUUID(), to, []runtime.RawExtension{{Raw: []byte(doc.JSON())}})
 	if err != nil {
 		return doc, fmt.Errorf("conversion webhook for %s failed: %w", kindText(doc), err)
 	}
@@ -125,25 +112,6 @@ func (c *webhookConverter) ask(doc document.Value, to string) (document.Value, e
 		return doc, fmt.Errorf("conversion webhook for %s returned invalid object: %w", kindText(doc), err)
 	}
 	return read, nil
-}
-
-// answered returns what a webhook answered.
-func answered(answer *apiextensionsv1.ConversionReview, uid types.UID) ([]runtime.RawExtension, error) {
-	expected := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview")
-	response := answer.Response
-	switch {
-	case answer.GroupVersionKind() != expected:
-		return nil, fmt.Errorf("expected webhook response of %v, got %v", expected, answer.GroupVersionKind())
-	case response == nil:
-		return nil, errors.New("no response provided")
-	case response.UID != uid:
-		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, response.UID)
-	case response.Result.Status == metav1.StatusSuccess:
-		return response.ConvertedObjects, nil
-	case response.Result.Message != "":
-		return nil, errors.New(response.Result.Message)
-	}
-	return nil, fmt.Errorf("response.result.status was '%s', not 'Success'", response.Result.Status)
 }
 
 // checkConverted refuses what is another object, or at another version than was asked for.

@@ -26,7 +26,9 @@ import (
 type program struct {
 	*httptest.Server
 	calls atomic.Int64
-	spoil atomic.Pointer[func(*apiextensionsv1.ConversionResponse)]
+	// version is that of the last review.
+	version atomic.Pointer[string]
+	spoil   atomic.Pointer[func(*apiextensionsv1.ConversionResponse)]
 }
 
 func newProgram(t *testing.T) *program {
@@ -39,6 +41,7 @@ func newProgram(t *testing.T) *program {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		p.version.Store(&review.APIVersion)
 		response := &apiextensionsv1.ConversionResponse{UID: review.Request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
 		for _, object := range review.Request.Objects {
 			response.ConvertedObjects = append(response.ConvertedObjects, runtime.RawExtension{Raw: []byte(convertSize(object.Raw, review.Request.DesiredAPIVersion))})
@@ -53,6 +56,8 @@ func newProgram(t *testing.T) *program {
 	t.Cleanup(p.Close)
 	return p
 }
+
+func (p *program) spoilWith(spoil func(*apiextensionsv1.ConversionResponse)) { p.spoil.Store(&spoil) }
 
 func convertSize(raw []byte, to string) string {
 	doc, err := document.ParseJSON(raw)
@@ -70,10 +75,13 @@ func convertSize(raw []byte, to string) string {
 }
 
 // conversion is what a definition says that is converted by the program.
-func (p *program) conversion() string {
+func (p *program) conversion() string { return p.conversionAt("v1") }
+
+// conversionAt tells which versions of reviews the program knows.
+func (p *program) conversionAt(versions string) string {
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
-	return fmt.Sprintf(`, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: %q, caBundle: %s}}}`,
-		p.URL+"/convert", base64.StdEncoding.EncodeToString(bundle))
+	return fmt.Sprintf(`, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [%s], clientConfig: {url: %q, caBundle: %s}}}`,
+		versions, p.URL+"/convert", base64.StdEncoding.EncodeToString(bundle))
 }
 
 const twoSizes = `{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}},
@@ -149,7 +157,7 @@ func TestWebhookAnswers(t *testing.T) {
 		{"a bad label", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a b":"c"}}}`), "metadata.labels: Invalid value"},
 		{"labels that are none", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a":1}}}`), "metadata.labels[a] must be a string"},
 	} {
-		p.spoil.Store(&test.spoil)
+		p.spoilWith(test.spoil)
 		k.mergeDefinition("widgets", fmt.Sprintf(`{"metadata":{"annotations":{"test":%q}}}`, test.name))
 		if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", fmt.Sprintf(`{"metadata":{"annotations":{"test":%q}}}`, test.name)); err != nil {
 			t.Fatal(err) // a new revision, of which nothing is known
@@ -162,7 +170,7 @@ func TestWebhookAnswers(t *testing.T) {
 	keep := func(r *apiextensionsv1.ConversionResponse) {
 		r.ConvertedObjects[0].Raw = []byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","finalizers":["x/y"],"labels":{"a":"b"}},"sizes":1}`)
 	}
-	p.spoil.Store(&keep)
+	p.spoilWith(keep)
 	if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", `{"size":2}`); err != nil {
 		t.Fatal(err)
 	}
@@ -191,4 +199,34 @@ func (k *kit) owners(name string) string {
 		k.Fatal(err)
 	}
 	return doc.Lookup("metadata", "managedFields").JSON()
+}
+
+// TestWebhookOfOldReviews: a program that only knows v1beta1 is asked in that, and may leave out what was never looked
+// at there.
+func TestWebhookOfOldReviews(t *testing.T) {
+	p := newProgram(t)
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(twoSizes, p.conversionAt("v0, v1beta1, v1"))
+	v2 := k.endpoint("example.com", "v2", "widgets", "")
+	apply := func(size string) error {
+		r := k.request(v2, "one", `{apiVersion: example.com/v2, kind: Widget, metadata: {name: one}, sizes: `+size+`}`)
+		_, err := k.all.Apply(t.Context(), r)
+		return err
+	}
+	p.spoilWith(func(r *apiextensionsv1.ConversionResponse) { r.UID = "" })
+	if err := apply("3"); err != nil {
+		t.Fatal(err)
+	}
+	if stored := k.get("example.com/widgets", "one"); stored.Get("size").Text() != "3" {
+		t.Errorf("it is stored as %v", stored)
+	}
+	if got := p.version.Load(); got == nil || *got != "apiextensions.k8s.io/v1beta1" {
+		t.Errorf("expected to be asked at v1beta1, received %v", got)
+	}
+	p.spoilWith(func(r *apiextensionsv1.ConversionResponse) {
+		r.Result = metav1.Status{Status: metav1.StatusFailure, Message: "not today"}
+	})
+	if err := apply("4"); err == nil || !strings.Contains(err.Error(), "not today") {
+		t.Errorf("received %v", err)
+	}
 }

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"bytes"
 	"crypto/x509"
 	"fmt"
 	"net/url"
@@ -47,6 +48,43 @@ func (a *Authority) WriteKubeconfig(name, server string) error {
 		return fmt.Errorf("cannot write the kubeconfig: %w", err)
 	}
 	return nil
+}
+
+// CheckKubeconfig refuses a file that has something else in it than what WriteKubeconfig wrote: whoever keeps the
+// contexts of other clusters there would lose them.
+func CheckKubeconfig(name string) error {
+	content, err := readFile(name)
+	if err != nil {
+		return fmt.Errorf("cannot read what is in the place of the kubeconfig: %w", err)
+	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		return nil
+	}
+	var there clientcmd.Config
+	if err := yaml.Unmarshal(content, &there); err == nil && isOwn(&there) {
+		return nil
+	}
+	return fmt.Errorf("%s has something else in it than what cadastre wrote, which would be lost; choose another file, or remove this one (KUBECONFIG may name several files, separated by %c)", name, filepath.ListSeparator)
+}
+
+// isOwn reports whether all that is in a kubeconfig is called as in ours.
+func isOwn(c *clientcmd.Config) bool {
+	for _, cluster := range c.Clusters {
+		if cluster.Name != kubeconfigName {
+			return false
+		}
+	}
+	for _, user := range c.AuthInfos {
+		if user.Name != kubeconfigName {
+			return false
+		}
+	}
+	for _, context := range c.Contexts {
+		if context.Name != kubeconfigName {
+			return false
+		}
+	}
+	return len(c.Clusters) > 0
 }
 
 // serverName returns the name that a client must expect in a user's certificate, "" if it is that

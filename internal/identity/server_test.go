@@ -85,7 +85,7 @@ func TestKubeconfig(t *testing.T) {
 	address := serve(t, a, nil)
 	file := filepath.Join(t.TempDir(), "deep", "kubeconfig")
 	for range 2 { // it replaces what is there
-		if err := a.WriteKubeconfig(file, address); err != nil {
+		if err := errors.Join(CheckKubeconfig(file), a.WriteKubeconfig(file, address)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,6 +109,36 @@ func TestKubeconfig(t *testing.T) {
 	}
 	if got := response.Header.Get("X-Protocol"); got != "HTTP/2.0" {
 		t.Errorf("it speaks %s", got)
+	}
+}
+
+// TestKubeconfigOfOthers: only what is ours, or nothing, may be replaced.
+func TestKubeconfigOfOthers(t *testing.T) {
+	own, err := open(t, Options{}).Kubeconfig("https://127.0.0.1:6443")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name, content string
+		may           bool
+	}{
+		{"ours", string(own), true},
+		{"empty", "\n", true},
+		{"another cluster", strings.Replace(string(own), "name: cadastre", "name: work", 1), false},
+		{"another user", strings.Replace(string(own), "users:\n", "users:\n- name: me\n  user: {}\n", 1), false},
+		{"another context", strings.Replace(string(own), "contexts:\n", "contexts:\n- name: work\n  context: {}\n", 1), false},
+		{"other YAML", "a: b\n", false},
+		{"no YAML", "{", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "kubeconfig")
+			if err := os.WriteFile(file, []byte(test.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := CheckKubeconfig(file); (err == nil) != test.may {
+				t.Errorf("%v, want it to be replaced: %v, for:\n%s", err, test.may, test.content)
+			}
+		})
 	}
 }
 

@@ -129,11 +129,11 @@ func (w *writing) checkOnly() error {
 // checkExistence refuses an apply to an older version of an object, or to another object.
 func (w *writing) checkExistence(ctx context.Context, config sent) error {
 	e := w.Endpoint
-	switch {
-	case w.live != nil:
-		return w.checkRevision(config)
-	case e.Subresource != "":
+	if w.live == nil && e.Subresource != "" {
 		return apierrors.NewNotFound(e.resource(), w.Name)
+	}
+	if err := w.checkRevision(config); err != nil || w.live != nil {
+		return err
 	}
 	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" {
 		return apierrors.NewConflict(e.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))

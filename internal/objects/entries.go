@@ -89,7 +89,18 @@ func isReset(managed document.Value) bool {
 	if managed.Kind() != document.List {
 		return false
 	}
-	return managed.Len() == 0 || managed.Len() == 1 && managed.At(0).Kind() == document.Map && managed.At(0).Len() == 0
+	return managed.Len() == 0 || managed.Len() == 1 && isEmptyEntry(managed.At(0))
+}
+
+// isEmptyEntry reports whether an entry says nothing: it is null, or nothing that entries have is in it.
+func isEmptyEntry(entry document.Value) bool {
+	for _, name := range entryTexts {
+		if v := entry.Get(name); !v.IsAbsent() && !v.IsNull() && v.Text() != "" {
+			return false
+		}
+	}
+	fields := entry.Get("fieldsV1")
+	return fields.IsAbsent() || fields.IsNull()
 }
 
 // checkManagers refuses entries whose managers have names that no writer may have.

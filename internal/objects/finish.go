@@ -150,13 +150,27 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
 	if e.Subresource == status {
-		return e.stored.ValidateStatus(w.prepared, w.stored), nil
+		return w.ratcheted(e.stored, Ratcheting.CheckStatus, Values.ValidateStatus, w.prepared, w.stored), nil
 	}
 	if !e.Kind.CheckedAsSent {
-		return e.stored.Validate(w.checked, w.stored), nil
+		return w.ratcheted(e.stored, Ratcheting.Check, Values.Validate, w.checked, w.stored), nil
 	}
 	asSent, err := e.fromStored(w.after.Document)
 	return e.values.Validate(asSent, w.before.Document), err
+}
+
+// ratcheted checks an object, and tells the client of rules that it does not follow, and did not before.
+func (w *writing) ratcheted(v Values, check func(r Ratcheting, obj, old document.Value) (field.ErrorList, []string),
+	validate func(v Values, obj, old document.Value) field.ErrorList, obj, old document.Value) field.ErrorList {
+	r, ok := v.(Ratcheting)
+	if !ok {
+		return validate(v, obj, old)
+	}
+	errs, warnings := check(r, obj, old)
+	for _, text := range warnings {
+		w.Warn(text)
+	}
+	return errs
 }
 
 // warnOfFields tells the client what it should know about an object that is right. It is told again even if

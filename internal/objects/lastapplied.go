@@ -8,12 +8,15 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/ownership"
 )
 
 // kubectl applies by itself, too: it then keeps its last configuration in an annotation, and is
 // known as another manager. Whoever goes from that to server-side apply would be in conflict with
 // their former self. So Kubernetes lets the applier kubectl, and no other, take over what the
-// annotation shows to be its own, and keeps the annotation up to date for those who go back.
+// annotation shows to be its own, and keeps the annotation up to date for those who go back. What the
+// configuration leaves out stays, with its former owner; a request may say that all of it is taken over, by
+// any applier, and then it goes.
 const (
 	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 	kubectlManager        = "kubectl"
@@ -21,6 +24,13 @@ const (
 
 // applyConfig applies a configuration to an object.
 func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
+	if w.TakeOver {
+		moved, err := ownership.TakeOver(live, w.Manager)
+		if err != nil {
+			return apply.Result{}, err
+		}
+		live.Entries = moved.Entries
+	}
 	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
 	if w.Manager != kubectlManager {
 		return result, err

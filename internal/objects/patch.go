@@ -96,10 +96,11 @@ func jsonPatch(object, body document.Value) (document.Value, error) {
 }
 
 // StrategicPatch is Kubernetes' own way, in which lists are merged as the kind says. Kinds that are not
-// built in say nothing of it: ok is false.
+// built in say nothing of it: ok is false, also for their scales, although those are of a kind that does.
 func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
 	t := e.strategies()
-	return func(object, body document.Value) (document.Value, error) { return strategic.Merge(object, body, t) }, t != nil
+	patch = func(object, body document.Value) (document.Value, error) { return strategic.Merge(object, body, t) }
+	return patch, t != nil && e.evolving == nil
 }
 
 // strategiesOf returns how the lists of a kind are merged by patches; nil if nothing says so.

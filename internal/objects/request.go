@@ -25,6 +25,8 @@ type Request struct {
 	Validation Validation
 	// Force has an apply take over what others own.
 	Force bool
+	// TakeOver has an apply get first what client-side apply wrote.
+	TakeOver bool
 	// Only restricts an apply to objects that exist already, or to those that don't.
 	Only Existence
 	// MayCreate is asked before something is created by a verb other than create; nil means yes.

@@ -85,7 +85,7 @@ func (w *writing) checkRevision(body sent) error {
 	if err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("metadata.resourceVersion: expected a number, received %q", body.resourceVersion))
 	}
-	if revision != uint64(w.live.Revision()) {
+	if w.live != nil && revision != uint64(w.live.Revision()) {
 		return w.staleError()
 	}
 	return nil

@@ -30,6 +30,13 @@ type Values interface {
 	StatusWarnings(obj, live document.Value) []string
 }
 
+// Ratcheting is for values of which rules may ask more than they did when an object was written: it may go on
+// as it is, and clients are told.
+type Ratcheting interface {
+	Check(obj, old document.Value) (errs field.ErrorList, warnings []string)
+	CheckStatus(obj, live document.Value) (errs field.ErrorList, warnings []string)
+}
+
 // Definition is what a kind brings with it that is not in our tables.
 type Definition interface {
 	kinds.Definition

@@ -54,17 +54,15 @@ func (q *request) attributes() *rbac.Attributes {
 		User: q.user, Verb: t.verb,
 		Group: t.group, Resource: t.resource, Subresource: t.subresource, Namespace: t.namespace, Name: t.name,
 	}
-	switch t.verb {
-	case "list", "watch", "deletecollection":
-		if t.name == "" {
-			a.Name = q.nameInSelector()
-		}
+	if t.name == "" && (t.verb == "list" || t.verb == "watch") {
+		a.Name = q.nameInSelector()
 	}
 	return a
 }
 
 // nameInSelector returns the name that a field selector asks for: who may read one object may
-// also list and watch just that one.
+// also list and watch just that one. Deletions of many have no name, as in Kubernetes: a role that is about
+// some objects by their names allows none.
 func (q *request) nameInSelector() string {
 	text := q.query().Get("fieldSelector")
 	if text == "" {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/internal/codec"
@@ -99,10 +100,15 @@ func (q *request) fail(err error) {
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}
-	if status.Code >= http.StatusInternalServerError {
+	if status.Code >= http.StatusInternalServerError && !isOfTheFuture(err) {
 		q.h.Log.Warn("a request failed", "method", q.r.Method, "path", q.r.URL.Path, "error", err)
 	}
 	q.answerStatus(status)
+}
+
+// isOfTheFuture is for errors that the client brings about: it asked for a revision that there is not yet.
+func isOfTheFuture(err error) bool {
+	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
 // answerStatus answers with a status.

@@ -75,6 +75,7 @@ func TestApplyRefused(t *testing.T) {
 		{"no name for a new object", "/n?fieldManager=m", metadata(``), 400, "name must be provided"},
 		{"other namespace", "/c?fieldManager=m", metadata(`"name":"c","namespace":"x"`), 400, "the namespace of the provided object does not match the namespace sent on the request"},
 		{"uid of nothing", "/n?fieldManager=m", metadata(`"name":"n","uid":"u"`), 409, "uid mismatch: the provided object specified uid u, and no existing object was found"},
+		{"version of nothing that is no number", "/n?fieldManager=m", metadata(`"name":"n","resourceVersion":"x"`), 400, "metadata.resourceVersion: expected a number"},
 		{"old version", "/c?fieldManager=m", metadata(`"name":"c","resourceVersion":"1"`), 409, "the object has been modified"},
 		{"unknown field", "/c?fieldManager=m", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"foo":1}`, 400, "failed to create typed patch object (default/c; /v1, Kind=ConfigMap): .foo"},
 		{"wrong type", "/c?fieldManager=m", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":1}}`, 400, ".data.a"},

@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cadastre/cadastre/internal/codec"
@@ -33,26 +34,38 @@ func (q *request) readBody() (objects.Body, error) {
 	if err != nil {
 		return body, err
 	}
-	if body.Text, err = asJSON(mediaType, text); err != nil {
+	if body.Text, err = q.asJSON(mediaType, text); err != nil {
 		return body, apierrors.NewBadRequest(err.Error())
 	}
 	return body, nil
 }
 
 // asJSON returns a body in JSON that was sent in a binary encoding.
-func asJSON(mediaType, text string) (string, error) {
+func (q *request) asJSON(mediaType, text string) (string, error) {
 	if text == "" {
 		return text, nil
 	}
 	switch mediaType {
 	case codec.Protobuf.String():
-		read, err := codec.ReadProtobuf([]byte(text))
+		read, err := codec.ReadProtobuf([]byte(text), q.sentKind())
 		return string(read), err
 	case codec.CBOR.String(), string(types.ApplyCBORPatchType):
 		read, err := codec.ReadCBOR([]byte(text))
 		return string(read), err
 	}
 	return text, nil
+}
+
+// sentKind is what a body is that does not say so.
+func (q *request) sentKind() schema.GroupVersionKind {
+	if q.r.Method == http.MethodDelete {
+		return schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
+	}
+	version, kind := q.kind.APIVersion(q.target.version), q.kind.Name
+	if endpoint, err := q.endpoint(); err == nil { // reviews have none
+		version, kind = endpoint.BodyVersion, endpoint.BodyKind
+	}
+	return schema.FromAPIVersionAndKind(version, kind)
 }
 
 // smallBody is how large a body may be that is given its memory before it has come.

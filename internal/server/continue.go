@@ -46,7 +46,7 @@ func readContinue(o listOptions, kind string) (after string, f cache.Freshness, 
 	if err == nil {
 		err = json.Unmarshal(text, &t)
 	}
-	if err != nil || t.Version != continueVersion || !strings.HasPrefix(t.After, kind+"/") {
+	if err != nil || t.Version != continueVersion || t.Revision <= 0 && t.Revision != newest || !strings.HasPrefix(t.After, kind+"/") {
 		return "", f, apierrors.NewBadRequest(fmt.Sprintf("invalid continue token: continue key is not valid: expected what a list of %s returned as metadata.continue, received %q", kind, o.Continue))
 	}
 	if o.ResourceVersion != "" && o.ResourceVersion != "0" {

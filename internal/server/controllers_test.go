@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -57,5 +58,50 @@ func TestWithoutControllers(t *testing.T) {
 	c.waitFor(allNamespaces+"/default/events/e", 404)
 	if child := c.call("GET", configMaps+"/child", "").want(200); child.get("metadata", "ownerReferences", 0) != "" {
 		t.Errorf("received %s, want no owners", child.text)
+	}
+}
+
+// forget takes managedFields from an object, as nobody had ever written it.
+func (c *client) forget(path string) {
+	c.t.Helper()
+	c.call("PATCH", path, `{"metadata":{"managedFields":[{}]}}`, "Content-Type: "+mergeType).want(200)
+	if text := c.call("GET", path, "").want(200).text; strings.Contains(text, "managedFields") {
+		c.t.Fatalf("%s: received %s, expected it without managedFields", path, text)
+	}
+}
+
+// TestControllersNeedNoManagedFields: controllers do the same with objects that have none. They work on the server's own
+// cache, where objects are spans of bytes: nothing is encoded or sent for them, so that there is nothing to leave out.
+func TestControllersNeedNoManagedFields(t *testing.T) {
+	c := start(t, Config{EventLife: 2 * time.Second})
+	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)
+	c.makeNamespace("going", "")
+	inside := allNamespaces + "/going/configmaps"
+	c.call("POST", inside, configMap("inside")).want(201)
+	events := allNamespaces + "/default/events"
+	c.call("POST", events, `{"metadata":{"name":"e"},"involvedObject":{"namespace":"default"}}`).want(201)
+	for _, path := range []string{configMaps + "/owner", configMaps + "/child", allNamespaces + "/going", inside + "/inside", events + "/e"} {
+		c.forget(path)
+	}
+	c.call("DELETE", configMaps+"/owner?propagationPolicy=Foreground", "").want(200)
+	c.call("DELETE", allNamespaces+"/going", "").want(200)
+	c.waitFor(configMaps+"/owner", 404)
+	c.call("GET", configMaps+"/child", "").want(404)
+	c.waitFor(allNamespaces+"/going", 404)
+	c.waitFor(events+"/e", 404)
+}
+
+// TestControllersKeepOwners: what a controller writes takes nothing from who owned what.
+func TestControllersKeepOwners(t *testing.T) {
+	c := start(t, Config{})
+	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)
+	c.apply(configMaps+"/child", "ci", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"child"},"data":{"color":"blue"}}`).want(200)
+	c.call("DELETE", configMaps+"/owner?propagationPolicy=Orphan", "").want(200)
+	c.waitFor(configMaps+"/owner", 404)
+	child := c.call("GET", configMaps+"/child", "").want(200, `"manager":"ci"`, `"f:color":{}`)
+	if child.get("metadata", "ownerReferences", 0) != "" {
+		t.Errorf("received %s, expected no owners", child.text)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -284,6 +286,32 @@ func TestBodies(t *testing.T) {
 		}
 		c.call("DELETE", deployments+"/web", "")
 	}
+}
+
+// TestUntoldKinds: protobuf that does not say of which kind it is is of that of the endpoint, as in Kubernetes.
+func TestUntoldKinds(t *testing.T) {
+	c := start(t, Config{})
+	send := func(method, path string, code int, o interface{ Marshal() ([]byte, error) }) *answered {
+		t.Helper()
+		raw, err := o.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := (&runtime.Unknown{Raw: raw}).Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.call(method, path, "k8s\x00"+string(body), "Content-Type: application/vnd.kubernetes.protobuf").want(code)
+	}
+	send("POST", configMaps, 201, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "untold"}}).want(201, `"kind":"ConfigMap"`)
+	c.call("POST", deployments, deployment("web", "nginx")).want(201)
+	send("PUT", deployments+"/web/scale", 200, &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default"}, Spec: autoscalingv1.ScaleSpec{Replicas: 7}}).
+		want(200, `"kind":"Scale"`, `"replicas":7`)
+	send("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 201, &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "get", Resource: "pods"}},
+	}).want(201, `"allowed":true`)
+	orphan := metav1.DeletePropagationOrphan
+	send("DELETE", configMaps+"/untold", 200, &metav1.DeleteOptions{PropagationPolicy: &orphan}).want(200, `"finalizers":["orphan"]`)
 }
 
 // TestCompressed compresses large answers for those who take that.

@@ -28,3 +28,50 @@ func TestComingFromClientSideApply(t *testing.T) {
 		t.Errorf("received %s, want %s", again.text, taken.text)
 	}
 }
+
+// TestTakingOverWhatClientSideApplyWrote: an apply may ask for all of it, and then what it leaves out goes, in one
+// write. Those who are not from client-side apply keep theirs.
+func TestTakingOverWhatClientSideApplyWrote(t *testing.T) {
+	for _, manager := range []string{"kubectl", "gitops"} {
+		t.Run(manager, func(t *testing.T) {
+			c := start(t, Config{})
+			c.call("POST", configMaps+"?fieldManager=kubectl-client-side-apply", configMap("c", "mine", "1", "left", "1")).want(201)
+			c.apply(configMaps+"/c", "other", configMap("c", "theirs", "1")).want(200)
+
+			const asked = "?takeOver=client-side-apply"
+			c.apply(configMaps+"/c"+asked, manager, configMap("c", "mine", "2", "theirs", "2")).want(409, "Apply failed with 1 conflict", ".data.theirs")
+			foreseen := c.apply(configMaps+"/c"+asked+"&dryRun=All", manager, configMap("c", "mine", "2")).want(200, `"mine":"2"`, `"theirs":"1"`)
+			c.call("GET", configMaps+"/c", "").want(200, `"left":"1"`)
+			taken := c.apply(configMaps+"/c"+asked, manager, configMap("c", "mine", "2")).want(200, `"mine":"2"`, `"theirs":"1"`)
+			for _, answer := range []*answered{foreseen, taken} {
+				if strings.Contains(answer.text, "client-side-apply") || strings.Contains(answer.text, `"left"`) {
+					t.Errorf("%s", answer.text)
+				}
+			}
+			again := c.apply(configMaps+"/c"+asked, manager, configMap("c", "mine", "2")).want(200)
+			if again.text != taken.text {
+				t.Errorf("received %s, want %s", again.text, taken.text)
+			}
+		})
+	}
+}
+
+// TestTakingOverOnlyOwners: values that stay are no reason to leave the owners as they are.
+func TestTakingOverOnlyOwners(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", configMaps+"?fieldManager=kubectl-client-side-apply", configMap("c", "mine", "1")).want(201)
+	c.apply(configMaps+"/c?takeOver=client-side-apply", "gitops", configMap("c", "mine", "1")).want(200)
+	if now := c.call("GET", configMaps+"/c", "").want(200, `"manager":"gitops"`).text; strings.Contains(now, "client-side-apply") {
+		t.Errorf("%s", now)
+	}
+	c.apply(configMaps+"/new?takeOver=client-side-apply", "gitops", configMap("new", "mine", "1")).want(201)
+}
+
+func TestTakingOverIsRefused(t *testing.T) {
+	c := start(t, Config{})
+	c.apply(configMaps+"/c?takeOver=everybody", "m", configMap("c")).want(400, `takeOver: expected client-side-apply, received [\"everybody\"]`)
+	c.apply(configMaps+"/c?takeOver=client-side-apply&takeOver=client-side-apply", "m", configMap("c")).want(400, "takeOver: expected client-side-apply")
+	c.call("POST", configMaps+"?takeOver=client-side-apply", configMap("c")).want(400, "takeOver: expected an apply")
+	c.call("PATCH", configMaps+"/c?takeOver=client-side-apply", `{}`, "Content-Type: "+mergeType).want(400, "takeOver: expected an apply")
+	c.apply(deployments+"/d/status?takeOver=client-side-apply", "m", `{}`).want(400, "received one to its status")
+}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/cadastre/cadastre/internal/catalog"
 	"github.com/cadastre/cadastre/internal/objects"
 )
 
@@ -22,6 +23,7 @@ type writeOptions struct {
 	manager    string
 	validation objects.Validation
 	force      bool
+	takeOver   bool
 	sent       objects.Parameters
 }
 
@@ -45,6 +47,10 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 		return writeOptions{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: name}, "", errs)
 	}
 	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force, sent: objects.Parameters{FieldManager: o.FieldManager, FieldValidation: o.FieldValidation}}
+	var err error
+	if w.takeOver, err = q.readTakeOver(patchType); err != nil {
+		return writeOptions{}, err
+	}
 	if w.manager == "" {
 		w.manager = managerOf(q.r.UserAgent())
 	}
@@ -55,6 +61,22 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 		w.validation = objects.Strict
 	}
 	return w, nil
+}
+
+// readTakeOver reads the parameter, which Kubernetes does not have, that makes an apply a migration, too.
+func (q *request) readTakeOver(patchType types.PatchType) (bool, error) {
+	whose, ok := q.query()["takeOver"]
+	switch {
+	case !ok:
+		return false, nil
+	case len(whose) != 1 || whose[0] != catalog.ClientSideApply:
+		return false, apierrors.NewBadRequest(fmt.Sprintf("takeOver: expected %s, received %q", catalog.ClientSideApply, whose))
+	case patchType != types.ApplyYAMLPatchType && patchType != types.ApplyCBORPatchType:
+		return false, apierrors.NewBadRequest(fmt.Sprintf("takeOver: expected an apply, with the content type %s, received another write; leave it out", types.ApplyYAMLPatchType))
+	case q.target.subresource != "":
+		return false, apierrors.NewBadRequest(fmt.Sprintf("takeOver: expected an apply to an object, received one to its %s, where client-side apply never wrote; leave it out", q.target.subresource))
+	}
+	return true, nil
 }
 
 // managerOf is whom a client is known as that does not say who it is: its program.

@@ -41,6 +41,10 @@ func TestList(t *testing.T) {
 		t.Errorf("listed %s", got)
 	}
 	c.call("GET", configMaps+"?continue=nonsense", "").want(400, "continue key is not valid")
+	for _, revision := range []int64{0, -2} { // such as nobody was given
+		forged := continueToken{continueVersion, revision, "core/configmaps/default/a"}.String()
+		c.call("GET", configMaps+"?continue="+forged, "").want(400, "continue key is not valid")
+	}
 	one := c.call("GET", configMaps+"?fieldSelector=metadata.name%3Dl3", "").want(200)
 	if one.get("items", 0, "metadata", "name") != "l3" || one.get("items", 1) != "" {
 		t.Errorf("selected %s", one.text)

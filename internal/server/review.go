@@ -17,6 +17,9 @@ func (q *request) review() error {
 	if !rbac.IsReview(t.group, t.resource) {
 		return noSuchResource(fmt.Sprintf("%s can't be created here", q.kind))
 	}
+	if _, err := q.readWriteOptions("CreateOptions", ""); err != nil {
+		return err
+	}
 	view, err := q.negotiate()
 	if err != nil {
 		return err

@@ -62,9 +62,27 @@ func TestRoles(t *testing.T) {
 	// Questions.
 	review := `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{"resourceAttributes":{"namespace":"default","verb":"get","resource":"secrets"}}}`
 	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review).want(201, `"allowed":true`)
+	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=Some", review).want(422, "dryRun: Unsupported value")
 	alice.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{}`).want(201, `"username":"alice"`)
 	c.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `User \"bob\"`)
 	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
+}
+
+// TestRolesByName: who may read one object may also list and watch just that one, but not delete it as one of many.
+func TestRolesByName(t *testing.T) {
+	c := start(t, Config{}, `token-a,alice,1,"team"`)
+	alice := c.withToken("token-a")
+	const roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/"
+	c.call("POST", roles+"roles", `{"metadata":{"name":"r"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"resourceNames":["mine"],"verbs":["*"]}]}`).want(201)
+	c.call("POST", roles+"rolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
+	c.call("POST", configMaps, configMap("mine")).want(201)
+	const mine = configMaps + "?fieldSelector=metadata.name%3Dmine"
+	alice.call("GET", mine, "").want(200, `"name":"mine"`)
+	alice.call("GET", mine+"&watch=true&timeoutSeconds=1", "").want(200, `"name":"mine"`)
+	alice.call("GET", configMaps, "").want(403, "cannot list")
+	alice.call("GET", configMaps+"?fieldSelector=metadata.name!%3Dmine", "").want(403, "cannot list")
+	alice.call("DELETE", mine, "").want(403, "cannot deletecollection")
+	alice.call("DELETE", configMaps+"/mine", "").want(200)
 }
 
 // TestTakenAway: what a binding gave is gone when its deletion is acknowledged.
@@ -96,6 +114,14 @@ func TestPartsOfPaths(t *testing.T) {
 	c.call("POST", "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`).want(201)
 	c.call("DELETE", "/apis/apps/v1/namespaces/default/deployments//status", "").want(404)
 	c.call("GET", "/apis/apps/v1/namespaces/default/deployments/d", "").want(200)
+
+	// The old way to watch is no way to write.
+	const watched = "/apis/apps/v1/watch/namespaces/default/deployments"
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		c.call(method, watched, "{}").want(405)
+		c.call(method, watched+"/d", "{}").want(405)
+	}
+	c.call("GET", watched+"/d?timeoutSeconds=1", "").want(200, `"type":"ADDED"`)
 }
 
 // TestLimits: bodies, numbers at once.
@@ -229,6 +255,18 @@ func TestSecretsAreNotLogged(t *testing.T) {
 		if strings.Contains(log.String(), word) {
 			t.Errorf("the log has %q:\n%s", word, &log)
 		}
+	}
+}
+
+// TestMistakesAreNotLogged: the log is about the server, and clients can't fill it.
+func TestMistakesAreNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
+	c.call("POST", configMaps, "{").want(400)
+	c.withToken("wrong").call("GET", configMaps, "").want(401)
+	if log.Len() > 0 {
+		t.Errorf("the log has:\n%s", &log)
 	}
 }
 

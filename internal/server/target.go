@@ -56,8 +56,12 @@ func readTarget(r *http.Request, query url.Values) target {
 		parts = parts[1:]
 	}
 	t.readPlace(parts)
+	if isOldWatch { // by any method, of which only GET is served
+		t.verb = "watch"
+		return t
+	}
 	// As in Kubernetes, the parameter is for lists; only the old way watches one object by its path.
-	t.verb = t.resourceVerb(r.Method, isOldWatch || t.name == "" && hasTrue(query, "watch"))
+	t.verb = t.resourceVerb(r.Method, t.name == "" && hasTrue(query, "watch"))
 	return t
 }
 

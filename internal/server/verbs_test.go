@@ -58,7 +58,7 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 	if got := put("["+entry("b")+","+entry("a")+"]").get("metadata", "managedFields", 0, "manager"); got != "a" {
 		t.Errorf("the first of a and b is %q", got)
 	}
-	for _, reset := range []string{`[]`, `[{}]`} {
+	for _, reset := range []string{`[]`, `[{}]`, `[null]`, `[{"manager":"","fieldsV1":null}]`} {
 		if got := put(reset).get("metadata", "managedFields"); got != "" {
 			t.Errorf("after %s there is %s", reset, got)
 		}

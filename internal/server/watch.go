@@ -25,7 +25,7 @@ const (
 
 // watch tells a client what happens to the objects of a selection until it has had enough.
 func (q *request) watch() error {
-	if q.target.subresource != "" {
+	if q.target.subresource != "" || q.r.Method != http.MethodGet {
 		return q.noSuchMethod()
 	}
 	view, err := q.view(codec.Watch)

@@ -50,19 +50,25 @@ func (q *request) patch() error {
 		return q.write(o, q.patchBy(objects.MergePatch))
 	case types.JSONPatchType:
 		return q.write(o, q.patchBy(objects.JSONPatch))
-	case types.StrategicMergePatchType:
-		endpoint, err := q.endpoint()
-		if err != nil {
-			return err
-		}
-		if patch, ok := endpoint.StrategicPatch(); ok {
-			return q.write(o, q.patchBy(patch))
-		}
-		return unsupportedMediaType(string(q.patchType), string(types.JSONPatchType), string(types.MergePatchType),
-			string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 	}
-	return unsupportedMediaType(q.r.Header.Get("Content-Type"), string(types.JSONPatchType), string(types.MergePatchType),
-		string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	patch, ok := endpoint.StrategicPatch()
+	if ok && q.patchType == types.StrategicMergePatchType {
+		return q.write(o, q.patchBy(patch))
+	}
+	return unsupportedMediaType(q.r.Header.Get("Content-Type"), patchTypes(ok)...)
+}
+
+// patchTypes are the media types of patches, of kinds that have strategies and of those that don't.
+func patchTypes(strategies bool) []string {
+	all := []string{string(types.JSONPatchType), string(types.MergePatchType)}
+	if strategies {
+		all = append(all, string(types.StrategicMergePatchType))
+	}
+	return append(all, string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
 }
 
 func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Request) (objects.Result, error) {
@@ -132,6 +138,7 @@ func (q *request) writeRequest(endpoint *objects.Endpoint, body objects.Body, o 
 		DryRun:     o.dryRun,
 		Validation: o.validation,
 		Force:      o.force,
+		TakeOver:   o.takeOver,
 		Only:       only,
 		MayCreate:  q.mayCreate,
 		MayAlso:    q.mayAlso,

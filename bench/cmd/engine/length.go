@@ -19,50 +19,72 @@ func compareLengths(o options) error {
 			printLengthHeader()
 			printed = true
 		}
-		var row []bench.PatchCase
+		var row lengthRow
 		for _, length := range bench.PatchLengths {
-			row = append(row, bench.LongPatches(length)[i])
+			row.cases = append(row.cases, bench.LongPatches(length)[i])
 		}
-		ours, err := measureLengths(row, o, bench.PatchCase.Ours, o.rounds)
-		if err != nil {
+		if err := row.measure(o); err != nil {
 			return err
 		}
-		forPeer := row
-		if !o.long {
-			forPeer = row[:len(row)-1]
-		}
-		peer, err := measureLengths(forPeer, o, bench.PatchCase.Peer, 3)
-		if err != nil {
-			return err
-		}
-		printLengthRow(operation, row, ours, peer)
+		row.print(operation)
 	}
 	return nil
+}
+
+// A lengthRow is an operation at each length.
+type lengthRow struct {
+	cases []bench.PatchCase
+	ours  [][]bench.Sample // of each length
+	peer  [][]bench.Sample // as far as it goes
+	ratio []float64        // the peer's time by ours, where there is one
 }
 
 // longTurn is how long work may take to be done more than once.
 const longTurn = time.Second
 
-// measureLengths measures one side at each length.
-func measureLengths(row []bench.PatchCase, o options, side func(bench.PatchCase) (bench.Work, error), rounds int) ([]time.Duration, error) {
-	var all []time.Duration
-	for _, c := range row {
-		begun := time.Now()
-		work, err := side(c) // which does it once
+// measure measures our side by itself, which shows how it grows, and then has both sides take turns.
+func (r *lengthRow) measure(o options) error {
+	for i, c := range r.cases {
+		ours, err := c.Ours()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Name(), err)
+			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		if took := time.Since(begun); took > longTurn {
-			all = append(all, took)
-			continue
-		}
-		samples, err := bench.Measure(rounds, o.turn, work)
+		samples, err := bench.Measure(o.rounds, o.turn, ours)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Name(), err)
+			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		all = append(all, bench.Typical(samples[0]).Time)
+		r.ours = append(r.ours, samples[0])
+		if i == len(r.cases)-1 && !o.long {
+			return nil
+		}
+		if err := r.measurePeer(c, ours, o); err != nil {
+			return fmt.Errorf("%s: %w", c.Name(), err)
+		}
 	}
-	return all, nil
+	return nil
+}
+
+// measurePeer measures the peer at the next length.
+func (r *lengthRow) measurePeer(c bench.PatchCase, ours bench.Work, o options) error {
+	begun := time.Now()
+	peer, err := c.Peer() // which does it once
+	if err != nil {
+		return err
+	}
+	if took := time.Since(begun); took > longTurn {
+		r.peer = append(r.peer, []bench.Sample{{Time: took}})
+		r.ratio = append(r.ratio, float64(took)/float64(bench.Typical(r.ours[len(r.ratio)]).Time))
+		return nil
+	} else if took > o.turn {
+		o.rounds = min(o.rounds, 3)
+	}
+	both, err := bench.Measure(o.rounds, o.turn, ours, peer)
+	if err != nil {
+		return err
+	}
+	r.peer = append(r.peer, both[1])
+	r.ratio = append(r.ratio, bench.TimeRatio(both[1], both[0]))
+	return nil
 }
 
 const lengthFormat = "%-10s %-14s %10s %10s %10s %10s %8s\n"
@@ -73,28 +95,43 @@ func printLengthHeader() {
 	fmt.Printf(lengthFormat, "operation", "side", "10", "100", "1,000", "10,000", "growth")
 }
 
-func printLengthRow(operation bench.Operation, row []bench.PatchCase, ours, peer []time.Duration) {
-	printLengths(string(operation), "ours", row, ours)
-	printLengths(string(operation), "strategicpatch", row, peer)
+func (r *lengthRow) print(operation bench.Operation) {
+	r.printSide(string(operation), "ours", r.ours)
+	r.printSide(string(operation), "strategicpatch", r.peer)
 	cells := []any{"", "faster"}
-	for i := range row {
-		cells = append(cells, cell(i < len(peer), func() string { return times(float64(peer[i]) / float64(ours[i])) }))
+	for i := range r.cases {
+		cells = append(cells, cell(i < len(r.ratio), func() string { return times(r.ratio[i]) }))
 	}
 	fmt.Printf(lengthFormat, append(cells, "")...)
-	word := "pass"
-	if lengthGrowth(row, ours) > maxGrowth {
-		word = "FAIL"
-	}
-	fmt.Printf("  %s  %s grows linearly with the list, at most %.1f\n", word, operation, maxGrowth)
+	fmt.Printf("  %s  %s grows linearly with the list, at most %.1f\n", verdict(r.growth(r.ours) <= maxGrowth), operation, maxGrowth)
+	fmt.Printf("  %s  %s is at least %dx faster at every length\n", verdict(r.slowest() >= minFaster), operation, minFaster)
 }
 
-// printLengths prints the times of one side, as far as it went.
-func printLengths(operation, side string, row []bench.PatchCase, all []time.Duration) {
-	cells := []any{operation, side}
-	for i := range row {
-		cells = append(cells, cell(i < len(all), func() string { return duration(all[i]) }))
+// minFaster is how many times faster than strategicpatch patches are made and merged.
+const minFaster = 10
+
+func (r *lengthRow) slowest() float64 {
+	slowest := r.ratio[0]
+	for _, ratio := range r.ratio {
+		slowest = min(slowest, ratio)
 	}
-	growth := cell(len(all) == len(row), func() string { return fmt.Sprintf("%.2f", lengthGrowth(row, all)) })
+	return slowest
+}
+
+func verdict(holds bool) string {
+	if holds {
+		return "pass"
+	}
+	return "FAIL"
+}
+
+// printSide prints the times of one side, as far as it went.
+func (r *lengthRow) printSide(operation, side string, all [][]bench.Sample) {
+	cells := []any{operation, side}
+	for i := range r.cases {
+		cells = append(cells, cell(i < len(all), func() string { return duration(bench.Typical(all[i]).Time) }))
+	}
+	growth := cell(len(all) == len(r.cases), func() string { return fmt.Sprintf("%.2f", r.growth(all)) })
 	fmt.Printf(lengthFormat, append(cells, growth)...)
 }
 
@@ -105,9 +142,9 @@ func cell(known bool, text func() string) string {
 	return text()
 }
 
-// lengthGrowth is how much faster the time grows than what is read, between the two longest lists.
-func lengthGrowth(row []bench.PatchCase, all []time.Duration) float64 {
-	last := len(row) - 1
-	inBytes := float64(row[last].Size()) / float64(row[last-1].Size())
-	return float64(all[last]) / float64(all[last-1]) / inBytes
+// growth is how much faster the time grows than what is read, between the two longest lists.
+func (r *lengthRow) growth(all [][]bench.Sample) float64 {
+	last := len(r.cases) - 1
+	inBytes := float64(r.cases[last].Size()) / float64(r.cases[last-1].Size())
+	return float64(bench.Typical(all[last]).Time) / float64(bench.Typical(all[last-1]).Time) / inBytes
 }

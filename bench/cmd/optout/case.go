@@ -11,8 +11,14 @@ import (
 // What is varied.
 var (
 	managers = []int{1, 3, 8}
-	watchers = []int{1, 10, 100, 1000}
+	watchers = []int{1, 10, many, most}
 	media    = []serverbench.Media{serverbench.JSON, serverbench.Protobuf, serverbench.CBOR}
+)
+
+// many watchers take more CPU than the write that they hear of, and most also more of the heap.
+const (
+	many = 100
+	most = 1000
 )
 
 // The ways in which answers are asked for. Mixed watchers are half and half.
@@ -46,10 +52,22 @@ func allCases() (all []testCase) {
 			}
 		}
 		for _, n := range watchers {
-			all = append(all, testCase{verb: "watch", detail: fmt.Sprint(n), managers: m, media: serverbench.JSON, watchers: n})
+			all = append(all, watchCase(serverbench.JSON, n, m))
+		}
+		for _, media := range media[1:] {
+			all = append(all, watchCase(media, many, m))
 		}
 	}
 	return all
+}
+
+// watchCase is called by its number of watchers alone if they want JSON.
+func watchCase(media serverbench.Media, watchers, managers int) testCase {
+	detail := fmt.Sprint(watchers)
+	if media != serverbench.JSON {
+		detail += "-" + media.Name()
+	}
+	return testCase{verb: "watch", detail: detail, managers: managers, media: media, watchers: watchers}
 }
 
 func selectedCases(o options) (selected []testCase) {
@@ -75,14 +93,15 @@ func (c testCase) many() serverbench.Managed {
 	return serverbench.Managed{Managers: c.managers, Objects: serverbench.Listed}
 }
 
-// ways are those in which a server is asked: kube-apiserver has only one, and the floor is for JSON.
+// ways are those in which a server is asked: kube-apiserver has only one, the floor is for JSON, and one watcher is not
+// half and half.
 func (c testCase) ways(server string) []string {
 	switch {
 	case server == peerName:
 		return []string{full}
 	case server == floorName && c.media != serverbench.JSON:
 		return nil
-	case c.verb == "watch":
+	case c.watchers > 1:
 		return []string{full, dropped, mixed}
 	}
 	return []string{full, dropped}
@@ -150,22 +169,18 @@ func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server,
 		what = objects.List(wishes[0])
 	}
 	r, err := what.Run(ctx, s, load)
-	return turn{cpu: r.CPUPerOperation(), heap: r.Allocated}, err
+	return turn{cpu: r.CPUPerOperation(), heap: r.Allocated, heard: math.NaN(), resident: math.NaN()}, err
 }
 
-// measureWatch does it twice. Memory is measured with one client that makes changes: with more, watchers get several events
-// at once, the more the slower they are, and what an event takes would depend on that.
+// measureWatch measures watchers, whose events are a few at a time.
 func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Server, wishes []serverbench.Wish) (turn, error) {
-	objects, load := c.objects(o), o.load
-	r, err := objects.Watch(ctx, s, c.watchers, load, wishes...)
-	t := turn{cpu: r.CPUPerEvent(), heap: math.NaN(), bytes: r.Bytes}
-	if err != nil || !s.TellsAllocations() {
-		return t, err
-	}
-	load.Clients, load.Allocations = 1, true
-	r, err = objects.Watch(ctx, s, c.watchers, load, wishes...)
-	t.heap = r.AllocatedPerEvent() / float64(c.watchers)
-	return t, err
+	load := o.load
+	load.Allocations = true
+	r, err := c.objects(o).Watch(ctx, s, c.watchers, load, wishes...)
+	return turn{
+		cpu: r.CPUPerEvent(), heap: r.Watched.Allocated, heard: r.AllocatedPerEvent() / float64(c.watchers), bytes: r.Bytes,
+		resident: float64(r.Watched.After.Memory.Resident),
+	}, err
 }
 
 // measureOnce finds out what is the same in every round: how long answers are, and what clients allocate.

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-
+	"github.com/cadastre/cadastre/bench/serverbench"
 	"github.com/cadastre/cadastre/bench/stat"
 )
 
@@ -23,28 +22,49 @@ const (
 // goals are about every number of managers. Those about watches are about many watchers: what a few cost is lost beside
 // what a write costs.
 func goals(cases []testCase) (all []stat.Goal) {
-	add := func(name, what, text string, bound stat.Bound) {
-		all = append(all, stat.NewGoal(name+": "+text, name+" "+what, bound, stat.Times2))
-	}
 	for _, c := range cases {
-		name := c.name()
-		switch {
-		case c.verb != "watch":
-			add(name, "dropped CPU", "dropped costs less CPU than full", stat.AtMost(less))
-			add(name, "share", "all of managedFields is left out", stat.AtLeast(wholeShare))
-			if c.detail != "json" {
-				add(name, "by kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(peerCost))
-			}
-		case c.watchers >= 100:
-			add(name, "dropped CPU", "dropped costs less CPU than full", stat.AtMost(less))
-			add(name, "mixed CPU", "mixed costs the CPU of full", stat.AtMost(mixedCost))
-			add(name, "mixed memory", "mixed costs the memory of full", stat.AtMost(mixedCost))
+		if c.verb == "watch" {
+			all = append(all, c.watchGoals()...)
+		} else {
+			all = append(all, c.readGoals()...)
 		}
-		if c.watchers == 1000 {
-			for _, way := range []string{full, dropped, mixed} {
-				add(name, way+" by floor", fmt.Sprintf("%s: 1.5x the floor's CPU", way), stat.AtMost(floorCost))
-			}
-		}
+	}
+	return all
+}
+
+// goal is one about a finding of the case.
+func (c testCase) goal(finding, text string, bound stat.Bound) stat.Goal {
+	return stat.NewGoal(c.name()+": "+text, c.name()+" "+finding, bound, stat.Times2)
+}
+
+func (c testCase) readGoals() []stat.Goal {
+	all := []stat.Goal{
+		c.goal("dropped CPU", "dropped costs less CPU than full", stat.AtMost(less)),
+		c.goal("share", "all of managedFields is left out", stat.AtLeast(wholeShare)),
+	}
+	if c.media != serverbench.JSON {
+		all = append(all, c.goal("by kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(peerCost)))
+	}
+	return all
+}
+
+// watchGoals hold the heap that an event and a watcher take against a bound only where that is more than what the write
+// takes.
+func (c testCase) watchGoals() (all []stat.Goal) {
+	if c.watchers < many {
+		return nil
+	}
+	all = append(all,
+		c.goal("dropped CPU", "dropped costs less CPU than full", stat.AtMost(less)),
+		c.goal("mixed CPU", "mixed costs the CPU of full", stat.AtMost(mixedCost)),
+		c.goal("mixed heap", "mixed costs the heap of full", stat.AtMost(mixedCost)),
+	)
+	if c.watchers < most {
+		return all
+	}
+	all = append(all, c.goal("mixed heard", "mixed costs the heap of full, an event and watcher", stat.AtMost(mixedCost)))
+	for _, way := range c.ways(floorName) {
+		all = append(all, c.goal(way+" by floor", way+": 1.5x the floor's CPU", stat.AtMost(floorCost)))
 	}
 	return all
 }

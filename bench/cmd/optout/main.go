@@ -62,7 +62,7 @@ func parseOptions() (o options, err error) {
 	if o.load.Clients < 1 || o.rounds < 1 || o.load.Window <= 0 {
 		return o, errors.New("-clients, -rounds and -time must be positive")
 	}
-	o.load.Warmup = min(o.load.Window/2, time.Second)
+	o.load.Warmup = min(o.load.Window/4, time.Second)
 	if o.sides, err = serverbench.ParseSides(*sides); err != nil {
 		return o, err
 	}

@@ -7,17 +7,21 @@ import (
 	"github.com/cadastre/cadastre/bench/stat"
 )
 
-// A turn is what one server came to in one round, an operation; of watches, an event and watcher.
+// A turn is what one server came to in one round, an operation.
 type turn struct {
-	cpu   float64 // nanoseconds
-	heap  float64 // bytes that the server took from its heap
-	bytes float64 // of an event
+	cpu      float64 // nanoseconds; of watches, an event and watcher
+	heap     float64 // bytes that the server took from its heap; of watches, for a change and its events to all watchers
+	heard    float64 // bytes of these for an event and watcher: what a change took more than without watchers, by their number
+	bytes    float64 // of an event
+	resident float64 // bytes that the server had in memory with all watchers
 }
 
-// CPU and Heap are for tables and ratios.
-func (t turn) CPU() float64   { return t.cpu }
-func (t turn) Heap() float64  { return t.heap }
-func (t turn) Bytes() float64 { return t.bytes }
+// Figures are for tables and ratios.
+func (t turn) CPU() float64      { return t.cpu }
+func (t turn) Heap() float64     { return t.heap }
+func (t turn) Heard() float64    { return t.heard }
+func (t turn) Bytes() float64    { return t.bytes }
+func (t turn) Resident() float64 { return t.resident }
 
 // A row is a server that is asked in one way.
 type row struct {
@@ -73,7 +77,8 @@ func (r *result) findings() (found []stat.Finding) {
 	}
 	by("dropped CPU", dropped, oursName, full, turn.CPU)
 	by("mixed CPU", mixed, oursName, full, turn.CPU)
-	by("mixed memory", mixed, oursName, full, turn.Heap)
+	by("mixed heap", mixed, oursName, full, turn.Heap)
+	by("mixed heard", mixed, oursName, full, turn.Heard)
 	by("by kube-apiserver", full, peerName, full, turn.CPU)
 	for _, way := range []string{full, dropped, mixed} {
 		by(way+" by floor", way, floorName, way, turn.CPU)

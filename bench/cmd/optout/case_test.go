@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/bench/serverbench"
+)
+
+func TestMain(m *testing.M) {
+	serverbench.ServeIfFloor()
+	os.Exit(m.Run())
+}
+
+// TestAllCases has every verb, media and number of watchers with every number of managers, each once.
+func TestAllCases(t *testing.T) {
+	var names []string
+	for _, c := range allCases() {
+		names = append(names, c.name())
+	}
+	var want []string
+	for _, m := range []int{1, 3, 8} {
+		for _, what := range []string{
+			"get/json", "get/protobuf", "get/cbor", "list/json", "list/protobuf", "list/cbor",
+			"watch/1", "watch/10", "watch/100", "watch/1000", "watch/100-protobuf", "watch/100-cbor",
+		} {
+			want = append(want, fmt.Sprintf("%s/%d", what, m))
+		}
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("cases %v, expected %v", names, want)
+	}
+}
+
+func TestSelectedCases(t *testing.T) {
+	selected := selectedCases(options{selected: regexp.MustCompile("^watch/100/")})
+	if len(selected) != 3 || selected[0].name() != "watch/100/1" {
+		t.Errorf("selected %v, expected those of 100 watchers in JSON", selected)
+	}
+}
+
+func TestWays(t *testing.T) {
+	get, one, ten := watchless("get", serverbench.CBOR), watchCase(serverbench.JSON, 1, 3), watchCase(serverbench.JSON, 10, 3)
+	for _, test := range []struct {
+		c      testCase
+		server string
+		want   string
+	}{
+		{get, oursName, "full dropped"},
+		{get, peerName, "full"},
+		{get, floorName, ""},
+		{watchless("get", serverbench.JSON), floorName, "full dropped"},
+		{one, oursName, "full dropped"},
+		{ten, oursName, "full dropped mixed"},
+		{ten, floorName, "full dropped mixed"},
+		{ten, peerName, "full"},
+	} {
+		if got := strings.Join(test.c.ways(test.server), " "); got != test.want {
+			t.Errorf("%s is asked of %s in the ways %q, expected %q", test.c.name(), test.server, got, test.want)
+		}
+	}
+	var asked []bool
+	for _, wish := range ten.wishes(mixed) {
+		asked = append(asked, wish.Drop)
+	}
+	if !slices.Equal(asked, []bool{false, true}) {
+		t.Errorf("mixed watchers drop: %v, expected half and half", asked)
+	}
+}
+
+func watchless(verb string, media serverbench.Media) testCase {
+	return testCase{verb: verb, detail: media.Name(), managers: 3, media: media}
+}
+
+const (
+	whole    = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"managedFields":[{"manager":"bench","operation":"Update","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}],"name":"web"},"spec":{"selector":{},"template":{}}}`
+	stripped = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"selector":{},"template":{}}}`
+)
+
+// floorFor starts a floor that has what cases are about, under two names.
+func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contender {
+	t.Helper()
+	sample := serverbench.MadeSample()
+	for _, c := range cases {
+		for _, objects := range []serverbench.Managed{c.objects(o), c.many()} {
+			for drop, object := range map[bool]string{false: whole, true: stripped} {
+				sample.Managed = append(sample.Managed, serverbench.ManagedSample{
+					Managed: objects, Wish: serverbench.Wish{Media: serverbench.JSON, Drop: drop}, Object: []byte(object),
+				})
+			}
+		}
+	}
+	// It is stopped after the test's context has ended.
+	started, err := serverbench.StartAll(context.WithoutCancel(t.Context()), t.TempDir(), serverbench.Floor(sample))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := serverbench.StopAll(started); err != nil {
+			t.Error(err)
+		}
+	})
+	return []serverbench.Contender{{Name: oursName, Server: started[0].Server}, {Name: floorName, Server: started[0].Server}}
+}
+
+// TestCompare measures the floor against itself, in every way.
+func TestCompare(t *testing.T) {
+	o := options{rounds: 2, load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 80 * time.Millisecond}}
+	get, watch := watchless("get", serverbench.JSON), watchCase(serverbench.JSON, 4, 3)
+	servers := floorFor(t, o, get, watch)
+	for _, c := range []testCase{get, watch} {
+		r, err := c.compare(t.Context(), o, servers)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name(), err)
+		}
+		if want := 2 * len(c.ways(oursName)); len(r.rows) != want {
+			t.Errorf("%s: %d rows, expected %d", c.name(), len(r.rows), want)
+		}
+		for _, row := range r.rows {
+			if len(row.turns) != o.rounds {
+				t.Errorf("%s: %s %s had %d turns, expected %d", c.name(), row.server, row.way, len(row.turns), o.rounds)
+			}
+		}
+		checkBytes(t, r)
+		if cost := r.find(oursName, full).client; c.verb == "get" && cost.Allocations == 0 {
+			t.Error("what a client allocates was not measured")
+		}
+	}
+}
+
+// checkBytes: what is left out is not sent, and half of mixed watchers get it.
+func checkBytes(t *testing.T, r *result) {
+	t.Helper()
+	all, less := r.find(oursName, full).bytes(), r.find(oursName, dropped).bytes()
+	if want := float64(len(whole) - len(stripped)); all-less != want {
+		t.Errorf("%s: %v bytes less, expected %v", r.name(), all-less, want)
+	}
+	if half := r.find(oursName, mixed); half != nil && half.bytes() != (all+less)/2 {
+		t.Errorf("%s: mixed events have %v bytes, expected the mean of %v and %v", r.name(), half.bytes(), all, less)
+	}
+}

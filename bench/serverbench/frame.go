@@ -1,0 +1,64 @@
+package serverbench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// countEvents reads the events of a watch until it ends, which is io.EOF at the earliest, and tells how many there were
+// and how long they are, as they come. In JSON they end with a newline each; in protobuf they begin with their length;
+// in CBOR they are items one after the other.
+func countEvents(media Media, body io.Reader, tell func(events, bytes int)) error {
+	switch media {
+	case Protobuf:
+		return countPrefixed(body, tell)
+	case CBOR:
+		return countItems(body, tell)
+	}
+	return countLines(body, tell)
+}
+
+// readAtOnce is about as much as a connection has at a time.
+const readAtOnce = 16 << 10
+
+func countLines(body io.Reader, tell func(events, bytes int)) error {
+	buffer := make([]byte, readAtOnce)
+	for {
+		n, err := body.Read(buffer)
+		tell(bytes.Count(buffer[:n], []byte{'\n'}), n)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func countPrefixed(body io.Reader, tell func(events, bytes int)) error {
+	const prefix = 4
+	buffered := bufio.NewReaderSize(body, readAtOnce)
+	var length [prefix]byte
+	for {
+		if _, err := io.ReadFull(buffered, length[:]); err != nil {
+			return err
+		}
+		event := int(binary.BigEndian.Uint32(length[:]))
+		if _, err := buffered.Discard(event); err != nil {
+			return err
+		}
+		tell(1, prefix+event)
+	}
+}
+
+func countItems(body io.Reader, tell func(events, bytes int)) error {
+	items := cbor.NewDecoder(body)
+	for {
+		before := items.NumBytesRead()
+		if err := items.Skip(); err != nil {
+			return err
+		}
+		tell(1, items.NumBytesRead()-before)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package cli
+
+// forgetStartPages is for Linux: see there.
+func forgetStartPages() {}

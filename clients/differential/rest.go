@@ -1,0 +1,67 @@
+package differential
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// This file is about the difference "A patch leaves nothing of itself behind".
+
+// hasReplacedNull is for patches that put a null into a map that they replace, of which Kubernetes makes "".
+func hasReplacedNull(s Step) bool {
+	return strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") && hasNullIn(s.Body.Lookup("spec", "selector"))
+}
+
+// leavesRest is for patches of which something gets into the object with an item that is new: a directive, or a null in
+// a map of strings, of which Kubernetes makes "".
+func leavesRest(live, patch document.Value) bool {
+	for name, value := range patch.Fields() {
+		old := live.Get(name)
+		switch {
+		case value.Kind() == document.Map && leavesRest(old, value):
+			return true
+		case value.Kind() == document.List && old.Kind() == document.List && leavesRestInItems(mergeKeys[name], old, value):
+			return true
+		}
+	}
+	return false
+}
+
+func leavesRestInItems(keys []string, live, patch document.Value) bool {
+	for _, item := range patch.Items() {
+		switch old, known := itemLike(keys, live, item); {
+		case known && old.IsAbsent() && item.Get("$patch").IsAbsent() && hasRest(item):
+			return true
+		case leavesRest(old, item):
+			return true
+		}
+	}
+	return false
+}
+
+// itemLike returns the live item that one of a patch is merged into; absent if there is none. It reports false if the
+// item has no merge key.
+func itemLike(keys []string, live, item document.Value) (document.Value, bool) {
+	for _, key := range keys {
+		id := item.Get(key)
+		if id.IsAbsent() {
+			continue
+		}
+		for _, old := range live.Items() {
+			if document.Equal(old.Get(key), id) {
+				return old, true
+			}
+		}
+		return document.Value{}, true
+	}
+	return document.Value{}, false
+}
+
+// hasRest reports whether a new item has something in it that is about the patch.
+func hasRest(item document.Value) bool {
+	return slices.ContainsFunc(places(item), func(p place) bool {
+		return len(p) > 0 && p[len(p)-1] == "$patch" || len(p) > 1 && at(item, p).IsNull() && hasAnyNames(p[len(p)-2])
+	})
+}

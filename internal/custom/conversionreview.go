@@ -1,0 +1,82 @@
+package custom
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// exchange is how objects are sent to a webhook to be converted: at a version of ConversionReview that it knows.
+type exchange func(c *webhookConverter, ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error)
+
+var exchanges = map[string]exchange{
+	apiextensionsv1.SchemeGroupVersion.Version:      (*webhookConverter).exchange,
+	apiextensionsv1beta1.SchemeGroupVersion.Version: (*webhookConverter).exchangeOld,
+}
+
+// firstExchange returns that of the first version that is known here, too.
+func firstExchange(versions document.Value) (exchange, error) {
+	for _, version := range versions.Items() {
+		if e, ok := exchanges[version.Text()]; ok {
+			return e, nil
+		}
+	}
+	return nil, errors.New("no supported conversion review versions")
+}
+
+func (c *webhookConverter) exchange(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
+	review := &apiextensionsv1.ConversionReview{
+		Request:  &apiextensionsv1.ConversionRequest{UID: uid, DesiredAPIVersion: to, Objects: all},
+		Response: &apiextensionsv1.ConversionResponse{},
+	}
+	answer := &apiextensionsv1.ConversionReview{}
+	if err := c.webhooks.Call(ctx, c.target, review, answer); err != nil {
+		return nil, err
+	}
+	expected, response := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview"), answer.Response
+	switch {
+	case answer.GroupVersionKind() != expected:
+		return nil, fmt.Errorf("expected webhook response of %v, got %v", expected, answer.GroupVersionKind())
+	case response == nil:
+		return nil, errors.New("no response provided")
+	case response.UID != uid:
+		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, response.UID)
+	}
+	return response.ConvertedObjects, refusal(response.Result)
+}
+
+// exchangeOld does not look at the kind and the uid of the answer: Kubernetes never did at this version, and there
+// are webhooks that leave them out.
+func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
+	review := &apiextensionsv1beta1.ConversionReview{
+		Request:  &apiextensionsv1beta1.ConversionRequest{UID: uid, DesiredAPIVersion: to, Objects: all},
+		Response: &apiextensionsv1beta1.ConversionResponse{},
+	}
+	answer := &apiextensionsv1beta1.ConversionReview{}
+	if err := c.webhooks.Call(ctx, c.target, review, answer); err != nil {
+		return nil, err
+	}
+	if answer.Response == nil {
+		return nil, errors.New("no response provided")
+	}
+	return answer.Response.ConvertedObjects, refusal(answer.Response.Result)
+}
+
+// refusal is why a webhook did not convert, or nil.
+func refusal(result metav1.Status) error {
+	switch {
+	case result.Status == metav1.StatusSuccess:
+		return nil
+	case result.Message != "":
+		return errors.New(result.Message)
+	}
+	return fmt.Errorf("response.result.status was '%s', not 'Success'", result.Status)
+}

@@ -1,0 +1,161 @@
+package strategic
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// What shortcuts yield is what comes out without them: the same documents in the same spelling,
+// the same errors.
+
+func plainMerge(object, patch document.Value, t *Type) (document.Value, error) {
+	return (&merger{scratch{plain: true}}).merge(t, object, patch)
+}
+
+func plainDiff(w ThreeWay, v versions) (document.Value, error) {
+	d := &differ{scratch{plain: true}}
+	if v.twoWay() {
+		return d.diffRoot(w.Type, v)
+	}
+	return w.diff(d, v)
+}
+
+// checkPlain compares a result with that of the long way.
+func checkPlain(t testing.TB, what string, got document.Value, err error, plain document.Value, plainErr error) {
+	t.Helper()
+	if fmt.Sprint(err) != fmt.Sprint(plainErr) {
+		t.Fatalf("%s: got %v\nwithout shortcuts %v", what, err, plainErr)
+	}
+	if err == nil && got.JSON() != plain.JSON() {
+		t.Fatalf("%s: got\n%s\nwithout shortcuts\n%s", what, got, plain)
+	}
+}
+
+func checkMergePlain(t testing.TB, what string, object, patch document.Value, typ *Type) {
+	t.Helper()
+	got, err := Merge(object, patch, typ)
+	plain, plainErr := plainMerge(object, patch, typ)
+	checkPlain(t, what+", merge", got, err, plain, plainErr)
+	if err == nil && document.Same(got, object) != document.Same(plain, object) {
+		t.Fatalf("%s: it is the object itself: %v; without shortcuts %v", what, document.Same(got, object), document.Same(plain, object))
+	}
+}
+
+func checkDiffPlain(t testing.TB, what string, w ThreeWay, v versions) {
+	t.Helper()
+	diff := func() (document.Value, error) { return Diff(v.original, v.modified, w.Type) }
+	if !v.twoWay() {
+		diff = func() (document.Value, error) { return w.Diff(v.original, v.modified, v.current) }
+	}
+	got, err := diff()
+	plain, plainErr := plainDiff(w, v)
+	checkPlain(t, what+", diff", got, err, plain, plainErr)
+}
+
+func TestShortcuts(t *testing.T) {
+	for seed := range uint64(comparisons()) {
+		kind := kinds[seed%uint64(len(kinds))]
+		typ := mustType(t, kind)
+		r := &random{Rand: rand.New(rand.NewPCG(seed, 21))}
+		original := reread(t, r.value(kind, "", 9))
+		modified, current := r.next(t, kind, original), r.next(t, kind, original)
+		what := fmt.Sprintf("seed %d", seed)
+
+		checkMergePlain(t, what, original, reread(t, r.patch(kind, original, 9)), typ)
+		checkMergePlain(t, what, original, modified, typ) // a patch that says it all
+		checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{original, original, modified})
+		checkDiffPlain(t, what, ThreeWay{Type: typ, Overwrite: r.chance(50)}, versions{original, current, modified})
+	}
+}
+
+// variableLists are lists that are almost flat, or almost keyed by strings that are all different.
+var variableLists = []string{
+	`[]`,
+	`[{name: a}]`,
+	`[{name: a, value: "1"}]`,
+	`[{name: a, value: "2"}]`,
+	`[{name: a, value: 1}]`,
+	`[{name: a, value: 1.0}]`,
+	`[{name: a, value: 1, x: 2}]`,
+	`[{name: a, value: 1.0, x: 3}]`,
+	`[{name: a, value: true}]`,
+	`[{name: a, value: "true"}]`,
+	`[{name: a, value: false}]`,
+	`[{name: a, value: {b: c}}]`,
+	`[{name: a, value: null}]`,
+	`[{name: a, other: "1"}]`,
+	`[{name: a, value: "1"}, {name: b, value: "2"}]`,
+	`[{name: b, value: "3"}, {name: a, value: "2"}]`,
+	`[{name: c, value: "3"}, {name: a, value: "2"}, {name: d}]`,
+	`[{name: a, value: "1"}, {name: a, value: "1"}]`,
+	`[{name: a, value: "1"}, {name: a, value: "2"}]`,
+	`[{name: "", value: "1"}, {name: b, value: "2"}]`,
+	`[{name: 1, value: "1"}]`,
+	`[{name: 1.0, value: "2"}]`,
+	`[{name: null, value: "1"}]`,
+	`[{value: "1"}]`,
+	`[{}]`,
+	`[a]`,
+	`[null]`,
+	`[[]]`,
+	`[{name: a, value: "1"}, b]`,
+	`[{name: a, $patch: delete}]`,
+	`[{name: a, value: "1"}, {name: b, $patch: delete}]`,
+	`[{name: b, value: "1"}, {name: a, $patch: delete}]`,
+	`[{name: a, value: "1"}, {$patch: replace}]`,
+	`[{name: a, value: "1", $patch: merge}]`,
+	`[{name: a, value: "1", $patch: what}]`,
+	`[{name: a, value: "$(b)", $c: d}]`,
+	`[{name: a, value: "1", "!": "2"}]`,
+	`[{name: a, value: "1", "!": "2", $patch: delete}]`,
+	`[{name: a, value: "1", $retainKeys: [name, value]}]`,
+	`[{name: a, value: "1", $retainKeys: [name]}]`,
+	`{name: a}`,
+	`{x: {name: a, value: "1"}, y: {name: z}}`,
+	`null`,
+}
+
+// TestShortcutsTakenOrNot merges each list into each, and makes patches between them.
+func TestShortcutsTakenOrNot(t *testing.T) {
+	typ := mustType(t, pod)
+	pods := make([]document.Value, len(variableLists))
+	for i, list := range variableLists {
+		pods[i] = reread(t, mustParse(t, `{spec: {containers: [{name: main, env: `+list+`}]}}`))
+	}
+	for i, a := range pods {
+		for k, b := range pods {
+			what := variableLists[i] + " and " + variableLists[k]
+			checkMergePlain(t, what, a, b, typ)
+			checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{a, a, b})
+			for n, c := range pods {
+				checkDiffPlain(t, what+" and "+variableLists[n], ThreeWay{Type: typ, Overwrite: true}, versions{c, a, b})
+			}
+		}
+	}
+}
+
+// TestNothingLeftOfWhatIsAdded: what is added and taken away again leaves the object itself.
+func TestNothingLeftOfWhatIsAdded(t *testing.T) {
+	object := mustParse(t, `{metadata: {finalizers: [a]}}`)
+	patch := mustParse(t, `{metadata: {finalizers: [b], $deleteFromPrimitiveList/finalizers: [b]}}`)
+	if got, err := Merge(object, patch, mustType(t, pod)); err != nil || !document.Same(got, object) {
+		t.Errorf("got %s, %v, want the object itself", got, err)
+	}
+}
+
+// TestShortcutsAtTheirEnd is about lists as long as shortcuts go, and one longer.
+func TestShortcutsAtTheirEnd(t *testing.T) {
+	typ := mustType(t, pod)
+	for _, count := range []int{few - 1, few, few + 1} {
+		for _, other := range []int{few - 1, few, few + 1} {
+			object, patch := reread(t, variables(count, false)), reread(t, variables(other, true))
+			what := fmt.Sprintf("%d and %d items", count, other)
+			checkMergePlain(t, what, object, patch, typ)
+			checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{object, object, patch})
+			checkDiffPlain(t, what, ThreeWay{Type: typ, Overwrite: true}, versions{patch, object, patch})
+		}
+	}
+}
