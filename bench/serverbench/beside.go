@@ -83,7 +83,7 @@ func (l Load) changeShop(ctx context.Context, s *Server) (Result, error) {
 	all := newAudience(1)
 	all.collection, all.objects = shop.collection(), 1
 	change := do(func(w *worker) Request { return shop.apply("watched", w.server.version()) })
-	return l.watched(ctx, s, all, func(ctx context.Context, w *worker) error {
+	return all.watched(ctx, s, l, func(ctx context.Context, w *worker) error {
 		err := change(ctx, w)
 		w.since = time.Now()
 		return err
@@ -94,7 +94,7 @@ func (l Load) changeShop(ctx context.Context, s *Server) (Result, error) {
 func (l Load) changeStalls(ctx context.Context, s *Server, changed *atomic.Int64) (Result, error) {
 	all := newAudience(otherWatchers)
 	all.collection, all.objects = stall.collection(), l.Clients
-	return l.watched(ctx, s, all, do(func(w *worker) Request {
+	return all.watched(ctx, s, l, do(func(w *worker) Request {
 		changed.Add(1)
 		return stall.apply(fmt.Sprintf("other-%d", w.number), w.server.version())
 	}))
