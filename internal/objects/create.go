@@ -55,8 +55,9 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 
 // create is the part of the verb.
 func (w *writing) create(body sent) error {
-	if w.live != nil {
-		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+	if w.isTaken = w.live != nil; w.isTaken {
+		// In Kubernetes the store says so, after all others were asked: what else is wrong is told first.
+		w.live, w.stored, w.before = nil, document.Value{}, apply.Object{}
 	}
 	metadata := body.document.Get("metadata").With("name", document.NewString(w.Name))
 	if w.Name == "" {

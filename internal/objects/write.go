@@ -43,6 +43,8 @@ type writing struct {
 	scaleEntries []apply.Entry
 	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
 	sentRevision string
+	// isTaken says that there is an object already that has the name of the one to be created.
+	isTaken bool
 	// isNamed says that the client did not name the object: its name was made of generateName.
 	isNamed bool
 	// validates says that there is somebody who may want to refuse the object as it shall be.
@@ -106,6 +108,9 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		// 6 is it right, and allowed?
 		if err := w.check(ctx); err != nil {
 			return Result{}, err
+		}
+		if w.isTaken {
+			return Result{}, apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 		}
 		// 7 on disk, or back to 1
 		result, err := w.commit(ctx)
