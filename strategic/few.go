@@ -6,7 +6,7 @@ import (
 
 // Short lists whose items are told apart by a string, and are all different, are most of what
 // there is: containers, variables, ports with names. To look at their keys one by one costs less
-// than to make identities of them. This is a shortcut, too: what is unusual takes the long way,
+// than to make identities of them. Like flat.go this is a shortcut: what is unusual takes the long way,
 // which also says what is wrong with it.
 
 // keys are those of a short list.

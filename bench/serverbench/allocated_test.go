@@ -11,8 +11,6 @@ import (
 	"time"
 )
 
-func readerOf(text string) io.Reader { return strings.NewReader(text) }
-
 // TestAllocations counts what operations take, neither what it takes to be asked nor what the server does once by itself.
 func TestAllocations(t *testing.T) {
 	const reading, each, once = 5000, 300, 1 << 30

@@ -3,6 +3,7 @@ package serverbench
 import (
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"testing/iotest"
 )
@@ -23,7 +24,7 @@ func TestCountEvents(t *testing.T) {
 		{CBOR, "\xa0\xa1\x41a", 1, 1, io.ErrUnexpectedEOF},
 	} {
 		var events, bytes int
-		err := countEvents(test.media, iotest.OneByteReader(readerOf(test.body)), func(e, b int) {
+		err := countEvents(test.media, iotest.OneByteReader(strings.NewReader(test.body)), func(e, b int) {
 			events += e
 			bytes += b
 		})

@@ -55,7 +55,7 @@ func aggregatedResource(k *kinds.Kind, version string) apidiscoveryv2.APIResourc
 		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "finalize", Verbs: replaceVerbs, ResponseKind: own})
 	}
 	status := apidiscoveryv2.APISubresourceDiscovery{Subresource: "status", Verbs: partVerbs, ResponseKind: own}
-	if k.Custom && k.HasSubresource(version, "status") { // as Kubernetes has them
+	if k.Custom && k.HasSubresource(version, "status") { // Kubernetes has it before the scale, unlike that of built-in kinds
 		made.Subresources = append(made.Subresources, status)
 	}
 	if k.HasSubresource(version, "scale") {

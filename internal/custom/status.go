@@ -21,14 +21,19 @@ const established = "Established"
 func (c *Controller) decide(d *defined) (names, []condition) {
 	if d.wanted.equal(d.accepted) && d.isTrue("NamesAccepted") {
 		accepted := d.kept("NamesAccepted")
-		return d.accepted, append([]condition{accepted, d.establish(accepted)}, d.approve()...)
+		return d.accepted, d.told(accepted)
 	}
 	var group []*reading
 	for _, other := range c.groups[d.group] {
 		group = append(group, other.reading)
 	}
 	got, accepted := d.accept(takenBy(group))
-	return got, append([]condition{accepted, d.establish(accepted)}, d.approve()...)
+	return got, d.told(accepted)
+}
+
+// told returns all conditions, given that about names.
+func (r *reading) told(accepted condition) []condition {
+	return append([]condition{accepted, r.establish(accepted)}, r.approve()...)
 }
 
 // approve says, for definitions in the groups of the Kubernetes community, whether that has approved of them.

@@ -47,6 +47,7 @@ func (w *writing) reserve(ctx context.Context) (err error) {
 	if err == nil && over { // it is refused like any other, but what it asks for is not kept
 		_, w.reserved, err = w.Endpoint.extra.Reserve(ctx, document.Value{}, w.stored, w.DryRun)
 	}
+	w.checked = w.after.Document // what was reserved is checked, too
 	return err
 }
 

@@ -60,7 +60,7 @@ func (w *writing) finish(ctx context.Context) error {
 	w.checked = w.after.Document
 	if e.evolving != nil {
 		w.after.Document = e.evolving.Readable(w.after.Document)
-		if doc, isLess := w.withSent(doc, sent); isLess {
+		if doc, isLess := withSent(doc, sent); isLess {
 			w.prepared = e.Kind.Prepare(endpoint, doc, w.stored, write)
 			w.checked = e.stored.DefaultAgain(w.prepared, document.Value{})
 		}
@@ -70,7 +70,7 @@ func (w *writing) finish(ctx context.Context) error {
 
 // withSent returns an object with all that was sent, if it has less: the version that is stored may not have all that the
 // version of the request has. It is checked as it was sent, since what is stored may lack what must be there.
-func (w *writing) withSent(doc, sent document.Value) (all document.Value, isLess bool) {
+func withSent(doc, sent document.Value) (all document.Value, isLess bool) {
 	all = sent.With("metadata", doc.Get("metadata"))
 	return all, !document.Equal(all, doc)
 }
@@ -150,23 +150,24 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 func (w *writing) validate() (field.ErrorList, error) {
 	e := w.Endpoint
 	if e.Subresource == status {
-		return w.ratcheted(e.stored, Ratcheting.CheckStatus, Values.ValidateStatus, w.prepared, w.stored), nil
+		return w.ratcheted(Ratcheting.CheckStatus, Values.ValidateStatus, w.prepared), nil
 	}
 	if !e.Kind.CheckedAsSent {
-		return w.ratcheted(e.stored, Ratcheting.Check, Values.Validate, w.checked, w.stored), nil
+		return w.ratcheted(Ratcheting.Check, Values.Validate, w.checked), nil
 	}
 	asSent, err := e.fromStored(w.after.Document)
 	return e.values.Validate(asSent, w.before.Document), err
 }
 
 // ratcheted checks an object, and tells the client of rules that it does not follow, and did not before.
-func (w *writing) ratcheted(v Values, check func(r Ratcheting, obj, old document.Value) (field.ErrorList, []string),
-	validate func(v Values, obj, old document.Value) field.ErrorList, obj, old document.Value) field.ErrorList {
-	r, ok := v.(Ratcheting)
+func (w *writing) ratcheted(check func(r Ratcheting, obj, old document.Value) (field.ErrorList, []string),
+	validate func(v Values, obj, old document.Value) field.ErrorList, obj document.Value) field.ErrorList {
+	values := w.Endpoint.stored
+	r, ok := values.(Ratcheting)
 	if !ok {
-		return validate(v, obj, old)
+		return validate(values, obj, w.stored)
 	}
-	errs, warnings := check(r, obj, old)
+	errs, warnings := check(r, obj, w.stored)
 	for _, text := range warnings {
 		w.Warn(text)
 	}

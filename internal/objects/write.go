@@ -29,7 +29,7 @@ type writing struct {
 	// prepared is after without the defaults that follow from what the endpoint put back. A status is checked as
 	// such: what its writer left out is missing, though the spec that the object has would give it a default.
 	prepared document.Value
-	// checked is after before anything is lost that the version does not have which is stored.
+	// checked is after, with what the stored version does not have and loses.
 	checked document.Value
 	// unprepared is the object as its writer wants it, with defaults. Of a new one the writer is told what is in
 	// there: fields take the place of some annotations afterwards.

@@ -61,7 +61,7 @@ func TestWithoutControllers(t *testing.T) {
 	}
 }
 
-// forget takes managedFields from an object, as nobody had ever written it.
+// forget takes managedFields from an object, as if nobody had ever written it.
 func (c *client) forget(path string) {
 	c.t.Helper()
 	c.call("PATCH", path, `{"metadata":{"managedFields":[{}]}}`, "Content-Type: "+mergeType).want(200)

@@ -24,8 +24,12 @@ type migration struct {
 	before sight
 }
 
-func (m *migration) start(ctx context.Context) (err error) {
-	m.server, err = serverbench.Ours(m.program).Start(ctx, m.folder)
+// start starts the server; if it fails, the one that was there before is kept, which can be stopped.
+func (m *migration) start(ctx context.Context) error {
+	started, err := serverbench.Ours(m.program).Start(ctx, m.folder)
+	if err == nil {
+		m.server = started
+	}
 	return err
 }
 
@@ -123,18 +127,41 @@ func (m *migration) killWhile(ctx context.Context, cmd *exec.Cmd, kill func() er
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	for now := begin; now < begin+int64(m.objects)/3; { // every write is a revision
-		if now, err = revision(ctx, m.server); err != nil {
-			return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
-		}
+	var end error
+	ended := make(chan struct{})
+	go func() {
+		end = cmd.Wait()
+		close(ended)
+	}()
+	if err := m.reach(ctx, begin+int64(m.objects)/3, ended); err != nil { // every write is a revision
+		_ = cmd.Process.Kill() // it may have ended
+		<-ended
+		return errors.Join(err, end)
 	}
-	if err := kill(); err != nil {
-		return errors.Join(err, cmd.Wait())
-	}
-	if err := cmd.Wait(); err == nil {
+	err = kill()
+	<-ended
+	if end == nil {
 		return errors.New("it was done before something was killed: take more -objects")
 	}
-	return nil
+	return err
+}
+
+// lookEvery is how long to wait between looks at the store: long enough to leave the server to those who write.
+const lookEvery = time.Millisecond
+
+// reach waits until the store has come to a revision, which it never does if who writes has ended.
+func (m *migration) reach(ctx context.Context, expected int64, ended <-chan struct{}) error {
+	for {
+		now, err := revision(ctx, m.server)
+		if err != nil || now >= expected {
+			return err
+		}
+		select {
+		case <-ended:
+			return fmt.Errorf("the command ended at revision %d, expected it to come to %d", now, expected)
+		case <-time.After(lookEvery):
+		}
+	}
 }
 
 // check looks for what is lost.

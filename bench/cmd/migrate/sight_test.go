@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/cadastre/cadastre/bench/serverbench"
 )
 
 func seen(t *testing.T, objects ...string) sight {
@@ -52,16 +49,5 @@ func TestWhatIsLostIsSeen(t *testing.T) {
 	}
 	if _, err := (&sight{}).take(map[string]any{}); err == nil {
 		t.Error("an object without metadata is none")
-	}
-}
-
-// TestMigrationOfFew does all of it, killing included.
-func TestMigrationOfFew(t *testing.T) {
-	program, err := serverbench.BuildOurs(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := run(context.Background(), t.TempDir(), program, 600); err != nil {
-		t.Fatal(err)
 	}
 }
