@@ -27,6 +27,8 @@ type Report struct {
 	Version        string   `json:"version"`
 	Implementation string   `json:"implementation"`
 	Results        []Result `json:"results"`
+	// Left is what could not be removed after the scripts.
+	Left []Left `json:"left,omitempty"`
 }
 
 // A Result is what a script found.
@@ -119,6 +121,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 		case Skip:
 			fmt.Fprintf(w, "SKIP %s: %s\n", result.Name, result.Reason)
 		}
+	}
+	for _, left := range r.Left {
+		fmt.Fprintf(w, "LEFT %s: %s\n", left.Path, left.Reason)
 	}
 	fmt.Fprintf(w, "\n%s at %s\n\n", r.Version, r.Server)
 	fmt.Fprintln(text, "area\tpass\tfail\tskip")

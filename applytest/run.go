@@ -2,7 +2,6 @@ package applytest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -27,6 +26,9 @@ type Options struct {
 	Parallel int
 	// AnswerTime is how long the server may take to answer a request, or to begin a watch; a minute if 0.
 	AnswerTime time.Duration
+	// CleanTime is how long it may take to remove what a script has made, and at the end what is still being deleted;
+	// half a minute if 0.
+	CleanTime time.Duration
 	// Keep leaves in place what the scripts have made.
 	Keep bool
 	// Progress is called after each script, by one goroutine at a time.
@@ -40,6 +42,7 @@ type Options struct {
 const (
 	defaultParallel   = 8
 	defaultAnswerTime = time.Minute
+	defaultCleanTime  = 30 * time.Second
 )
 
 // Run runs scripts against a server. The error is about what kept them from running; what they found is in
@@ -55,12 +58,14 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if len(scripts) == 0 {
 		return nil, errors.New("there are no scripts of that name")
 	}
-	s, err := connect(ctx, options.Config, cmp.Or(options.AnswerTime, defaultAnswerTime))
+	s, err := connect(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Results: make([]Result, len(scripts))}
-	return report, s.playAll(ctx, scripts, options, report.Results)
+	err = s.playAll(ctx, scripts, options, report.Results)
+	report.Left = s.settle(ctx)
+	return report, err
 }
 
 // playAll runs scripts side by side, and leaves the results in the order of the scripts.

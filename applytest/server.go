@@ -1,7 +1,9 @@
 package applytest
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,16 +28,22 @@ type server struct {
 	client *http.Client
 	// answerTime is how long an answer may take.
 	answerTime time.Duration
+	// cleanTime is how long it may take to remove what a script made, and, at the end, what was still being deleted.
+	cleanTime time.Duration
 	// version is what it says of itself, and implementation is who makes it.
 	version, implementation string
 
+	finishOnce sync.Once
+	finisher   bool // see finishes
+
 	mu        sync.Mutex
 	abilities map[string]func() (lack string, err error)
+	pending   []pendingRemoval
 }
 
 // connect asks the server for its version.
-func connect(ctx context.Context, config *rest.Config, answerTime time.Duration) (*server, error) {
-	config = rest.CopyConfig(config)
+func connect(ctx context.Context, options Options) (*server, error) {
+	config := rest.CopyConfig(options.Config)
 	config.UserAgent = userAgent
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -46,7 +54,8 @@ func connect(ctx context.Context, config *rest.Config, answerTime time.Duration)
 		return nil, err
 	}
 	s := &server{
-		url: strings.TrimSuffix(url.String(), "/"), client: client, answerTime: answerTime,
+		url: strings.TrimSuffix(url.String(), "/"), client: client,
+		answerTime: cmp.Or(options.AnswerTime, defaultAnswerTime), cleanTime: cmp.Or(options.CleanTime, defaultCleanTime),
 		abilities: map[string]func() (string, error){},
 	}
 	a, err := s.send(ctx, http.MethodGet, "/version", nil, "")
@@ -101,37 +110,18 @@ func (s *server) create(ctx context.Context, path string, object document.Value)
 	return a, err
 }
 
-// remove deletes an object, also one that waits for somebody to remove its finalizers.
-func (s *server) remove(ctx context.Context, path string) error {
-	a, err := s.send(ctx, http.MethodDelete, path+"?gracePeriodSeconds=0", nil, "")
-	if err != nil || a.code == http.StatusNotFound {
-		return err
-	}
-	if !a.succeeded() && a.code != http.StatusConflict {
-		return fmt.Errorf("DELETE %s: %s", path, a.summary())
-	}
-	if a.body.Lookup("metadata", "finalizers").Len() == 0 || strings.Contains(path, "/customresourcedefinitions/") {
-		return nil // the server itself completes the deletion of a kind
-	}
-	release := strings.NewReader(`{"metadata":{"finalizers":null}}`)
-	_, err = s.send(ctx, http.MethodPatch, path, release, "application/merge-patch+json")
-	return err
-}
+// newNamespaceName chooses a name that nobody else has.
+func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
 
-// removeNamespace deletes a namespace. Where no controllers run, nobody else would ever complete that.
-func (s *server) removeNamespace(ctx context.Context, name string) error {
-	path := "/api/v1/namespaces/" + name
-	if err := s.remove(ctx, path); err != nil || s.implementation != Kubernetes {
-		return err
+// makeNamespace makes a namespace, such as the one that a script has for itself.
+func (s *server) makeNamespace(ctx context.Context, name string) error {
+	_, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
+		document.Field{Name: "kind", Value: document.NewString("Namespace")},
+		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
+	))
+	if err != nil {
+		return fmt.Errorf("make a namespace: %w", err)
 	}
-	if lack, err := s.lacks(ctx, "no controllers"); err != nil || lack != "" {
-		return err
-	}
-	a, err := s.send(ctx, http.MethodGet, path, nil, "")
-	if err != nil || !a.succeeded() {
-		return err
-	}
-	final := a.body.With("spec", document.NewMap())
-	_, err = s.send(ctx, http.MethodPut, path+"/finalize", strings.NewReader(final.JSON()), "application/json")
-	return err
+	return nil
 }

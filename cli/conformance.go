@@ -138,6 +138,9 @@ func tell(report *applytest.Report, files []string, stdout io.Writer) error {
 	if n := report.Count(applytest.Fail); n > 0 {
 		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
 	}
+	if n := len(report.Left); n > 0 {
+		return fmt.Errorf("conformance: %d objects could not be removed: see LEFT above", n)
+	}
 	return nil
 }
 
