@@ -103,6 +103,9 @@ const (
 
 // attempt makes the request once. A trial is forgotten, and not recorded.
 func (p *play) attempt(ctx context.Context, step *step, trial bool) *Failure {
+	if err := ctx.Err(); err != nil {
+		return &Failure{Complaints: []string{err.Error()}}
+	}
 	request, body, err := p.build(ctx, step.request)
 	if err != nil {
 		return &Failure{Complaints: []string{err.Error()}}
@@ -147,7 +150,7 @@ func (p *play) ask(step *step, request *http.Request) (*answer, error) {
 	}
 	ctx, cancel := p.server.limit(request.Context())
 	defer cancel()
-	response, err := p.server.client.Do(request.WithContext(ctx))
+	response, err := p.server.do(request.Context(), request.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (s *server) settle(ctx context.Context) []Left {
 	defer cancel()
 	for {
 		s.retry(ctx)
-		if len(s.pending) == 0 || ctx.Err() != nil {
+		if len(s.pending) == 0 || ctx.Err() != nil || s.gone.Load() {
 			break
 		}
 		time.Sleep(cleanPause)
@@ -62,7 +62,9 @@ func (s *server) settle(ctx context.Context) []Left {
 	var left []Left
 	slices.SortFunc(s.pending, func(a, b pendingRemoval) int { return strings.Compare(a.path, b.path) })
 	for _, p := range s.pending {
-		left = append(left, Left{p.path, p.why.Error()})
+		if !slices.ContainsFunc(left, func(l Left) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // in a namespace that is left
+			left = append(left, Left{p.path, p.why.Error()})
+		}
 	}
 	return left
 }

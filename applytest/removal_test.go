@@ -1,6 +1,8 @@
 package applytest_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -36,6 +38,26 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Errorf("left are %q", left)
 			}
 		})
+	}
+}
+
+// TestNothingIsLeftByInterrupts: whenever a run is interrupted, all that it has made goes.
+func TestNothingIsLeftByInterrupts(t *testing.T) {
+	t.Parallel()
+	config := cadastretest.Start(t)
+	for after := 30 * time.Millisecond; after < 500*time.Millisecond; after *= 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		report, err := applytest.Run(ctx, applytest.Options{Config: config, Run: regexp.MustCompile("^(admission|crd|reset|life)/"), Parallel: 16})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("received %v, want that it is interrupted", err)
+		}
+		if report == nil {
+			continue // before it was connected
+		}
+		if left := leftovers(t, config); len(left)+len(report.Left)+report.Count(applytest.Fail) > 0 {
+			t.Errorf("after %v: left are %q, of which it tells %v; %d failed", after, left, report.Left, report.Count(applytest.Fail))
+		}
 	}
 }
 

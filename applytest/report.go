@@ -23,10 +23,12 @@ const (
 
 // A Report is what a run found.
 type Report struct {
-	Server         string   `json:"server"`
-	Version        string   `json:"version"`
-	Implementation string   `json:"implementation"`
-	Results        []Result `json:"results"`
+	Server         string `json:"server"`
+	Version        string `json:"version"`
+	Implementation string `json:"implementation"`
+	// Scripts is how many were to run. There are fewer results if the run was stopped.
+	Scripts int      `json:"scripts"`
+	Results []Result `json:"results"`
 	// Left is what could not be removed after the scripts.
 	Left []Left `json:"left,omitempty"`
 }
@@ -131,6 +133,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 		fmt.Fprintf(text, "%s\t%4d\t%4d\t%4d\n", area.Name, area.count(Pass), area.count(Fail), area.count(Skip))
 	}
 	fmt.Fprintf(text, "all\t%4d\t%4d\t%4d\n", r.Count(Pass), r.Count(Fail), r.Count(Skip))
+	if missing := r.Scripts - len(r.Results); missing > 0 {
+		fmt.Fprintf(text, "\nThe run was stopped: %d of %d scripts did not end.\n", missing, r.Scripts)
+	}
 	return text.Flush()
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +47,8 @@ const (
 )
 
 // Run runs scripts against a server. The error is about what kept them from running; what they found is in
-// the report. When the context ends, scripts stop and what they have made is removed.
+// the report. When the context ends, scripts stop, what they have made is removed, and the report has those that
+// ended before; so it is when the server is gone.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	if options.Config == nil {
 		return nil, errors.New("applytest: Options.Config: expected the server's address, received none")
@@ -62,16 +64,19 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Results: make([]Result, len(scripts))}
-	err = s.playAll(ctx, scripts, options, report.Results)
+	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Scripts: len(scripts)}
+	ctx, s.stop = context.WithCancelCause(ctx)
+	defer s.stop(nil)
+	report.Results, err = s.playAll(ctx, scripts, options)
 	report.Left = s.settle(ctx)
 	return report, err
 }
 
-// playAll runs scripts side by side, and leaves the results in the order of the scripts.
-func (s *server) playAll(ctx context.Context, scripts []*Script, options Options, results []Result) error {
+// playAll runs scripts side by side, and returns the results in the order of the scripts.
+func (s *server) playAll(ctx context.Context, scripts []*Script, options Options) ([]Result, error) {
 	var mu sync.Mutex
 	done := 0
+	results := make([]Result, len(scripts))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultParallel)
 	if options.Parallel > 0 {
@@ -79,12 +84,15 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 	}
 	for i, script := range scripts {
 		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			result, recorded := s.play(ctx, script, options.Record != nil, options.Keep)
 			mu.Lock()
 			defer mu.Unlock()
+			if ctx.Err() != nil && result.Outcome == Fail {
+				return context.Cause(ctx) // it was stopped: that says nothing about the server
+			}
 			results[i] = result
 			done++
 			if options.Progress != nil {
@@ -93,8 +101,9 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 			if text := script.withRecorded(recorded); options.Record != nil && !bytes.Equal(text, script.text) {
 				return options.Record(script.Name, text)
 			}
-			return ctx.Err()
+			return context.Cause(ctx)
 		})
 	}
-	return group.Wait()
+	err := group.Wait()
+	return slices.DeleteFunc(results, func(r Result) bool { return r.Outcome == "" }), err
 }

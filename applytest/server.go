@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -33,6 +34,11 @@ type server struct {
 	// version is what it says of itself, and implementation is who makes it.
 	version, implementation string
 
+	// stop ends the run, and says why.
+	stop context.CancelCauseFunc
+	// gone is set when the server answers nothing any more.
+	gone atomic.Bool
+
 	finishOnce sync.Once
 	finisher   bool // see finishes
 
@@ -54,7 +60,8 @@ func connect(ctx context.Context, options Options) (*server, error) {
 		return nil, err
 	}
 	s := &server{
-		url: strings.TrimSuffix(url.String(), "/"), client: client,
+		stop: func(error) {},
+		url:  strings.TrimSuffix(url.String(), "/"), client: client,
 		answerTime: cmp.Or(options.AnswerTime, defaultAnswerTime), cleanTime: cmp.Or(options.CleanTime, defaultCleanTime),
 		abilities: map[string]func() (string, error){},
 	}
@@ -79,9 +86,12 @@ func (s *server) send(ctx context.Context, method, path string, body io.Reader, 
 
 // sendAccepting is send for answers of other forms.
 func (s *server) sendAccepting(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*answer, error) {
-	ctx, cancel := s.limit(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	limited, cancel := s.limit(ctx)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
+	request, err := http.NewRequestWithContext(limited, method, s.url+path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -89,16 +99,58 @@ func (s *server) sendAccepting(ctx context.Context, method, path string, body io
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
-	response, err := s.client.Do(request)
+	response, err := s.do(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	return readAnswer(response, strings.Contains(path, "dryRun="))
 }
 
-// limit is for an answer that may take so long, and no longer: one that never ends should not stop all others.
+// lingerTime is how long a request that is under way may take when the run ends.
+const lingerTime = 5 * time.Second
+
+// limit is for an answer that may take so long, and no longer: one that never ends should not stop all others. When the
+// run ends, a request that is under way may end, too: nobody would know what it has made.
 func (s *server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.answerTime)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.answerTime)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerTime, cancel) })
+	return limited, func() {
+		stop()
+		cancel()
+	}
+}
+
+// do sends a request. If there is no answer, it finds out whether the server is there.
+func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
+	response, err := s.client.Do(request)
+	if err != nil && ctx.Err() == nil && !s.gone.Load() {
+		s.suspect(ctx)
+	}
+	return response, err
+}
+
+const (
+	// suspectTime is how long a server may take to say its version before it is gone.
+	suspectTime  = 5 * time.Second
+	suspectTries = 2
+)
+
+// suspect ends the run if the server does not even say its version.
+func (s *server) suspect(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, suspectTime)
+	defer cancel()
+	var err error
+	for range suspectTries {
+		var response *http.Response
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/version", nil) // connect has made the same
+		if response, err = s.client.Do(request); err == nil {
+			_ = response.Body.Close() // that there is one is enough
+			return
+		}
+		time.Sleep(suspectTime / 10)
+	}
+	s.gone.Store(true)
+	s.stop(fmt.Errorf("the server is gone: %w", err))
 }
 
 // create makes an object.

@@ -36,7 +36,9 @@ those of kube-apiserver.
 Each script runs in a namespace of its own, which is removed after it. Failures come with
 what was expected and received, and with the request to repeat. At the end there is a table
 by area of what passed, failed and was skipped; the reason of each skip is above it. The
-exit code is 1 if anything failed.`,
+exit code is 1 if anything failed, or could not be removed after the run, and 130 if the run
+was interrupted; then what the scripts have made is removed, and the result is of those that
+ended. Interrupt twice to leave at once.`,
 		Example: `  cadastre conformance
   cadastre conformance --run '^conflict/' --report result.xml --report result.json
   cadastre conformance --list`,
@@ -119,11 +121,21 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 		}
 	}
 	report, err := applytest.Run(ctx, options)
-	if err != nil {
+	if report == nil {
 		return fmt.Errorf("conformance: %w", err)
 	}
-	return tell(report, f.reports, stdout)
+	told := tell(report, f.reports, stdout)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &exitError{interruptedCode, fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)}
+	case err != nil:
+		return fmt.Errorf("conformance: %w", err)
+	}
+	return told
 }
+
+// interruptedCode is what shells say of programs that were interrupted.
+const interruptedCode = 130
 
 // tell writes the result everywhere. It fails if anything in it failed.
 func tell(report *applytest.Report, files []string, stdout io.Writer) error {
