@@ -49,7 +49,7 @@ func TestGone(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "the server is gone: ") || len(report.Results) != 0 {
 		t.Errorf("received %v, %+v", err, report)
 	}
-	if len(report.Left) != 1 || !strings.HasPrefix(report.Left[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Left[0].Reason, "refused") {
-		t.Errorf("left are %v, want the namespace", report.Left)
+	if len(report.Left) != 2 || !strings.HasPrefix(report.Left[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Left[0].Reason, "refused") {
+		t.Errorf("left are %v, want the namespaces of the script and of the runner", report.Left)
 	}
 }

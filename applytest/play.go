@@ -28,11 +28,11 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 	defer func() { result.Duration = time.Since(start) }()
 	reason, err := s.skipReason(ctx, script)
 	if reason != "" {
-		result.Outcome, result.Reason = Skip, reason
+		result.skip(reason)
 		return result, nil
 	}
 	if err != nil {
-		result.fail(&Failure{Complaints: []string{err.Error()}})
+		result.end(&Failure{Complaints: []string{err.Error()}, err: err})
 		return result, nil
 	}
 	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
@@ -41,13 +41,13 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		defer p.clean(ctx)
 	}
 	if err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
-		result.fail(&Failure{Complaints: []string{err.Error()}})
+		result.end(&Failure{Complaints: []string{err.Error()}, err: err})
 		return result, nil
 	}
 	for _, step := range script.steps {
 		if failure := p.run(ctx, step); failure != nil {
 			failure.Step = step.name
-			result.fail(failure)
+			result.end(failure)
 			return result, p.recorded
 		}
 	}
@@ -87,7 +87,7 @@ func (p *play) run(ctx context.Context, step *step) *Failure {
 		}
 	}
 	for deadline := time.Now().Add(eventualTime); step.request.eventually && time.Now().Before(deadline); {
-		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil {
+		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil || failure.err != nil {
 			break
 		}
 		time.Sleep(eventualPause)
@@ -138,7 +138,7 @@ func (p *play) tried(step *step, a *answer) *Failure {
 		}
 	}
 	if len(expectations) == 0 && !a.succeeded() || len(complaints) > 0 {
-		return &Failure{Complaints: complaints}
+		return &Failure{Complaints: complaints, err: p.server.denies(a)}
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (p *play) judge(step *step, a *answer, curl string) *Failure {
 	if len(complaints) == 0 {
 		return nil
 	}
-	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary()}
+	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary(), err: p.server.denies(a)}
 }
 
 // mayRecord keeps what Kubernetes has answered from being replaced by what another server answers.

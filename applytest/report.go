@@ -3,6 +3,7 @@ package applytest
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -56,9 +57,20 @@ type Failure struct {
 	// Request is a command that repeats the request, without credentials, and Answer what it was answered.
 	Request string `json:"request,omitempty"`
 	Answer  string `json:"answer,omitempty"`
+	// err is what lies behind it, if it is not about the answer.
+	err error
 }
 
-func (r *Result) fail(f *Failure) { r.Outcome, r.Failure = Fail, f }
+func (r *Result) skip(reason string) { r.Outcome, r.Reason = Skip, reason }
+
+// end is for a script that did not come to its end: it fails, unless the user may not do what it does.
+func (r *Result) end(f *Failure) {
+	if denied := (*denial)(nil); errors.As(f.err, &denied) {
+		r.skip(denied.Error())
+		return
+	}
+	r.Outcome, r.Failure = Fail, f
+}
 
 // String is the failure for people.
 func (f *Failure) String() string {

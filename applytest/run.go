@@ -16,8 +16,8 @@ import (
 
 // Options say what to run, and where. Only Config is required.
 type Options struct {
-	// Config is the server's address and the credentials of somebody who may make namespaces and, for some
-	// scripts, kinds.
+	// Config is the server's address and the credentials of somebody who may make and delete namespaces. Scripts that
+	// do what this user may not are skipped.
 	Config *rest.Config
 	// Scripts is a folder of scripts; those of this package if nil.
 	Scripts fs.FS
@@ -67,7 +67,11 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Scripts: len(scripts)}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
+	if err := s.settleIn(ctx); err != nil {
+		return nil, err
+	}
 	report.Results, err = s.playAll(ctx, scripts, options)
+	s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
 	report.Left = s.settle(ctx)
 	return report, err
 }

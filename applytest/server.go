@@ -34,6 +34,9 @@ type server struct {
 	// version is what it says of itself, and implementation is who makes it.
 	version, implementation string
 
+	// home is the namespace of what the runner itself tries, and allowed says whether the user may do everything.
+	home    string
+	allowed bool
 	// stop ends the run, and says why.
 	stop context.CancelCauseFunc
 	// gone is set when the server answers nothing any more.
@@ -156,10 +159,13 @@ func (s *server) suspect(ctx context.Context) {
 // create makes an object.
 func (s *server) create(ctx context.Context, path string, object document.Value) (*answer, error) {
 	a, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
-	if err == nil && !a.succeeded() {
-		err = fmt.Errorf("POST %s: %s", path, a.summary())
+	if err != nil || a.succeeded() {
+		return a, err
 	}
-	return a, err
+	if err := s.denies(a); err != nil {
+		return a, err
+	}
+	return a, fmt.Errorf("POST %s: %s", path, a.summary())
 }
 
 // newNamespaceName chooses a name that nobody else has.
