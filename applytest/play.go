@@ -37,6 +37,7 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 	}
 	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
 	p.variables = variables{namespace: newNamespaceName(), answers: map[string]*answer{}}
+	result.Namespace = p.variables.namespace
 	if !keep {
 		defer p.clean(ctx)
 	}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 )
 
 // An Outcome is how a script ended.
@@ -41,6 +43,8 @@ type Result struct {
 	Behaviour string        `json:"behaviour"`
 	Outcome   Outcome       `json:"outcome"`
 	Duration  time.Duration `json:"nanoseconds"`
+	// Namespace is where the script ran. It is there only if it was kept.
+	Namespace string `json:"namespace,omitempty"`
 	// Reason is why the script was skipped.
 	Reason string `json:"reason,omitempty"`
 	// Difference is why this server answers differently from Kubernetes on purpose, if it does.
@@ -124,6 +128,7 @@ func (a Area) count(outcome Outcome) int { return (&Report{Results: a.Results}).
 
 // WriteTable writes failures, skips with their reasons, and a table by area.
 func (r *Report) WriteTable(w io.Writer) error {
+	w = printable{w}
 	text := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, result := range r.Results {
 		switch result.Outcome {
@@ -149,6 +154,22 @@ func (r *Report) WriteTable(w io.Writer) error {
 		fmt.Fprintf(text, "\nThe run was stopped: %d of %d scripts did not end.\n", missing, r.Scripts)
 	}
 	return text.Flush()
+}
+
+// printable keeps a server from writing control characters to people's terminals.
+type printable struct{ w io.Writer }
+
+func (p printable) Write(text []byte) (int, error) {
+	var shown strings.Builder
+	for _, r := range string(text) {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			shown.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			shown.WriteRune(r)
+		}
+	}
+	_, err := io.WriteString(p.w, shown.String())
+	return len(text), err
 }
 
 func indented(text string) string {
