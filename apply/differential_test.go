@@ -186,6 +186,9 @@ func (w *world) step(g generator, live Object, configs map[string]document.Value
 	return s
 }
 
+// again tells how to repeat one history.
+func again(seed uint64) string { return fmt.Sprintf("again: go test ./apply -seed %d -histories 1", seed) }
+
 // TestDifferential compares random histories with structured-merge-diff.
 func TestDifferential(t *testing.T) {
 	for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
@@ -195,7 +198,7 @@ func TestDifferential(t *testing.T) {
 				n, err := history(newGenerator(seed), 12, versions, seed%4 != 0)
 				total += n
 				if err != nil {
-					t.Fatalf("seed %d, step %d: %v", seed, n, err)
+					t.Fatalf("step %d: %v\n%s", n, err, again(seed))
 				}
 			}
 			t.Logf("%d steps agree", total)

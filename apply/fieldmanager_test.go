@@ -320,7 +320,7 @@ func TestFieldManager(t *testing.T) {
 					steps = 40
 				}
 				if err := objectHistory(newGenerator(seed), steps, managers); err != nil {
-					t.Fatalf("seed %d: %v", seed, err)
+					t.Fatalf("%v\n%s", err, again(seed))
 				}
 			}
 		})
