@@ -19,7 +19,7 @@ func TestScripts(t *testing.T) {
 	applytest.RunTests(t, cadastretest.Start(t))
 }
 
-// TestDifferencesAreListed: where our server differs from kube-apiserver on purpose, docs/differences.md says why.
+// TestDifferencesAreListed: where our server differs from kube-apiserver on purpose, docs/differences.md says why, and names the script.
 func TestDifferencesAreListed(t *testing.T) {
 	listed, err := os.ReadFile("../docs/differences.md")
 	if err != nil {
@@ -35,8 +35,12 @@ func TestDifferencesAreListed(t *testing.T) {
 			continue
 		}
 		found = true
-		if !strings.Contains(string(listed), "\n### "+script.Difference+"\n") {
+		_, entry, ok := strings.Cut(string(listed), "\n### "+script.Difference+"\n")
+		if !ok {
 			t.Errorf("scripts/%s.txtar: the difference %q is no title in docs/differences.md", script.Name, script.Difference)
+		}
+		if entry, _, _ = strings.Cut(entry, "\n#"); !strings.Contains(entry, "`"+script.Name+"`") {
+			t.Errorf("docs/differences.md: %s: the script %s shows it, and is not named", script.Difference, script.Name)
 		}
 	}
 	if !found {

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/cadastre/cadastre/applytest"
 )
@@ -124,12 +125,25 @@ func (c comparison) writeDifferences(text *bytes.Buffer) {
 	for _, ours := range c.ours.Results {
 		if ours.Difference != "" {
 			found = true
-			fmt.Fprintf(text, "- `%s`: %s ([why](differences.md))\n", ours.Name, ours.Difference)
+			fmt.Fprintf(text, "- `%s`: %s ([why](differences.md#%s))\n", ours.Name, ours.Difference, anchor(ours.Difference))
 		}
 	}
 	if !found {
 		text.WriteString("None in these scripts. [Differences](differences.md) has those that other tests show.\n")
 	}
+}
+
+// anchor is what a title is called in links to it.
+func anchor(title string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, title)
 }
 
 func (c comparison) writeAlone(text *bytes.Buffer) {

@@ -28,3 +28,10 @@ func TestDocument(t *testing.T) {
 		}
 	}
 }
+
+// TestAnchor: links to differences lead to their titles.
+func TestAnchor(t *testing.T) {
+	if got := anchor("$patch: merge is allowed, in JSON (KEP-5051)"); got != "patch-merge-is-allowed-in-json-kep-5051" {
+		t.Errorf("received %q", got)
+	}
+}
