@@ -295,6 +295,22 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// TestSaysOnlyMore: a warning of ours alone is no difference; one that is missing is.
+func TestSaysOnlyMore(t *testing.T) {
+	const ours = `"\\.spec: a \"b\" was applied; apply x: {k8s_io__value: unset}"`
+	for complaint, want := range map[string]bool{
+		"warnings: expected [], received [" + ours + "]":                true,
+		`warnings: expected ["x" "y"], received ["x" ` + ours + ` "y"]`: true,
+		`warnings: expected ["x" "y"], received ["x" ` + ours + `]`:     false,
+		`warnings: expected [], received ["x"]`:                         false,
+		"object: .a: expected 1, received 2":                            false,
+	} {
+		if got := saysOnlyMore([]string{complaint}); got != want {
+			t.Errorf("%s: expected %t, received %t", complaint, want, got)
+		}
+	}
+}
+
 func TestTouchesTwins(t *testing.T) {
 	const references = "metadata: {ownerReferences: [{uid: a}, {uid: b}, {uid: a, controller: true}]}"
 	for _, test := range []struct {

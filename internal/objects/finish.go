@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -188,9 +189,17 @@ func (w *writing) ratcheted(check func(r Ratcheting, obj, old document.Value) (f
 }
 
 // warnOfFields tells the client what it should know about an object that is right. It is told again even if
-// nothing changes.
+// nothing changes. What was made of what should not be there is told first.
 func (w *writing) warnOfFields(stored document.Value) {
-	for _, text := range w.fieldWarnings(stored) {
+	warnings := w.fieldWarnings(stored)
+	if w.live == nil && w.Endpoint.Kind.WarnedAsSent {
+		for _, text := range w.fieldWarnings(w.unprepared) {
+			if !slices.Contains(warnings, text) {
+				w.Warn(text)
+			}
+		}
+	}
+	for _, text := range warnings {
 		w.Warn(text)
 	}
 }
@@ -225,11 +234,7 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.live == nil {
-		w.warnOfFields(w.unprepared)
-	} else {
-		w.warnOfFields(w.after.Document)
-	}
+	w.warnOfFields(w.after.Document)
 	if w.all.Admit != nil {
 		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
 			return err
