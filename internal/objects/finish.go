@@ -189,18 +189,23 @@ func (w *writing) ratcheted(check func(r Ratcheting, obj, old document.Value) (f
 }
 
 // warnOfFields tells the client what it should know about an object that is right. It is told again even if
-// nothing changes. What was made of what should not be there is told first.
+// nothing changes.
 func (w *writing) warnOfFields(stored document.Value) {
-	warnings := w.fieldWarnings(stored)
-	if w.live == nil && w.Endpoint.Kind.WarnedAsSent {
-		for _, text := range w.fieldWarnings(w.unprepared) {
-			if !slices.Contains(warnings, text) {
-				w.Warn(text)
-			}
-		}
-	}
-	for _, text := range warnings {
+	for _, text := range w.fieldWarnings(stored) {
 		w.Warn(text)
+	}
+}
+
+// warnOfSent tells the client what was made of what it should not have sent, though the rest may be wrong.
+func (w *writing) warnOfSent() {
+	if w.live != nil || !w.Endpoint.Kind.WarnedAsSent {
+		return
+	}
+	stored := w.fieldWarnings(w.after.Document)
+	for _, text := range w.fieldWarnings(w.unprepared) {
+		if !slices.Contains(stored, text) {
+			w.Warn(text)
+		}
 	}
 }
 
@@ -217,6 +222,7 @@ func (w *writing) check(ctx context.Context) error {
 	if w.live == nil && e.Kind.IsClosed {
 		return apierrors.NewForbidden(e.resource(), w.Name, errors.New("create not allowed while custom resource definition is terminating"))
 	}
+	w.warnOfSent()
 	errs, err := w.deviceAccess(ctx)
 	if err != nil {
 		return err
