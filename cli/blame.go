@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -46,7 +47,7 @@ manager last changed something.
 		},
 	}
 	f.connection.bind(command.Flags())
-	f.output.bind(command.Flags(), "text", "json", "yaml")
+	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
 	command.Flags().StringVar(&f.by, "by", "line", "show who owns each `line|manager`: line by line, or manager by manager what each owns")
 	completeObjects(command, &f.connection, 1)
@@ -75,12 +76,20 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
+	if f.output.form == "name" {
+		_, err := fmt.Fprintln(stdout, t)
+		return err
+	}
 	tellVersions(stderr, t, o)
 	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
 	if f.by == "manager" && f.output.form == "text" {
 		return view.byManager(o)
 	}
-	lines, err := ownership.Blame(o, topologyOrNil(ctx, c, t.kind))
+	topology, err := topologyOrNil(ctx, c, t.kind)
+	if err != nil {
+		return err
+	}
+	lines, err := ownership.Blame(o, topology)
 	switch {
 	case err != nil:
 		return err
@@ -109,13 +118,17 @@ func tellVersions(w io.Writer, t target, o apply.Object) {
 	}
 }
 
-// topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it.
-func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) *schema.Type {
+// topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it; one that is
+// gone is another matter.
+func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*schema.Type, error) {
 	t, err := c.Topology(ctx, k)
-	if err != nil {
-		return nil
+	if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
+		return nil, err
 	}
-	return t
+	if err != nil {
+		return nil, nil
+	}
+	return t, nil
 }
 
 // blameView writes who owns what.
