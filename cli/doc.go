@@ -8,7 +8,8 @@
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame
 //	apply.go        cadastre apply; application.go does it to one object
-//	plan.go         cadastre plan; conflict.go, conflicts for both
+//	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both
+//	batch.go        one object after the other, for both
 //	extract.go      cadastre extract
 //	own.go          cadastre own release, cadastre own transfer
 //	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it, migrationreport.go tells
