@@ -1,22 +1,22 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
 // The environment variables that turn migration off. Kubectl's is for those who have set it already.
 const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBECTL_ENABLE_CSA_MIGRATION"
+
+// errNoManager is for verbs that apply as somebody.
+var errNoManager = errors.New("--manager: expected the name of a manager, received none")
 
 type applyFlags struct {
 	connection             connection
@@ -65,12 +65,17 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "have the server check it, and write nothing")
 	f.quiet.bind(flags)
 	completeConnection(command, &f.connection)
+	completePaths(command, &f.connection, "force-path", f.forcePathsLike)
+	completePaths(command, &f.connection, "unset", f.unsetPathsLike)
 	completeWords(command, "output", f.output.forms...)
 	return command
 }
 
 // check reads the flags, and refuses those that can't work before anything is done.
 func (f *applyFlags) check() error {
+	if f.manager == "" {
+		return &usageError{errNoManager}
+	}
 	if f.onlyCreate && f.onlyUpdate {
 		return &usageError{errors.New("--only-create and --only-update exclude each other")}
 	}
@@ -105,54 +110,17 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 	}
 	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
-		return err
+		return beforeAnything(err, "applied")
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
 		return err
 	}
-	p := newProgress(stderr, f.quiet.quiet)
-	p.expect(len(manifests))
-	defer p.end()
-	failed := 0
-	for i, m := range manifests {
-		var said, complained bytes.Buffer
-		err := f.applyOne(ctx, c, namespace, m, &said, &complained)
-		var lost *cluster.NoAnswerError
-		if errors.As(err, &lost) {
-			p.end()
-			return stopped(stderr, manifests, i, failed, lost)
-		}
-		if err != nil {
-			failed++
-			fmt.Fprintf(&complained, "%v\n", err)
-		}
-		p.aside(func() { err = errors.Join(write(stdout, &said), write(stderr, &complained)) })
-		if err != nil {
-			return err
-		}
-		p.step()
+	b := batch{
+		verb: "apply", did: "applied", writes: !f.dryRun,
+		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
-	if failed > 0 {
-		return fmt.Errorf("apply: %d of %d objects failed", failed, len(manifests))
-	}
-	return nil
-}
-
-func write(w io.Writer, text *bytes.Buffer) error {
-	_, err := text.WriteTo(w)
-	return err
-}
-
-// stopped tells what was not done because the server is gone: the object at a place, and all after it. What was
-// done has been told.
-func stopped(w io.Writer, all []manifest, at, failed int, lost *cluster.NoAnswerError) error {
-	for i, m := range all[at:] {
-		what := "not applied"
-		if i == 0 && lost.MayBeDone {
-			what = "may or may not have been applied"
-		}
-		fmt.Fprintf(w, "%s: %s\n", m.name(), what)
-	}
-	return fmt.Errorf("apply: stopped after %d of %d objects, of which %d failed: %w", at, len(all), failed, lost)
+	return b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
+		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
+	})
 }

@@ -74,13 +74,15 @@ func objectCommands() []*cobra.Command {
 
 // groupCommand returns a verb that does nothing without one of its own verbs.
 func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
-	var names []string
+	var names, examples []string
 	for _, verb := range verbs {
 		names = append(names, verb.Name())
+		examples = append(examples, verb.Example)
 	}
 	command := &cobra.Command{
-		Use:   name,
-		Short: about,
+		Use:     name,
+		Short:   about,
+		Example: strings.Join(examples, "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{fmt.Errorf("%s: expected %s, received %q", name, strings.Join(names, " or "), args[0])}

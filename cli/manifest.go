@@ -94,10 +94,15 @@ func appendFiles(all []manifest, name string) ([]manifest, error) {
 		all, err = appendManifests(all, path, file)
 		return err
 	})
+	return all, plainPath(err)
+}
+
+// plainPath names the file of an error: how it was looked for is nobody's concern.
+func plainPath(err error) error {
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
-		err = fmt.Errorf("%s: %w", missing.Path, missing.Err) // how it was looked for is nobody's concern
+		return fmt.Errorf("%s: %w", missing.Path, missing.Err)
 	}
-	return all, err
+	return err
 }
 
 func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, error) {

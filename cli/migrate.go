@@ -98,10 +98,19 @@ func (f migrateFlags) check(args []string) error {
 		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
 	case ways != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or --all")}
+	case f.selector != "" && f.named(args):
+		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
+	case f.allNamespaces && f.named(args):
+		return &usageError{errors.New("migrate: an object is in one namespace: expected either its name or --all-namespaces, received both")}
 	case f.parallel < 1:
 		return &usageError{fmt.Errorf("--parallel: expected 1 or more, received %d", f.parallel)}
 	}
 	return f.output.check()
+}
+
+// named reports whether objects are named, one by one.
+func (f migrateFlags) named(args []string) bool {
+	return len(f.files) > 0 || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
 }
 
 // migrate shows, asks, and does it.
@@ -118,7 +127,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	progress := newProgress(stderr, f.quiet.quiet)
 	found, err := selectObjects(ctx, c, f, namespace, args, stdin, progress)
 	if err != nil {
-		return err
+		return beforeAnything(err, "migrated")
 	}
 	run := migrationRun{
 		cluster: c, to: f.to, move: f.move(), parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,

@@ -130,14 +130,15 @@ func (r result) print(w io.Writer, to string) {
 		place += " in " + r.target.namespace
 	}
 	if r.err != nil {
-		fmt.Fprintf(w, "%s: failed: %v\n", place, r.err)
+		fmt.Fprintf(w, "%s: failed: %s\n", place, plainError(r.err))
 		return
 	}
 	if len(r.moves) == 0 {
 		fmt.Fprintf(w, "%s: %s\n", place, r.outcome)
 	}
 	for _, m := range r.moves {
-		fmt.Fprintf(w, "%s: %s: %s -> %s Apply: %d fields, %d of them new to it\n", place, r.outcome, who(m.From), to, m.Fields.Size(), m.Gained.Size())
+		fmt.Fprintf(w, "%s: %s: %s -> %s Apply: %d %s, %d of them new to it\n", place, r.outcome, who(m.From), to,
+			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
 		if r.outcome != wouldMigrate {
 			continue
 		}
@@ -171,29 +172,14 @@ func (m *migrationReport) value() document.Value {
 }
 
 func (r result) value() document.Value {
-	fields := []document.Field{
-		{Name: "kind", Value: document.NewString(r.target.kind.Name)},
-		{Name: "apiVersion", Value: document.NewString(r.target.kind.APIVersion())},
-		{Name: "namespace", Value: document.NewString(r.target.namespace)},
-		{Name: "name", Value: document.NewString(r.target.name)},
-		{Name: "outcome", Value: document.NewString(string(r.outcome))},
-	}
+	fields := append(r.target.fields(), document.Field{Name: "outcome", Value: document.NewString(string(r.outcome))})
 	if r.err != nil {
 		fields = append(fields, document.Field{Name: "error", Value: document.NewString(plainError(r.err))})
-	}
-	var moves []document.Value
-	for _, m := range r.moves {
-		moves = append(moves, document.NewMap(
-			document.Field{Name: "from", Value: entryValue(m.From)},
-			document.Field{Name: "fields", Value: pathValues(m.Fields)},
-			document.Field{Name: "gained", Value: pathValues(m.Gained)},
-			document.Field{Name: "lost", Value: pathValues(m.Lost)},
-		))
 	}
 	if r.keeper != nil {
 		fields = append(fields, document.Field{Name: "keeper", Value: entryValue(*r.keeper)})
 	}
-	return document.NewMap(append(fields, document.Field{Name: "moves", Value: document.NewList(moves...)})...)
+	return document.NewMap(append(fields, document.Field{Name: "moves", Value: moveValues(r.moves)})...)
 }
 
 func plainError(err error) string {

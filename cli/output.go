@@ -83,8 +83,10 @@ func (p *palette) paint(name, text string) string {
 		i = len(p.known)
 		p.known[name] = i
 	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colourCodes[i%len(colourCodes)], text)
+	return coloured(colourCodes[i%len(colourCodes)], text)
 }
+
+func coloured(code int, text string) string { return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, text) }
 
 func newPalette(on bool) *palette { return &palette{on: on, known: map[string]int{}} }
 

@@ -36,7 +36,7 @@ func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	body, err := io.ReadAll(answer.Body)
-	answer.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte("takeOver"), []byte("overTake"))))
+	answer.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(ownership.TakeOverParameter), []byte("overTake"))))
 	return answer, err
 }
 

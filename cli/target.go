@@ -24,6 +24,16 @@ func (t target) String() string {
 	return t.kind.String() + "/" + t.name
 }
 
+// fields say for machines which object it is.
+func (t target) fields() []document.Field {
+	return []document.Field{
+		{Name: "kind", Value: document.NewString(t.kind.Name)},
+		{Name: "apiVersion", Value: document.NewString(t.kind.APIVersion())},
+		{Name: "namespace", Value: document.NewString(t.namespace)},
+		{Name: "name", Value: document.NewString(t.name)},
+	}
+}
+
 // targetOf is the place of an object.
 func targetOf(k cluster.Kind, doc document.Value) target {
 	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}

@@ -15,6 +15,13 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // client-side apply would miss it.
 const LastAppliedKeeper = "kubectl-last-applied"
 
+// An apply may ask a server to take over in the same write, with this parameter in its query and this value, unlike
+// Kubernetes. Servers that know of it declare it in their OpenAPI.
+const (
+	TakeOverParameter   = "takeOver"
+	FromClientSideApply = "client-side-apply"
+)
+
 // TakeOver migrates an object as kubectl does before it applies server-side: from all that wrote it by
 // client-side apply, whatever their names. If the applier is kubectl, for which servers keep the annotation up
 // to date, the annotation gets an owner that keeps it.

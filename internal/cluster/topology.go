@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -62,7 +63,7 @@ func (c *Cluster) publishedOf(ctx context.Context, k Kind) (published, error) {
 	if err != nil {
 		return published{}, err
 	}
-	c.published[path] = published{all, declares(doc, takeOver)}
+	c.published[path] = published{all, declares(doc, ownership.TakeOverParameter)}
 	return c.published[path], nil
 }
 

@@ -17,10 +17,6 @@ import (
 // annotation shows to be its own, and keeps the annotation up to date for those who go back. What the
 // configuration leaves out stays, with its former owner; a request may say that all of it is taken over, by
 // any applier, and then it goes.
-const (
-	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
-	kubectlManager        = "kubectl"
-)
 
 // applyConfig applies a configuration to an object.
 func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
@@ -32,7 +28,7 @@ func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.R
 		live.Entries = moved.Entries
 	}
 	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
-	if w.Manager != kubectlManager {
+	if w.Manager != ownership.Kubectl {
 		return result, err
 	}
 	var conflict *apply.ConflictError
@@ -70,7 +66,7 @@ func (w *writing) takeOver(live apply.Object, config document.Value, conflict *a
 // lastApplied returns the fields that the annotation of an object has, as far as the object has
 // them unchanged.
 func (w *writing) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
-	text := live.Document.Lookup("metadata", "annotations", lastAppliedAnnotation).Text()
+	text := live.Document.Lookup("metadata", "annotations", ownership.LastApplied).Text()
 	if text == "" {
 		return own, false
 	}
@@ -98,19 +94,19 @@ func (w *writing) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
 func withLastApplied(doc, config document.Value) document.Value {
 	metadata := doc.Get("metadata")
 	annotations := metadata.Get("annotations")
-	if annotations.Get(lastAppliedAnnotation).Text() == "" {
+	if annotations.Get(ownership.LastApplied).Text() == "" {
 		return doc
 	}
 	if of := config.Get("metadata"); !of.Get("annotations").IsAbsent() {
-		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(lastAppliedAnnotation)))
+		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(ownership.LastApplied)))
 	}
 	text := document.NewString(config.JSON() + "\n")
-	if document.Equal(annotations.Get(lastAppliedAnnotation), text) {
+	if document.Equal(annotations.Get(ownership.LastApplied), text) {
 		return doc
 	}
-	annotations = annotations.With(lastAppliedAnnotation, text)
+	annotations = annotations.With(ownership.LastApplied, text)
 	if annotationsSize(annotations) > apivalidation.TotalAnnotationSizeLimitB {
-		annotations = annotations.Without(lastAppliedAnnotation) // better none than one that is not up to date
+		annotations = annotations.Without(ownership.LastApplied) // better none than one that is not up to date
 	}
 	if annotations.Len() == 0 {
 		return doc.With("metadata", metadata.Without("annotations"))
