@@ -25,6 +25,14 @@ func TestCustomKind(t *testing.T) {
 	c.call("GET", "/openapi/v3/apis/example.com/v1", "").want(200, `"how large"`, "com.example.v1.Widget")
 	c.call("GET", "/openapi/v2", "").want(200, `"how large"`)
 	c.call("GET", "/openapi/v3/apis/apiextensions.k8s.io/v1", "").want(200, "JSONSchemaProps")
+	before := c.call("GET", "/openapi/v3", "").want(200).get("paths", "apis/example.com/v1", "serverRelativeURL")
+	c.call("PATCH", definitions+"/widgets.example.com", `[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/size/description","value":"how wide"}]`,
+		"Content-Type: application/json-patch+json").want(200)
+	c.waitFor("/openapi/v3/apis/example.com/v1", 200, `"how wide"`)
+	c.waitFor("/openapi/v2", 200, `"how wide"`)
+	if after := c.call("GET", "/openapi/v3", "").want(200).get("paths", "apis/example.com/v1", "serverRelativeURL"); after == before || after == "" {
+		t.Errorf("the address of the schema was %s and is %s: clients would keep the old one", before, after)
+	}
 	c.call("POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"size":1}`).want(201, `"size":1`)
 	c.call("PATCH", "/apis/example.com/v1/widgets/a", `{}`, "Content-Type: application/strategic-merge-patch+json").want(415)
 	c.call("GET", "/apis/example.com/v1/widgets/a", "", "Accept: application/vnd.kubernetes.protobuf").want(406)
