@@ -1,6 +1,9 @@
 package server
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster",
 "names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer","description":"how large"}}}}}]}}`
@@ -53,4 +56,22 @@ func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 	c.define()
 	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/vnd.kubernetes.protobuf").want(406)
 	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/cbor").want(200)
+}
+
+// TestNamespaceGoesWithCustomResources: a namespace that is deleted takes objects of custom kinds with it, and waits for those
+// that have finalizers.
+func TestNamespaceGoesWithCustomResources(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", definitions, strings.Replace(widgets, `"scope":"Cluster"`, `"scope":"Namespaced"`, 1)).want(201)
+	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
+	c.makeNamespace("going", "")
+	inside := "/apis/example.com/v1/namespaces/going/widgets"
+	c.call("POST", inside, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`).want(201)
+	c.call("POST", inside, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"held","finalizers":["example.com/hold"]}}`).want(201)
+	c.call("DELETE", allNamespaces+"/going", "").want(200)
+	c.waitFor(inside+"/a", 404)
+	c.waitFor(allNamespaces+"/going", 200, "widgets.example.com has 1 resource instances")
+	c.call("POST", inside, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"late"}}`).want(403, "because it is being terminated")
+	c.call("PATCH", inside+"/held", unheld[0], unheld[1:]...).want(200)
+	c.waitFor(allNamespaces+"/going", 404)
 }
