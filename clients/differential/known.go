@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/cadastre/cadastre/applytest"
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -32,6 +31,8 @@ type answer struct {
 	message              string
 	object, before       document.Value
 	owners, ownersBefore string
+	// writes is how often the object was written since it was made.
+	writes int
 }
 
 func (a answer) says(text ...string) bool {
@@ -63,7 +64,7 @@ var differences = []difference{
 	{
 		title: "Applying again what was just created writes nothing",
 		applies: func(s Step, a answer) bool {
-			return a.code == 200 && isWrittenTwice(s.Address)
+			return a.code == 200 && a.writes == 0 && isWrittenTwice(s.Address)
 		},
 		loosened: changedOrNot,
 	},
@@ -79,9 +80,21 @@ var differences = []difference{
 	{
 		title: "Duplicates stay where they are",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "STRATEGIC" && (hasTwins(a.before.Lookup("metadata", "finalizers")) || hasTwins(portsIn(a.before)))
+			return s.Verb == "STRATEGIC" && touchesTwins(a.before, s.Body)
 		},
 		loosened: anything, ends: true,
+	},
+	{
+		title:    "A merge key that two items have is refused",
+		applies:  func(s Step, _ answer) bool { return s.Verb == "STRATEGIC" && touchesTwins(s.Body, s.Body) },
+		loosened: anything, ends: true,
+	},
+	{
+		title: "Equal quantities are equal everywhere",
+		applies: func(s Step, a answer) bool {
+			return a.code == 200 && isRespelled(s.Body, a.before.Lookup("spec", "devices"))
+		},
+		loosened: func(expected []txtar.File) []txtar.File { return changedOrNot(withoutOwners(expected)) }, ends: true,
 	},
 	{
 		title: "Removing what is not there changes nothing",
@@ -100,8 +113,15 @@ var differences = []difference{
 	},
 	{
 		title:    "Volumes and claims are not protected",
-		applies:  func(_ Step, a answer) bool { return strings.HasPrefix(a.object.Get("kind").Text(), "PersistentVolume") },
+		applies:  func(_ Step, a answer) bool { return isProtected(a.object) },
 		loosened: withoutProtection,
+	},
+	{
+		title: "Volumes and claims are not protected", // to lose the finalizers, or to get them back, is a change
+		applies: func(_ Step, a answer) bool {
+			return isProtected(a.object) && !document.Equal(a.object.Lookup("metadata", "finalizers"), a.before.Lookup("metadata", "finalizers"))
+		},
+		loosened: changedOrNot,
 	},
 	{
 		title: "A status makes no object",
@@ -125,115 +145,14 @@ var differences = []difference{
 	},
 }
 
-// isWrittenTwice is for kinds that Kubernetes writes once more, as they are, when somebody writes them for the first time
-// after they were made.
-func isWrittenTwice(address string) bool {
-	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
-}
-
-func hasTwins(list document.Value) bool {
-	items := itemsOf(list)
-	for i, item := range items {
-		if slices.ContainsFunc(items[:i], func(other document.Value) bool { return document.Equal(item, other) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// isMadeByStatus is for statuses of which Kubernetes makes an object.
-func isMadeByStatus(address string) bool {
-	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
-}
-
-// hasNullIn reports whether a map in a selector has a null.
-func hasNullIn(selector document.Value) bool {
-	return slices.ContainsFunc(places(selector), func(p place) bool { return len(p) > 1 && at(selector, p).IsNull() })
-}
-
-// isScaledByUpdate reports whether somebody owns the replicas by an update, as scripts write owners: an entry starts at
-// the beginning of a line, and goes on in lines that are indented.
-func isScaledByUpdate(owners string) bool {
-	isUpdate := false
-	for line := range strings.Lines(owners) {
-		if !strings.HasPrefix(line, " ") {
-			entry, _, _ := strings.Cut(line, ":")
-			isUpdate = strings.Contains(entry, " Update ")
-		}
-		if isUpdate && slices.Contains(strings.Fields(line), ".spec.replicas") {
-			return true
-		}
-	}
-	return false
-}
-
-func uidsIn(metadata document.Value) document.Value {
-	var uids []document.Value
-	for _, reference := range metadata.Get("ownerReferences").Items() {
-		uids = append(uids, reference.Get("uid"))
-	}
-	return document.NewList(uids...)
-}
-
-// conditionsIn returns the types of an autoscaler's conditions, which autoscaling/v1 has in an annotation.
-func conditionsIn(autoscaler document.Value) document.Value {
-	conditions := autoscaler.Lookup("status", "conditions")
-	annotation := autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions")
-	if inAnnotation, err := document.ParseJSON(annotation.Text()); err == nil && conditions.IsAbsent() {
-		conditions = inAnnotation
-	}
-	var types []document.Value
-	for _, condition := range conditions.Items() {
-		types = append(types, condition.Get("type"))
-	}
-	return document.NewList(types...)
-}
-
-// portsIn returns the numbers of a service's ports, which are what strategic patches tell them apart by.
-func portsIn(service document.Value) document.Value {
-	var numbers []document.Value
-	for _, port := range service.Lookup("spec", "ports").Items() {
-		numbers = append(numbers, port.Get("port"))
-	}
-	return document.NewList(numbers...)
-}
-
-// addsTwin is for JSON patches that add a reference to an owner that there is already. If both are equal, one is
-// dropped later.
-func addsTwin(s Step, metadata document.Value) bool {
-	if s.Verb != "JSONPATCH" {
-		return false
-	}
-	uids := itemsOf(uidsIn(metadata))
-	for _, operation := range itemsOf(s.Body) {
-		value := operation.Get("value")
-		for _, reference := range append(itemsOf(value), value) {
-			uid := reference.Get("uid")
-			if !uid.IsAbsent() && slices.ContainsFunc(uids, func(other document.Value) bool { return document.Equal(uid, other) }) {
-				return true
-			}
-			if !uid.IsAbsent() {
-				uids = append(uids, uid)
-			}
-		}
-	}
-	return false
-}
-
-func hasNameless(list document.Value) bool {
-	return slices.ContainsFunc(itemsOf(list), func(item document.Value) bool { return item.Get("name").IsAbsent() })
-}
-
 func anything([]txtar.File) []txtar.File { return nil }
 
 func withoutOwners(expected []txtar.File) []txtar.File {
 	return slices.DeleteFunc(expected, func(f txtar.File) bool { return f.Name == "owners" })
 }
 
-// withoutProtection takes the finalizers of Kubernetes out of an object: there are no others in it. To lose them, or to
-// get them back, is a change.
+// withoutProtection takes the finalizers of Kubernetes out of an object: there are no others in it.
 func withoutProtection(expected []txtar.File) []txtar.File {
-	expected = changedOrNot(expected)
 	for i, file := range expected {
 		if object, err := document.ParseYAML(file.Data); err == nil && file.Name == "object" {
 			metadata := object.Get("metadata").Without("finalizers")
@@ -277,29 +196,14 @@ var (
 	differenceIn = regexp.MustCompile(`(?s)\n@@.*`)
 )
 
-// isKnown is for a deliberate difference that only our answer shows: "A merge key that two items have is refused". Of a
-// Secret the answer tells nothing but the path; it ends with a merge key for no other reason.
-func isKnown(failure *applytest.Failure) bool {
-	return strings.Contains(failure.Answer, "expected one item with this merge key") || secretTwins.MatchString(failure.Answer)
-}
-
-var secretTwins = regexp.MustCompile(`"\.metadata\.ownerReferences\[uid=\\"[^"]*\\"\]: the patch does not fit the Secret, `)
-
 // withoutKnown takes the deliberate differences out of what is expected.
 func (r recorded) withoutKnown(h History) {
 	end := len(h.Steps)
-	var before document.Value
-	var owners string
+	var state answer
 	r.each(func(step, code int, expected []txtar.File) []txtar.File {
 		a := answerIn(code, expected)
-		a.before, a.ownersBefore = before, owners
-		switch s := h.Steps[step]; {
-		case s.DryRun:
-		case s.Verb == "DELETE" && code == 200 && before.Lookup("metadata", "finalizers").IsAbsent(), isGone(a.object):
-			before, owners = document.Value{}, ""
-		case !a.object.IsAbsent():
-			before, owners = a.object, a.owners
-		}
+		a.before, a.ownersBefore, a.writes = state.object, state.owners, state.writes
+		state = a.stateAfter(h.Steps[step])
 		for _, d := range differences {
 			if len(expected) > 0 && d.applies(h.Steps[step], a) {
 				expected = d.loosened(expected)
@@ -316,11 +220,19 @@ func (r recorded) withoutKnown(h History) {
 	r.cut(end)
 }
 
-// isGone is for the last that is seen of an object that was deleted, once it has no finalizers.
-func isGone(object document.Value) bool {
-	metadata := object.Get("metadata")
-	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").IsAbsent() &&
-		document.Equal(metadata.Get("deletionGracePeriodSeconds"), document.NewInt(0))
+// stateAfter is the object that is there after a step that was answered so, its owners and how often it was written.
+func (a answer) stateAfter(s Step) answer {
+	switch {
+	case s.DryRun, a.object.IsAbsent() && s.Verb != "DELETE":
+		return answer{object: a.before, owners: a.ownersBefore, writes: a.writes}
+	case s.Verb == "DELETE" && a.code == 200 && a.before.Lookup("metadata", "finalizers").IsAbsent(), isGone(a.object):
+		return answer{}
+	case s.Verb == "DELETE":
+		return answer{object: a.before, owners: a.ownersBefore, writes: a.writes + 1}
+	case a.code == 200 && s.Verb != "GET":
+		return answer{object: a.object, owners: a.owners, writes: a.writes + 1}
+	}
+	return answer{object: a.object, owners: a.owners, writes: a.writes}
 }
 
 func answerIn(code int, expected []txtar.File) answer {
