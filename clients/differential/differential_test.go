@@ -297,7 +297,7 @@ func TestGone(t *testing.T) {
 
 // TestSaysOnlyMore: a warning of ours alone is no difference; one that is missing is.
 func TestSaysOnlyMore(t *testing.T) {
-	const ours = `"\\.spec: a \"b\" was applied; apply x: {k8s_io__value: unset}"`
+	const ours = `"\\.spec: a \"b\" was applied; apply x, by force"`
 	for complaint, want := range map[string]bool{
 		"warnings: expected [], received [" + ours + "]":                true,
 		`warnings: expected ["x" "y"], received ["x" ` + ours + ` "y"]`: true,

@@ -205,7 +205,7 @@ func saysOnlyMore(complaints []string) bool {
 		if lists == nil {
 			return false
 		}
-		received := slices.DeleteFunc(quotedIn(lists[2]), func(text string) bool { return strings.Contains(text, "{k8s_io__value: unset}") })
+		received := slices.DeleteFunc(quotedIn(lists[2]), func(text string) bool { return strings.Contains(text, ", by force") })
 		if !slices.Equal(quotedIn(lists[1]), received) {
 			return false
 		}

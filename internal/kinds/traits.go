@@ -29,9 +29,6 @@ type Traits struct {
 	// CheckedAsSent says that what is right depends on the version at which it is sent: objects of
 	// other kinds are checked as they are stored.
 	CheckedAsSent bool
-	// WarnedAsSent says that preparing a new object makes fields of what should be none by now, of which the
-	// client is warned.
-	WarnedAsSent bool
 }
 
 // GracePeriod returns how many seconds a deletion leaves to an object: those that were asked for,
@@ -98,10 +95,8 @@ func (t *Traits) set(name string) error {
 		t.Contains = true
 	case "checked-as-sent":
 		t.CheckedAsSent = true
-	case "warned-as-sent":
-		t.WarnedAsSent = true
 	default:
-		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted, contains, checked-as-sent or warned-as-sent, received %q", name)
+		return fmt.Errorf("expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted, contains or checked-as-sent, received %q", name)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ func TestTraits(t *testing.T) {
 		"leases.coordination.k8s.io": {PutCreates: true, PutVersioned: true},
 		"jobs.batch":                 {Orphans: true},
 		"cronjobs.batch":             {},
-		"pods":                       {Graceful: true, ShowsDeleted: true, WarnedAsSent: true},
+		"pods":                       {Graceful: true, ShowsDeleted: true},
 		"namespaces":                 {Singly: true, Contains: true},
 		"events.events.k8s.io":       {PutCreates: true, Childless: true, CheckedAsSent: true},
 	} {
@@ -21,7 +21,7 @@ func TestTraits(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted, contains, checked-as-sent or warned-as-sent, received "puts"`,
+		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted, contains or checked-as-sent, received "puts"`,
 		"put-creates pods po": `line 1: expected the name of a kind, received "po"`,
 	} {
 		if err := addTraits(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -196,16 +195,13 @@ func (w *writing) warnOfFields(stored document.Value) {
 	}
 }
 
-// warnOfSent tells the client what was made of what it should not have sent, though the rest may be wrong.
+// warnOfSent tells the client of what it should not have sent, though the rest may be wrong.
 func (w *writing) warnOfSent() {
-	if w.live != nil || !w.Endpoint.Kind.WarnedAsSent {
+	if w.live != nil {
 		return
 	}
-	stored := w.fieldWarnings(w.after.Document)
-	for _, text := range w.fieldWarnings(w.unprepared) {
-		if !slices.Contains(stored, text) {
-			w.Warn(text)
-		}
+	for _, text := range w.Endpoint.stored.SentWarnings(w.unprepared) {
+		w.Warn(text)
 	}
 }
 
