@@ -22,7 +22,14 @@ const (
 	Watch
 	// Fixed answers have one shape: discovery, errors.
 	Fixed
+
+	// Untyped is added to Objects and Watch for kinds that have no protobuf but that of their metadata.
+	Untyped Endpoint = 1 << 7
 )
+
+// isWatch and isUntyped tell what an endpoint is.
+func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
+func (e Endpoint) isUntyped() bool { return e&Untyped != 0 }
 
 // Negotiate returns the format that an Accept header asks for, or an error with the status 406 if
 // there is none. Clauses are tried by their weight and then in their order. Whether the answer is for people
@@ -45,7 +52,7 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 		return Format{}, nil
 	}
 	for _, clause := range goautoneg.ParseAccept(joinDrops(accept)) {
-		if endpoint == Watch && clause.Type+"/"+clause.SubType == cborSequence {
+		if endpoint.isWatch() && clause.Type+"/"+clause.SubType == cborSequence {
 			clause.SubType = "cbor" // who means the sequence may say so
 		}
 		for media := range Media(len(mediaTypes)) {
@@ -56,7 +63,7 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 			switch {
 			case !ok:
 				continue
-			case endpoint == Watch && !media.canStream():
+			case endpoint.isWatch() && !media.canStream():
 				// The first clause that fits counts, even if it can't be streamed.
 				return Format{}, notAcceptable(streamTypes()...)
 			}
@@ -105,7 +112,7 @@ func clauseFormat(params map[string]string, media Media, endpoint Endpoint) (f F
 	group, hasGroup := params["g"]
 	version, hasVersion := params["v"]
 	if !hasAs && !hasGroup && !hasVersion {
-		return f, true
+		return f, media != Protobuf || !endpoint.isUntyped()
 	}
 	if endpoint == Fixed || group != metaGroup {
 		return f, false

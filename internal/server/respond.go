@@ -11,8 +11,12 @@ import (
 	"github.com/cadastre/cadastre/internal/objects"
 )
 
-// view finds out in which form the client wants objects.
+// view finds out in which form the client wants objects. What the kind can't be written in is refused here, before anything
+// is done.
 func (q *request) view(endpoint codec.Endpoint) (codec.View, error) {
+	if !q.kind.HasProtobuf() {
+		endpoint |= codec.Untyped
+	}
 	format, err := codec.Negotiate(q.r.Header.Get("Accept"), endpoint)
 	if err != nil {
 		return codec.View{}, err
