@@ -114,6 +114,7 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 		return s.refuse(err)
 	}
 	defer w.Close()
+	s.q.countDropped(s.events.View().Format)
 	if err := s.begin(); err != nil {
 		return nil
 	}
