@@ -51,7 +51,7 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 	if accept == "" {
 		return Format{}, nil
 	}
-	for _, clause := range goautoneg.ParseAccept(joinDrops(accept)) {
+	for _, clause := range goautoneg.ParseAccept(markDrops(accept)) {
 		if endpoint.isWatch() && clause.Type+"/"+clause.SubType == cborSequence {
 			clause.SubType = "cbor" // who means the sequence may say so
 		}
@@ -107,7 +107,7 @@ func clauseFormat(params map[string]string, media Media, endpoint Endpoint) (f F
 	if version := params["sv"]; version != "" && (endpoint == Fixed || version != "v1") {
 		return f, false
 	}
-	f = Format{Media: media, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && dropsManagedFields(params[dropParameter])}
+	f = Format{Media: media, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && params[dropMark] != ""}
 	as, hasAs := params["as"]
 	group, hasGroup := params["g"]
 	version, hasVersion := params["v"]
@@ -179,18 +179,31 @@ func notAcceptableError(message string) error {
 	}}
 }
 
-// AcceptsGzip reports whether an Accept-Encoding header allows gzip.
+// AcceptsGzip reports whether an Accept-Encoding header allows gzip. What it says of gzip counts more than what it says of
+// all that it does not name.
 func AcceptsGzip(header string) bool {
+	others := false
 	for clause := range strings.SplitSeq(header, ",") {
-		coding, quality, _ := strings.Cut(strings.TrimSpace(clause), ";")
-		if coding = strings.TrimSpace(coding); coding != "gzip" && coding != "*" {
+		coding, parameters, _ := strings.Cut(clause, ";")
+		switch coding = strings.TrimSpace(coding); {
+		case strings.EqualFold(coding, "gzip"):
+			return hasWeight(parameters)
+		case coding == "*":
+			others = hasWeight(parameters)
+		}
+	}
+	return others
+}
+
+// hasWeight reports whether the parameters of a clause give it any weight. Without a weight that can be read it has all.
+func hasWeight(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(parameter, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "q") {
 			continue
 		}
-		switch strings.ReplaceAll(quality, " ", "") {
-		case "q=0", "q=0.0", "q=0.00", "q=0.000":
-			return false
-		}
-		return true
+		weight, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		return err != nil || weight > 0
 	}
-	return false
+	return true
 }
