@@ -187,7 +187,9 @@ func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
 	t.Helper()
 	informer := cache.NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
 	go informer.RunWithContext(t.Context())
-	if !cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced) {
+	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if !cache.WaitForCacheSync(waiting.Done(), informer.HasSynced) {
 		t.Fatal("the informer has not synced")
 	}
 	return informer.GetStore()

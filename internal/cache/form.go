@@ -129,6 +129,11 @@ func (o *Object) document() (document.Value, error) {
 	return document.ParseJSONLimited(o.AppendJSON(nil), document.Limits{MaxBytes: -1})
 }
 
+// WithoutManagedFields returns the object as clients see it that can do without its managedFields.
+func (o *Object) WithoutManagedFields() (document.Value, error) {
+	return document.ParseJSONLimited(o.JSONWithoutManagedFields(), document.Limits{MaxBytes: -1})
+}
+
 var inProtobuf = NewForm(func(o *Object) (any, int, error) {
 	doc, err := o.document()
 	if err != nil {
