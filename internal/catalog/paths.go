@@ -37,17 +37,6 @@ type operation struct {
 	kind           schema.GroupVersionKind
 }
 
-var (
-	anything  = []string{"*/*"}
-	aboutAPI  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
-	objects   = append(slices.Clip(aboutAPI), "application/cbor")
-	watchable = append(slices.Clip(objects), "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch", "application/cbor-seq")
-	patches   = []string{
-		"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json",
-		"application/apply-patch+yaml", "application/apply-patch+cbor",
-	}
-)
-
 // pathMaker makes paths, and with them the definitions that they need.
 type pathMaker struct {
 	*definer
@@ -57,18 +46,6 @@ type pathMaker struct {
 
 func newPathMaker(f form, drop bool) *pathMaker {
 	return &pathMaker{newDefiner(f), newParameters(), drop}
-}
-
-// produced returns the media that objects are answered in: each also without managedFields, if that can be had.
-func (m *pathMaker) produced(media []string) []string {
-	if !m.drop {
-		return media
-	}
-	all := slices.Clone(media)
-	for _, name := range objects {
-		all = append(all, name+";drop=metadata.managedFields")
-	}
-	return all
 }
 
 // prefix returns where the resources of a group and version are.
@@ -132,6 +109,7 @@ func (m *pathMaker) aboutResources(group, version string) *path {
 type kindPaths struct {
 	*pathMaker
 	kind             *kinds.Kind
+	media            kindMedia
 	gvk              schema.GroupVersionKind
 	object, list     string // definitions
 	collection, item string // addresses
@@ -139,7 +117,7 @@ type kindPaths struct {
 
 // pathsOf returns the paths of a kind at a version.
 func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
-	p := &kindPaths{pathMaker: m, kind: k, gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
+	p := &kindPaths{pathMaker: m, kind: k, media: mediaOf(k, m.drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = m.defineKind(k, version)
 	everywhere := prefix(k.Group, version) + "/" + k.Resource
 	p.collection = everywhere
@@ -212,7 +190,7 @@ func (p *kindPaths) operation(method, action, verb, subresource, description str
 	return &operation{
 		method: method, action: action, tag: tagged + "_" + p.gvk.Version, description: fmt.Sprintf(description, p.kind.Name),
 		id:       fmt.Sprintf(verb, capital(tagged)+capital(p.gvk.Version), namespaced+p.kind.Name) + capital(subresource),
-		consumes: anything, produces: p.produced(objects), codes: []int{200}, kind: p.gvk, answers: p.object,
+		consumes: p.media.bodies, produces: p.media.objects, codes: []int{200}, kind: p.gvk, answers: p.object,
 	}
 }
 
@@ -221,7 +199,7 @@ func (p *kindPaths) listing(where string) *operation {
 	if where != "" {
 		o.id = strings.Replace(o.id, "Namespaced", "", 1) + where
 	}
-	o.parameters, o.produces, o.answers = p.parameters.forList, p.produced(watchable), p.list
+	o.parameters, o.produces, o.answers = p.parameters.forList, p.media.listings, p.list
 	return o
 }
 
@@ -253,7 +231,7 @@ func (p *kindPaths) replace(subresource, object string, gvk schema.GroupVersionK
 
 func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("patch", "patch", "patch%s%s", subresource, "changes one %s in part, or applies a configuration to it")
-	o.parameters, o.consumes, o.codes = p.parameters.forPatch, patches, []int{200, 201}
+	o.parameters, o.consumes, o.codes = p.parameters.forPatch, p.media.patches, []int{200, 201}
 	if subresource == "" {
 		o.parameters = p.parameters.forObjectPatch
 	}

@@ -55,6 +55,7 @@ func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
 	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/vnd.kubernetes.protobuf").want(406)
+	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/vnd.kubernetes.protobuf,application/json").want(200, `"kind":"CustomResourceDefinition"`)
 	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/cbor").want(200)
 }
 
