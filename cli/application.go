@@ -43,6 +43,9 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 			return fmt.Errorf("%s: --unset: %w", m.source, err)
 		}
 	}
+	if err := a.checkMarkers(ctx); err != nil {
+		return err
+	}
 	if err := a.read(ctx); err != nil {
 		return err
 	}
@@ -60,6 +63,22 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 		return fmt.Errorf("%s: %w", a.target, err)
 	}
 	return a.tell(after, from, stdout)
+}
+
+// checkMarkers refuses unset markers where the server does not understand them: it would write them as values.
+func (a *application) checkMarkers(ctx context.Context) error {
+	if !ownership.HasMarker(a.config) {
+		return nil
+	}
+	understood, err := a.cluster.Unsets(ctx, a.target.kind)
+	if err != nil {
+		return fmt.Errorf("%s: not applied: whether the server understands unset markers can't be told: %w", a.target, err)
+	}
+	if !understood {
+		return fmt.Errorf("%s: not applied: the server does not say in its OpenAPI that it understands unset markers, and would write %s: %s as a value; leave out --unset, and the markers in the file",
+			a.target, apply.MarkerKey, apply.MarkerValue)
+	}
+	return nil
 }
 
 // read gets the object as it is, and refuses what --only-create and --only-update exclude.

@@ -59,7 +59,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	flags.StringVar(&f.manager, "manager", ownership.Kubectl, "the `name` to apply as")
 	flags.BoolVar(&f.force, "force", false, "take over fields that others own")
 	flags.StringArrayVar(&f.forceTexts, "force-path", nil, "take over only the field at this `path`, with all that is in it; may be repeated")
-	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent; may be repeated")
+	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent, if the server understands that; may be repeated")
 	flags.BoolVar(&f.onlyCreate, "only-create", false, "fail for objects that are there")
 	flags.BoolVar(&f.onlyUpdate, "only-update", false, "fail for objects that are not there")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "have the server check it, and write nothing")

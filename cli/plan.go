@@ -131,6 +131,9 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: isMigrationOff()},
 		cluster:    c, target: t, config: m.doc,
 	}
+	if err := a.checkMarkers(ctx); err != nil {
+		return nil, err
+	}
 	if err := a.read(ctx); err != nil {
 		return nil, err
 	}

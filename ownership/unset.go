@@ -7,7 +7,24 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
+// UnsetExtension says in the OpenAPI of a server, at its patches, that applies understand unset markers. Others take
+// them for values.
+const UnsetExtension = "x-cadastre-unset"
+
 var marker = document.NewMap(document.Field{Name: apply.MarkerKey, Value: document.NewString(apply.MarkerValue)})
+
+// HasMarker reports whether there is an unset marker in a configuration.
+func HasMarker(config document.Value) bool {
+	if config.Kind() == document.Map && config.Get(apply.MarkerKey).Text() == apply.MarkerValue {
+		return true
+	}
+	for i := range config.Len() {
+		if HasMarker(config.At(i)) {
+			return true
+		}
+	}
+	return false
+}
 
 // Unset returns a configuration that also says that a field must be absent: with an unset marker where the
 // path leads to. Items of lists are named by all their keys, and are added if the configuration does not have

@@ -53,6 +53,7 @@ func TestHashDiffers(t *testing.T) {
 		"the scope":          func(k *kinds.Kind, _ *Options, _ *described) { k.Namespaced = true },
 		"the name of lists":  func(k *kinds.Kind, _ *Options, _ *described) { k.ListKind = "Things" },
 		"what answers leave": func(_ *kinds.Kind, o *Options, _ *described) { o.Drop = true },
+		"what is understood": func(_ *kinds.Kind, o *Options, _ *described) { o.Unset = true },
 	} {
 		if hash(change) == same {
 			t.Errorf("%s changes, and the hash does not", what)

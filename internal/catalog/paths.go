@@ -35,6 +35,7 @@ type operation struct {
 	codes          []int  // of success
 	answers        string // the definition of what is received
 	kind           schema.GroupVersionKind
+	unsets         bool // applies understand unset markers
 }
 
 var (
@@ -52,16 +53,16 @@ var (
 type pathMaker struct {
 	*definer
 	parameters *parameters
-	drop       bool // answers may leave out managedFields
+	options    Options
 }
 
-func newPathMaker(f form, drop bool) *pathMaker {
-	return &pathMaker{newDefiner(f), newParameters(), drop}
+func newPathMaker(f form, options Options) *pathMaker {
+	return &pathMaker{newDefiner(f), newParameters(), options}
 }
 
 // produced returns the media that objects are answered in: each also without managedFields, if that can be had.
 func (m *pathMaker) produced(media []string) []string {
-	if !m.drop {
+	if !m.options.Drop {
 		return media
 	}
 	all := slices.Clone(media)
@@ -257,7 +258,7 @@ func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKin
 	if subresource == "" {
 		o.parameters = p.parameters.forObjectPatch
 	}
-	o.body, o.answers, o.kind = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk
+	o.body, o.answers, o.kind, o.unsets = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk, p.options.Unset
 	return o
 }
 
