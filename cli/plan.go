@@ -131,18 +131,13 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: isMigrationOff()},
 		cluster:    c, target: t, config: m.doc,
 	}
-	if err := a.checkMarkers(ctx); err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.read(ctx); err != nil {
-		return nil, err
-	}
-	p := &planned{target: t, manager: f.manager, creates: !a.exists, before: a.live}
-	if p.from, err = a.migrate(ctx); err != nil {
-		return nil, err
-	}
+	p := &planned{target: t, manager: f.manager, creates: !a.exists, from: a.from, before: a.found}
 	p.after, err = a.apply(ctx)
-	if p.conflicts = a.conflicts(err); len(p.conflicts) > 0 {
+	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
+		p.conflicts = refused.conflicts
 		a.force = true // what else would happen is what happens if it is forced
 		p.after, err = a.apply(ctx)
 	}
