@@ -43,14 +43,16 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if a.target, err = m.target(ctx, c, namespace); err != nil {
 		return err
 	}
-	for _, p := range f.unsetPaths {
-		if a.config, err = p.Unset(a.config); err != nil {
-			return fmt.Errorf("%s: --unset: %w", m.source, err)
-		}
+	if err := a.unset(ctx); err != nil {
+		return fmt.Errorf("%s: --unset: %w", m.source, err)
+	}
+	if err := f.connection.checkNamespace(m, a.target); err != nil {
+		return err
 	}
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
+	f.used.note(a.config)
 	after, err := a.apply(ctx)
 	if a.rewritten {
 		fmt.Fprintf(stderr, "%s: %s owns what %s owned; that has been written, whatever became of the rest\n", a.target, a.manager, strings.Join(a.from, ", "))
@@ -74,6 +76,26 @@ func (a *application) prepare(ctx context.Context) error {
 		return err
 	}
 	return a.chooseTakingOver(ctx)
+}
+
+// unset puts markers into the configuration.
+func (a *application) unset(ctx context.Context) error {
+	if len(a.unsetPaths) == 0 {
+		return nil
+	}
+	topology, err := topologyOrNil(ctx, a.cluster, a.target.kind)
+	if err != nil {
+		return err
+	}
+	for _, p := range a.unsetPaths {
+		if err := p.CheckKeys(topology); err != nil {
+			return err
+		}
+		if a.config, err = p.Unset(a.config); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkMarkers refuses unset markers where the server does not understand them: it would write them as values.
@@ -104,8 +126,6 @@ func (a *application) read(ctx context.Context) error {
 		return fmt.Errorf("%s: not applied: it is there already, and --only-create was asked for", a.target)
 	case !a.exists && a.onlyUpdate:
 		return fmt.Errorf("%s: not applied: it is not there, and --only-update was asked for", a.target)
-	case a.onlyUpdate:
-		a.config = a.asRead("uid") // servers refuse to create an object with a uid
 	}
 	return nil
 }
@@ -128,15 +148,25 @@ func (a *application) apply(ctx context.Context) (apply.Object, error) {
 // attempt applies; if nothing but what may be forced is in the way, it forces, provided that the object has not
 // changed since.
 func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, error) {
-	after, err := a.send(ctx, a.config, a.force, dryRun)
-	all := conflictsOf(err, a.manager, a.tracked(ctx, err), a.config)
+	after, err := a.sendFirst(ctx, dryRun)
+	live := a.tracked(ctx, err)
+	shown, wanted := a.target.masked(live.Document, a.config)
+	all := conflictsOf(err, a.manager, apply.Object{Document: shown, Entries: live.Entries}, wanted)
 	if len(all) == 0 {
 		return after, err
 	}
 	if err := a.refuse(a.inTheWay(all)); err != nil {
 		return after, err
 	}
-	return a.send(ctx, a.asRead("resourceVersion"), true, dryRun)
+	return a.sendAsRead(ctx, "resourceVersion", true, dryRun)
+}
+
+// sendFirst applies, before anything is known about conflicts. Servers refuse to create an object with a uid.
+func (a *application) sendFirst(ctx context.Context, dryRun bool) (apply.Object, error) {
+	if a.onlyUpdate {
+		return a.sendAsRead(ctx, "uid", a.force, dryRun)
+	}
+	return a.send(ctx, a.config, a.force, dryRun)
 }
 
 // refuse is why conflicts are not forced: nil if all of them are at paths that may be.

@@ -131,8 +131,9 @@ func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 		if len(c.owners) == 0 {
 			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.shown())
 		}
+		theirs, yours := shownPair(c.live, c.wanted)
 		for _, e := range c.owners {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.shown(), who(e), age(e, now), shownValue(c.live), shownValue(c.wanted))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.shown(), who(e), age(e, now), theirs, yours)
 		}
 	}
 	_ = table.Flush() // as everything that is printed

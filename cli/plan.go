@@ -95,9 +95,16 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 		return nil, err
 	}
 	var all []*planned
+	off, err := isMigrationOff()
+	if err != nil {
+		return nil, err
+	}
+	var warned warnings
+	c.OnWarning(warned.tell)
 	b := batch{verb: "plan", did: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
-	err = b.run(manifests, func(m manifest, stdout, _ io.Writer) error {
-		p, err := planOne(ctx, c, f, namespace, m)
+	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
+		warned.w = stderr
+		p, err := planOne(ctx, c, f, off, namespace, m)
 		if err != nil {
 			return err
 		}
@@ -122,13 +129,16 @@ func (f planFlags) tell(w io.Writer, p *planned, coloured bool) {
 }
 
 // planOne asks what applying would do, the migration that comes before it included.
-func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
+func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, migrationOff bool, namespace string, m manifest) (*planned, error) {
 	t, err := m.target(ctx, c, namespace)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.connection.checkNamespace(m, t); err != nil {
+		return nil, err
+	}
 	a := &application{
-		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: isMigrationOff()},
+		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: migrationOff},
 		cluster:    c, target: t, config: m.doc,
 	}
 	if err := a.prepare(ctx); err != nil {
@@ -152,5 +162,6 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
+	p.mask()
 	return p, nil
 }

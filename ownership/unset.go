@@ -2,9 +2,11 @@ package ownership
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // UnsetExtension says in the OpenAPI of a server, at its patches, that applies understand unset markers. Others take
@@ -24,6 +26,30 @@ func HasMarker(config document.Value) bool {
 		}
 	}
 	return false
+}
+
+// CheckKeys refuses a path to an item of a list that lacks some of the keys that tell the list's items apart: it would
+// mean another item than one that has them. Nothing is refused where the topology does not tell, as it may be nil.
+// Errors are of type *PathError.
+func (p WrittenPath) CheckKeys(t *schema.Type) error {
+	start := 0
+	for _, s := range p.steps {
+		switch {
+		case t != nil && s.kind == byKeys && t.List != nil:
+			for _, key := range t.List.Keys {
+				if key.Default.IsAbsent() && !slices.ContainsFunc(s.keys, func(k writtenKey) bool { return k.name == key.Name }) {
+					return &PathError{Path: p.text, At: start, Problem: fmt.Sprintf("expected an item by all keys of the list, received none for %s; add ,%s=VALUE", key.Name, key.Name)}
+				}
+			}
+			t = t.List.Item
+		case t != nil && (s.kind == byName || s.kind == byQuoted) && t.Map != nil:
+			t, _ = t.Map.TypeOf(s.name)
+		default:
+			return nil
+		}
+		start = s.end
+	}
+	return nil
 }
 
 // Unset returns a configuration that also says that a field must be absent: with an unset marker where the
