@@ -6,7 +6,7 @@
 //	plugin.go       the same verbs as a plugin of kubectl
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
-//	blame.go        cadastre blame
+//	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
 //	apply.go        cadastre apply; application.go does it to one object
 //	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,
 //	                what client-side apply notes
@@ -19,6 +19,7 @@
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
+//	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
 //	output.go       how things are printed; who.go, how managers and fields are shown; shownvalue.go, how values are;
 //	                secrets.go, which are not; warnings.go, what servers warn of
 //	gates.go        feature gates
