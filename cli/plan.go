@@ -40,6 +40,8 @@ that comes before it included:
   conflict   fields that others own and that have another value; shown are both values
   stays      fields that it does not apply any more and that are there nevertheless, and why
 
+Values of Secrets are shown as ***, in every form.
+
 It exits with 0 if nothing would change, 1 if something would, and 2 if that can't be told. With -o name it names
 the objects that would change.`,
 		Example: `  cadastre plan -f web.yaml

@@ -141,7 +141,11 @@ func (a *application) applyAndHandOver(ctx context.Context) (apply.Object, error
 	if _, err := a.handOver(ctx); err != nil {
 		return after, fmt.Errorf("it was applied, but what client-side apply wrote could not be taken over; apply again: %w", err)
 	}
-	if after, err = a.attempt(ctx, false); err != nil {
+	after, err = a.attempt(ctx, false)
+	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
+		err = errors.New(refused.Error()) // with somebody who came in between; the table is for what is not applied
+	}
+	if err != nil {
 		return after, fmt.Errorf("it was applied, but what it leaves out could not be removed; apply again: %w", err)
 	}
 	return after, nil
