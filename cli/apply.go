@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -31,6 +34,7 @@ type applyFlags struct {
 	// What check finds out:
 	forcePaths, unsetPaths []ownership.WrittenPath
 	migrationOff           bool
+	used                   *usedPaths
 }
 
 func applyCommand() *cobra.Command {
@@ -59,7 +63,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	flags.StringVar(&f.manager, "manager", ownership.Kubectl, "the `name` to apply as")
 	flags.BoolVar(&f.force, "force", false, "take over fields that others own")
 	flags.StringArrayVar(&f.forceTexts, "force-path", nil, "take over only the field at this `path`, with all that is in it; may be repeated")
-	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent; may be repeated")
+	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent, if the server understands that; may be repeated")
 	flags.BoolVar(&f.onlyCreate, "only-create", false, "fail for objects that are there")
 	flags.BoolVar(&f.onlyUpdate, "only-update", false, "fail for objects that are not there")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "have the server check it, and write nothing")
@@ -89,18 +93,60 @@ func (f *applyFlags) check() error {
 	if f.unsetPaths, err = parsePaths(f.unsetTexts); err != nil {
 		return err
 	}
-	f.migrationOff = isMigrationOff()
+	f.used = &usedPaths{all: f.forcePaths}
+	if f.migrationOff, err = isMigrationOff(); err != nil {
+		return err
+	}
 	return f.output.check()
 }
 
 // isMigrationOff reports whether somebody has switched migration off.
-func isMigrationOff() bool {
+func isMigrationOff() (bool, error) {
+	off := false
 	for _, name := range []string{migrationSwitch, kubectlMigrationSwitch} {
-		if on, err := strconv.ParseBool(os.Getenv(name)); err == nil && !on {
-			return true
+		text := os.Getenv(name)
+		if text == "" {
+			continue
+		}
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return false, &usageError{fmt.Errorf("$%s: expected true or false, received %q", name, text)}
+		}
+		off = off || !on
+	}
+	return off, nil
+}
+
+// usedPaths are the paths of --force-path, and which of them are of some use.
+type usedPaths struct {
+	all  []ownership.WrittenPath
+	used map[int]bool
+}
+
+// note finds those where a configuration has something.
+func (u *usedPaths) note(config document.Value) {
+	if u == nil {
+		return
+	}
+	for i, p := range u.all {
+		path, err := p.In(apply.Object{Document: config})
+		if err != nil || ownership.ValueAt(config, path).IsAbsent() {
+			continue
+		}
+		if u.used == nil {
+			u.used = map[int]bool{}
+		}
+		u.used[i] = true
+	}
+}
+
+// tell tells of those that are of no use.
+func (u *usedPaths) tell(w io.Writer) {
+	for i, p := range u.all {
+		if !u.used[i] {
+			fmt.Fprintf(w, "--force-path %s: nothing that is applied is there, so that there is nothing to take over\n", p)
 		}
 	}
-	return false
 }
 
 // applyFiles applies one object after the other.
@@ -120,7 +166,12 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 		verb: "apply", did: "applied", writes: !f.dryRun,
 		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
-	return b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
+	var warned warnings
+	c.OnWarning(warned.tell)
+	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
+		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
 	})
+	f.used.tell(stderr)
+	return err
 }

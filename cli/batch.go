@@ -31,7 +31,7 @@ func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer
 		err := one(m, &said, &complained)
 		if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
 			b.progress.end()
-			return b.stopped(all, i, failed, lost)
+			return errors.Join(write(b.stderr, &complained), b.stopped(all, i, failed, lost))
 		}
 		if err != nil {
 			failed++

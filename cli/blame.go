@@ -35,7 +35,8 @@ func blameCommand() *cobra.Command {
 		Long: `Show an object as YAML, and on every line who owns it, by which operation, and how long ago that
 manager last changed something.
 
-  (nobody)           nobody owns the field: it may be a default, and changing it is no conflict
+  (nobody)           nobody owns the field: it may be a default, and changing it is no conflict; unless nobody owns
+                     anything of the object, which is then in conflict as before-first-apply's
   -                  nobody can own it: it says which object this is, or the server keeps it
   nothing            each part of it says by itself who owns it
   (item)             who owns that the item is in the list, but not the field in this line
@@ -146,7 +147,7 @@ func (v blameView) byLine(lines []ownership.Line) {
 		if len(line.Owners) > 0 {
 			first = line.Owners[0].Manager
 		}
-		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+line.Text, " "))
+		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+printable(line.Text), " "))
 	}
 }
 

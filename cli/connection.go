@@ -23,6 +23,15 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
 }
 
+// checkNamespace refuses an object that says another namespace than the flag.
+func (c *connection) checkNamespace(m manifest, t target) error {
+	flag, own := c.overrides.Context.Namespace, m.doc.Lookup("metadata", "namespace").Text()
+	if flag == "" || own == "" || flag == own || !t.kind.Namespaced {
+		return nil
+	}
+	return fmt.Errorf("%s: %s: expected an object of the namespace %q, as --namespace says, received one of %q; leave out the flag, or the object's namespace", m.source, t, flag, own)
+}
+
 // open prepares to ask the server, and returns the namespace that is meant where none is named.
 func (c *connection) open() (server *cluster.Cluster, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()

@@ -8,6 +8,8 @@
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
 //	apply.go        cadastre apply; application.go does it to one object
+//	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,
+//	                what client-side apply notes
 //	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both
 //	batch.go        one object after the other, for both
 //	extract.go      cadastre extract
@@ -18,7 +20,8 @@
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
 //	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
-//	output.go       how things are printed; who.go, how managers and fields are shown
+//	output.go       how things are printed; who.go, how managers and fields are shown; shownvalue.go, how values are;
+//	                secrets.go, which are not; warnings.go, what servers warn of
 //	gates.go        feature gates
 //	log.go          what is logged, and how
 package cli

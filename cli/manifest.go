@@ -105,23 +105,31 @@ func plainPath(err error) error {
 	return err
 }
 
-func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, error) {
-	text, err := io.ReadAll(r)
+// mostInput is how much is read from one place: far more than anybody applies, and far less than there is memory.
+const mostInput = 64 << 20
+
+// readInput reads all of a text, unless that is too much.
+func readInput(source string, r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, mostInput+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	for doc, err := range document.ParseYAMLStream(text, document.Limits{}) {
+	if len(text) > mostInput {
+		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; apply it in parts", source, mostInput>>20)
+	}
+	return text, nil
+}
+
+func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, error) {
+	text, err := readInput(source, r)
+	if err != nil {
+		return nil, err
+	}
+	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: mostInput}) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		items := []document.Value{doc}
-		if doc.Get("kind").Text() == "List" && doc.Get("items").Kind() == document.List {
-			items = items[:0]
-			for _, item := range doc.Get("items").Items() {
-				items = append(items, item)
-			}
-		}
-		for _, item := range items {
+		for _, item := range itemsOf(doc) {
 			m := manifest{source, item}
 			if err := m.check(); err != nil {
 				return nil, err
@@ -130,6 +138,23 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 		}
 	}
 	return all, nil
+}
+
+// itemsOf returns what is in a List, or in a list of one kind, such as a ConfigMapList, whose items need not say again
+// what they are; all else is itself.
+func itemsOf(doc document.Value) []document.Value {
+	kind, isList := strings.CutSuffix(doc.Get("kind").Text(), "List")
+	if !isList || doc.Get("items").Kind() != document.List {
+		return []document.Value{doc}
+	}
+	var items []document.Value
+	for _, item := range doc.Get("items").Items() {
+		if kind != "" && item.Kind() == document.Map && item.Get("kind").IsAbsent() && item.Get("apiVersion").IsAbsent() {
+			item = item.With("kind", document.NewString(kind)).With("apiVersion", doc.Get("apiVersion"))
+		}
+		items = append(items, item)
+	}
+	return items
 }
 
 // check refuses what does not say which object it is.

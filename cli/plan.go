@@ -40,6 +40,8 @@ that comes before it included:
   conflict   fields that others own and that have another value; shown are both values
   stays      fields that it does not apply any more and that are there nevertheless, and why
 
+Values of Secrets are shown as ***, in every form.
+
 It exits with 0 if nothing would change, 1 if something would, and 2 if that can't be told. With -o name it names
 the objects that would change.`,
 		Example: `  cadastre plan -f web.yaml
@@ -95,9 +97,16 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 		return nil, err
 	}
 	var all []*planned
+	off, err := isMigrationOff()
+	if err != nil {
+		return nil, err
+	}
+	var warned warnings
+	c.OnWarning(warned.tell)
 	b := batch{verb: "plan", did: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
-	err = b.run(manifests, func(m manifest, stdout, _ io.Writer) error {
-		p, err := planOne(ctx, c, f, namespace, m)
+	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
+		warned.w = stderr
+		p, err := planOne(ctx, c, f, off, namespace, m)
 		if err != nil {
 			return err
 		}
@@ -122,24 +131,25 @@ func (f planFlags) tell(w io.Writer, p *planned, coloured bool) {
 }
 
 // planOne asks what applying would do, the migration that comes before it included.
-func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
+func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, migrationOff bool, namespace string, m manifest) (*planned, error) {
 	t, err := m.target(ctx, c, namespace)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.connection.checkNamespace(m, t); err != nil {
+		return nil, err
+	}
 	a := &application{
-		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: isMigrationOff()},
+		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: migrationOff},
 		cluster:    c, target: t, config: m.doc,
 	}
-	if err := a.read(ctx); err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
-	p := &planned{target: t, manager: f.manager, creates: !a.exists, before: a.live}
-	if p.from, err = a.migrate(ctx); err != nil {
-		return nil, err
-	}
+	p := &planned{target: t, manager: f.manager, creates: !a.exists, from: a.from, before: a.found}
 	p.after, err = a.apply(ctx)
-	if p.conflicts = a.conflicts(err); len(p.conflicts) > 0 {
+	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
+		p.conflicts = refused.conflicts
 		a.force = true // what else would happen is what happens if it is forced
 		p.after, err = a.apply(ctx)
 	}
@@ -154,5 +164,6 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
+	p.mask()
 	return p, nil
 }

@@ -71,7 +71,8 @@ func (v planView) print(p *planned) {
 		for _, e := range c.owners {
 			owners = append(owners, since(e, v.now))
 		}
-		v.line("conflict", "%s: owned by %s; it is %s, you want %s", c.shown(), strings.Join(owners, " and "), shownValue(c.live), shownValue(c.wanted))
+		theirs, yours := shownPair(c.live, c.wanted)
+		v.line("conflict", "%s: owned by %s; it is %s, you want %s", c.shown(), strings.Join(owners, " and "), theirs, yours)
 	}
 	v.printValues(p)
 	v.printOwners(p)
@@ -82,8 +83,8 @@ func (v planView) printValues(p *planned) {
 		v.line("+", "%s: %s", shownPath(path), shownValue(ownership.ValueAt(p.after.Document, path)))
 	}
 	for path := range p.plan.Changes.Modified.All() {
-		was, will := ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path)
-		v.line("~", "%s: %s -> %s", shownPath(path), shownValue(was), shownValue(will))
+		was, will := shownPair(ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path))
+		v.line("~", "%s: %s -> %s", shownPath(path), was, will)
 	}
 	for path := range topmost(p.plan.Changes.Removed).All() {
 		v.line("-", "%s: %s", shownPath(path), shownValue(ownership.ValueAt(p.before.Document, path)))

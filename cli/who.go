@@ -51,19 +51,6 @@ func since(e apply.Entry, now time.Time) string {
 // shownPath is a path as people write it.
 func shownPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
 
-// shownValue is a value on one line, and not too much of it.
-func shownValue(v document.Value) string {
-	const most = 60
-	if v.IsAbsent() {
-		return "absent"
-	}
-	text := v.JSON()
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
-
 // entryValue is an entry for machines, without its fields.
 func entryValue(e apply.Entry) document.Value {
 	fields := []document.Field{

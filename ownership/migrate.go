@@ -11,6 +11,9 @@ import (
 // Kubectl is the name that kubectl applies with, unless it is told another one.
 const Kubectl = "kubectl"
 
+// clientSideApply is the name that kubectl has when it applies client-side, unless it is told another one.
+const clientSideApply = "kubectl-client-side-apply"
+
 // Migration says whose fields an applier takes over.
 type Migration struct {
 	// From are the managers that wrote before; nil means [ClientSideApply].
@@ -25,8 +28,8 @@ type Migration struct {
 // there were managers as the one that everything belonged to when somebody applied first.
 func ClientSideApply() []Selector {
 	return []Selector{
-		{Manager: "kubectl-client-side-apply", Operation: apply.Update},
-		{Manager: "before-first-apply", Operation: apply.Update},
+		{Manager: clientSideApply, Operation: apply.Update},
+		{Manager: apply.BeforeFirstApply, Operation: apply.Update},
 	}
 }
 

@@ -37,10 +37,11 @@ func TakeOver(o apply.Object, applier string) (Result, error) {
 	return keepLastApplied(o, result)
 }
 
-// ClientSideManagers are those that wrote an object by client-side apply: those that kubectl calls so by itself,
-// and those that it was told to call so, which own the annotation.
+// ClientSideManagers are those that wrote an object by client-side apply: the one that kubectl calls so by itself,
+// and those that own the annotation, whatever kubectl was told to call them, and before there were managers as the one
+// that everything belongs to. Without the annotation nothing shows that the latter ever applied.
 func ClientSideManagers(o apply.Object) ([]Selector, error) {
-	all := ClientSideApply()
+	all := []Selector{{Manager: clientSideApply, Operation: apply.Update}}
 	for i, e := range o.Entries {
 		owned, err := fieldsOf(o.Entries, i)
 		if err != nil {

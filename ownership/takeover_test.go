@@ -40,6 +40,14 @@ func TestTakeOver(t *testing.T) {
 			[]apply.Entry{wrote("kubectl/Apply"), wrote("ops/Apply")},
 		},
 		{
+			"before there were managers", []apply.Entry{wrote("before-first-apply/Update")}, "ci",
+			[]apply.Entry{wrote("ci/Apply")},
+		},
+		{
+			"before there were managers, by who knows", []apply.Entry{entry(t, "before-first-apply/Update", ".data.a")}, Kubectl,
+			[]apply.Entry{entry(t, "before-first-apply/Update", ".data.a")},
+		},
+		{
 			"at another endpoint", []apply.Entry{wrote("odd/Update/scale")}, Kubectl,
 			[]apply.Entry{wrote("odd/Update/scale")},
 		},

@@ -17,7 +17,7 @@ import (
 // index of the documents, which has these, can be told without making any.
 func (e *edition) hash3(name string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%t %s\n", program(), e.options.Drop, name)
+	fmt.Fprintf(h, "%s\n%t %t %s\n", program(), e.options.Drop, e.options.Unset, name)
 	for _, served := range e.about3()[name] {
 		served.addTo(h)
 	}

@@ -47,11 +47,11 @@ func TestMediaOfKinds(t *testing.T) {
 	const drop = ";drop=metadata.managedFields"
 	for _, drops := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := writeOpenAPI2(&b, mediaKinds(), drops); err != nil {
+		if err := writeOpenAPI2(&b, mediaKinds(), Options{Drop: drops}); err != nil {
 			t.Fatal(err)
 		}
 		paths2 := parseJSON(t, b.Bytes())["paths"].(map[string]any)
-		maker := newOpenAPI3(mediaKinds(), drops)
+		maker := newOpenAPI3(mediaKinds(), Options{Drop: drops})
 		paths3 := map[string]any{}
 		for _, name := range []string{"apis/apps/v1", "apis/example.org/v1"} {
 			b.Reset()

@@ -35,17 +35,18 @@ type operation struct {
 	codes          []int  // of success
 	answers        string // the definition of what is received
 	kind           schema.GroupVersionKind
+	unsets         bool // applies understand unset markers
 }
 
 // pathMaker makes paths, and with them the definitions that they need.
 type pathMaker struct {
 	*definer
 	parameters *parameters
-	drop       bool // answers may leave out managedFields
+	options    Options
 }
 
-func newPathMaker(f form, drop bool) *pathMaker {
-	return &pathMaker{newDefiner(f), newParameters(), drop}
+func newPathMaker(f form, options Options) *pathMaker {
+	return &pathMaker{newDefiner(f), newParameters(), options}
 }
 
 // prefix returns where the resources of a group and version are.
@@ -117,7 +118,7 @@ type kindPaths struct {
 
 // pathsOf returns the paths of a kind at a version.
 func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
-	p := &kindPaths{pathMaker: m, kind: k, media: mediaOf(k, m.drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
+	p := &kindPaths{pathMaker: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = m.defineKind(k, version)
 	everywhere := prefix(k.Group, version) + "/" + k.Resource
 	p.collection = everywhere
@@ -235,7 +236,7 @@ func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKin
 	if subresource == "" {
 		o.parameters = p.parameters.forObjectPatch
 	}
-	o.body, o.answers, o.kind = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk
+	o.body, o.answers, o.kind, o.unsets = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk, p.options.Unset
 	return o
 }
 

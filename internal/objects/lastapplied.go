@@ -18,7 +18,8 @@ import (
 // configuration leaves out stays, with its former owner; a request may say that all of it is taken over, by
 // any applier, and then it goes.
 
-// applyConfig applies a configuration to an object.
+// applyConfig applies a configuration to an object. An object that nobody owns yet gets an owner as it is applied to,
+// and what was client-side apply's in it is taken over then, as kubectl does: so it is applied once more.
 func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
 	if w.TakeOver {
 		moved, err := ownership.TakeOver(live, w.Manager)
@@ -27,6 +28,19 @@ func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.R
 		}
 		live.Entries = moved.Entries
 	}
+	result, err := w.applyOnce(live, config)
+	if err != nil || !w.TakeOver || len(live.Entries) > 0 {
+		return result, err
+	}
+	moved, err := ownership.TakeOver(result.Object, w.Manager)
+	if err != nil || moved.NoOp() {
+		return result, err
+	}
+	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config)
+}
+
+// applyOnce applies a configuration to an object with the owners that it has.
+func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Result, error) {
 	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
 	if w.Manager != ownership.Kubectl {
 		return result, err

@@ -143,7 +143,7 @@ func (s *Server) start(ctx context.Context) error {
 	// 7 come in
 	s.listener = Listen(NewHandler(Options{
 		Kinds: register, Cache: s.cache, Objects: all,
-		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop}),
+		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop, Unset: s.config.Unset}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Admission: s.admitters.follower,
 		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
