@@ -87,9 +87,9 @@ func (a *application) migrate(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	move := takeOver(a.manager)
-	moved, err := move(a.live)
+	_, moved, err := a.target.moved(ctx, a.cluster, a.live, move)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.target, err)
+		return nil, err
 	}
 	switch {
 	case moved.NoOp():

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -98,9 +97,9 @@ func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error)
 }
 
 func (r migrationRun) try(ctx context.Context, f found) (result, error) {
-	moved, err := r.move(f.object)
+	object, moved, err := f.target.moved(ctx, r.cluster, f.object, r.move)
 	if err != nil {
-		return result{}, fmt.Errorf("%s: %w", f.target, err)
+		return result{}, err
 	}
 	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves, keeper: moved.Keeper}
 	switch {
@@ -110,7 +109,7 @@ func (r migrationRun) try(ctx context.Context, f found) (result, error) {
 	case !r.write:
 		return done, nil
 	}
-	if err := f.target.writeOwners(ctx, r.cluster, f.object, moved.Entries); err != nil {
+	if err := f.target.writeOwners(ctx, r.cluster, object, moved.Entries); err != nil {
 		return result{}, err
 	}
 	done.outcome = migrated

@@ -154,9 +154,9 @@ func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written
 	if err != nil {
 		return err
 	}
-	result, err := f.change(o, written)
+	o, result, err := t.moved(ctx, c, o, func(o apply.Object) (ownership.Result, error) { return f.change(o, written) })
 	if err != nil {
-		return fmt.Errorf("%s: %w", t, err)
+		return err
 	}
 	if !result.NoOp() && !f.dryRun {
 		if err := t.writeOwners(ctx, c, o, result.Entries); err != nil {

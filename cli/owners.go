@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -23,6 +24,25 @@ func (t target) writeOwners(ctx context.Context, c *cluster.Cluster, read apply.
 		return fmt.Errorf("%s: %w", t, err)
 	}
 	return nil
+}
+
+// moved tells what a change of owners comes to. Which fields an object has is told at the version of who gets them: if
+// that is another one, the object is read again there. It returns the object that this is about.
+func (t target) moved(ctx context.Context, c *cluster.Cluster, o apply.Object, move func(apply.Object) (ownership.Result, error)) (apply.Object, ownership.Result, error) {
+	result, err := move(o)
+	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {
+		if t.kind, err = c.KindOf(ctx, other.Entry.APIVersion, t.kind.Name); err != nil {
+			return o, result, fmt.Errorf("%s: %s owns fields at %s: %w", t, who(other.Entry), other.Entry.APIVersion, err)
+		}
+		if o, err = t.get(ctx, c); err != nil {
+			return o, result, err
+		}
+		result, err = move(o)
+	}
+	if err != nil {
+		return o, result, fmt.Errorf("%s: %w", t, err)
+	}
+	return o, result, nil
 }
 
 // mostRaces is how often an object is read again because somebody else wrote it meanwhile.

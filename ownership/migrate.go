@@ -34,6 +34,9 @@ func ClientSideApply() []Selector {
 // what the applier leaves out of its configuration is removed, which it would not be while its former self
 // owned it. Values stay as they are.
 //
+// If fields of several versions come together, the object has to be at the version of the applier's entry; an
+// *OtherVersionError says which that is.
+//
 // Entries of the endpoint status are never touched: they say what somebody saw, not what somebody wants.
 func Migrate(o apply.Object, m Migration) (Result, error) {
 	if m.From == nil {

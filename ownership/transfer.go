@@ -23,7 +23,8 @@ func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, err
 // them instead. Values stay as they are.
 //
 // It fails with a *NotOwnedError if none of the managers owns anything at a path, unless the other one
-// owns it already.
+// owns it already, and with an *OtherVersionError if it has to be told which of the fields the object has at
+// the version of the other one, and the object is at another.
 func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result, error) {
 	switch {
 	case to.Manager == "":
