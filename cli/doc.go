@@ -17,6 +17,7 @@
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
+//	question.go     questions on a terminal
 //	output.go       how things are printed; who.go, how managers and fields are shown
 //	gates.go        feature gates
 //	log.go          what is logged, and how

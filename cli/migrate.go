@@ -144,24 +144,26 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	return report.err()
 }
 
-// ask shows what would be done, and reads whether to do it.
+// ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.
 func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
 	run.write = false
 	preview := run.all(ctx, found)
 	if err := preview.print(stderr, output{form: "text"}); err != nil {
 		return run, err
 	}
-	if err := preview.err(); err != nil {
-		return run, err
+	n := preview.count(wouldMigrate)
+	if n == 0 || preview.stopped != nil {
+		return run, preview.err()
 	}
-	if preview.count(wouldMigrate) == 0 {
-		return run, nil
+	question := fmt.Sprintf("Migrate %d %s?", n, plural(n, "object", "objects"))
+	if failed := preview.count(failedOutcome); failed > 0 {
+		question = fmt.Sprintf("Migrate %d %s, and leave out the %d that failed?", n, plural(n, "object", "objects"), failed)
 	}
-	fmt.Fprintf(stderr, "Migrate %d objects? [y/N] ", preview.count(wouldMigrate))
-	var answer string
-	_, _ = fmt.Fscanln(stdin, &answer) // nothing is no
+	var err error
+	if run.write, err = confirm(ctx, question, stdin, stderr); err != nil {
+		return run, fmt.Errorf("migrate: stopped: %w; nothing was migrated", err)
+	}
 	run.progress.again()
-	run.write = strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 	if !run.write {
 		fmt.Fprintln(stderr, "Nothing was changed.")
 	}
