@@ -18,6 +18,7 @@
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
 //	question.go     questions on a terminal
+//	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
 //	output.go       how things are printed; who.go, how managers and fields are shown
 //	gates.go        feature gates
 //	log.go          what is logged, and how

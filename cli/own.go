@@ -50,6 +50,7 @@ them, it owns them again when it applies.` + aboutPaths,
 	f.bind(command)
 	command.Flags().StringVar(&f.from, "manager", "", "the `manager` that gives the fields up; may be left out if there is only one")
 	completeObjects(command, &f.connection, 1, "manager")
+	completeArguments(command, &f.connection, f.paths)
 	return command
 }
 
@@ -71,6 +72,7 @@ The other one applies, unless --update says that it is known by its updates.` + 
 	command.Flags().StringVar(&f.to, "to", "", "the `manager` that gets them; required")
 	command.Flags().BoolVar(&f.update, "update", false, "the one that gets them does not apply")
 	completeObjects(command, &f.connection, 1, "from", "to")
+	completeArguments(command, &f.connection, f.paths)
 	return command
 }
 
