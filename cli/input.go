@@ -19,6 +19,9 @@ func (i *input) bind(flags *pflag.FlagSet, verb string) {
 	flags.StringVarP(&i.folder, "kustomize", "k", "", verb+" what kustomize builds of a `folder`")
 }
 
+// given reports whether there are any.
+func (i *input) given() bool { return len(i.files) > 0 || i.folder != "" }
+
 // read reads all objects.
 func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
 	switch {

@@ -24,13 +24,16 @@ type manifest struct {
 }
 
 // name names the object as kubectl does, whether or not the server has its kind.
-func (m manifest) name() string {
+func (m manifest) name() string { return m.place().String() }
+
+// place is where the object says that it is, whether or not the server has its kind.
+func (m manifest) place() target {
 	group, version, found := strings.Cut(m.doc.Get("apiVersion").Text(), "/")
 	if !found {
 		group, version = "", group
 	}
 	k := cluster.Kind{Group: group, Version: version, Name: m.doc.Get("kind").Text()}
-	return targetOf(k, m.doc).String()
+	return targetOf(k, m.doc)
 }
 
 // readManifests reads files, folders, addresses, and - for standard input. Lists count as what is in them.

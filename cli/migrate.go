@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
 type migrateFlags struct {
 	connection    connection
 	output        output
-	files         []string
+	input         input
 	all           bool
 	allNamespaces bool
 	selector      string
@@ -32,7 +33,7 @@ type migrateFlags struct {
 func migrateCommand() *cobra.Command {
 	var f migrateFlags
 	command := &cobra.Command{
-		Use:   "migrate (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | --all) --to MANAGER",
+		Use:   "migrate (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | -k FOLDER | --all) --to MANAGER",
 		Short: "Hand what client-side apply wrote to a manager that applies server-side",
 		Long: `Hand all fields of some managers to one that applies, so that what it leaves out of its
 configuration is removed, and what it changes is no conflict.
@@ -54,7 +55,7 @@ client-side apply gives its fields up, whatever its name, and if --to is kubectl
 	flags := command.Flags()
 	f.connection.bind(flags)
 	f.output.bind(flags, "text", "json", "yaml", "name")
-	flags.StringSliceVarP(&f.files, "filename", "f", nil, "migrate the objects in a `file`, a folder, at an address, or - for standard input")
+	f.input.bind(flags, "migrate")
 	flags.BoolVar(&f.all, "all", false, "migrate objects of all kinds")
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "in all namespaces")
 	flags.StringVarP(&f.selector, "selector", "l", "", "only objects with these `labels`")
@@ -88,7 +89,7 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 
 func (f migrateFlags) check(args []string) error {
 	ways := 0
-	for _, named := range []bool{len(args) > 0, len(f.files) > 0, f.all} {
+	for _, named := range []bool{len(args) > 0, f.input.given(), f.all} {
 		if named {
 			ways++
 		}
@@ -97,7 +98,7 @@ func (f migrateFlags) check(args []string) error {
 	case f.to == "":
 		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
 	case ways != 1:
-		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or --all")}
+		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
 	case f.selector != "" && f.named(args):
 		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
 	case f.allNamespaces && f.named(args):
@@ -110,13 +111,20 @@ func (f migrateFlags) check(args []string) error {
 
 // named reports whether objects are named, one by one.
 func (f migrateFlags) named(args []string) bool {
-	return len(f.files) > 0 || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
+	return f.input.given() || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
 }
 
 // migrate shows, asks, and does it.
 func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(args); err != nil {
 		return err
+	}
+	var manifests []manifest
+	if f.input.given() {
+		var err error
+		if manifests, err = f.input.read(ctx, stdin); err != nil {
+			return beforeAnything(err, "migrated")
+		}
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
@@ -125,7 +133,10 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	progress := newProgress(stderr, f.quiet.quiet)
-	found, err := selectObjects(ctx, c, f, namespace, args, stdin, progress)
+	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
+	if isLost(err) && f.named(args) {
+		return f.noneDone(args, manifests, err, stdout)
+	}
 	if err != nil {
 		return beforeAnything(err, "migrated")
 	}
@@ -137,8 +148,28 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 			return err
 		}
 	}
+	run.tell = f.output.tell(stdout, f.to)
 	report := run.all(ctx, found)
-	if err := report.print(stdout, f.output); err != nil {
+	if err := report.finish(stdout, f.output); err != nil {
+		return err
+	}
+	return report.err()
+}
+
+// noneDone tells of the objects that are named that nothing was done, as the server did not answer at all.
+func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error, stdout io.Writer) error {
+	report := &migrationReport{to: f.to, stopped: cause}
+	for _, m := range manifests {
+		report.results = append(report.results, result{target: m.place(), outcome: notDone})
+	}
+	names, err := splitNames(args)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		report.results = append(report.results, result{target: target{kind: cluster.Kind{Name: n.kind}, name: n.name}, outcome: notDone})
+	}
+	if err := report.finish(stdout, f.output); err != nil {
 		return err
 	}
 	return report.err()
@@ -146,9 +177,10 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 
 // ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.
 func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
-	run.write = false
+	form := output{form: "text"}
+	run.write, run.tell = false, form.tell(stderr, run.to)
 	preview := run.all(ctx, found)
-	if err := preview.print(stderr, output{form: "text"}); err != nil {
+	if err := preview.finish(stderr, form); err != nil {
 		return run, err
 	}
 	n := preview.count(wouldMigrate)
