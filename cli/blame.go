@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -38,7 +40,8 @@ manager last changed something.
   nothing            each part of it says by itself who owns it
   (item)             who owns that the item is in the list, but not the field in this line
   # NAME is absent   somebody owns the field, and it has no value
-  # NAME is a field  somebody owns the field at another version than the one that is shown`,
+  # NAME is a field  somebody owns the field at another version than the one that is shown
+  ?                  nobody owns the field at this version, and it may be one that is a field at another`,
 		Example: `  cadastre blame deployment web
   cadastre blame deploy/web --by manager
   cadastre blame service web -n shop -o json`,
@@ -80,42 +83,28 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}
-	tellVersions(stderr, t, o)
+	others, err := otherVersions(ctx, c, t, o)
+	if err != nil {
+		return err
+	}
 	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
 	if f.by == "manager" && f.output.form == "text" {
-		return view.byManager(o)
+		return view.byManager(o, others)
 	}
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
 		return err
 	}
-	lines, err := ownership.Blame(o, topology)
-	switch {
-	case err != nil:
+	lines, err := ownership.Blame(o, topology, slices.Collect(maps.Values(others))...)
+	if err != nil {
 		return err
-	case f.output.form != "text":
+	}
+	tellElsewhere(stderr, t, lines, others)
+	if f.output.form != "text" {
 		return f.output.print(stdout, blameValue(lines))
 	}
 	view.byLine(lines)
 	return nil
-}
-
-// tellVersions says that some owners wrote at other versions: which lines of this one are theirs can't be told
-// where the versions differ.
-func tellVersions(w io.Writer, t target, o apply.Object) {
-	told := map[string]bool{t.kind.APIVersion(): true}
-	for _, e := range o.Entries {
-		if told[e.APIVersion] {
-			continue
-		}
-		told[e.APIVersion] = true
-		group, version, found := strings.Cut(e.APIVersion, "/")
-		name := t.kind.Resource + "." + version + "." + group
-		if !found {
-			name = t.kind.Resource + "." + e.APIVersion
-		}
-		fmt.Fprintf(w, "%s: %s owns fields at %s, and this is %s; for those, see blame %s %s\n", t, who(e), e.APIVersion, t.kind.APIVersion(), name, t.name)
-	}
 }
 
 // topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it; one that is
@@ -176,6 +165,8 @@ func (v blameView) label(line ownership.Line) string {
 			return "(nobody)"
 		case ownership.Fixed:
 			return "-"
+		case ownership.Uncertain:
+			return "?"
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -190,8 +181,8 @@ func (v blameView) owner(e apply.Entry) string {
 	return text + " " + age(e, v.now)
 }
 
-// byManager writes for each manager what it owns.
-func (v blameView) byManager(o apply.Object) error {
+// byManager writes for each manager what it owns, with the values at the version that it wrote at.
+func (v blameView) byManager(o apply.Object, others map[string]document.Value) error {
 	for i, e := range o.Entries {
 		fields, err := e.Fields()
 		if err != nil {
@@ -201,8 +192,12 @@ func (v blameView) byManager(o apply.Object) error {
 			fmt.Fprintln(v.w)
 		}
 		fmt.Fprintln(v.w, v.palette.paint(e.Manager, v.owner(e)))
+		doc, known := others[e.APIVersion]
+		if !known {
+			doc = o.Document
+		}
 		for path := range fields.Leaves().All() {
-			fmt.Fprintf(v.w, "  %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(o.Document, path)))
+			fmt.Fprintf(v.w, "  %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(doc, path)))
 		}
 	}
 	return nil
@@ -210,7 +205,7 @@ func (v blameView) byManager(o apply.Object) error {
 
 var stateNames = []string{
 	ownership.Owned: "owned", ownership.Unowned: "unowned", ownership.Container: "container",
-	ownership.Fixed: "fixed", ownership.Absent: "absent", ownership.Elsewhere: "elsewhere",
+	ownership.Fixed: "fixed", ownership.Absent: "absent", ownership.Elsewhere: "elsewhere", ownership.Uncertain: "uncertain",
 }
 
 // blameValue is the lines for machines.

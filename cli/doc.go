@@ -6,7 +6,7 @@
 //	plugin.go       the same verbs as a plugin of kubectl
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
-//	blame.go        cadastre blame
+//	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
 //	apply.go        cadastre apply; application.go does it to one object
 //	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both
 //	batch.go        one object after the other, for both
