@@ -201,10 +201,8 @@ func (a *application) tell(after apply.Object, from []string, stdout io.Writer) 
 	switch revision := a.live.Document.Lookup("metadata", "resourceVersion"); {
 	case !a.exists:
 		did = "created"
-	case revision.Text() == after.Document.Lookup("metadata", "resourceVersion").Text() && !a.dryRun:
+	case a.dryRun && len(from) == 0 && a.isSame(after), !a.dryRun && revision.Text() == after.Document.Lookup("metadata", "resourceVersion").Text():
 		did = "unchanged"
-	case a.dryRun:
-		did = "applied"
 	}
 	if len(from) > 0 {
 		did += fmt.Sprintf(", and took over from %s", strings.Join(from, ", "))
@@ -214,4 +212,13 @@ func (a *application) tell(after apply.Object, from []string, stdout io.Writer) 
 	}
 	_, err := fmt.Fprintf(stdout, "%s %s\n", a.target, did)
 	return err
+}
+
+// isSame reports whether an object is as it was read: a dry run has no revision of its own, so that everything counts.
+func (a *application) isSame(after apply.Object) bool {
+	return document.Equal(a.live.Document, after.Document) &&
+		slices.EqualFunc(a.live.Entries, after.Entries, func(x, y apply.Entry) bool {
+			x.Time, y.Time = time.Time{}, time.Time{}
+			return x == y
+		})
 }

@@ -36,8 +36,9 @@ func (m manifest) place() target {
 	return targetOf(k, m.doc)
 }
 
-// readManifests reads files, folders, addresses, and - for standard input. Lists count as what is in them.
-func readManifests(ctx context.Context, names []string, stdin io.Reader) ([]manifest, error) {
+// readManifests reads files, folders, with or without the folders in them, addresses, and - for standard input. Lists count
+// as what is in them.
+func readManifests(ctx context.Context, names []string, recursive bool, stdin io.Reader) ([]manifest, error) {
 	if len(names) == 0 {
 		return nil, &usageError{errors.New("expected files with -f, received none")}
 	}
@@ -50,7 +51,7 @@ func readManifests(ctx context.Context, names []string, stdin io.Reader) ([]mani
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 			all, err = appendAddress(ctx, all, name)
 		default:
-			all, err = appendFiles(all, name)
+			all, err = appendFiles(all, name, recursive)
 		}
 		if err != nil {
 			return nil, err
@@ -79,12 +80,12 @@ func appendAddress(ctx context.Context, all []manifest, address string) ([]manif
 }
 
 // appendFiles reads a file, or all files of a folder whose names say that they hold objects.
-func appendFiles(all []manifest, name string) ([]manifest, error) {
+func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error) {
 	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != name:
+		case entry.IsDir() && path != name && !recursive:
 			return fs.SkipDir // as kubectl does
 		case entry.IsDir(), path != name && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			return nil

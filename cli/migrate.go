@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type migrateFlags struct {
 	allNamespaces bool
 	selector      string
 	from          []string
+	fromGiven     bool
 	to            string
 	subresources  bool
 	dryRun, yes   bool
@@ -43,12 +45,13 @@ alone, so that this can be stopped and started again at any time. On a terminal 
 do and asks; --yes does not ask, and --dry-run only shows.
 
 Without --from it is what kubectl itself does when it starts to apply server-side: who wrote by
-client-side apply gives its fields up, whatever its name, and if --to is kubectl, the manager
+client-side apply gives its fields up, whatever its name. If --to is kubectl, the manager
 ` + ownership.LastAppliedKeeper + ` keeps the annotation of client-side apply for those who go back.`,
 		Example: `  cadastre migrate deployment web --to kubectl --dry-run
   cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
   cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
 		RunE: func(c *cobra.Command, args []string) error {
+			f.fromGiven = c.Flags().Changed("from")
 			return migrate(c.Context(), f, args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -66,7 +69,7 @@ client-side apply gives its fields up, whatever its name, and if --to is kubectl
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	f.quiet.bind(flags)
 	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")
-	completeObjects(command, &f.connection, math.MaxInt)
+	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
 	completeWords(command, "output", f.output.forms...)
 	return command
 }
@@ -76,7 +79,7 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	if len(f.from) == 0 && !f.subresources {
 		return takeOver(f.to)
 	}
-	m := ownership.Migration{To: f.to}
+	m := ownership.Migration{To: f.to, KeepLastApplied: f.to == ownership.Kubectl}
 	endpoint := ""
 	if f.subresources {
 		endpoint = ownership.AnyEndpoint
@@ -97,6 +100,8 @@ func (f migrateFlags) check(args []string) error {
 	switch {
 	case f.to == "":
 		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+	case f.fromGiven && (len(f.from) == 0 || slices.Contains(f.from, "")):
+		return &usageError{fmt.Errorf("--from: expected the names of managers, received %q; leave it out to mean client-side apply", strings.Join(f.from, ","))}
 	case ways != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
 	case f.selector != "" && f.named(args):

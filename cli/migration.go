@@ -110,7 +110,7 @@ func (r migrationRun) one(ctx context.Context, f found) result {
 func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error) {
 	for race := 0; ; race++ {
 		done, err := r.try(ctx, f)
-		if !isLostRace(err, race) {
+		if !again(ctx, err, race) {
 			return done, err
 		}
 		if f.object, err = f.target.get(ctx, r.cluster); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -22,6 +23,7 @@ import (
 
 // fixture is a server with config maps that a manager applied.
 type fixture struct {
+	config  *rest.Config
 	cluster *cluster.Cluster
 	kind    cluster.Kind
 }
@@ -32,7 +34,7 @@ func newFixture(t *testing.T, config *rest.Config, objects int) fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{cluster: c}
+	f := fixture{config: config, cluster: c}
 	if f.kind, err = c.FindKind(t.Context(), "configmaps"); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +85,40 @@ func TestMigrationLosesRaces(t *testing.T) {
 	}
 	if got := whoAll(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
 		t.Errorf("owners are %s", got)
+	}
+}
+
+// TestMigrationLosesManyRaces has somebody else be faster for long, and then for ever.
+func TestMigrationLosesManyRaces(t *testing.T) {
+	races, lost := 40, 0
+	f := newFixture(t, cadastretest.Start(t), 2)
+	faster := rest.CopyConfig(f.config)
+	faster.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		return failing{rt, func() (*http.Response, error) {
+			if lost++; lost > races {
+				return nil, errors.New("all races are over")
+			}
+			body := `{"kind":"Status","apiVersion":"v1","code":409,"reason":"Conflict","message":"the object has been modified"}`
+			return &http.Response{StatusCode: http.StatusConflict, Body: io.NopCloser(strings.NewReader(body))}, nil
+		}}
+	})
+	c, err := cluster.Open(faster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := f.run()
+	run.cluster = c
+	one := target{f.kind, "default", "c1"}
+	o, err := one.get(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done := run.one(t.Context(), found{one, o}); done.outcome != mayBeDone || lost != races+1 {
+		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
+	}
+	lost, races = 0, math.MaxInt
+	if done := run.one(t.Context(), found{one, o}); done.outcome != failedOutcome || lost != mostRaces+1 {
+		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
 	}
 }
 

@@ -149,6 +149,9 @@ func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace stri
 		return target{}, fmt.Errorf("%s: %w", m.source, err)
 	}
 	t := targetOf(k, m.doc)
+	if err := checkName(t.name); err != nil {
+		return t, fmt.Errorf("%s: metadata.name: %w", m.source, err)
+	}
 	if t.namespace == "" {
 		t.namespace = namespace
 	}
@@ -166,8 +169,14 @@ func getAll(ctx context.Context, c *cluster.Cluster, targets []target) objects {
 	}
 }
 
+// listAll lists kinds, one after the other. Some kinds are served by two groups with the same objects, as events are: these
+// count once.
 func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
 	return func(yield func(found, error) bool) {
+		seen := seenObjects{kinds: map[string]int{}, uids: map[string]bool{}}
+		for _, k := range kinds {
+			seen.kinds[k.Name]++
+		}
 		for _, k := range kinds {
 			for o, err := range c.List(ctx, k, namespace, selector) {
 				if cluster.IsCode(err, http.StatusNotFound) || cluster.IsCode(err, http.StatusMethodNotAllowed) {
@@ -176,6 +185,8 @@ func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, name
 				f := found{targetOf(k, o.Document), o}
 				if err != nil {
 					err = fmt.Errorf("%s: %w", f.target, err)
+				} else if seen.before(f) {
+					continue
 				}
 				if !yield(f, err) {
 					return
@@ -183,4 +194,20 @@ func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, name
 			}
 		}
 	}
+}
+
+// seenObjects tells objects that were seen before: by their uids, of kinds whose name several groups have.
+type seenObjects struct {
+	kinds map[string]int
+	uids  map[string]bool
+}
+
+func (s seenObjects) before(f found) bool {
+	uid := f.object.Document.Lookup("metadata", "uid").Text()
+	if uid == "" || s.kinds[f.target.kind.Name] < 2 {
+		return false
+	}
+	seen := s.uids[uid]
+	s.uids[strings.Clone(uid)] = true
+	return seen
 }

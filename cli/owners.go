@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"time"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -45,10 +47,24 @@ func (t target) moved(ctx context.Context, c *cluster.Cluster, o apply.Object, m
 	return o, result, nil
 }
 
-// mostRaces is how often an object is read again because somebody else wrote it meanwhile.
-const mostRaces = 10
+// Races that are lost: how often an object is read again because somebody else wrote it meanwhile, and how long to wait
+// at most before that. Who writes all the time does so between two requests of ours in most tries, not in all.
+const (
+	mostRaces = 100
+	longPause = 100 * time.Millisecond
+)
 
-// isLostRace reports whether an object has to be read again: somebody else was faster, and not too often.
-func isLostRace(err error, race int) bool {
-	return cluster.IsCode(err, http.StatusConflict) && race < mostRaces
+// again reports whether an object has to be read again: somebody else was faster, and not too often. It waits before
+// that, at random, so that those who race do not meet again.
+func again(ctx context.Context, err error, race int) bool {
+	if !cluster.IsCode(err, http.StatusConflict) || race >= mostRaces {
+		return false
+	}
+	most := min(time.Millisecond<<min(race, 10), longPause)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(rand.N(most)):
+		return true
+	}
 }

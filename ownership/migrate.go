@@ -19,6 +19,8 @@ type Migration struct {
 	To string
 	// Subresource is the endpoint that it applies to, "" for the main one.
 	Subresource string
+	// KeepLastApplied has the annotation of client-side apply stay, if it moves: see [LastAppliedKeeper].
+	KeepLastApplied bool
 }
 
 // ClientSideApply is how kubectl apply without --server-side writes: as a manager of its own, and before
@@ -45,10 +47,14 @@ func Migrate(o apply.Object, m Migration) (Result, error) {
 	if err := m.check(); err != nil {
 		return Result{}, err
 	}
-	return change{
+	result, err := change{
 		gives: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
 		to:    &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
 	}.apply(o)
+	if err != nil || !m.KeepLastApplied {
+		return result, err
+	}
+	return keepLastApplied(o, result)
 }
 
 func (m Migration) check() error {
