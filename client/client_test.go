@@ -149,51 +149,74 @@ func TestOtherClients(t *testing.T) {
 	}
 }
 
-// TestOnRequest leaves out managedFields only where somebody says so.
+// TestOnRequest leaves out managedFields only where somebody says so, whatever the server.
 func TestOnRequest(t *testing.T) {
-	config := client.OnRequest(start(t, true))
-	clientset := kubernetes.NewForConfigOrDie(config)
-	maps := clientset.CoreV1().ConfigMaps("default")
-	created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{})
-	if err != nil || entries(t, created) == 0 {
-		t.Fatalf("created %v: %v", created, err)
-	}
-	got, err := maps.Get(client.Drop(t.Context()), "c", metav1.GetOptions{})
-	if err != nil || entries(t, got) != 0 {
-		t.Errorf("got %v: %v", got, err)
-	}
-	lister := &cache.ListWatch{
-		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
-		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
-	}
-	for _, test := range []struct {
-		lister cache.ListerWatcher
-		drop   bool
-	}{{lister, false}, {client.Informer(lister), true}} {
-		informer := cache.NewSharedIndexInformer(test.lister, &corev1.ConfigMap{}, 0, nil)
-		ctx, cancel := context.WithCancel(t.Context())
-		go informer.RunWithContext(ctx)
-		cache.WaitForCacheSync(ctx.Done(), informer.HasSynced)
-		if len(informer.GetStore().List()) == 0 {
-			t.Errorf("drop %v: the informer has nothing", test.drop)
-		}
-		for _, o := range informer.GetStore().List() {
-			if entries(t, o.(*corev1.ConfigMap)) == 0 != test.drop {
-				t.Errorf("drop %v: the informer has %v", test.drop, o)
+	for _, drop := range []bool{true, false} {
+		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
+			maps := kubernetes.NewForConfigOrDie(client.OnRequest(start(t, drop))).CoreV1().ConfigMaps("default")
+			created, err := maps.Create(t.Context(), configMap("before"), metav1.CreateOptions{})
+			if err != nil || entries(t, created) == 0 {
+				t.Fatalf("created %v: %v", created, err)
 			}
-		}
-		cancel()
+			got, err := maps.Get(client.Drop(t.Context()), "before", metav1.GetOptions{})
+			if err != nil || entries(t, got) != 0 {
+				t.Errorf("got %v: %v", got, err)
+			}
+			lister := &cache.ListWatch{
+				ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
+				WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+			}
+			with, without := informerOf(t, lister), informerOf(t, client.Informer(lister))
+			if _, err := maps.Create(t.Context(), configMap("later"), metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"before", "later"} {
+				if o := waitFor(t, with, "default/"+name); entries(t, o) == 0 {
+					t.Errorf("an informer that says nothing has %v", o)
+				}
+				if o := waitFor(t, without, "default/"+name); entries(t, o) != 0 {
+					t.Errorf("an informer that does without has %v", o)
+				}
+			}
+		})
 	}
 }
 
-// TestGate sees all if the gate is off.
+// informerOf returns an informer that has what there is.
+func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
+	t.Helper()
+	informer := cache.NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
+	go informer.RunWithContext(t.Context())
+	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if !cache.WaitForCacheSync(waiting.Done(), informer.HasSynced) {
+		t.Fatal("the informer has not synced")
+	}
+	return informer.GetStore()
+}
+
+// waitFor waits until an informer has an object.
+func waitFor(t *testing.T, objects cache.Store, key string) *corev1.ConfigMap {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if o, there, err := objects.GetByKey(key); there && err == nil {
+			return o.(*corev1.ConfigMap)
+		}
+	}
+	t.Fatalf("the informer never had %s", key)
+	return nil
+}
+
+// TestGate sees all if the gate is off by the environment, and nothing if it is on, or if the environment says nothing that
+// makes sense.
 func TestGate(t *testing.T) {
-	config := client.WithoutManagedFields(start(t, true))
-	t.Setenv("KUBE_FEATURE_"+client.Gate, "false")
-	maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default")
-	created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{})
-	if err != nil || entries(t, created) == 0 {
-		t.Errorf("created %v: %v", created, err)
+	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(start(t, true))).CoreV1().ConfigMaps("default")
+	for value, on := range map[string]bool{"false": false, "0": false, "true": true, "": true, "perhaps": true} {
+		t.Setenv("KUBE_FEATURE_"+client.Gate, value)
+		created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil || entries(t, created) == 0 != on {
+			t.Errorf("the environment says %q: created %v: %v", value, created, err)
+		}
 	}
 }
 

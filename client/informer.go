@@ -3,21 +3,28 @@ package client
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/watchlist"
 )
 
 // Informer returns a ListerWatcher whose lists and watches do without managedFields, for one informer of a client
-// that was made with OnRequest.
+// that was made with OnRequest. A ListerWatcher that takes no context can't tell its client; then they are sent,
+// and taken out of what comes.
 func Informer(of cache.ListerWatcher) cache.ListerWatcher {
-	return &listerWatcher{cache.ToListerWatcherWithContext(of)}
+	return &listerWatcher{cache.ToListerWatcherWithContext(of), watchlist.DoesClientNotSupportWatchListSemantics(of)}
 }
 
 type listerWatcher struct {
-	next cache.ListerWatcherWithContext
+	next    cache.ListerWatcherWithContext
+	isOlder bool // knows no watches that begin with a list
 }
+
+// IsWatchListSemanticsUnSupported is how reflectors find out which clients are not real, and can't do all.
+func (l *listerWatcher) IsWatchListSemanticsUnSupported() bool { return l.isOlder }
 
 func (l *listerWatcher) List(options metav1.ListOptions) (runtime.Object, error) {
 	return l.ListWithContext(context.Background(), options)
@@ -28,9 +35,37 @@ func (l *listerWatcher) Watch(options metav1.ListOptions) (watch.Interface, erro
 }
 
 func (l *listerWatcher) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	return l.next.ListWithContext(Drop(ctx), options)
+	list, err := l.next.ListWithContext(Drop(ctx), options)
+	if err != nil || !Enabled() {
+		return list, err
+	}
+	return list, meta.EachListItem(list, func(item runtime.Object) error {
+		if o, err := meta.Accessor(item); err == nil {
+			o.SetManagedFields(nil)
+		}
+		return nil
+	})
 }
 
 func (l *listerWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return l.next.WatchWithContext(Drop(ctx), options)
+	events, err := l.next.WatchWithContext(Drop(ctx), options)
+	if err != nil || !Enabled() {
+		return events, err
+	}
+	return watch.Filter(events, func(event watch.Event) (watch.Event, bool) {
+		event.Object = withoutOwners(event.Object)
+		return event, true
+	}), nil
+}
+
+// withoutOwners returns an object without managedFields. The one of a watch may be somebody else's, too, and is not changed.
+func withoutOwners(object runtime.Object) runtime.Object {
+	if o, err := meta.Accessor(object); err != nil || o.GetManagedFields() == nil {
+		return object
+	}
+	object = object.DeepCopyObject()
+	if o, err := meta.Accessor(object); err == nil {
+		o.SetManagedFields(nil)
+	}
+	return object
 }

@@ -36,15 +36,11 @@ func (s *stream) Close() error { return s.body.Close() }
 
 // framesOf returns what reads the frames of a watch without managedFields; nil for answers that are none.
 func framesOf(media string, parameters map[string]string, response *http.Response) func() ([]byte, error) {
-	isWatch := parameters["stream"] == "watch"
-	if request := response.Request; request != nil && !isWatch {
-		watch := request.URL.Query().Get("watch")
-		isWatch = watch == "true" || watch == "1"
-	}
+	isStream := parameters["stream"] == "watch" || response.Request != nil && isWatch(response.Request.URL)
 	switch {
 	case media == "application/cbor-seq":
 		return cborFrames(response.Body)
-	case !isWatch:
+	case !isStream:
 		return nil
 	case media == "application/json":
 		return jsonFrames(response.Body)

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // transport asks for answers without managedFields, and takes them out of what comes all the same.
@@ -20,11 +21,11 @@ type transport struct {
 func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !Enabled() || !t.applies(r.Context()) {
+	if !Enabled() || !t.applies(r.Context()) || isProxied(r.URL.Path) {
 		return t.next.RoundTrip(r)
 	}
 	r = r.Clone(r.Context()) // a RoundTripper must not change its request
-	r.Header.Set("Accept", withDrop(r.Header.Get("Accept")))
+	r.Header.Set("Accept", withDrop(strings.Join(r.Header.Values("Accept"), ",")))
 	response, err := t.next.RoundTrip(r)
 	if err != nil {
 		return response, err
@@ -38,6 +39,7 @@ type stripper func(answer []byte) ([]byte, error)
 
 var strippers = map[string]stripper{
 	"application/json":                    stripJSON,
+	"application/yaml":                    stripYAML,
 	"application/cbor":                    stripCBOR,
 	"application/vnd.kubernetes.protobuf": stripProtobuf,
 }
@@ -74,10 +76,13 @@ func stripped(response *http.Response) (*http.Response, error) {
 	return response, nil
 }
 
-// readAll reads a body, into memory of its size if that is known.
+// mostAtOnce is how much memory is taken for a body because of its header alone.
+const mostAtOnce = 64 << 20
+
+// readAll reads a body, into memory of its size if that is known and can be believed.
 func readAll(response *http.Response) ([]byte, error) {
 	isHead := response.Request != nil && response.Request.Method == http.MethodHead // tells a length, and has no body
-	if response.ContentLength <= 0 || isHead {
+	if response.ContentLength <= 0 || response.ContentLength > mostAtOnce || isHead {
 		return io.ReadAll(response.Body)
 	}
 	answer := make([]byte, response.ContentLength)

@@ -20,6 +20,10 @@ func TestTakeOver(t *testing.T) {
 			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
+			"beside others, in Kubernetes' order", []apply.Entry{entry(t, "hpa/Update", ".data.b"), wrote("kubectl-client-side-apply/Update")}, Kubectl,
+			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "hpa/Update", ".data.b")},
+		},
+		{
 			"others do not, as nobody keeps it up to date", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, "ci",
 			[]apply.Entry{wrote("ci/Apply")},
 		},

@@ -1,6 +1,8 @@
 package clientgo
 
 import (
+	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -198,6 +201,68 @@ func optOutMetadata(t *testing.T, config *rest.Config, namespace string) {
 	factory.Start(t.Context().Done())
 	factory.WaitForCacheSync(t.Context().Done())
 	seeBoth(t, informer, namespace)
+}
+
+// TestOptOutOfOneInformer: of one client, an informer does without managedFields and another has them.
+func TestOptOutOfOneInformer(t *testing.T) {
+	server := target.ConfigWith(t, cborGate)
+	for _, media := range allMedia {
+		short := media[strings.LastIndexAny(media, "./")+1:]
+		t.Run(short, func(t *testing.T) {
+			namespace := "opt-out-informer-" + short
+			config := client.OnRequest(server)
+			config.ContentType, config.AcceptContentTypes = media, media
+			clients := kubernetes.NewForConfigOrDie(config)
+			_, err := clients.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+			check(t, err)
+			maps := clients.CoreV1().ConfigMaps(namespace)
+			lister := &cache.ListWatch{
+				ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
+				WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+			}
+			with := cache.NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
+			without := cache.NewSharedIndexInformer(client.Informer(lister), &corev1.ConfigMap{}, 0, nil)
+			for _, name := range []string{"before", "later"} {
+				_, err := maps.Create(t.Context(), configMap(name, nil), metav1.CreateOptions{})
+				check(t, err)
+				if name == "later" {
+					break
+				}
+				go with.RunWithContext(t.Context())
+				go without.RunWithContext(t.Context())
+				cache.WaitForCacheSync(t.Context().Done(), with.HasSynced, without.HasSynced)
+			}
+			seeBoth(t, without, namespace)
+			eventually(t, "the other informer has both, with managedFields", func() bool {
+				owned := 0
+				for _, o := range with.GetStore().List() {
+					if len(o.(*corev1.ConfigMap).ManagedFields) > 0 {
+						owned++
+					}
+				}
+				return owned >= 2
+			})
+		})
+	}
+}
+
+// TestExtractWithoutManagedFields: what was read without can't tell what a manager applied, and says so.
+func TestExtractWithoutManagedFields(t *testing.T) {
+	server := target.ConfigWith(t, cborGate)
+	apply := applycore.ConfigMap("extracted", "default").WithData(map[string]string{"a": "1"})
+	options := metav1.ApplyOptions{FieldManager: "me", Force: true}
+	whole, err := kubernetes.NewForConfigOrDie(server).CoreV1().ConfigMaps("default").Apply(t.Context(), apply, options)
+	check(t, err)
+	extracted, err := client.Extract(whole, "me", applycore.ExtractConfigMap)
+	if check(t, err); extracted.Data["a"] != "1" {
+		t.Errorf("extracted %v", extracted)
+	}
+	less, err := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(server)).CoreV1().ConfigMaps("default").Apply(t.Context(), apply, options)
+	check(t, err)
+	_, err = client.Extract(less, "me", applycore.ExtractConfigMap)
+	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || !strings.Contains(err.Error(), "default/extracted has no managedFields") {
+		t.Errorf("error %v, expected that there are no managedFields", err)
+	}
 }
 
 // allowCBOR has client-go speak CBOR, which it asks the environment for.

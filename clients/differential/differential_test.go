@@ -299,6 +299,21 @@ func TestGone(t *testing.T) {
 	}
 }
 
+func TestRespelled(t *testing.T) {
+	list := parsed(t, "- {name: gpu-0, capacity: {memory: {value: 1Gi}}}")
+	for body, want := range map[string]bool{
+		"spec: {devices: [{name: gpu-0, capacity: {memory: {value: 1024Mi}}}]}":   true,
+		"- {op: add, path: /spec/devices/0/capacity/memory/value, value: 1024Mi}": true,
+		"spec: {devices: [{name: gpu-0, capacity: {memory: {value: 1Gi}}}]}":      false,
+		"spec: {devices: [{name: gpu-0, capacity: {memory: {value: 2Gi}}}]}":      false,
+		"spec: {driver: gpu.example.com}":                                         false,
+	} {
+		if got := isRespelled(parsed(t, body), list); got != want {
+			t.Errorf("%s: expected %t, received %t", body, want, got)
+		}
+	}
+}
+
 // TestAmbiguousMergeKeysAreKnown: also in Secrets, whose errors tell only where.
 func TestAmbiguousMergeKeysAreKnown(t *testing.T) {
 	for answer, want := range map[string]bool{

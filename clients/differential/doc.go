@@ -18,7 +18,8 @@
 //	generate.go    a seed becomes a history
 //	body.go        parts become the bodies of applies and patches; place.go, where in them something is
 //	script.go      a history becomes a script
-//	known.go       deliberate differences, taken out of what is expected; mask.go, what servers choose
+//	known.go       deliberate differences, taken out of what is expected, and sign.go, how they are known;
+//	               mask.go, what servers choose
 //	  rest.go        what Kubernetes leaves of patches in objects
 //	compare.go     both servers are asked
 //	shrink.go      a history that differs becomes a smaller one

@@ -192,10 +192,11 @@ func TestWatchersShareForms(t *testing.T) {
 	for i := range 60 {
 		watchers = append(watchers, watch(t, c, WatchOptions{Selection: selections[i%len(selections)]}))
 	}
-	const writes = 3
-	for i := range writes {
+	const writes = 4
+	for i := range writes - 1 {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", i))
 	}
+	remove(t, c, podKey("default", "a"))
 	type encodings struct {
 		object *Object
 		cbor   any

@@ -2,7 +2,8 @@ package catalog
 
 import "sync"
 
-// shelf keeps the documents of OpenAPI of version 3 from one edition to the next, until there is another of the same name.
+// shelf keeps the documents of OpenAPI of version 3 from one edition to the next, until there is another of the
+// same name.
 type shelf struct {
 	mutex sync.Mutex
 	kept  map[string]*shelved
@@ -16,12 +17,12 @@ type shelved struct {
 
 func newShelf() *shelf { return &shelf{kept: map[string]*shelved{}} }
 
-// page returns the document of a name and hash, or makes it.
-func (s *shelf) page(name, hash string, make func() (*page, error)) (*page, error) {
+// page returns the document of a name and hash, or has it written.
+func (s *shelf) page(name, hash string, write func() (*page, error)) (*page, error) {
 	s.mutex.Lock()
 	found := s.kept[name]
 	if found == nil || found.hash != hash {
-		found = &shelved{hash, sync.OnceValues(make)}
+		found = &shelved{hash, sync.OnceValues(write)}
 		s.kept[name] = found
 	}
 	s.mutex.Unlock()

@@ -22,15 +22,11 @@ import (
 // fields that the endpoint wipes put back, and the metadata that is not the client's to set.
 func (w *writing) finish(ctx context.Context) error {
 	e := w.Endpoint
-	doc, err := w.clean(e.values, w.after.Document)
+	sent, err := w.asStored()
 	if err != nil {
 		return err
 	}
-	doc = w.onceReferred(doc, asMerged)
-	if doc, err = e.toStored(e.values.Default(doc)); err != nil {
-		return err
-	}
-	sent := doc
+	doc := sent
 	if e.evolving != nil {
 		doc = e.evolving.Readable(doc)
 	}
@@ -49,27 +45,44 @@ func (w *writing) finish(ctx context.Context) error {
 	if doc, err = w.amend(ctx, e.Kind.Fold(doc)); err != nil {
 		return err
 	}
+	w.unprepared = doc
+	w.prepare(doc, sent, defaulted)
+	return nil
+}
+
+// asStored returns what the verb wants at the version that is stored, with nothing that the kind does not have.
+func (w *writing) asStored() (document.Value, error) {
+	e := w.Endpoint
+	doc, err := w.clean(e.values, w.after.Document)
+	if err != nil {
+		return doc, err
+	}
+	return e.toStored(e.values.Default(w.onceReferred(doc, asMerged)))
+}
+
+// prepare sets what is stored and what is checked of it. Defaulted is what has its defaults already, if anything.
+func (w *writing) prepare(doc, sent, defaulted document.Value) {
+	e := w.Endpoint
 	endpoint := e.Subresource
 	if endpoint == scale {
 		endpoint = "" // what goes through a scale is a write to the object
 	}
-	w.unprepared = doc
 	write := kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)}
 	w.prepared = e.Kind.Prepare(endpoint, doc, w.stored, write)
 	w.after.Document = e.stored.DefaultAgain(w.prepared, defaulted)
 	w.checked = w.after.Document
-	if e.evolving != nil {
-		w.after.Document = e.evolving.Readable(w.after.Document)
-		if doc, isLess := withSent(doc, sent); isLess {
-			w.prepared = e.Kind.Prepare(endpoint, doc, w.stored, write)
-			w.checked = e.stored.DefaultAgain(w.prepared, document.Value{})
-		}
+	if e.evolving == nil {
+		return
 	}
-	return nil
+	w.after.Document = e.evolving.Readable(w.after.Document)
+	if all, isLess := withSent(doc, sent); isLess {
+		w.prepared = e.Kind.Prepare(endpoint, all, w.stored, write)
+		w.checked = e.stored.DefaultAgain(w.prepared, document.Value{})
+	}
 }
 
-// withSent returns an object with all that was sent, if it has less: the version that is stored may not have all that the
-// version of the request has. It is checked as it was sent, since what is stored may lack what must be there.
+// withSent returns an object with all that was sent, if it has less: the version that is stored may not have all
+// that the version of the request has. It is checked as it was sent, since what is stored may lack what must be there.
 func withSent(doc, sent document.Value) (all document.Value, isLess bool) {
 	all = sent.With("metadata", doc.Get("metadata"))
 	return all, !document.Equal(all, doc)

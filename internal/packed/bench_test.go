@@ -9,16 +9,17 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/packed/packedtest"
 )
 
 // BenchmarkDeployment writes the fixture of a Deployment, which has a value in every field. The types' own
 // marshaller begins with Go values, where we begin with a document.
 func BenchmarkDeployment(b *testing.B) {
-	folder, err := fixtures()
+	folder, err := packedtest.Folder()
 	if err != nil {
 		b.Fatal(err)
 	}
-	asJSON, err := os.ReadFile(filepath.Join(folder, "apps.v1.Deployment.json"))
+	asJSON, err := os.ReadFile(filepath.Join(folder, "HEAD", "apps.v1.Deployment.json"))
 	if err != nil {
 		b.Fatal(err)
 	}

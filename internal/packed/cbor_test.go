@@ -13,12 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/packed/packedtest"
 )
 
 // TestCBORFixtures has Kubernetes read what we write of every fixture: the object must be the one that it reads
 // of JSON.
 func TestCBORFixtures(t *testing.T) {
-	reader := kubecbor.NewSerializer(GoTypes(), GoTypes(), kubecbor.Strict(true))
+	reader := kubecbor.NewSerializer(packedtest.Types(), packedtest.Types(), kubecbor.Strict(true))
 	eachFixture(t, func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte) {
 		v, err := document.ParseJSON(asJSON)
 		if err != nil {

@@ -34,4 +34,5 @@
 //	gotypes.go    the Go types of the built-in kinds
 //	cbor.go       CBOR; float.go, its floats
 //	cborobject.go objects in CBOR, with or without managedFields
+//	packedtest/   the objects that k8s.io/api ships
 package packed

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -32,12 +31,14 @@ func (f *goFile) folder() string    { return path.Dir(f.name) }
 func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go") }
 func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
 
-// nestedModules are the folders that have a go.mod of their own.
-var nestedModules = []string{"bench", "clients", "internal/rules/oracle", "internal/structural/oracle", "peers", "tools"}
-
-// inRootModule tells the engine's module from those nested in it.
+// inRootModule tells the engine's module from those nested in it: folders that have a go.mod of their own.
 func (f *goFile) inRootModule() bool {
-	return !slices.ContainsFunc(nestedModules, func(folder string) bool { return within(f.name, folder) })
+	for folder := f.folder(); folder != "."; folder = path.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *goFile) line(pos token.Pos) int { return f.fset.Position(pos).Line }

@@ -215,47 +215,6 @@ func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, ru
 	}
 }
 
-// TestDropGate answers with all that there is if the gate is off.
-func TestDropGate(t *testing.T) {
-	c := start(t, Config{})
-	answer := c.call("POST", deployments, deployment("web", "a:1"), "Accept: application/json;drop=metadata.managedFields")
-	if answer.code != 201 || !strings.Contains(answer.text, "managedFields") {
-		t.Errorf("%d %s", answer.code, answer.text)
-	}
-}
-
-// TestDropKeepsOwners puts back what was read without managedFields: who owned what still does.
-func TestDropKeepsOwners(t *testing.T) {
-	c := start(t, Config{Drop: true})
-	const drop = "Accept: application/json;drop=metadata.managedFields"
-	c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType)
-	read := c.call("GET", deployments+"/web", "", drop)
-	put := c.call("PUT", deployments+"/web", strings.Replace(read.text, "a:1", "a:2", 1))
-	o := decode(t, "application/json", put.text)
-	accessor, err := meta.Accessor(o)
-	if err != nil || put.code != 200 || len(accessor.GetManagedFields()) != 2 {
-		t.Errorf("%d %s: %v", put.code, put.text, err)
-	}
-	metrics := c.call("GET", "/metrics", "").text
-	if !strings.Contains(metrics, `cadastre_managed_fields_dropped_requests_total{component="apiserver",group="apps",resource="deployments",scope="resource",subresource="",verb="GET",version="v1"} 1`) {
-		t.Errorf("the metric has not counted one get: %s", metrics[strings.Index(metrics, "cadastre_managed"):])
-	}
-}
-
-// TestDropIsDiscoverable finds the parameter among the media of OpenAPI, unless the gate is off.
-func TestDropIsDiscoverable(t *testing.T) {
-	for _, drop := range []bool{true, false} {
-		c := start(t, Config{Drop: drop})
-		for _, path := range []string{"/openapi/v2", "/openapi/v3/api/v1"} {
-			for _, media := range allMedia {
-				if named := strings.Contains(c.call("GET", path, "").text, media+";drop=metadata.managedFields"); named != drop {
-					t.Errorf("the gate is %v, and %s names the parameter of %s: %v", drop, path, media, named)
-				}
-			}
-		}
-	}
-}
-
 // TestBodies takes objects in every media.
 func TestBodies(t *testing.T) {
 	c := start(t, Config{})
@@ -316,14 +275,14 @@ func TestUntoldKinds(t *testing.T) {
 
 // TestCompressed compresses large answers for those who take that.
 func TestCompressed(t *testing.T) {
-	c := start(t, Config{})
+	c := start(t, Config{Drop: true})
 	for i := range 60 {
 		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c%d"},"data":{"a":%q}}`, i, strings.Repeat("x", 10_000))
 		c.call("POST", "/api/v1/namespaces/default/configmaps", body)
 	}
 	list := decode(t, "application/json", c.call("GET", "/api/v1/namespaces/default/configmaps", "").text).(*corev1.ConfigMapList)
 	path := "/api/v1/namespaces/default/configmaps?resourceVersionMatch=Exact&resourceVersion=" + list.ResourceVersion
-	for _, accept := range []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"} {
+	for _, accept := range append(allMedia, "application/json;drop=metadata.managedFields", "application/cbor;drop=metadata.managedFields") {
 		plain := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: identity")
 		packed := c.call("GET", path, "", "Accept: "+accept, "Accept-Encoding: br, gzip")
 		if plain.header.Get("Content-Encoding") != "" || packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("Vary") != "Accept-Encoding" || len(packed.text) > len(plain.text)/10 {

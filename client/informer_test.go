@@ -1,0 +1,57 @@
+package client_test
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/cadastre/cadastre/client"
+)
+
+// withoutContext lists and watches in the old way, in which nothing can be said to the client.
+func withoutContext(t *testing.T, of kubernetes.Interface) *cache.ListWatch {
+	maps := of.CoreV1().ConfigMaps("default")
+	return &cache.ListWatch{
+		ListFunc:  func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
+		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(t.Context(), o) },
+	}
+}
+
+// TestInformerWithoutContext never sees managedFields, though they are sent.
+func TestInformerWithoutContext(t *testing.T) {
+	clients := kubernetes.NewForConfigOrDie(client.OnRequest(start(t, true)))
+	expectNoOwners(t, clients, client.Informer(withoutContext(t, clients)))
+}
+
+// TestInformerOfFakes works with client-go's clients for tests, which can't begin a watch with a list.
+func TestInformerOfFakes(t *testing.T) {
+	clients := fake.NewClientset()
+	lister := cache.ToListWatcherWithWatchListSemantics(withoutContext(t, clients), clients)
+	expectNoOwners(t, clients, client.Informer(lister))
+}
+
+// expectNoOwners has an informer list one object and watch another.
+func expectNoOwners(t *testing.T, clients kubernetes.Interface, lister cache.ListerWatcher) {
+	t.Helper()
+	create := func(name string) {
+		owned := configMap(name)
+		owned.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "me", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{"f:a":{}}}`)}}}
+		created, err := clients.CoreV1().ConfigMaps("default").Create(t.Context(), owned, metav1.CreateOptions{})
+		if err != nil || entries(t, created) == 0 {
+			t.Fatalf("expected an object with managedFields, received %v: %v", created, err)
+		}
+	}
+	create("before")
+	objects := informerOf(t, lister)
+	create("later")
+	for _, name := range []string{"before", "later"} {
+		if o := waitFor(t, objects, "default/"+name); entries(t, o) != 0 || o.Data["a"] != "b" {
+			t.Errorf("the informer has %v", o)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package differential
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// This file has the signs by which a step is known to be one of which the answers differ.
+
+// isWrittenTwice is for kinds that Kubernetes writes once more, as they are, when somebody writes them for the first time
+// after they were made.
+func isWrittenTwice(address string) bool {
+	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
+}
+
+func hasTwins(list document.Value) bool {
+	items := itemsOf(list)
+	for i, item := range items {
+		if slices.ContainsFunc(items[:i], func(other document.Value) bool { return document.Equal(item, other) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isMadeByStatus is for statuses of which Kubernetes makes an object.
+func isMadeByStatus(address string) bool {
+	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
+}
+
+// isRespelled reports whether a quantity of a list that is replaced as a whole is in a body with another spelling.
+func isRespelled(body, list document.Value) bool {
+	there := quantitiesIn(list)
+	for text, quantity := range quantitiesIn(body) {
+		for other, same := range there {
+			if text != other && quantity.Cmp(same) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// quantitiesIn finds the strings that can be read as quantities.
+func quantitiesIn(v document.Value) map[string]resource.Quantity {
+	found := map[string]resource.Quantity{}
+	for _, p := range places(v) {
+		if text := at(v, p); text.Kind() == document.String {
+			if quantity, err := resource.ParseQuantity(text.Text()); err == nil {
+				found[text.Text()] = quantity
+			}
+		}
+	}
+	return found
+}
+
+// hasNullIn reports whether a map in a selector has a null.
+func hasNullIn(selector document.Value) bool {
+	return slices.ContainsFunc(places(selector), func(p place) bool { return len(p) > 1 && at(selector, p).IsNull() })
+}
+
+// isScaledByUpdate reports whether somebody owns the replicas by an update, as scripts write owners: an entry starts at
+// the beginning of a line, and goes on in lines that are indented.
+func isScaledByUpdate(owners string) bool {
+	isUpdate := false
+	for line := range strings.Lines(owners) {
+		if !strings.HasPrefix(line, " ") {
+			entry, _, _ := strings.Cut(line, ":")
+			isUpdate = strings.Contains(entry, " Update ")
+		}
+		if isUpdate && slices.Contains(strings.Fields(line), ".spec.replicas") {
+			return true
+		}
+	}
+	return false
+}
+
+func uidsIn(metadata document.Value) document.Value {
+	var uids []document.Value
+	for _, reference := range metadata.Get("ownerReferences").Items() {
+		uids = append(uids, reference.Get("uid"))
+	}
+	return document.NewList(uids...)
+}
+
+// conditionsIn returns the types of an autoscaler's conditions, which autoscaling/v1 has in an annotation.
+func conditionsIn(autoscaler document.Value) document.Value {
+	conditions := autoscaler.Lookup("status", "conditions")
+	annotation := autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions")
+	if inAnnotation, err := document.ParseJSON(annotation.Text()); err == nil && conditions.IsAbsent() {
+		conditions = inAnnotation
+	}
+	var types []document.Value
+	for _, condition := range conditions.Items() {
+		types = append(types, condition.Get("type"))
+	}
+	return document.NewList(types...)
+}
+
+// portsIn returns the numbers of a service's ports, which are what strategic patches tell them apart by.
+func portsIn(service document.Value) document.Value {
+	var numbers []document.Value
+	for _, port := range service.Lookup("spec", "ports").Items() {
+		numbers = append(numbers, port.Get("port"))
+	}
+	return document.NewList(numbers...)
+}
+
+// addsTwin is for JSON patches that add a reference to an owner that there is already. If both are equal, one is
+// dropped later.
+func addsTwin(s Step, metadata document.Value) bool {
+	if s.Verb != "JSONPATCH" {
+		return false
+	}
+	uids := itemsOf(uidsIn(metadata))
+	for _, operation := range itemsOf(s.Body) {
+		value := operation.Get("value")
+		for _, reference := range append(itemsOf(value), value) {
+			uid := reference.Get("uid")
+			if !uid.IsAbsent() && slices.ContainsFunc(uids, func(other document.Value) bool { return document.Equal(uid, other) }) {
+				return true
+			}
+			if !uid.IsAbsent() {
+				uids = append(uids, uid)
+			}
+		}
+	}
+	return false
+}
+
+func hasNameless(list document.Value) bool {
+	return slices.ContainsFunc(itemsOf(list), func(item document.Value) bool { return item.Get("name").IsAbsent() })
+}
+
+// isGone is for the last that is seen of an object that was deleted, once it has no finalizers.
+func isGone(object document.Value) bool {
+	metadata := object.Get("metadata")
+	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").IsAbsent() &&
+		document.Equal(metadata.Get("deletionGracePeriodSeconds"), document.NewInt(0))
+}

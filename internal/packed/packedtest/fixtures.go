@@ -1,0 +1,127 @@
+// Package packedtest has the objects that k8s.io/api ships, for the tests of what reads and writes them: one of each
+// kind with a value in every field, of this release and of those before it.
+package packedtest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionv1beta1 "k8s.io/api/admission/v1beta1"
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	apidiscoveryv2beta1 "k8s.io/api/apidiscovery/v2beta1"
+	imagepolicyv1alpha1 "k8s.io/api/imagepolicy/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Folder returns where k8s.io/api has its fixtures: a folder for each release, HEAD for this one.
+var Folder = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
+	return filepath.Join(strings.TrimSpace(string(out)), "testdata"), err
+})
+
+// Types returns the Go types of every kind that k8s.io/api has: also of those that nobody serves any more, or yet.
+var Types = sync.OnceValue(func() *runtime.Scheme {
+	types := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		scheme.AddToScheme, admissionv1.AddToScheme, admissionv1beta1.AddToScheme,
+		apidiscoveryv2.AddToScheme, apidiscoveryv2beta1.AddToScheme, imagepolicyv1alpha1.AddToScheme,
+	} {
+		if err := add(types); err != nil {
+			panic(err) // they do not depend on anything
+		}
+	}
+	return types
+})
+
+// Fixture is an object in every form that there is of it. JSON, YAML and Protobuf are the same object.
+type Fixture struct {
+	schema.GroupVersionKind
+	// Type is nil for kinds of earlier releases that k8s.io/api has no more.
+	Type                 reflect.Type
+	JSON, YAML, Protobuf []byte
+	// AfterJSON, AfterYAML and AfterProtobuf are what this release makes of one of an earlier release: mostly
+	// the same.
+	AfterJSON, AfterYAML, AfterProtobuf []byte
+}
+
+// headRelease is what the folder of this release is called.
+const headRelease = "HEAD"
+
+// watchEvent is what is no object: it has none of an object's fields.
+const watchEvent = "core.v1.WatchEvent"
+
+// leastFixtures is how many there are of a release at least.
+const leastFixtures = 150
+
+// Each runs a test for each fixture of each release. It fails if there are few: then they are somewhere else.
+func Each(t *testing.T, test func(t *testing.T, f Fixture)) {
+	t.Helper()
+	folder, err := Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	releases, err := filepath.Glob(filepath.Join(folder, "*", "apps.v1.Deployment.json"))
+	if err != nil || len(releases) < 2 {
+		t.Fatalf("%s: expected the fixtures of this release and of others, received those of %d: %v", folder, len(releases), err)
+	}
+	for _, release := range releases {
+		release = filepath.Dir(release)
+		t.Run(filepath.Base(release), func(t *testing.T) { eachOf(t, release, test) })
+	}
+}
+
+func eachOf(t *testing.T, release string, test func(t *testing.T, f Fixture)) {
+	files, err := filepath.Glob(filepath.Join(release, "*.json"))
+	if err != nil || len(files) < leastFixtures {
+		t.Fatalf("%s: expected at least %d fixtures, received %d: %v", release, leastFixtures, len(files), err)
+	}
+	for _, file := range files {
+		place := strings.TrimSuffix(file, ".json")
+		name := filepath.Base(place)
+		if strings.HasSuffix(name, after) || name == watchEvent {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			f := read(t, place)
+			if f.Type == nil && filepath.Base(release) == headRelease {
+				t.Fatalf("%v has no Go type: add its version to Types", f.GroupVersionKind)
+			}
+			test(t, f)
+		})
+	}
+}
+
+// after is in the names of what this release makes of others.
+const after = ".after_roundtrip"
+
+func read(t *testing.T, place string) (f Fixture) {
+	t.Helper()
+	for _, form := range []struct {
+		ending       string
+		sent, answer *[]byte
+	}{{".json", &f.JSON, &f.AfterJSON}, {".yaml", &f.YAML, &f.AfterYAML}, {".pb", &f.Protobuf, &f.AfterProtobuf}} {
+		var err error
+		if *form.sent, err = os.ReadFile(place + form.ending); err != nil {
+			t.Fatal(err)
+		}
+		if *form.answer, err = os.ReadFile(place + after + form.ending); err != nil {
+			*form.answer = *form.sent
+		}
+	}
+	var is struct{ APIVersion, Kind string }
+	if err := json.Unmarshal(f.JSON, &is); err != nil {
+		t.Fatal(err)
+	}
+	f.GroupVersionKind = schema.FromAPIVersionAndKind(is.APIVersion, is.Kind)
+	f.Type = Types().KnownTypes(f.GroupVersion())[f.Kind]
+	return f
+}

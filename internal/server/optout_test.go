@@ -1,0 +1,155 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+// withoutManaged is the header of who can do without managedFields, in a media.
+func withoutManaged(media string) string { return "Accept: " + media + ";drop=metadata.managedFields" }
+
+// TestDropGate answers with all that there is if the gate is off: every verb, in every media, watches too.
+func TestDropGate(t *testing.T) {
+	for _, media := range allMedia {
+		t.Run(media, func(t *testing.T) {
+			c := start(t, Config{})
+			for _, v := range verbs {
+				answer := c.call(v.method, v.path, v.body, withoutManaged(media), "Content-Type: "+v.contentType)
+				if answer.code >= 300 || managedIn(t, decode(t, media, answer.text)) == 0 {
+					t.Errorf("%s: %d %s", v.name, answer.code, answer.text)
+				}
+			}
+			if media == "application/yaml" {
+				return // which watches don't have
+			}
+			c.call("POST", deployments, deployment("web", "a:1"))
+			watch := c.open("GET", deployments+"?watch=true", "", withoutManaged(media))
+			defer watch.Body.Close()
+			c.call("POST", deployments, deployment("other", "a:1"))
+			if event, object := eventReader(t, media, watch.Body)(); event != "ADDED" || managedIn(t, object) == 0 {
+				t.Errorf("watch: %s %v", event, object)
+			}
+			if metrics := c.call("GET", "/metrics", "").text; strings.Contains(metrics, droppedMetric+"{") {
+				t.Errorf("requests are counted that left out nothing: %s", metrics[strings.Index(metrics, droppedMetric):])
+			}
+		})
+	}
+}
+
+// TestDropKeepsOwners puts back what was read without managedFields, in every media: who owned what still does, but for what
+// was changed.
+func TestDropKeepsOwners(t *testing.T) {
+	for _, media := range allMedia {
+		c := start(t, Config{Drop: true})
+		c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType).want(201)
+		c.call("PATCH", deployments+"/web?fieldManager=other", `{"metadata":{"labels":{"x":"y"}}}`, "Content-Type: "+mergeType).want(200)
+		read := c.call("GET", deployments+"/web", "", withoutManaged(media)).want(200)
+		changed := strings.Replace(read.text, "a:1", "a:2", 1) // as long as before, so that also binary media stay readable
+		put := c.call("PUT", deployments+"/web?fieldManager=putter", changed, "Content-Type: "+media).want(200)
+		accessor, err := meta.Accessor(decode(t, "application/json", put.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		owners := map[string]string{}
+		for _, entry := range accessor.GetManagedFields() {
+			owners[entry.Manager] = entry.FieldsV1.GetRawString()
+		}
+		const image, label = `"f:image"`, `"f:x"`
+		if len(owners) != 3 || !strings.Contains(owners["me"], `"f:containers"`) || strings.Contains(owners["me"], image) ||
+			!strings.Contains(owners["other"], label) || !strings.Contains(owners["putter"], image) || strings.Contains(owners["putter"], label) {
+			t.Errorf("%s: owners are %v", media, owners)
+		}
+	}
+}
+
+// TestDropIsDiscoverable finds the parameter among the media of OpenAPI, unless the gate is off.
+func TestDropIsDiscoverable(t *testing.T) {
+	for _, drop := range []bool{true, false} {
+		c := start(t, Config{Drop: drop})
+		for _, path := range []string{"/openapi/v2", "/openapi/v3/api/v1"} {
+			for _, media := range allMedia {
+				if named := strings.Contains(c.call("GET", path, "").text, media+";drop=metadata.managedFields"); named != drop {
+					t.Errorf("the gate is %v, and %s names the parameter of %s: %v", drop, path, media, named)
+				}
+			}
+		}
+	}
+}
+
+const droppedMetric = "cadastre_managed_fields_dropped_requests_total"
+
+// TestDropIsCounted: each verb has a series of its own, in which each request counts once that left something out, and no
+// other.
+func TestDropIsCounted(t *testing.T) {
+	c := start(t, Config{Drop: true})
+	expected := map[string]int{}
+	for _, v := range verbs {
+		c.call(v.method, v.path, v.body, withoutManaged("application/json"), "Content-Type: "+v.contentType)
+		verb := v.method
+		switch {
+		case v.name == "list":
+			verb = "LIST"
+		case v.contentType == applyType:
+			verb = "APPLY"
+		}
+		expected[verb]++
+	}
+	watch := c.open("GET", deployments+"?watch=true", "", withoutManaged("application/json"))
+	watch.Body.Close()
+	expected["WATCH"]++
+	c.call("GET", deployments, "").want(200)
+	c.call("GET", deployments, "", "Accept: application/json;drop=metadata.annotations").want(200)
+	c.call("GET", "/version", "", withoutManaged("application/json")).want(200)
+	counted := map[string]int{}
+	line := regexp.MustCompile(droppedMetric + `\{[^}]*verb="([A-Z]+)"[^}]*\} (\d+)`)
+	for _, match := range line.FindAllStringSubmatch(c.call("GET", "/metrics", "").text, -1) {
+		var n int
+		if _, err := fmt.Sscan(match[2], &n); err != nil {
+			t.Fatal(err)
+		}
+		counted[match[1]] += n
+	}
+	if fmt.Sprint(counted) != fmt.Sprint(expected) {
+		t.Errorf("counted %v, expected %v", counted, expected)
+	}
+}
+
+// TestDropTouchesNothing: what is stored after every write, who owns it, and in which order a watch tells of it are the same
+// whether writers get managedFields back or not.
+func TestDropTouchesNothing(t *testing.T) {
+	history := func(accept string) (told []string) {
+		c := start(t, Config{Drop: true})
+		watch := c.open("GET", deployments+"?watch=true", "")
+		defer watch.Body.Close()
+		next := eventReader(t, "application/json", watch.Body)
+		for _, v := range verbs {
+			c.call(v.method, v.path, v.body, accept, "Content-Type: "+v.contentType)
+		}
+		for range 6 { // create, update, two patches, an apply, and the end
+			event, object := next()
+			text, err := json.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told = append(told, event+" "+masked.ReplaceAllString(string(text), `${1}":"…"`))
+		}
+		return told
+	}
+	whole, less := history("Accept: application/json"), history(withoutManaged("application/json"))
+	for i := range whole {
+		if whole[i] != less[i] {
+			t.Errorf("event %d is\n%s\nexpected\n%s", i, less[i], whole[i])
+		}
+	}
+	if !strings.Contains(whole[0], "managedFields") {
+		t.Errorf("a watch without the parameter tells no managedFields: %s", whole[0])
+	}
+}
+
+// masked is what differs from one server to the next.
+var masked = regexp.MustCompile(`("(?:uid|creationTimestamp|time|resourceVersion|lastUpdateTime|lastTransitionTime))":"[^"]*"`)
