@@ -221,10 +221,8 @@ func (a *application) tell(after apply.Object, stdout io.Writer) error {
 	switch {
 	case !a.exists:
 		did = "created"
-	case a.found.Document.Lookup("metadata", "resourceVersion").Text() == after.Document.Lookup("metadata", "resourceVersion").Text() && !a.dryRun:
+	case a.dryRun && len(a.from) == 0 && a.isSame(after), !a.dryRun && a.found.Document.Lookup("metadata", "resourceVersion").Text() == after.Document.Lookup("metadata", "resourceVersion").Text():
 		did = "unchanged"
-	case a.dryRun:
-		did = "applied"
 	}
 	if len(a.from) > 0 {
 		did += fmt.Sprintf(", and took over from %s", strings.Join(a.from, ", "))
@@ -234,4 +232,13 @@ func (a *application) tell(after apply.Object, stdout io.Writer) error {
 	}
 	_, err := fmt.Fprintf(stdout, "%s %s\n", a.target, did)
 	return err
+}
+
+// isSame reports whether an object is as it was read: a dry run has no revision of its own, so that everything counts.
+func (a *application) isSame(after apply.Object) bool {
+	return document.Equal(a.found.Document, after.Document) &&
+		slices.EqualFunc(a.found.Entries, after.Entries, func(x, y apply.Entry) bool {
+			x.Time, y.Time = time.Time{}, time.Time{}
+			return x == y
+		})
 }

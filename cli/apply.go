@@ -69,6 +69,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "have the server check it, and write nothing")
 	f.quiet.bind(flags)
 	completeConnection(command, &f.connection)
+	completeAppliers(command, &f.connection, &f.input)
 	completePaths(command, &f.connection, "force-path", f.forcePathsLike)
 	completePaths(command, &f.connection, "unset", f.unsetPathsLike)
 	completeWords(command, "output", f.output.forms...)

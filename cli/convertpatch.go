@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,6 +71,8 @@ func (f *patchFlags) bind(command *cobra.Command, forms ...string) {
 	f.forms = forms
 	f.output.bind(command.Flags(), "yaml", "json")
 	command.Flags().StringVar(&f.form, "type", forms[0], "which kind of patch: `"+strings.Join(forms, "|")+"`")
+	completeWords(command, "type", forms...)
+	completeWords(command, "output", f.output.forms...)
 }
 
 func (f *patchFlags) check() error {
@@ -192,6 +195,9 @@ func (f patchFlags) strategies(name string, object document.Value) (*strategic.T
 
 // readDocuments reads one document from each file; - is standard input, and "" is none.
 func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
+	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
+		return nil, &usageError{errors.New("-: expected standard input once, as it can be read only once")}
+	}
 	docs := make([]document.Value, len(names))
 	for i, name := range names {
 		var text []byte

@@ -19,6 +19,7 @@
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
+//	question.go     questions on a terminal
 //	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
 //	output.go       how things are printed; who.go, how managers and fields are shown; shownvalue.go, how values are;
 //	                secrets.go, which are not; warnings.go, what servers warn of

@@ -24,17 +24,21 @@ type manifest struct {
 }
 
 // name names the object as kubectl does, whether or not the server has its kind.
-func (m manifest) name() string {
+func (m manifest) name() string { return m.place().String() }
+
+// place is where the object says that it is, whether or not the server has its kind.
+func (m manifest) place() target {
 	group, version, found := strings.Cut(m.doc.Get("apiVersion").Text(), "/")
 	if !found {
 		group, version = "", group
 	}
 	k := cluster.Kind{Group: group, Version: version, Name: m.doc.Get("kind").Text()}
-	return targetOf(k, m.doc).String()
+	return targetOf(k, m.doc)
 }
 
-// readManifests reads files, folders, addresses, and - for standard input. Lists count as what is in them.
-func readManifests(ctx context.Context, names []string, stdin io.Reader) ([]manifest, error) {
+// readManifests reads files, folders, with or without the folders in them, addresses, and - for standard input. Lists count
+// as what is in them.
+func readManifests(ctx context.Context, names []string, recursive bool, stdin io.Reader) ([]manifest, error) {
 	if len(names) == 0 {
 		return nil, &usageError{errors.New("expected files with -f, received none")}
 	}
@@ -47,7 +51,7 @@ func readManifests(ctx context.Context, names []string, stdin io.Reader) ([]mani
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 			all, err = appendAddress(ctx, all, name)
 		default:
-			all, err = appendFiles(all, name)
+			all, err = appendFiles(all, name, recursive)
 		}
 		if err != nil {
 			return nil, err
@@ -76,12 +80,12 @@ func appendAddress(ctx context.Context, all []manifest, address string) ([]manif
 }
 
 // appendFiles reads a file, or all files of a folder whose names say that they hold objects.
-func appendFiles(all []manifest, name string) ([]manifest, error) {
+func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error) {
 	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != name:
+		case entry.IsDir() && path != name && !recursive:
 			return fs.SkipDir // as kubectl does
 		case entry.IsDir(), path != name && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			return nil

@@ -21,7 +21,7 @@ func TestManifestsAtAddresses(t *testing.T) {
 		}
 	}))
 	address := server.URL
-	found, err := readManifests(t.Context(), []string{address + "/two.yaml"}, strings.NewReader(""))
+	found, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, strings.NewReader(""))
 	if err != nil || len(found) != 2 || found[0].name() != "configmap/a" || found[1].name() != "configmap/b" || found[0].source != address+"/two.yaml" {
 		t.Errorf("received %v, %v", found, err)
 	}
@@ -29,12 +29,12 @@ func TestManifestsAtAddresses(t *testing.T) {
 		"/none.yaml": address + "/none.yaml: expected 200 OK, received 404 Not Found",
 		"/bad.yaml":  address + "/bad.yaml: line 2, column 7: ",
 	} {
-		if _, err := readManifests(t.Context(), []string{address + path}, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := readManifests(t.Context(), []string{address + path}, false, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: received %v, want %s", path, err, want)
 		}
 	}
 	server.Close()
-	if _, err := readManifests(t.Context(), []string{address + "/two.yaml"}, nil); err == nil || !strings.Contains(err.Error(), address+"/two.yaml") {
+	if _, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, nil); err == nil || !strings.Contains(err.Error(), address+"/two.yaml") {
 		t.Errorf("received %v, want an error with the address", err)
 	}
 }

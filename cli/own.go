@@ -133,7 +133,7 @@ func own(ctx context.Context, f ownFlags, args []string, stdout io.Writer) error
 		return err
 	}
 	for race := 0; ; race++ {
-		if err := f.try(ctx, c, t, written, stdout); !isLostRace(err, race) {
+		if err := f.try(ctx, c, t, written, stdout); !again(ctx, err, race) {
 			return err
 		}
 	}
@@ -156,9 +156,9 @@ func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written
 	if err != nil {
 		return err
 	}
-	result, err := f.change(o, written)
+	o, result, err := t.moved(ctx, c, o, func(o apply.Object) (ownership.Result, error) { return f.change(o, written) })
 	if err != nil {
-		return fmt.Errorf("%s: %w", t, err)
+		return f.withEndpoint(err)
 	}
 	if !result.NoOp() && !f.dryRun {
 		if err := t.writeOwners(ctx, c, o, result.Entries); err != nil {
@@ -166,6 +166,20 @@ func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written
 		}
 	}
 	return f.tell(t, result, stdout)
+}
+
+// withEndpoint says how to name the endpoint at which a field is owned, if that is why it is not found.
+func (f ownFlags) withEndpoint(err error) error {
+	var notOwned *ownership.NotOwnedError
+	if !errors.As(err, &notOwned) || f.subresource != "" {
+		return err
+	}
+	for _, e := range notOwned.Owners {
+		if (f.from == "" || f.from == e.Manager) && !f.giver().Selects(e) {
+			return fmt.Errorf("%w; say --subresource %s to mean what is owned there", err, e.Subresource)
+		}
+	}
+	return err
 }
 
 // mayBeChanged says so if the server has been asked to change owners and has not answered.

@@ -46,9 +46,9 @@ func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace stri
 }
 
 // liveOf are the objects on the server that the files have configurations for. Standard input is left to the command.
-func (f *applyFlags) liveOf(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
-	files := slices.DeleteFunc(slices.Clone(f.input.files), func(name string) bool { return name == "-" })
-	manifests, err := readManifests(ctx, files, nil)
+func (i *input) liveOf(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
+	files := slices.DeleteFunc(slices.Clone(i.files), func(name string) bool { return name == "-" })
+	manifests, err := readManifests(ctx, files, i.recursive, nil)
 	if err != nil {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func (f *applyFlags) liveOf(ctx context.Context, c *cluster.Cluster, namespace s
 // forcePathsLike are the fields of others that the configurations have, with another value: those that are in the way.
 func (f *applyFlags) forcePathsLike(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string {
 	var all offer
-	lives, configs := f.liveOf(ctx, c, namespace)
+	lives, configs := f.input.liveOf(ctx, c, namespace)
 	for i, live := range lives {
 		all.add(live.Entries, begun, func(o owned) bool {
 			if !o.below.IsEmpty() || o.by.Manager == f.manager && o.by.Operation == apply.Apply {
@@ -83,7 +83,7 @@ func (f *applyFlags) forcePathsLike(ctx context.Context, c *cluster.Cluster, nam
 // unsetPathsLike are the fields that somebody has set, and the configurations have not.
 func (f *applyFlags) unsetPathsLike(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string {
 	var all offer
-	lives, configs := f.liveOf(ctx, c, namespace)
+	lives, configs := f.input.liveOf(ctx, c, namespace)
 	for i, live := range lives {
 		all.add(live.Entries, begun, func(o owned) bool {
 			return ownership.ValueAt(configs[i], o.path).IsAbsent() && !ownership.ValueAt(live.Document, o.path).IsAbsent()

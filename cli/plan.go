@@ -59,6 +59,7 @@ the objects that would change.`,
 	command.Flags().StringVar(&f.manager, "manager", ownership.Kubectl, "the `manager` that would apply")
 	f.quiet.bind(command.Flags())
 	completeConnection(command, &f.connection)
+	completeAppliers(command, &f.connection, &f.input)
 	completeWords(command, "output", f.output.forms...)
 	completeWords(command, "color", "auto", "always", "never")
 	return command

@@ -32,9 +32,9 @@ func (a *application) chooseTakingOver(ctx context.Context) error {
 	if !a.exists || a.migrationOff {
 		return nil
 	}
-	moved, err := ownership.TakeOver(a.live, a.manager)
+	_, moved, err := a.target.moved(ctx, a.cluster, a.live, takeOver(a.manager))
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.target, err)
+		return err
 	}
 	untracked := a.isUntracked() && !a.live.Document.Lookup("metadata", "annotations", ownership.LastApplied).IsAbsent()
 	switch {
@@ -95,17 +95,17 @@ func mayPassLater(err error) bool {
 // handOver rewrites the owners, and returns those before. The object is then the one with the new ones.
 func (a *application) handOver(ctx context.Context) (former []apply.Entry, err error) {
 	for race := 0; ; race++ {
-		moved, err := ownership.TakeOver(a.live, a.manager)
+		object, moved, err := a.target.moved(ctx, a.cluster, a.live, takeOver(a.manager))
 		if err != nil || moved.NoOp() {
-			return a.live.Entries, err
+			return object.Entries, err
 		}
-		former = a.live.Entries
-		if err = a.target.writeOwners(ctx, a.cluster, a.live, moved.Entries); err != nil && !isLostRace(err, race) {
+		former = object.Entries
+		if err = a.target.writeOwners(ctx, a.cluster, object, moved.Entries); err != nil && !again(ctx, err, race) {
 			return nil, err
 		}
-		var again error
-		if a.live, again = a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name); again != nil || err == nil {
-			return former, again
+		var getErr error
+		if a.live, getErr = a.target.get(ctx, a.cluster); getErr != nil || err == nil {
+			return former, getErr
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (a *application) applyAndHandOver(ctx context.Context) (apply.Object, error
 	if err != nil {
 		return after, err
 	}
-	moved, err := ownership.TakeOver(after, a.manager)
+	_, moved, err := a.target.moved(ctx, a.cluster, after, takeOver(a.manager))
 	switch {
 	case err != nil, moved.NoOp():
 		return after, err

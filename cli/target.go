@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validation/path"
+
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -34,6 +36,14 @@ func (t target) fields() []document.Field {
 	}
 }
 
+// checkName refuses names that would lead to something else than an object of the kind, such as a subresource of one.
+func checkName(name string) error {
+	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 {
+		return fmt.Errorf("expected the name of an object, received %q, which %s", name, strings.Join(problems, ", "))
+	}
+	return nil
+}
+
 // targetOf is the place of an object.
 func targetOf(k cluster.Kind, doc document.Value) target {
 	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}
@@ -54,6 +64,9 @@ func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args [
 	}
 	if kind == "" || name == "" {
 		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received %q", strings.Join(args, " "))}
+	}
+	if err := checkName(name); err != nil {
+		return t, nil, &usageError{err}
 	}
 	k, err := c.FindKind(ctx, kind)
 	if err != nil {

@@ -22,6 +22,8 @@ type Migration struct {
 	To string
 	// Subresource is the endpoint that it applies to, "" for the main one.
 	Subresource string
+	// KeepLastApplied has the annotation of client-side apply stay, if it moves: see [LastAppliedKeeper].
+	KeepLastApplied bool
 }
 
 // ClientSideApply is how kubectl apply without --server-side writes: as a manager of its own, and before
@@ -37,6 +39,9 @@ func ClientSideApply() []Selector {
 // what the applier leaves out of its configuration is removed, which it would not be while its former self
 // owned it. Values stay as they are.
 //
+// If fields of several versions come together, the object has to be at the version of the applier's entry; an
+// *OtherVersionError says which that is.
+//
 // Entries of the endpoint status are never touched: they say what somebody saw, not what somebody wants.
 func Migrate(o apply.Object, m Migration) (Result, error) {
 	if m.From == nil {
@@ -45,10 +50,14 @@ func Migrate(o apply.Object, m Migration) (Result, error) {
 	if err := m.check(); err != nil {
 		return Result{}, err
 	}
-	return change{
+	result, err := change{
 		gives: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
 		to:    &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
 	}.apply(o)
+	if err != nil || !m.KeepLastApplied {
+		return result, err
+	}
+	return keepLastApplied(o, result)
 }
 
 func (m Migration) check() error {

@@ -30,11 +30,7 @@ func TakeOver(o apply.Object, applier string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := Migrate(o, Migration{From: from, To: applier})
-	if err != nil || result.NoOp() || applier != Kubectl {
-		return result, err
-	}
-	return keepLastApplied(o, result)
+	return Migrate(o, Migration{From: from, To: applier, KeepLastApplied: applier == Kubectl})
 }
 
 // ClientSideManagers are those that wrote an object by client-side apply: the one that kubectl calls so by itself,
@@ -55,8 +51,11 @@ func ClientSideManagers(o apply.Object) ([]Selector, error) {
 	return all, nil
 }
 
-// keepLastApplied adds the owner of the annotation, unless the object has none, or an applier owns it already.
+// keepLastApplied adds the owner of the annotation, unless it does not move, or an applier owns it already.
 func keepLastApplied(o apply.Object, result Result) (Result, error) {
+	if !slices.ContainsFunc(result.Moves, func(m Move) bool { return m.Fields.Has(lastAppliedPath()) }) {
+		return result, nil
+	}
 	owners, err := Owners(o, lastAppliedPath())
 	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, isApplier) {
 		return result, err

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"errors"
+	"slices"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 
@@ -22,11 +23,10 @@ import (
 // and what was client-side apply's in it is taken over then, as kubectl does: so it is applied once more.
 func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
 	if w.TakeOver {
-		moved, err := ownership.TakeOver(live, w.Manager)
-		if err != nil {
+		var err error
+		if live.Entries, err = w.takenOver(live); err != nil {
 			return apply.Result{}, err
 		}
-		live.Entries = moved.Entries
 	}
 	result, err := w.applyOnce(live, config)
 	if err != nil || !w.TakeOver || len(live.Entries) > 0 {
@@ -54,6 +54,27 @@ func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Res
 	}
 	result.Object.Document = withLastApplied(result.Object.Document, config)
 	return result, nil
+}
+
+// takenOver returns the entries after the applier has got what client-side apply wrote. What comes together is told at the
+// version of who gets it; a version that is gone has no owners any more.
+func (w *writing) takenOver(live apply.Object) ([]apply.Entry, error) {
+	moved, err := ownership.TakeOver(live, w.Manager)
+	var other *ownership.OtherVersionError
+	if !errors.As(err, &other) {
+		return moved.Entries, err
+	}
+	version := other.Entry.APIVersion
+	at, err := w.Endpoint.Kind.Convert(live.Document, other.Received, version)
+	switch _, ok := w.Endpoint.Kind.Topology(version); {
+	case !ok || errors.Is(err, apply.ErrVersionGone):
+		live.Entries = slices.DeleteFunc(slices.Clone(live.Entries), func(e apply.Entry) bool { return e.APIVersion == version })
+	case err != nil:
+		return nil, err
+	default:
+		live.Document = at.With("apiVersion", document.NewString(version))
+	}
+	return w.takenOver(live)
 }
 
 // takeOver applies a configuration that is in conflict, if it is so only with what the annotation
