@@ -2,6 +2,7 @@ package differential
 
 import (
 	"context"
+	"regexp"
 	"time"
 )
 
@@ -105,12 +106,15 @@ func (p *Progress) draw(n int) ([]History, error) {
 	return histories, nil
 }
 
+// requestIn finds in why a history can't be compared the request that failed, and how: which object it was is drawn.
+var requestIn = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
+
 // take shrinks a finding if it is of a new sort, before and after. One that does not come back when the same is asked
 // again was a matter of time: owners are in the order of the seconds in which they wrote, and a server that is stopped
 // for a while does not answer. What is interrupted is told as it is.
 func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, options Options) error {
 	if f.Unusable != "" {
-		p.Unusable[drawn.ReplaceAllString(f.Unusable, "_")]++
+		p.Unusable[requestIn.ReplaceAllString(f.Unusable, "$1 $2")]++
 	}
 	if !f.Differs() {
 		return nil

@@ -79,7 +79,7 @@ func TestSearchTellsWhatIsLost(t *testing.T) {
 		Time: time.Minute, Seed: 1, Lost: func(Finding) { lost++ }, Progress: func(Progress) { cancel() },
 		Found: func(f Finding) error { return fmt.Errorf("found seed %d", f.History.Seed) },
 	})
-	if err != nil || lost != 1 || progress.Lost != 1 || progress.Differing != 0 || progress.Unusable["_ edits nothing"] != 1 {
+	if err != nil || lost != 1 || progress.Lost != 1 || progress.Differing != 0 || progress.Unusable["GET 404"] != 1 {
 		t.Errorf("received %+v, %v, and was told of %d", progress, err, lost)
 	}
 }
@@ -91,7 +91,7 @@ func (u unusable) Compare(ctx context.Context, histories []History) ([]Finding, 
 	findings, err := u.Pair.Compare(ctx, histories)
 	for i, f := range findings {
 		if f.History.Seed == 3 {
-			findings[i] = Finding{History: f.History, Unusable: "carol edits nothing"}
+			findings[i] = Finding{History: f.History, Unusable: "step \"6 edit carol\":\n  GET /api/v1/namespaces/a/pods/b: 404 {\"code\":404}\n"}
 		}
 	}
 	return findings, err
