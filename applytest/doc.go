@@ -1,6 +1,6 @@
 // Package applytest asks a Kubernetes API server what Server-Side Apply does there, and holds the answers
 // against those of kube-apiserver. It speaks plain HTTP, so that it works with any server, and needs no more
-// than the right to make namespaces.
+// than the right to make and delete namespaces: scripts that do what the user may not do are skipped.
 //
 // [Run] runs the scripts of this package, or your own, and returns a [Report]. In a Go test of a server,
 // [RunTests] does. On the command line it is cadastre conformance.
@@ -55,7 +55,9 @@
 //	                          Go tests it is skipped, and an error when it passes
 //
 // A server that lacks an ability skips the script, and the report says why. So does one that lacks a kind of
-// Kubernetes' own that the script has a short address for, without saying so.
+// Kubernetes' own that the script has a short address for, without saying so. An answer 403 that the script does not
+// expect is a skip, too, if the user may not do everything (which a SelfSubjectAccessReview tells), and a failure if
+// the user may.
 //
 // # Requests
 //
@@ -204,8 +206,8 @@
 //	mask.go         what differs from run to run, when recording
 //	answer.go       what a server said
 //	media.go        CBOR and protobuf, sent and read
-//	server.go       the server that is asked; needs.go finds out what it can do
-//	play.go         one run of a script
+//	server.go       the server that is asked; needs.go finds out what it can do, permission.go what the user may do
+//	play.go         one run of a script; traces.go what it may have made, removal.go how that goes
 //	run.go          many; report.go what they found
 //	testing.go      for Go tests
 package applytest

@@ -23,6 +23,7 @@ type fake struct {
 	removed  []string
 	host     string
 	version  string
+	stop     func()      // ends it at once, in the midst of a request
 	asked    func(n int) // called before the n-th of these requests is answered
 }
 
@@ -32,6 +33,10 @@ func newFake(t *testing.T, answers ...string) *fake {
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	f.host = s.URL
+	f.stop = func() {
+		_ = s.Listener.Close() // from now on nobody is there
+		s.CloseClientConnections()
+	}
 	return f
 }
 

@@ -2,6 +2,7 @@ package applytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -85,6 +86,17 @@ func (s *server) lacks(ctx context.Context, need string) (string, error) {
 	return once()
 }
 
+// probed turns an answer that says nothing about an ability into an error: the user may not ask, or the server is busy.
+func (s *server) probed(a *answer, err error) (*answer, error) {
+	if err != nil {
+		return a, err
+	}
+	if a.code == http.StatusTooManyRequests || a.code == http.StatusServiceUnavailable {
+		return a, errors.New(a.summary())
+	}
+	return a, s.denies(a)
+}
+
 func probeCRDs(ctx context.Context, s *server) (string, error) {
 	return probeKind(ctx, s, "apiextensions.k8s.io/v1 customresourcedefinitions")
 }
@@ -95,7 +107,7 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	if strings.Contains(version, "/") {
 		prefix = "/apis/"
 	}
-	a, err := s.send(ctx, http.MethodGet, prefix+version, nil, "")
+	a, err := s.probed(s.send(ctx, http.MethodGet, prefix+version, nil, ""))
 	if err != nil {
 		return "", err
 	}
@@ -109,9 +121,9 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 
 // probeUnset applies a marker where only a server that knows markers accepts one.
 func probeUnset(ctx context.Context, s *server) (string, error) {
-	const path = "/api/v1/namespaces/default/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
+	path := namespacePath + s.home + "/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-unset"},"data":{"a":{"k8s_io__value":"unset"}}}`)
-	a, err := s.send(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml")
+	a, err := s.probed(s.send(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml"))
 	if err != nil || a.succeeded() {
 		return "", err
 	}
@@ -120,9 +132,9 @@ func probeUnset(ctx context.Context, s *server) (string, error) {
 
 // probeDrop asks for an answer without managedFields.
 func probeDrop(ctx context.Context, s *server) (string, error) {
-	const path = "/api/v1/namespaces/default/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
+	path := namespacePath + s.home + "/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-drop"},"data":{"a":"1"}}`)
-	a, err := s.sendAccepting(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields")
+	a, err := s.probed(s.sendAccepting(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields"))
 	if err != nil || a.succeeded() && a.body.Lookup("metadata", "managedFields").IsAbsent() {
 		return "", err
 	}
@@ -140,7 +152,7 @@ func probeNoDrop(ctx context.Context, s *server) (string, error) {
 
 // probeCBOR asks for an answer that Kubernetes has only behind a gate.
 func probeCBOR(ctx context.Context, s *server) (string, error) {
-	a, err := s.sendAccepting(ctx, http.MethodGet, "/api/v1/namespaces/default", nil, "", "application/cbor")
+	a, err := s.probed(s.sendAccepting(ctx, http.MethodGet, namespacePath+s.home, nil, "", "application/cbor"))
 	if err != nil || a.succeeded() && strings.HasPrefix(a.header.Get("Content-Type"), "application/cbor") {
 		return "", err
 	}
@@ -149,7 +161,7 @@ func probeCBOR(ctx context.Context, s *server) (string, error) {
 
 // probeControllers looks for what controllers do to every namespace.
 func probeControllers(ctx context.Context, s *server) (string, error) {
-	a, err := s.send(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, "")
+	a, err := s.probed(s.send(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, ""))
 	if err == nil && a.succeeded() {
 		return "controllers run here, and write to the same objects", nil
 	}
@@ -161,12 +173,15 @@ const garbageWait = 5 * time.Second
 
 // probeGarbage makes an object whose owner does not exist, and waits for somebody to delete it.
 func probeGarbage(ctx context.Context, s *server) (string, error) {
-	const collection = "/api/v1/namespaces/default/configmaps"
+	collection := namespacePath + s.home + "/configmaps"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"applytest-garbage-",` +
 		`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"applytest-nobody","uid":"00000000-0000-0000-0000-000000000000"}]}}`)
-	made, err := s.send(ctx, http.MethodPost, collection, body, "application/json")
-	if err != nil || !made.succeeded() {
-		return "nothing can be created in the namespace default", err
+	made, err := s.probed(s.send(ctx, http.MethodPost, collection, body, "application/json"))
+	if err != nil {
+		return "", err
+	}
+	if !made.succeeded() {
+		return "", fmt.Errorf("POST %s: %s", collection, made.summary())
 	}
 	path := collection + "/" + made.body.Lookup("metadata", "name").Text()
 	for end := time.Now().Add(garbageWait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

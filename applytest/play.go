@@ -2,16 +2,8 @@ package applytest
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/cadastre/cadastre/document"
 )
 
 // A play is one run of a script, in a namespace of its own.
@@ -21,15 +13,12 @@ type play struct {
 	variables variables
 	seen      map[string]*answer // the last stored state of each object, by uid
 	watches   []*watch
-	created   []string // the paths of what is to be removed
+	traces    []trace // of what is to be removed
 	recorded  map[int]string
 	recording bool
 }
 
-// cleanTime is how long it may take to remove what a script made, also when the run was interrupted.
-const cleanTime = 30 * time.Second
-
-// play runs a script from its namespace to its end.
+// play runs a script from its namespace to its end. When the context ends, it stops after the request that is under way.
 func (s *server) play(ctx context.Context, script *Script, recording, keep bool) (result Result, recorded map[int]string) {
 	start := time.Now()
 	result = Result{Name: script.Name, Area: script.Area(), Behaviour: script.Behaviour, Outcome: Pass}
@@ -39,25 +28,27 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 	defer func() { result.Duration = time.Since(start) }()
 	reason, err := s.skipReason(ctx, script)
 	if reason != "" {
-		result.Outcome, result.Reason = Skip, reason
+		result.skip(reason)
+		return result, nil
+	}
+	if err != nil {
+		result.end(&Failure{Complaints: []string{err.Error()}, err: err})
 		return result, nil
 	}
 	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
-	p.variables.answers = map[string]*answer{}
-	if err == nil {
-		p.variables.namespace, err = s.makeNamespace(ctx)
-	}
-	if err != nil {
-		result.fail(&Failure{Complaints: []string{err.Error()}})
-		return result, nil
-	}
+	p.variables = variables{namespace: newNamespaceName(), answers: map[string]*answer{}}
+	result.Namespace = p.variables.namespace
 	if !keep {
-		defer p.clean(context.WithoutCancel(ctx), &result)
+		defer p.clean(ctx)
+	}
+	if err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
+		result.end(&Failure{Complaints: []string{err.Error()}, err: err})
+		return result, nil
 	}
 	for _, step := range script.steps {
 		if failure := p.run(ctx, step); failure != nil {
 			failure.Step = step.name
-			result.fail(failure)
+			result.end(failure)
 			return result, p.recorded
 		}
 	}
@@ -65,37 +56,6 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		result.Difference = script.Difference
 	}
 	return result, p.recorded
-}
-
-// makeNamespace makes the namespace that a script has for itself.
-func (s *server) makeNamespace(ctx context.Context) (string, error) {
-	name := "applytest-" + strings.ToLower(rand.Text()[:8])
-	_, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
-		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
-		document.Field{Name: "kind", Value: document.NewString("Namespace")},
-		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
-	))
-	if err != nil {
-		return "", fmt.Errorf("make a namespace: %w", err)
-	}
-	return name, nil
-}
-
-// clean removes what the script made, the last first.
-func (p *play) clean(ctx context.Context, result *Result) {
-	ctx, cancel := context.WithTimeout(ctx, cleanTime)
-	defer cancel()
-	for _, watch := range p.watches {
-		watch.stop()
-	}
-	var failed error
-	for _, path := range slices.Backward(p.created) {
-		failed = errors.Join(failed, p.server.remove(ctx, path))
-	}
-	failed = errors.Join(failed, p.server.removeNamespace(ctx, p.variables.namespace))
-	if failed != nil && result.Outcome == Pass {
-		result.fail(&Failure{Step: "clean up", Complaints: []string{failed.Error()}})
-	}
 }
 
 // differs says whether this server has expectations of its own in the script.
@@ -128,7 +88,7 @@ func (p *play) run(ctx context.Context, step *step) *Failure {
 		}
 	}
 	for deadline := time.Now().Add(eventualTime); step.request.eventually && time.Now().Before(deadline); {
-		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil {
+		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil || failure.err != nil {
 			break
 		}
 		time.Sleep(eventualPause)
@@ -144,20 +104,26 @@ const (
 
 // attempt makes the request once. A trial is forgotten, and not recorded.
 func (p *play) attempt(ctx context.Context, step *step, trial bool) *Failure {
+	if err := ctx.Err(); err != nil {
+		return &Failure{Complaints: []string{err.Error()}}
+	}
 	request, body, err := p.build(ctx, step.request)
 	if err != nil {
 		return &Failure{Complaints: []string{err.Error()}}
 	}
+	traces := len(p.traces)
+	p.note(request, body)
 	curl := curlCommand(request, body)
 	a, err := p.ask(step, request)
 	if err != nil {
 		return &Failure{Complaints: []string{err.Error()}, Request: curl}
 	}
+	p.forget(traces, a)
 	if trial {
 		return p.tried(step, a)
 	}
 	failure := p.judge(step, a, curl)
-	p.remember(step, request, a)
+	p.remember(step, a)
 	return failure
 }
 
@@ -173,7 +139,7 @@ func (p *play) tried(step *step, a *answer) *Failure {
 		}
 	}
 	if len(expectations) == 0 && !a.succeeded() || len(complaints) > 0 {
-		return &Failure{Complaints: complaints}
+		return &Failure{Complaints: complaints, err: p.server.denies(a)}
 	}
 	return nil
 }
@@ -185,7 +151,7 @@ func (p *play) ask(step *step, request *http.Request) (*answer, error) {
 	}
 	ctx, cancel := p.server.limit(request.Context())
 	defer cancel()
-	response, err := p.server.client.Do(request.WithContext(ctx))
+	response, err := p.server.do(request.Context(), request.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +181,7 @@ func (p *play) judge(step *step, a *answer, curl string) *Failure {
 	if len(complaints) == 0 {
 		return nil
 	}
-	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary()}
+	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary(), err: p.server.denies(a)}
 }
 
 // mayRecord keeps what Kubernetes has answered from being replaced by what another server answers.
@@ -246,7 +212,7 @@ func (s *step) of(implementation string) []*expectation {
 }
 
 // remember keeps what later steps refer to.
-func (p *play) remember(step *step, request *http.Request, a *answer) {
+func (p *play) remember(step *step, a *answer) {
 	p.variables.answers[step.name] = a
 	if a.uid() == "" || !a.succeeded() {
 		return
@@ -256,11 +222,4 @@ func (p *play) remember(step *step, request *http.Request, a *answer) {
 		return
 	}
 	p.seen[a.uid()] = a
-	if a.code == http.StatusCreated {
-		path := request.URL.Path
-		if request.Method == http.MethodPost {
-			path += "/" + url.PathEscape(a.body.Lookup("metadata", "name").Text())
-		}
-		p.created = append(p.created, path)
-	}
 }

@@ -3,12 +3,15 @@ package applytest
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 )
 
 // An Outcome is how a script ended.
@@ -23,10 +26,14 @@ const (
 
 // A Report is what a run found.
 type Report struct {
-	Server         string   `json:"server"`
-	Version        string   `json:"version"`
-	Implementation string   `json:"implementation"`
-	Results        []Result `json:"results"`
+	Server         string `json:"server"`
+	Version        string `json:"version"`
+	Implementation string `json:"implementation"`
+	// Scripts is how many were to run. There are fewer results if the run was stopped.
+	Scripts int      `json:"scripts"`
+	Results []Result `json:"results"`
+	// Left is what could not be removed after the scripts.
+	Left []Left `json:"left,omitempty"`
 }
 
 // A Result is what a script found.
@@ -36,6 +43,8 @@ type Result struct {
 	Behaviour string        `json:"behaviour"`
 	Outcome   Outcome       `json:"outcome"`
 	Duration  time.Duration `json:"nanoseconds"`
+	// Namespace is where the script ran. It is there only if it was kept.
+	Namespace string `json:"namespace,omitempty"`
 	// Reason is why the script was skipped.
 	Reason string `json:"reason,omitempty"`
 	// Difference is why this server answers differently from Kubernetes on purpose, if it does.
@@ -52,9 +61,20 @@ type Failure struct {
 	// Request is a command that repeats the request, without credentials, and Answer what it was answered.
 	Request string `json:"request,omitempty"`
 	Answer  string `json:"answer,omitempty"`
+	// err is what lies behind it, if it is not about the answer.
+	err error
 }
 
-func (r *Result) fail(f *Failure) { r.Outcome, r.Failure = Fail, f }
+func (r *Result) skip(reason string) { r.Outcome, r.Reason = Skip, reason }
+
+// end is for a script that did not come to its end: it fails, unless the user may not do what it does.
+func (r *Result) end(f *Failure) {
+	if denied := (*denial)(nil); errors.As(f.err, &denied) {
+		r.skip(denied.Error())
+		return
+	}
+	r.Outcome, r.Failure = Fail, f
+}
 
 // String is the failure for people.
 func (f *Failure) String() string {
@@ -108,6 +128,7 @@ func (a Area) count(outcome Outcome) int { return (&Report{Results: a.Results}).
 
 // WriteTable writes failures, skips with their reasons, and a table by area.
 func (r *Report) WriteTable(w io.Writer) error {
+	w = printable{w}
 	text := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, result := range r.Results {
 		switch result.Outcome {
@@ -120,13 +141,35 @@ func (r *Report) WriteTable(w io.Writer) error {
 			fmt.Fprintf(w, "SKIP %s: %s\n", result.Name, result.Reason)
 		}
 	}
+	for _, left := range r.Left {
+		fmt.Fprintf(w, "LEFT %s: %s\n", left.Path, left.Reason)
+	}
 	fmt.Fprintf(w, "\n%s at %s\n\n", r.Version, r.Server)
 	fmt.Fprintln(text, "area\tpass\tfail\tskip")
 	for _, area := range r.Areas() {
 		fmt.Fprintf(text, "%s\t%4d\t%4d\t%4d\n", area.Name, area.count(Pass), area.count(Fail), area.count(Skip))
 	}
 	fmt.Fprintf(text, "all\t%4d\t%4d\t%4d\n", r.Count(Pass), r.Count(Fail), r.Count(Skip))
+	if missing := r.Scripts - len(r.Results); missing > 0 {
+		fmt.Fprintf(text, "\nThe run was stopped: %d of %d scripts did not end.\n", missing, r.Scripts)
+	}
 	return text.Flush()
+}
+
+// printable keeps a server from writing control characters to people's terminals.
+type printable struct{ w io.Writer }
+
+func (p printable) Write(text []byte) (int, error) {
+	var shown strings.Builder
+	for _, r := range string(text) {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			shown.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			shown.WriteRune(r)
+		}
+	}
+	_, err := io.WriteString(p.w, shown.String())
+	return len(text), err
 }
 
 func indented(text string) string {

@@ -67,3 +67,14 @@ func TestReportFiles(t *testing.T) {
 		t.Errorf("received %+v", suites)
 	}
 }
+
+// TestTableIsPrintable: what a server says of itself does not reach the terminal as commands.
+func TestTableIsPrintable(t *testing.T) {
+	var text bytes.Buffer
+	if err := (&Report{Version: "v1\x1b[31m\u009b2J\rred"}).WriteTable(&text); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), `v1\x1b[31m\u009b2J\rred`) {
+		t.Errorf("received %q", text.String())
+	}
+}

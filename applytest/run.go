@@ -2,11 +2,11 @@ package applytest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,8 +16,8 @@ import (
 
 // Options say what to run, and where. Only Config is required.
 type Options struct {
-	// Config is the server's address and the credentials of somebody who may make namespaces and, for some
-	// scripts, kinds.
+	// Config is the server's address and the credentials of somebody who may make and delete namespaces. Scripts that
+	// do what this user may not are skipped.
 	Config *rest.Config
 	// Scripts is a folder of scripts; those of this package if nil.
 	Scripts fs.FS
@@ -27,6 +27,9 @@ type Options struct {
 	Parallel int
 	// AnswerTime is how long the server may take to answer a request, or to begin a watch; a minute if 0.
 	AnswerTime time.Duration
+	// CleanTime is how long it may take to remove what a script has made, and at the end what is still being deleted;
+	// half a minute if 0.
+	CleanTime time.Duration
 	// Keep leaves in place what the scripts have made.
 	Keep bool
 	// Progress is called after each script, by one goroutine at a time.
@@ -40,10 +43,12 @@ type Options struct {
 const (
 	defaultParallel   = 8
 	defaultAnswerTime = time.Minute
+	defaultCleanTime  = 30 * time.Second
 )
 
 // Run runs scripts against a server. The error is about what kept them from running; what they found is in
-// the report. When the context ends, scripts stop and what they have made is removed.
+// the report. When the context ends, scripts stop, what they have made is removed, and the report has those that
+// ended before; so it is when the server is gone.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	if options.Config == nil {
 		return nil, errors.New("applytest: Options.Config: expected the server's address, received none")
@@ -55,18 +60,27 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if len(scripts) == 0 {
 		return nil, errors.New("there are no scripts of that name")
 	}
-	s, err := connect(ctx, options.Config, cmp.Or(options.AnswerTime, defaultAnswerTime))
+	s, err := connect(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Results: make([]Result, len(scripts))}
-	return report, s.playAll(ctx, scripts, options, report.Results)
+	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Scripts: len(scripts)}
+	ctx, s.stop = context.WithCancelCause(ctx)
+	defer s.stop(nil)
+	if err := s.settleIn(ctx); err != nil {
+		return nil, err
+	}
+	report.Results, err = s.playAll(ctx, scripts, options)
+	s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
+	report.Left = s.settle(ctx)
+	return report, err
 }
 
-// playAll runs scripts side by side, and leaves the results in the order of the scripts.
-func (s *server) playAll(ctx context.Context, scripts []*Script, options Options, results []Result) error {
+// playAll runs scripts side by side, and returns the results in the order of the scripts.
+func (s *server) playAll(ctx context.Context, scripts []*Script, options Options) ([]Result, error) {
 	var mu sync.Mutex
 	done := 0
+	results := make([]Result, len(scripts))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(defaultParallel)
 	if options.Parallel > 0 {
@@ -74,12 +88,15 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 	}
 	for i, script := range scripts {
 		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			result, recorded := s.play(ctx, script, options.Record != nil, options.Keep)
 			mu.Lock()
 			defer mu.Unlock()
+			if ctx.Err() != nil && result.Outcome == Fail {
+				return context.Cause(ctx) // it was stopped: that says nothing about the server
+			}
 			results[i] = result
 			done++
 			if options.Progress != nil {
@@ -88,8 +105,9 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 			if text := script.withRecorded(recorded); options.Record != nil && !bytes.Equal(text, script.text) {
 				return options.Record(script.Name, text)
 			}
-			return ctx.Err()
+			return context.Cause(ctx)
 		})
 	}
-	return group.Wait()
+	err := group.Wait()
+	return slices.DeleteFunc(results, func(r Result) bool { return r.Outcome == "" }), err
 }

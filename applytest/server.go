@@ -1,12 +1,15 @@
 package applytest
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -26,16 +29,30 @@ type server struct {
 	client *http.Client
 	// answerTime is how long an answer may take.
 	answerTime time.Duration
+	// cleanTime is how long it may take to remove what a script made, and, at the end, what was still being deleted.
+	cleanTime time.Duration
 	// version is what it says of itself, and implementation is who makes it.
 	version, implementation string
 
+	// home is the namespace of what the runner itself tries, and allowed says whether the user may do everything.
+	home    string
+	allowed bool
+	// stop ends the run, and says why.
+	stop context.CancelCauseFunc
+	// gone is set when the server answers nothing any more.
+	gone atomic.Bool
+
+	finishOnce sync.Once
+	finisher   bool // see finishes
+
 	mu        sync.Mutex
 	abilities map[string]func() (lack string, err error)
+	pending   []pendingRemoval
 }
 
 // connect asks the server for its version.
-func connect(ctx context.Context, config *rest.Config, answerTime time.Duration) (*server, error) {
-	config = rest.CopyConfig(config)
+func connect(ctx context.Context, options Options) (*server, error) {
+	config := rest.CopyConfig(options.Config)
 	config.UserAgent = userAgent
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -46,7 +63,9 @@ func connect(ctx context.Context, config *rest.Config, answerTime time.Duration)
 		return nil, err
 	}
 	s := &server{
-		url: strings.TrimSuffix(url.String(), "/"), client: client, answerTime: answerTime,
+		stop: func(error) {},
+		url:  strings.TrimSuffix(url.String(), "/"), client: client,
+		answerTime: cmp.Or(options.AnswerTime, defaultAnswerTime), cleanTime: cmp.Or(options.CleanTime, defaultCleanTime),
 		abilities: map[string]func() (string, error){},
 	}
 	a, err := s.send(ctx, http.MethodGet, "/version", nil, "")
@@ -70,9 +89,12 @@ func (s *server) send(ctx context.Context, method, path string, body io.Reader, 
 
 // sendAccepting is send for answers of other forms.
 func (s *server) sendAccepting(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*answer, error) {
-	ctx, cancel := s.limit(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	limited, cancel := s.limit(ctx)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
+	request, err := http.NewRequestWithContext(limited, method, s.url+path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -80,58 +102,84 @@ func (s *server) sendAccepting(ctx context.Context, method, path string, body io
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
-	response, err := s.client.Do(request)
+	response, err := s.do(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	return readAnswer(response, strings.Contains(path, "dryRun="))
 }
 
-// limit is for an answer that may take so long, and no longer: one that never ends should not stop all others.
+// lingerTime is how long a request that is under way may take when the run ends.
+const lingerTime = 5 * time.Second
+
+// limit is for an answer that may take so long, and no longer: one that never ends should not stop all others. When the
+// run ends, a request that is under way may end, too: nobody would know what it has made.
 func (s *server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.answerTime)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.answerTime)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerTime, cancel) })
+	return limited, func() {
+		stop()
+		cancel()
+	}
+}
+
+// do sends a request. If there is no answer, it finds out whether the server is there.
+func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
+	response, err := s.client.Do(request)
+	if err != nil && ctx.Err() == nil && !s.gone.Load() {
+		s.suspect(ctx)
+	}
+	return response, err
+}
+
+const (
+	// suspectTime is how long a server may take to say its version before it is gone.
+	suspectTime  = 5 * time.Second
+	suspectTries = 2
+)
+
+// suspect ends the run if the server does not even say its version.
+func (s *server) suspect(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, suspectTime)
+	defer cancel()
+	var err error
+	for range suspectTries {
+		var response *http.Response
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/version", nil) // connect has made the same
+		if response, err = s.client.Do(request); err == nil {
+			_ = response.Body.Close() // that there is one is enough
+			return
+		}
+		time.Sleep(suspectTime / 10)
+	}
+	s.gone.Store(true)
+	s.stop(fmt.Errorf("the server is gone: %w", err))
 }
 
 // create makes an object.
 func (s *server) create(ctx context.Context, path string, object document.Value) (*answer, error) {
 	a, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
-	if err == nil && !a.succeeded() {
-		err = fmt.Errorf("POST %s: %s", path, a.summary())
+	if err != nil || a.succeeded() {
+		return a, err
 	}
-	return a, err
+	if err := s.denies(a); err != nil {
+		return a, err
+	}
+	return a, fmt.Errorf("POST %s: %s", path, a.summary())
 }
 
-// remove deletes an object, also one that waits for somebody to remove its finalizers.
-func (s *server) remove(ctx context.Context, path string) error {
-	a, err := s.send(ctx, http.MethodDelete, path+"?gracePeriodSeconds=0", nil, "")
-	if err != nil || a.code == http.StatusNotFound {
-		return err
-	}
-	if !a.succeeded() && a.code != http.StatusConflict {
-		return fmt.Errorf("DELETE %s: %s", path, a.summary())
-	}
-	if a.body.Lookup("metadata", "finalizers").Len() == 0 || strings.Contains(path, "/customresourcedefinitions/") {
-		return nil // the server itself completes the deletion of a kind
-	}
-	release := strings.NewReader(`{"metadata":{"finalizers":null}}`)
-	_, err = s.send(ctx, http.MethodPatch, path, release, "application/merge-patch+json")
-	return err
-}
+// newNamespaceName chooses a name that nobody else has.
+func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
 
-// removeNamespace deletes a namespace. Where no controllers run, nobody else would ever complete that.
-func (s *server) removeNamespace(ctx context.Context, name string) error {
-	path := "/api/v1/namespaces/" + name
-	if err := s.remove(ctx, path); err != nil || s.implementation != Kubernetes {
-		return err
+// makeNamespace makes a namespace, such as the one that a script has for itself.
+func (s *server) makeNamespace(ctx context.Context, name string) error {
+	_, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
+		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
+		document.Field{Name: "kind", Value: document.NewString("Namespace")},
+		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
+	))
+	if err != nil {
+		return fmt.Errorf("make a namespace: %w", err)
 	}
-	if lack, err := s.lacks(ctx, "no controllers"); err != nil || lack != "" {
-		return err
-	}
-	a, err := s.send(ctx, http.MethodGet, path, nil, "")
-	if err != nil || !a.succeeded() {
-		return err
-	}
-	final := a.body.With("spec", document.NewMap())
-	_, err = s.send(ctx, http.MethodPut, path+"/finalize", strings.NewReader(final.JSON()), "application/json")
-	return err
+	return nil
 }

@@ -39,7 +39,7 @@ const (
 func (p *play) open(step string, request *http.Request) (*answer, error) {
 	ctx, stop := context.WithCancel(request.Context())
 	tooLate := time.AfterFunc(p.server.answerTime, stop)
-	response, err := p.server.client.Do(request.WithContext(ctx))
+	response, err := p.server.do(request.Context(), request.WithContext(ctx))
 	tooLate.Stop()
 	if err != nil {
 		stop()

@@ -108,19 +108,3 @@ func merged(object, patch document.Value) document.Value {
 	}
 	return object
 }
-
-// curlCommand is the request for people to repeat, without credentials.
-func curlCommand(request *http.Request, body []byte) string {
-	words := []string{"curl", "-sS", "-X", request.Method}
-	for _, name := range []string{"Accept", "Content-Type"} {
-		if value := request.Header.Get(name); value != "" {
-			words = append(words, "-H", inShell(name+": "+value))
-		}
-	}
-	if len(body) > 0 {
-		words = append(words, "--data-binary", inShell(string(body)))
-	}
-	return strings.Join(append(words, inShell(request.URL.String())), " ")
-}
-
-func inShell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

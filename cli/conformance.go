@@ -36,7 +36,9 @@ those of kube-apiserver.
 Each script runs in a namespace of its own, which is removed after it. Failures come with
 what was expected and received, and with the request to repeat. At the end there is a table
 by area of what passed, failed and was skipped; the reason of each skip is above it. The
-exit code is 1 if anything failed.`,
+exit code is 1 if anything failed, or could not be removed after the run, and 130 if the run
+was interrupted; then what the scripts have made is removed, and the result is of those that
+ended. Interrupt twice to leave at once.`,
 		Example: `  cadastre conformance
   cadastre conformance --run '^conflict/' --report result.xml --report result.json
   cadastre conformance --list`,
@@ -58,7 +60,7 @@ exit code is 1 if anything failed.`,
 	flags.StringVar(&f.scripts, "scripts", "", "run the scripts of a `folder` instead of those that are built in")
 	flags.StringVar(&f.record, "record", "", "write into the scripts of a `folder` what the server answers, where it differs or nothing is expected yet")
 	flags.IntVar(&f.parallel, "parallel", 8, "how many scripts run at once")
-	flags.BoolVar(&f.keep, "keep", false, "leave in place what the scripts make, to look at it")
+	flags.BoolVar(&f.keep, "keep", false, "leave in place what the scripts make, to look at it, and tell in which namespace it is")
 	flags.BoolVar(&f.list, "list", false, "list the scripts and the behaviours, and ask nothing")
 	_ = flags.MarkHidden("record") // for those who write scripts; the flag is there
 	return command
@@ -75,15 +77,36 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 	if f.parallel < 1 {
 		return options, fmt.Errorf("--parallel: expected 1 or more, received %d", f.parallel)
 	}
-	for _, name := range f.reports {
-		if reportWriter(name) == nil {
-			return options, fmt.Errorf("--report: expected a name that ends in .xml or .json, received %q", name)
-		}
+	if err := f.checkReports(); err != nil {
+		return options, err
 	}
 	if folder := f.folder(); folder != "" {
+		if _, err := os.ReadDir(folder); err != nil {
+			return options, fmt.Errorf("the folder of scripts: %w", err)
+		}
 		options.Scripts = os.DirFS(folder)
 	}
 	return options, nil
+}
+
+// checkReports refuses what can't be written after a run that may have taken minutes.
+func (f conformanceFlags) checkReports() error {
+	if f.list && len(f.reports) > 0 {
+		return errors.New("--list: expected no --report: nothing is run")
+	}
+	for _, name := range f.reports {
+		if reportWriter(name) == nil {
+			return fmt.Errorf("--report: expected a name that ends in .xml or .json, received %q", name)
+		}
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+		if err := file.Close(); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	return nil
 }
 
 func (f conformanceFlags) folder() string {
@@ -111,7 +134,11 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 		return fmt.Errorf("kubeconfig: %w", err)
 	}
 	options.Progress = func(done, total int, result applytest.Result) {
-		fmt.Fprintf(stderr, "%*d/%d %s %s\n", len(fmt.Sprint(total)), done, total, result.Outcome, result.Name)
+		kept := ""
+		if f.keep && result.Namespace != "" {
+			kept = " in " + result.Namespace
+		}
+		fmt.Fprintf(stderr, "%*d/%d %s %s%s\n", len(fmt.Sprint(total)), done, total, result.Outcome, result.Name, kept)
 	}
 	if f.record != "" {
 		options.Record = func(name string, text []byte) error {
@@ -119,24 +146,40 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 		}
 	}
 	report, err := applytest.Run(ctx, options)
-	if err != nil {
+	if report == nil {
 		return fmt.Errorf("conformance: %w", err)
 	}
-	return tell(report, f.reports, stdout)
+	told := tell(report, f, stdout)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &exitError{interruptedCode, fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)}
+	case err != nil:
+		return fmt.Errorf("conformance: %w", err)
+	}
+	return told
 }
 
+// interruptedCode is what shells say of programs that were interrupted.
+const interruptedCode = 130
+
 // tell writes the result everywhere. It fails if anything in it failed.
-func tell(report *applytest.Report, files []string, stdout io.Writer) error {
+func tell(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
 	if err := report.WriteTable(stdout); err != nil {
 		return err
 	}
-	for _, name := range files {
+	for _, name := range f.reports {
 		if err := writeReport(report, name); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	if n := report.Count(applytest.Fail); n > 0 {
+		if !f.keep {
+			fmt.Fprintln(stdout, "\nTo repeat a request, run its script with --keep, and add your credentials to the command.")
+		}
 		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
+	}
+	if n := len(report.Left); n > 0 {
+		return fmt.Errorf("conformance: %d objects could not be removed: see LEFT above", n)
 	}
 	return nil
 }

@@ -83,6 +83,9 @@ func conform(f flags) (err error) {
 	if n := c.theirs.Count(applytest.Fail) + c.ours.Count(applytest.Fail); n > 0 {
 		return fmt.Errorf("%d scripts failed", n)
 	}
+	if n := len(c.theirs.Left) + len(c.ours.Left); n > 0 {
+		return fmt.Errorf("%d objects could not be removed", n)
+	}
 	return nil
 }
 

@@ -1,0 +1,73 @@
+package applytest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestCurlRepeats: the command that a failure shows sends the same request once more, even indented.
+func TestCurlRepeats(t *testing.T) {
+	for _, program := range []string{"bash", "curl", "base64"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("people repeat requests with %s, which is not here", program)
+		}
+	}
+	var heard *http.Request
+	var heardBody []byte
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		heard = r
+		heardBody, _ = io.ReadAll(r.Body)
+	}))
+	defer s.Close()
+	for name, test := range map[string]struct {
+		header http.Header
+		body   string
+	}{
+		"YAML":       {http.Header{"Content-Type": {"application/apply-patch+yaml"}}, "data:\n  a: \"it's\"\n  b: |\n    \\n é\n\t\u0085 100%\n"},
+		"headers":    {http.Header{"Content-Type": {"application/json"}, "If-None-Match": {`"x"`}, "X-Other": {"1"}}, "{}"},
+		"user agent": {http.Header{"User-Agent": {"me/1"}}, ""},
+		"no type":    {http.Header{}, "{}"},
+		"CBOR":       {http.Header{"Content-Type": {"application/cbor"}}, "\xd9\xd9\xf7\xa1\x00\n'"},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, s.URL+"/a?b=c%20d", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = test.header
+		command := indented(curlCommand(request, []byte(test.body)))
+		if out, err := exec.CommandContext(t.Context(), "bash", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", command, err, out)
+		}
+		if heard.URL.RequestURI() != "/a?b=c%20d" || !bytes.Equal(heardBody, []byte(test.body)) {
+			t.Errorf("%s: %s: received %s %q, want %q", name, command, heard.URL, heardBody, test.body)
+		}
+		want := test.header.Clone()
+		if want.Get("User-Agent") == "" {
+			want.Set("User-Agent", userAgent)
+		}
+		for name := range heard.Header {
+			if name != "Accept" && name != "Content-Length" && heard.Header.Get(name) != want.Get(name) {
+				t.Errorf("%s: received the header %s: %q, want %q", command, name, heard.Header.Get(name), want.Get(name))
+			}
+		}
+		for name := range want {
+			if heard.Header.Get(name) != want.Get(name) {
+				t.Errorf("%s: received the header %s: %q, want %q", command, name, heard.Header.Get(name), want.Get(name))
+			}
+		}
+	}
+}
+
+// TestCurlIsShort: a body of megabytes does not go to the terminal.
+func TestCurlIsShort(t *testing.T) {
+	request := httptest.NewRequest(http.MethodPost, "/a", nil)
+	command := curlCommand(request, make([]byte, 3<<20))
+	if len(command) > 300 || !strings.Contains(command, "--data-binary @body") || !strings.Contains(command, "3145728 bytes") {
+		t.Errorf("received %.300s", command)
+	}
+}

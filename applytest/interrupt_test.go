@@ -1,0 +1,55 @@
+package applytest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+const made = `201 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared","uid":"1"}}`
+
+// TestInterrupt: when a run is interrupted, what it has made is removed all the same, also by a request that was under
+// way. The script that was stopped has neither passed nor failed.
+func TestInterrupt(t *testing.T) {
+	for name, during := range map[string]int{"while it is made": 1, "later": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, made, shared)
+			options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- later --\nGET configmaps/shared\n-- last --\nWAIT 1h\n")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			f.asked = func(n int) {
+				if n == during {
+					cancel()
+					time.Sleep(50 * time.Millisecond)
+				}
+			}
+			report, err := Run(ctx, options)
+			if !errors.Is(err, context.Canceled) || len(report.Results) != 0 || report.Scripts != 1 {
+				t.Errorf("received %v, %+v", err, report)
+			}
+			if len(f.requests) != during {
+				t.Errorf("received %q: asked on after the interrupt", f.requests)
+			}
+			if len(f.removed) < 2 || !strings.HasSuffix(f.removed[0], "/configmaps/shared") || !strings.HasPrefix(f.removed[1], "/api/v1/namespaces/applytest-") {
+				t.Errorf("removed %q, want the object and its namespace", f.removed)
+			}
+		})
+	}
+}
+
+// TestGone: when the server is gone, the run ends and says so; nothing has failed.
+func TestGone(t *testing.T) {
+	f := newFake(t, made)
+	f.asked = func(int) { f.stop() }
+	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n-- later --\nGET configmaps/shared\n")
+	report, err := Run(t.Context(), options)
+	if err == nil || !strings.HasPrefix(err.Error(), "the server is gone: ") || len(report.Results) != 0 {
+		t.Errorf("received %v, %+v", err, report)
+	}
+	if len(report.Left) != 2 || !strings.HasPrefix(report.Left[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Left[0].Reason, "refused") {
+		t.Errorf("left are %v, want the namespaces of the script and of the runner", report.Left)
+	}
+}

@@ -1,0 +1,53 @@
+package applytest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// What a user may not do says nothing about a server's apply. The rule: an answer 403 that a script does not expect is a
+// skip for a user who may not do everything, and a failure for one who may.
+
+// A denial is that the user may not do something that a run needs.
+type denial struct{ message string }
+
+func (d *denial) Error() string { return "you may not: " + d.message }
+
+// everything is the question whether the user may do all there is.
+const everything = `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",` +
+	`"spec":{"resourceAttributes":{"verb":"*","group":"*","resource":"*"}}}`
+
+// mayEverything asks the server. One that can't be asked denies nothing.
+func (s *server) mayEverything(ctx context.Context) (bool, error) {
+	a, err := s.send(ctx, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", strings.NewReader(everything), "application/json")
+	if err != nil {
+		return false, err
+	}
+	allowed := a.body.Lookup("status", "allowed")
+	return allowed.IsAbsent() || allowed.JSON() == "true", nil
+}
+
+// denies says what the user may not do, if this is why the server has refused; nil if it is not.
+func (s *server) denies(a *answer) error {
+	if a.code != http.StatusForbidden || s.allowed {
+		return nil
+	}
+	return &denial{a.body.Get("message").Text()}
+}
+
+// settleIn makes the namespace for what the runner itself tries.
+func (s *server) settleIn(ctx context.Context) (err error) {
+	if s.allowed, err = s.mayEverything(ctx); err != nil {
+		return err
+	}
+	s.home = newNamespaceName()
+	if err := s.makeNamespace(ctx, s.home); err != nil {
+		if ctx.Err() != nil { // it may be there
+			s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
+		}
+		return fmt.Errorf("every script needs a namespace of its own: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package applytest_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/applytest"
+	"github.com/cadastre/cadastre/cadastretest"
+)
+
+// tricky are scripts whose objects do not go by themselves: with finalizers, in namespaces of their own, in none.
+var tricky = regexp.MustCompile("^(reset/(namespaces|nodes)|life/|delete/|crd/versions|create/generated-name|admission/policy-g)")
+
+// TestNothingIsLeft: after a run the server is as it was before, whether or not somebody completes deletions there.
+func TestNothingIsLeft(t *testing.T) {
+	for name, options := range map[string][]cadastretest.Option{"controllers": nil, "no controllers": {cadastretest.WithoutControllers()}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := cadastretest.Start(t, options...)
+			report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Run: tricky})
+			if err != nil || report.Count(applytest.Pass) < 20 || len(report.Left) > 0 {
+				t.Errorf("received %v, %d passed, left are %v", err, report.Count(applytest.Pass), report.Left)
+			}
+			if left := leftovers(t, config); len(left) > 0 {
+				t.Errorf("left are %q", left)
+			}
+		})
+	}
+}
+
+// TestNothingIsLeftByInterrupts: whenever a run is interrupted, all that it has made goes.
+func TestNothingIsLeftByInterrupts(t *testing.T) {
+	t.Parallel()
+	config := cadastretest.Start(t)
+	for after := 30 * time.Millisecond; after < 500*time.Millisecond; after *= 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		report, err := applytest.Run(ctx, applytest.Options{Config: config, Run: regexp.MustCompile("^(admission|crd|reset|life)/"), Parallel: 16})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("received %v, want that it is interrupted", err)
+		}
+		if report == nil {
+			report = &applytest.Report{} // before any script
+		}
+		if left := leftovers(t, config); len(left)+len(report.Left)+report.Count(applytest.Fail) > 0 {
+			t.Errorf("after %v: left are %q, of which it tells %v; %d failed", after, left, report.Left, report.Count(applytest.Fail))
+		}
+	}
+}
+
+// leftovers finds all objects that scripts have made, whatever their kind.
+func leftovers(t *testing.T, config *rest.Config) []string {
+	t.Helper()
+	kinds, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := metadata.NewForConfigOrDie(config)
+	var found []string
+	for _, group := range kinds {
+		version, err := schema.ParseGroupVersion(group.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range group.APIResources {
+			if !strings.Contains(kind.Verbs.String(), "list") {
+				continue
+			}
+			list, err := client.Resource(version.WithResource(kind.Name)).List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", kind.Name, err)
+			}
+			for _, item := range list.Items {
+				if strings.Contains(item.Namespace+"/"+item.Name, "applytest-") {
+					found = append(found, kind.Name+" "+item.Namespace+"/"+item.Name)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// TestLeftIsTold: what can't be removed is in the report, with the reason.
+func TestLeftIsTold(t *testing.T) {
+	t.Parallel()
+	const denial = `It denies every deletion.
+-- make --
+CREATE /apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies
+
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: $NAMESPACE-keep, finalizers: [example.com/keep]}
+spec:
+  failurePolicy: Fail
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  validations: [{expression: "true"}]
+`
+	config := rest.CopyConfig(cadastretest.Start(t))
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return refuser{next} })
+	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, CleanTime: time.Second, Scripts: fstest.MapFS{"area/denial.txtar": {Data: []byte(denial)}}})
+	if err != nil || len(report.Left) != 1 || !strings.HasSuffix(report.Left[0].Path, "-keep") || !strings.Contains(report.Left[0].Reason, "remove the finalizers: 403") {
+		t.Errorf("received %v, %+v", err, report)
+	}
+}
+
+// A refuser answers for the server that finalizers may not be removed.
+type refuser struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (r refuser) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method != http.MethodPatch {
+		return r.next.RoundTrip(request)
+	}
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(`{"kind":"Status"}`)), Request: request,
+	}, nil
+}
