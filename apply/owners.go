@@ -38,8 +38,8 @@ type owners struct {
 	fewer bool
 }
 
-// beforeFirstApply is the manager of what an object had before it was tracked.
-const beforeFirstApply = "before-first-apply"
+// BeforeFirstApply is the manager of what an object had before it was tracked.
+const BeforeFirstApply = "before-first-apply"
 
 // readOwners reads the entries of an object that is about to be applied to. If
 // nobody owns anything yet, what is there gets an owner, so that the applier can't
@@ -54,7 +54,7 @@ func (e *Engine) readOwners(live Object, t *schema.Type, r Request) (*owners, er
 		empty = document.NewMap()
 	}
 	all := e.compare(t, empty, live.Document).without(e.options.Reset[r.Version])
-	before := Entry{Manager: beforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
+	before := Entry{Manager: BeforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
 	return o, o.join(before, all.set().Difference(neverOwned), r.Time)
 }
 

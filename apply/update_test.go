@@ -126,7 +126,7 @@ func TestBeforeFirstApply(t *testing.T) {
 			t.Fatal(err)
 		}
 		const want = `{"f:number":{},"f:struct":{"f:a":{}},"f:text":{}}`
-		if got := result.Object.Entries[1]; got.Manager != beforeFirstApply || got.FieldsV1 != want {
+		if got := result.Object.Entries[1]; got.Manager != BeforeFirstApply || got.FieldsV1 != want {
 			t.Errorf("%s owns %s, want %s", got.Manager, got.FieldsV1, want)
 		}
 	})

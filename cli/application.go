@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
@@ -24,10 +24,15 @@ type application struct {
 	config  document.Value
 	live    apply.Object
 	exists  bool
-	// takeOver says that the server migrates in the same step as it applies.
-	takeOver bool
-	// foreseen are the entries that a migration would leave, if this is a dry run and there would be one.
+	// found is the object before anything was done.
+	found apply.Object
+	// how says how the applier gets what client-side apply wrote, and from says from whom.
+	how  takingOver
+	from []string
+	// foreseen are the entries that a migration would leave, as long as there would be one that is not done.
 	foreseen []apply.Entry
+	// rewritten says that the owners are other ones than before, and nothing is applied.
+	rewritten bool
 }
 
 // applyOne goes as follows: what is there is read; what client-side apply wrote is migrated, together with the next
@@ -38,35 +43,82 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if a.target, err = m.target(ctx, c, namespace); err != nil {
 		return err
 	}
-	for _, p := range f.unsetPaths {
-		if a.config, err = p.Unset(a.config); err != nil {
-			return fmt.Errorf("%s: --unset: %w", m.source, err)
-		}
+	if err := a.unset(ctx); err != nil {
+		return fmt.Errorf("%s: --unset: %w", m.source, err)
 	}
-	if err := a.read(ctx); err != nil {
+	if err := f.connection.checkNamespace(m, a.target); err != nil {
 		return err
 	}
-	from, err := a.migrate(ctx)
-	if err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return err
 	}
+	f.used.note(a.config)
 	after, err := a.apply(ctx)
-	if conflicts := a.conflicts(err); len(conflicts) > 0 {
-		fmt.Fprintf(stderr, "%s: %d %s\n", a.target, len(conflicts), plural(len(conflicts), "conflict", "conflicts"))
-		printConflicts(stderr, conflicts, time.Now())
+	if a.rewritten {
+		fmt.Fprintf(stderr, "%s: %s owns what %s owned; that has been written, whatever became of the rest\n", a.target, a.manager, strings.Join(a.from, ", "))
+	}
+	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
+		refused.print(stderr, a.target, time.Now())
 		return fmt.Errorf("%s: not applied", a.target)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.target, err)
 	}
-	return a.tell(after, from, stdout)
+	return a.tell(after, stdout)
+}
+
+// prepare finds out what is there, and refuses what can't be done, before anything is done.
+func (a *application) prepare(ctx context.Context) error {
+	if err := a.checkMarkers(ctx); err != nil {
+		return err
+	}
+	if err := a.read(ctx); err != nil {
+		return err
+	}
+	return a.chooseTakingOver(ctx)
+}
+
+// unset puts markers into the configuration.
+func (a *application) unset(ctx context.Context) error {
+	if len(a.unsetPaths) == 0 {
+		return nil
+	}
+	topology, err := topologyOrNil(ctx, a.cluster, a.target.kind)
+	if err != nil {
+		return err
+	}
+	for _, p := range a.unsetPaths {
+		if err := p.CheckKeys(topology); err != nil {
+			return err
+		}
+		if a.config, err = p.Unset(a.config); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMarkers refuses unset markers where the server does not understand them: it would write them as values.
+func (a *application) checkMarkers(ctx context.Context) error {
+	if !ownership.HasMarker(a.config) {
+		return nil
+	}
+	understood, err := a.cluster.Unsets(ctx, a.target.kind)
+	if err != nil {
+		return fmt.Errorf("%s: not applied: whether the server understands unset markers can't be told: %w", a.target, err)
+	}
+	if !understood {
+		return fmt.Errorf("%s: not applied: the server does not say in its OpenAPI that it understands unset markers, and would write %s: %s as a value; leave out --unset, and the markers in the file",
+			a.target, apply.MarkerKey, apply.MarkerValue)
+	}
+	return nil
 }
 
 // read gets the object as it is, and refuses what --only-create and --only-update exclude.
 func (a *application) read(ctx context.Context) error {
 	var err error
 	a.live, err = a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
-	a.exists = err == nil
+	a.exists, a.found = err == nil, a.live
 	switch {
 	case err != nil && !cluster.IsCode(err, http.StatusNotFound):
 		return fmt.Errorf("%s: %w", a.target, err)
@@ -74,103 +126,71 @@ func (a *application) read(ctx context.Context) error {
 		return fmt.Errorf("%s: not applied: it is there already, and --only-create was asked for", a.target)
 	case !a.exists && a.onlyUpdate:
 		return fmt.Errorf("%s: not applied: it is not there, and --only-update was asked for", a.target)
-	case a.onlyUpdate:
-		a.config = a.asRead("uid") // servers refuse to create an object with a uid
 	}
 	return nil
 }
 
-// migrate hands what client-side apply wrote to the manager, and returns whose it was. A server that can do so
-// together with the apply is asked to.
-func (a *application) migrate(ctx context.Context) ([]string, error) {
-	if !a.exists || a.migrationOff {
-		return nil, nil
-	}
-	move := takeOver(a.manager)
-	moved, err := move(a.live)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.target, err)
-	}
-	switch {
-	case moved.NoOp():
-		return nil, nil
-	case a.cluster.TakesOver(ctx, a.target.kind):
-		a.takeOver, a.live.Entries = true, moved.Entries
-		return giversOf(moved.Moves), nil
-	case a.dryRun:
-		a.foreseen = moved.Entries
-		return giversOf(moved.Moves), nil
-	}
-	run := migrationRun{cluster: a.cluster, to: a.manager, move: move, write: true}
-	done, err := run.untilWritten(ctx, found{a.target, a.live})
-	if err != nil || done.outcome != migrated {
-		return nil, err
-	}
-	a.live, err = a.target.get(ctx, a.cluster)
-	return giversOf(done.moves), err
-}
-
-// giversOf names who gave something up.
-func giversOf(moves []ownership.Move) []string {
-	var names []string
-	for _, m := range moves {
-		names = append(names, m.From.Manager)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// apply applies; if nothing but what may be forced is in the way, it forces, provided that the object has not
-// changed since.
+// apply applies, and takes over.
 func (a *application) apply(ctx context.Context) (apply.Object, error) {
-	after, err := a.send(ctx, a.config, a.force)
-	if len(conflictsOf(err, a.manager, a.live, a.config)) > 0 {
-		may, pathErr := a.mayForce(a.conflicts(err))
-		switch {
-		case pathErr != nil:
-			return after, pathErr
-		case may:
-			after, err = a.send(ctx, a.asRead("resourceVersion"), true)
-		}
+	switch {
+	case a.how == before && !a.dryRun:
+		return a.handOverAndApply(ctx)
+	case a.how == afterwards:
+		return a.applyAndHandOver(ctx)
 	}
+	after, err := a.attempt(ctx, a.dryRun)
 	if err != nil || a.foreseen == nil {
 		return after, err
 	}
 	return a.foresee(ctx, after)
 }
 
-// conflicts are those that a server refuses to apply for.
-func (a *application) conflicts(err error) []conflict {
-	return a.inTheWay(conflictsOf(err, a.manager, a.live, a.config))
+// attempt applies; if nothing but what may be forced is in the way, it forces, provided that the object has not
+// changed since.
+func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, error) {
+	after, err := a.sendFirst(ctx, dryRun)
+	live := a.tracked(ctx, err)
+	shown, wanted := a.target.masked(live.Document, a.config)
+	all := conflictsOf(err, a.manager, apply.Object{Document: shown, Entries: live.Entries}, wanted)
+	if len(all) == 0 {
+		return after, err
+	}
+	if err := a.refuse(a.inTheWay(all)); err != nil {
+		return after, err
+	}
+	return a.sendAsRead(ctx, "resourceVersion", true, dryRun)
 }
 
-// mayForce reports whether all conflicts are at paths that may be forced.
-func (a *application) mayForce(conflicts []conflict) (bool, error) {
-	if len(conflicts) > 0 && len(a.forcePaths) == 0 {
-		return false, nil
+// sendFirst applies, before anything is known about conflicts. Servers refuse to create an object with a uid.
+func (a *application) sendFirst(ctx context.Context, dryRun bool) (apply.Object, error) {
+	if a.onlyUpdate {
+		return a.sendAsRead(ctx, "uid", a.force, dryRun)
 	}
-	forced, err := a.forced()
-	if err != nil {
-		return false, err
-	}
-	for _, c := range conflicts {
-		if c.path == nil || fieldset.New(c.path).Covered(forced).IsEmpty() {
-			return false, nil
-		}
-	}
-	return true, nil
+	return a.send(ctx, a.config, a.force, dryRun)
 }
 
-// forced are the fields that may be forced.
-func (a *application) forced() (fieldset.Set, error) {
-	paths := make([]fieldset.Path, len(a.forcePaths))
-	for i, p := range a.forcePaths {
-		var err error
-		if paths[i], err = p.In(a.live); err != nil {
-			return fieldset.Set{}, fmt.Errorf("--force-path: %w", err)
+// refuse is why conflicts are not forced: nil if all of them are at paths that may be.
+func (a *application) refuse(all []conflict) error {
+	refused := &conflictsError{}
+	left := all
+	for _, p := range a.forcePaths {
+		if len(all) == 0 {
+			break
+		}
+		path, err := p.In(a.live)
+		if err != nil {
+			return fmt.Errorf("--force-path: %w", err)
+		}
+		count := len(left)
+		left = slices.DeleteFunc(slices.Clone(left), func(c conflict) bool { return c.isIn(path) })
+		if len(left) == count {
+			refused.unused = append(refused.unused, p)
 		}
 	}
-	return fieldset.New(paths...), nil
+	if refused.conflicts = left; len(left) == 0 {
+		return nil
+	}
+	return refused
 }
 
 // asRead says in the configuration that only the object is meant that was read: that of the same uid, or of
@@ -180,13 +200,13 @@ func (a *application) asRead(name string) document.Value {
 	return a.config.With("metadata", metadata)
 }
 
-func (a *application) send(ctx context.Context, config document.Value, force bool) (apply.Object, error) {
-	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: a.dryRun, OnlyCreate: a.onlyCreate, TakeOver: a.takeOver}
+func (a *application) send(ctx context.Context, config document.Value, force, dryRun bool) (apply.Object, error) {
+	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: dryRun, OnlyCreate: a.onlyCreate, TakeOver: a.how == atOnce}
 	return a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 }
 
 // tell prints what was done.
-func (a *application) tell(after apply.Object, from []string, stdout io.Writer) error {
+func (a *application) tell(after apply.Object, stdout io.Writer) error {
 	switch a.output.form {
 	case "json", "yaml":
 		if a.output.form == "yaml" {
@@ -198,20 +218,27 @@ func (a *application) tell(after apply.Object, from []string, stdout io.Writer) 
 		return err
 	}
 	did := "changed"
-	switch revision := a.live.Document.Lookup("metadata", "resourceVersion"); {
+	switch {
 	case !a.exists:
 		did = "created"
-	case revision.Text() == after.Document.Lookup("metadata", "resourceVersion").Text() && !a.dryRun:
+	case a.dryRun && len(a.from) == 0 && a.isSame(after), !a.dryRun && a.found.Document.Lookup("metadata", "resourceVersion").Text() == after.Document.Lookup("metadata", "resourceVersion").Text():
 		did = "unchanged"
-	case a.dryRun:
-		did = "applied"
 	}
-	if len(from) > 0 {
-		did += fmt.Sprintf(", and took over from %s", strings.Join(from, ", "))
+	if len(a.from) > 0 {
+		did += fmt.Sprintf(", and took over from %s", strings.Join(a.from, ", "))
 	}
 	if a.dryRun {
 		did += " (dry run)"
 	}
 	_, err := fmt.Fprintf(stdout, "%s %s\n", a.target, did)
 	return err
+}
+
+// isSame reports whether an object is as it was read: a dry run has no revision of its own, so that everything counts.
+func (a *application) isSame(after apply.Object) bool {
+	return document.Equal(a.found.Document, after.Document) &&
+		slices.EqualFunc(a.found.Entries, after.Entries, func(x, y apply.Entry) bool {
+			x.Time, y.Time = time.Time{}, time.Time{}
+			return x == y
+		})
 }

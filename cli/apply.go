@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/ownership"
 )
 
 // The environment variables that turn migration off. Kubectl's is for those who have set it already.
 const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBECTL_ENABLE_CSA_MIGRATION"
+
+// errNoManager is for verbs that apply as somebody.
+var errNoManager = errors.New("--manager: expected the name of a manager, received none")
 
 type applyFlags struct {
 	connection             connection
@@ -31,6 +34,7 @@ type applyFlags struct {
 	// What check finds out:
 	forcePaths, unsetPaths []ownership.WrittenPath
 	migrationOff           bool
+	used                   *usedPaths
 }
 
 func applyCommand() *cobra.Command {
@@ -59,18 +63,24 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	flags.StringVar(&f.manager, "manager", ownership.Kubectl, "the `name` to apply as")
 	flags.BoolVar(&f.force, "force", false, "take over fields that others own")
 	flags.StringArrayVar(&f.forceTexts, "force-path", nil, "take over only the field at this `path`, with all that is in it; may be repeated")
-	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent; may be repeated")
+	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent, if the server understands that; may be repeated")
 	flags.BoolVar(&f.onlyCreate, "only-create", false, "fail for objects that are there")
 	flags.BoolVar(&f.onlyUpdate, "only-update", false, "fail for objects that are not there")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "have the server check it, and write nothing")
 	f.quiet.bind(flags)
 	completeConnection(command, &f.connection)
+	completeAppliers(command, &f.connection, &f.input)
+	completePaths(command, &f.connection, "force-path", f.forcePathsLike)
+	completePaths(command, &f.connection, "unset", f.unsetPathsLike)
 	completeWords(command, "output", f.output.forms...)
 	return command
 }
 
 // check reads the flags, and refuses those that can't work before anything is done.
 func (f *applyFlags) check() error {
+	if f.manager == "" {
+		return &usageError{errNoManager}
+	}
 	if f.onlyCreate && f.onlyUpdate {
 		return &usageError{errors.New("--only-create and --only-update exclude each other")}
 	}
@@ -84,18 +94,60 @@ func (f *applyFlags) check() error {
 	if f.unsetPaths, err = parsePaths(f.unsetTexts); err != nil {
 		return err
 	}
-	f.migrationOff = isMigrationOff()
+	f.used = &usedPaths{all: f.forcePaths}
+	if f.migrationOff, err = isMigrationOff(); err != nil {
+		return err
+	}
 	return f.output.check()
 }
 
 // isMigrationOff reports whether somebody has switched migration off.
-func isMigrationOff() bool {
+func isMigrationOff() (bool, error) {
+	off := false
 	for _, name := range []string{migrationSwitch, kubectlMigrationSwitch} {
-		if on, err := strconv.ParseBool(os.Getenv(name)); err == nil && !on {
-			return true
+		text := os.Getenv(name)
+		if text == "" {
+			continue
+		}
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return false, &usageError{fmt.Errorf("$%s: expected true or false, received %q", name, text)}
+		}
+		off = off || !on
+	}
+	return off, nil
+}
+
+// usedPaths are the paths of --force-path, and which of them are of some use.
+type usedPaths struct {
+	all  []ownership.WrittenPath
+	used map[int]bool
+}
+
+// note finds those where a configuration has something.
+func (u *usedPaths) note(config document.Value) {
+	if u == nil {
+		return
+	}
+	for i, p := range u.all {
+		path, err := p.In(apply.Object{Document: config})
+		if err != nil || ownership.ValueAt(config, path).IsAbsent() {
+			continue
+		}
+		if u.used == nil {
+			u.used = map[int]bool{}
+		}
+		u.used[i] = true
+	}
+}
+
+// tell tells of those that are of no use.
+func (u *usedPaths) tell(w io.Writer) {
+	for i, p := range u.all {
+		if !u.used[i] {
+			fmt.Fprintf(w, "--force-path %s: nothing that is applied is there, so that there is nothing to take over\n", p)
 		}
 	}
-	return false
 }
 
 // applyFiles applies one object after the other.
@@ -105,54 +157,22 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 	}
 	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
-		return err
+		return beforeAnything(err, "applied")
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
 		return err
 	}
-	p := newProgress(stderr, f.quiet.quiet)
-	p.expect(len(manifests))
-	defer p.end()
-	failed := 0
-	for i, m := range manifests {
-		var said, complained bytes.Buffer
-		err := f.applyOne(ctx, c, namespace, m, &said, &complained)
-		var lost *cluster.NoAnswerError
-		if errors.As(err, &lost) {
-			p.end()
-			return stopped(stderr, manifests, i, failed, lost)
-		}
-		if err != nil {
-			failed++
-			fmt.Fprintf(&complained, "%v\n", err)
-		}
-		p.aside(func() { err = errors.Join(write(stdout, &said), write(stderr, &complained)) })
-		if err != nil {
-			return err
-		}
-		p.step()
+	b := batch{
+		verb: "apply", did: "applied", writes: !f.dryRun,
+		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
-	if failed > 0 {
-		return fmt.Errorf("apply: %d of %d objects failed", failed, len(manifests))
-	}
-	return nil
-}
-
-func write(w io.Writer, text *bytes.Buffer) error {
-	_, err := text.WriteTo(w)
+	var warned warnings
+	c.OnWarning(warned.tell)
+	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
+		warned.w = stderr
+		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
+	})
+	f.used.tell(stderr)
 	return err
-}
-
-// stopped tells what was not done because the server is gone: the object at a place, and all after it. What was
-// done has been told.
-func stopped(w io.Writer, all []manifest, at, failed int, lost *cluster.NoAnswerError) error {
-	for i, m := range all[at:] {
-		what := "not applied"
-		if i == 0 && lost.MayBeDone {
-			what = "may or may not have been applied"
-		}
-		fmt.Fprintf(w, "%s: %s\n", m.name(), what)
-	}
-	return fmt.Errorf("apply: stopped after %d of %d objects, of which %d failed: %w", at, len(all), failed, lost)
 }

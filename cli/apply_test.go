@@ -1,20 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
-	"sync/atomic"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -71,58 +62,5 @@ func TestForcePathLosesRace(t *testing.T) {
 	}
 	if after, err := a.apply(t.Context()); err != nil || after.Document.Lookup("data", "a").Text() != "mine" {
 		t.Errorf("%v: %s", err, after.JSON())
-	}
-}
-
-// dyingServer is a server that hangs up when it is asked to apply for the second time. It returns a kubeconfig.
-func dyingServer(t *testing.T) string {
-	t.Helper()
-	config := cadastretest.Start(t)
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
-	var applied atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPatch && applied.Add(1) > 1 {
-			panic(http.ErrAbortHandler)
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	text := "{clusters: [{name: c, cluster: {server: " + server.URL + "}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-// TestApplyWithoutServer has the server go away half-way: what was and was not done is told, and why, once.
-func TestApplyWithoutServer(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "all.yaml")
-	text := ""
-	for _, name := range []string{"a", "b", "c", "d"} {
-		text += "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + "}}\n"
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var stdout, stderr bytes.Buffer
-	if code := Main([]string{"apply", "--kubeconfig", dyingServer(t), "-f", file}, &stdout, &stderr); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
-	if got, want := stdout.String(), "configmap/a created\n"; got != want {
-		t.Errorf("received %q, want %q", got, want)
-	}
-	want := regexp.MustCompile("^configmap/b: may or may not have been applied\nconfigmap/c: not applied\nconfigmap/d: not applied\n" +
-		"cadastre: apply: stopped after 1 of 4 objects, of which 0 failed: ask the server at http://.*: EOF\n$")
-	if !want.MatchString(stderr.String()) {
-		t.Errorf("received %s", stderr.String())
 	}
 }

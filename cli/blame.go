@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/schema"
@@ -32,12 +36,14 @@ func blameCommand() *cobra.Command {
 		Long: `Show an object as YAML, and on every line who owns it, by which operation, and how long ago that
 manager last changed something.
 
-  (nobody)           nobody owns the field: it may be a default, and changing it is no conflict
+  (nobody)           nobody owns the field: it may be a default, and changing it is no conflict; unless nobody owns
+                     anything of the object, which is then in conflict as before-first-apply's
   -                  nobody can own it: it says which object this is, or the server keeps it
   nothing            each part of it says by itself who owns it
   (item)             who owns that the item is in the list, but not the field in this line
   # NAME is absent   somebody owns the field, and it has no value
-  # NAME is a field  somebody owns the field at another version than the one that is shown`,
+  # NAME is a field  somebody owns the field at another version than the one that is shown
+  ?                  nobody owns the field at this version, and it may be one that is a field at another`,
 		Example: `  cadastre blame deployment web
   cadastre blame deploy/web --by manager
   cadastre blame service web -n shop -o json`,
@@ -46,7 +52,7 @@ manager last changed something.
 		},
 	}
 	f.connection.bind(command.Flags())
-	f.output.bind(command.Flags(), "text", "json", "yaml")
+	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
 	command.Flags().StringVar(&f.by, "by", "line", "show who owns each `line|manager`: line by line, or manager by manager what each owns")
 	completeObjects(command, &f.connection, 1)
@@ -75,47 +81,57 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	tellVersions(stderr, t, o)
-	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
-	if f.by == "manager" && f.output.form == "text" {
-		return view.byManager(o)
-	}
-	lines, err := ownership.Blame(o, topologyOrNil(ctx, c, t.kind))
-	switch {
-	case err != nil:
+	if f.output.form == "name" {
+		_, err := fmt.Fprintln(stdout, t)
 		return err
-	case f.output.form != "text":
+	}
+	others, err := otherVersions(ctx, c, t, o)
+	if err != nil {
+		return err
+	}
+	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
+	if f.by == "manager" {
+		return f.printManagers(view, o, others)
+	}
+	topology, err := topologyOrNil(ctx, c, t.kind)
+	if err != nil {
+		return err
+	}
+	lines, err := ownership.Blame(o, topology, slices.Collect(maps.Values(others))...)
+	if err != nil {
+		return err
+	}
+	tellElsewhere(stderr, t, lines, others)
+	if f.output.form != "text" {
 		return f.output.print(stdout, blameValue(lines))
 	}
 	view.byLine(lines)
 	return nil
 }
 
-// tellVersions says that some owners wrote at other versions: which lines of this one are theirs can't be told
-// where the versions differ.
-func tellVersions(w io.Writer, t target, o apply.Object) {
-	told := map[string]bool{t.kind.APIVersion(): true}
-	for _, e := range o.Entries {
-		if told[e.APIVersion] {
-			continue
-		}
-		told[e.APIVersion] = true
-		group, version, found := strings.Cut(e.APIVersion, "/")
-		name := t.kind.Resource + "." + version + "." + group
-		if !found {
-			name = t.kind.Resource + "." + e.APIVersion
-		}
-		fmt.Fprintf(w, "%s: %s owns fields at %s, and this is %s; for those, see blame %s %s\n", t, who(e), e.APIVersion, t.kind.APIVersion(), name, t.name)
+func (f blameFlags) printManagers(view blameView, o apply.Object, others map[string]document.Value) error {
+	all, err := managersOfObject(o, others)
+	switch {
+	case err != nil:
+		return err
+	case f.output.form != "text":
+		return f.output.print(view.w, managersValue(all))
 	}
+	view.byManager(all)
+	return nil
 }
 
-// topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it.
-func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) *schema.Type {
+// topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it; one that is
+// gone is another matter.
+func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*schema.Type, error) {
 	t, err := c.Topology(ctx, k)
-	if err != nil {
-		return nil
+	if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
+		return nil, err
 	}
-	return t
+	if err != nil {
+		return nil, nil
+	}
+	return t, nil
 }
 
 // blameView writes who owns what.
@@ -144,7 +160,7 @@ func (v blameView) byLine(lines []ownership.Line) {
 		if len(line.Owners) > 0 {
 			first = line.Owners[0].Manager
 		}
-		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+line.Text, " "))
+		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+printable(line.Text), " "))
 	}
 }
 
@@ -163,6 +179,8 @@ func (v blameView) label(line ownership.Line) string {
 			return "(nobody)"
 		case ownership.Fixed:
 			return "-"
+		case ownership.Uncertain:
+			return "?"
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -177,27 +195,62 @@ func (v blameView) owner(e apply.Entry) string {
 	return text + " " + age(e, v.now)
 }
 
-// byManager writes for each manager what it owns.
-func (v blameView) byManager(o apply.Object) error {
+// managed is what a manager owns, with the values at the version that it wrote at.
+type managed struct {
+	by     apply.Entry
+	fields fieldset.Set
+	doc    document.Value
+}
+
+// managersOfObject are all managers of an object, which was also read at other versions.
+func managersOfObject(o apply.Object, others map[string]document.Value) ([]managed, error) {
+	all := make([]managed, len(o.Entries))
 	for i, e := range o.Entries {
 		fields, err := e.Fields()
 		if err != nil {
-			return &apply.EntryError{Index: i, Problem: "the fields can't be read", Err: err}
+			return nil, &apply.EntryError{Index: i, Problem: "the fields can't be read", Err: err}
 		}
+		doc, known := others[e.APIVersion]
+		if !known {
+			doc = o.Document
+		}
+		all[i] = managed{e, fields.Leaves(), doc}
+	}
+	return all, nil
+}
+
+// byManager writes for each manager what it owns.
+func (v blameView) byManager(all []managed) {
+	for i, m := range all {
 		if i > 0 {
 			fmt.Fprintln(v.w)
 		}
-		fmt.Fprintln(v.w, v.palette.paint(e.Manager, v.owner(e)))
-		for path := range fields.Leaves().All() {
-			fmt.Fprintf(v.w, "  %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(o.Document, path)))
+		fmt.Fprintln(v.w, v.palette.paint(m.by.Manager, v.owner(m.by)))
+		for path := range m.fields.All() {
+			fmt.Fprintf(v.w, "  %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(m.doc, path)))
 		}
 	}
-	return nil
+}
+
+// managersValue is for machines what each manager owns, with the values that are there.
+func managersValue(all []managed) document.Value {
+	managers := make([]document.Value, len(all))
+	for i, m := range all {
+		var fields []document.Value
+		for path := range m.fields.All() {
+			fields = append(fields, document.NewMap(
+				document.Field{Name: "path", Value: document.NewString(shownPath(path))},
+				document.Field{Name: "value", Value: ownership.ValueAt(m.doc, path)},
+			))
+		}
+		managers[i] = entryValue(m.by).With("fields", document.NewList(fields...))
+	}
+	return document.NewMap(document.Field{Name: "managers", Value: document.NewList(managers...)})
 }
 
 var stateNames = []string{
 	ownership.Owned: "owned", ownership.Unowned: "unowned", ownership.Container: "container",
-	ownership.Fixed: "fixed", ownership.Absent: "absent", ownership.Elsewhere: "elsewhere",
+	ownership.Fixed: "fixed", ownership.Absent: "absent", ownership.Elsewhere: "elsewhere", ownership.Uncertain: "uncertain",
 }
 
 // blameValue is the lines for machines.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -23,6 +25,7 @@ func TestBlameView(t *testing.T) {
 		{Text: "  items:", Owners: []apply.Entry{many}},
 		{Text: "  - name: a", Owners: []apply.Entry{old}, Item: []apply.Entry{ci}},
 		{Text: "  default: 1", State: ownership.Unowned},
+		{Text: "  perhaps: 1", State: ownership.Uncertain},
 		{Text: "  # gone is absent", Owners: []apply.Entry{ci}, State: ownership.Absent},
 	}
 	want := `
@@ -32,10 +35,34 @@ ci Apply 90m, hpa Update/scale ?        |   replicas: 1
 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx Apply 0s |   items:
 ünï Update v0 2d2h, ci Apply 90m (item) |   - name: a
 (nobody)                                |   default: 1
+?                                       |   perhaps: 1
 ci Apply 90m                            |   # gone is absent
 `
 	var b strings.Builder
 	blameView{w: &b, now: now, version: "v1", palette: newPalette(false)}.byLine(lines)
+	if got := "\n" + b.String(); got != want {
+		t.Errorf("received%swant%s", got, want)
+	}
+}
+
+// TestElsewhereIsTold: who owns what is not at this version is told once, with where to see it, if that can be seen.
+func TestElsewhereIsTold(t *testing.T) {
+	at := target{cluster.Kind{Group: "example.com", Version: "v2", Name: "Shop", Resource: "shops"}, "default", "web"}
+	old := apply.Entry{Manager: "old", Operation: apply.Update, APIVersion: "example.com/v1"}
+	older := apply.Entry{Manager: "older", Operation: apply.Apply, APIVersion: "v1beta1"}
+	now := apply.Entry{Manager: "now", Operation: apply.Apply, APIVersion: "example.com/v2"}
+	lines := []ownership.Line{
+		{Owners: []apply.Entry{older}, State: ownership.Absent},
+		{Owners: []apply.Entry{old, now}, State: ownership.Elsewhere},
+		{Owners: []apply.Entry{old}, State: ownership.Elsewhere},
+		{Owners: []apply.Entry{older}, State: ownership.Elsewhere},
+	}
+	var b strings.Builder
+	tellElsewhere(&b, at, lines, map[string]document.Value{"example.com/v1": document.NewMap()})
+	want := `
+shop.example.com/web: old Update owns fields at example.com/v1 that are others at example.com/v2, where ? marks what they may be; see blame shops.v1.example.com web
+shop.example.com/web: older Apply owns fields at v1beta1 that are others at example.com/v2, where ? marks what they may be; the server does not have that version any more
+`
 	if got := "\n" + b.String(); got != want {
 		t.Errorf("received%swant%s", got, want)
 	}

@@ -23,9 +23,13 @@ func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // who asks twice does not want to wait
 	command.SetArgs(args)
-	command.SetOut(stdout)
+	said := &checkedWriter{w: stdout}
+	command.SetOut(said)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
+	if err == nil {
+		err = said.failed() // what nobody can read is no success
+	}
 	if err == nil {
 		return 0
 	}
@@ -64,7 +68,36 @@ func root() *cobra.Command {
 	command := newCommand("cadastre", "Server-Side Apply made whole: an API server that knows who owns which field")
 	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand())
 	command.AddCommand(objectCommands()...)
+	refuseOtherShells(command)
 	return command
+}
+
+// refuseOtherShells gives completion examples, and has it refuse shells that it has no script for, instead of showing help.
+func refuseOtherShells(command *cobra.Command) {
+	command.InitDefaultCompletionCmd()
+	for _, c := range command.Commands() {
+		if c.Name() != "completion" {
+			continue
+		}
+		var names []string
+		for _, shell := range c.Commands() {
+			names = append(names, shell.Name())
+			shell.Example = "  " + command.Name() + " completion " + shell.Name()
+			c.Example += shell.Example + "\n"
+		}
+		c.Args = oneOf("completion", names)
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // what can't be run is not checked
+	}
+}
+
+// oneOf is for verbs that have only verbs of their own.
+func oneOf(verb string, names []string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return &usageError{fmt.Errorf("%s: expected %s, received %q", verb, strings.Join(names, " or "), args[0])}
+		}
+		return nil
+	}
 }
 
 // objectCommands are the verbs about objects of any server.
@@ -74,20 +107,17 @@ func objectCommands() []*cobra.Command {
 
 // groupCommand returns a verb that does nothing without one of its own verbs.
 func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
-	var names []string
+	var names, examples []string
 	for _, verb := range verbs {
 		names = append(names, verb.Name())
+		examples = append(examples, verb.Example)
 	}
 	command := &cobra.Command{
-		Use:   name,
-		Short: about,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return &usageError{fmt.Errorf("%s: expected %s, received %q", name, strings.Join(names, " or "), args[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:     name,
+		Short:   about,
+		Example: strings.Join(examples, "\n"),
+		Args:    oneOf(name, names),
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	command.AddCommand(verbs...)
 	return command

@@ -28,9 +28,9 @@ func completeObjects(command *cobra.Command, connection *connection, most int, m
 		})
 	}
 	for _, name := range managerFlags {
-		completeFlag(command, name, func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		completeFlag(command, name, func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-				return managersOf(ctx, server, namespace, args)
+				return alsoOf(begun, managersOf(ctx, server, namespace, args))
 			})
 		})
 	}
@@ -139,8 +139,11 @@ func namesOf(ctx context.Context, c *cluster.Cluster, namespace, kind string) []
 	return names
 }
 
-// managersOf are the managers of the object that the arguments name.
+// managersOf are the managers of the object that the arguments name, or of the first ones of a type.
 func managersOf(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
+	if len(args) == 1 && !strings.Contains(args[0], "/") {
+		return managersOfType(ctx, c, namespace, args[0])
+	}
 	t, _, err := oneTarget(ctx, c, namespace, args)
 	if err != nil {
 		return nil
@@ -150,6 +153,50 @@ func managersOf(ctx context.Context, c *cluster.Cluster, namespace string, args 
 		return nil
 	}
 	return managerNames(o.Entries)
+}
+
+func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
+	const most = 500
+	k, err := c.FindKind(ctx, kind)
+	if err != nil {
+		return nil
+	}
+	var entries []apply.Entry
+	seen := 0
+	for o, err := range c.List(ctx, k, namespace, "") {
+		if seen++; err != nil || seen > most {
+			break
+		}
+		entries = append(entries, o.Entries...)
+	}
+	return managerNames(entries)
+}
+
+// completeAppliers has the shell complete --manager by the managers of the objects in the files.
+func completeAppliers(command *cobra.Command, connection *connection, files *input) {
+	completeFlag(command, "manager", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
+			var entries []apply.Entry
+			lives, _ := files.liveOf(ctx, server, namespace)
+			for _, o := range lives {
+				entries = append(entries, o.Entries...)
+			}
+			return managerNames(entries)
+		})
+	})
+}
+
+// alsoOf completes the last of several names that commas divide, by those that are not there yet.
+func alsoOf(begun string, names []string) []string {
+	before := begun[:strings.LastIndex(begun, ",")+1]
+	there := strings.Split(before, ",")
+	var all []string
+	for _, name := range names {
+		if !slices.Contains(there, name) {
+			all = append(all, before+name)
+		}
+	}
+	return all
 }
 
 func managerNames(entries []apply.Entry) []string {

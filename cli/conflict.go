@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -29,25 +30,34 @@ type conflict struct {
 // conflictsOf are the conflicts that a server refuses an apply for; there are none if that is not why. Live is
 // the object that was applied to, wanted what it would have become.
 func conflictsOf(err error, manager string, live apply.Object, wanted document.Value) []conflict {
-	var refused *cluster.Error
-	if !errors.As(err, &refused) || refused.Code != http.StatusConflict {
+	if !isRefusedForConflicts(err) {
 		return nil
 	}
+	var refused *cluster.Error
+	errors.As(err, &refused)
 	var all []conflict
 	known := map[string]bool{}
 	for _, cause := range refused.Causes {
-		if cause.Reason == "FieldManagerConflict" && !known[cause.Field] {
-			known[cause.Field] = true // there is a cause for each owner
-			all = append(all, readConflict(cause.Field, manager, live, wanted))
+		if cause.Reason == conflictReason && !known[cause.Field] {
+			known[cause.Field] = true // there is a cause for each owner, and for each field that is shown like this
+			all = append(all, readConflicts(cause.Field, manager, live, wanted)...)
 		}
 	}
 	return all
 }
 
-// readConflict finds the field. Servers show paths without quotes around names, so that it is looked for among
-// all that is owned.
-func readConflict(field, manager string, live apply.Object, wanted document.Value) conflict {
-	c := conflict{field: field}
+const conflictReason = "FieldManagerConflict"
+
+func isRefusedForConflicts(err error) bool {
+	var refused *cluster.Error
+	return errors.As(err, &refused) && refused.Code == http.StatusConflict &&
+		slices.ContainsFunc(refused.Causes, func(c cluster.Cause) bool { return c.Reason == conflictReason })
+}
+
+// readConflicts finds the fields that a server shows in one way. Servers show paths without quotes around names, so that
+// they are looked for among all that is owned, and there may be several: those whose values would change are meant.
+func readConflicts(field, manager string, live apply.Object, wanted document.Value) []conflict {
+	var all []conflict
 	for _, e := range live.Entries {
 		fields, err := e.Fields()
 		if err != nil || e.Manager == manager && e.Operation == apply.Apply {
@@ -55,15 +65,36 @@ func readConflict(field, manager string, live apply.Object, wanted document.Valu
 		}
 		for path := range fields.All() {
 			if path.String() == field {
-				c.path = fieldset.New(path).Paths()[0]
-				c.owners = append(c.owners, e)
+				all = addConflict(all, field, fieldset.New(path).Paths()[0], e)
 			}
 		}
 	}
-	if c.path != nil {
-		c.live, c.wanted = ownership.ValueAt(live.Document, c.path), ownership.ValueAt(wanted, c.path)
+	if len(all) == 0 {
+		return []conflict{{field: field}}
 	}
-	return c
+	for i, c := range all {
+		all[i].live, all[i].wanted = ownership.ValueAt(live.Document, c.path), ownership.ValueAt(wanted, c.path)
+	}
+	if changed := slices.DeleteFunc(slices.Clone(all), func(c conflict) bool { return document.Equal(c.live, c.wanted) }); len(changed) > 0 {
+		return changed
+	}
+	return all
+}
+
+// addConflict notes an owner of a field.
+func addConflict(all []conflict, field string, path fieldset.Path, owner apply.Entry) []conflict {
+	for i, c := range all {
+		if c.path.Quoted() == path.Quoted() {
+			all[i].owners = append(all[i].owners, owner)
+			return all
+		}
+	}
+	return append(all, conflict{field: field, path: path, owners: []apply.Entry{owner}})
+}
+
+// isIn reports whether the field is at a path, or in what is there.
+func (c conflict) isIn(path fieldset.Path) bool {
+	return c.path != nil && !fieldset.New(c.path).Covered(fieldset.New(path)).IsEmpty()
 }
 
 // shown is the field's path as people write it.
@@ -80,18 +111,34 @@ const waysOut = `To go on, do one of these:
 - apply the owner's value, and share the field
 - take it over with --force-path FIELD, or all of them with --force`
 
-// printConflicts shows conflicts as a table, and what can be done.
-func printConflicts(w io.Writer, conflicts []conflict, now time.Time) {
+// conflictsError is conflicts that are not forced.
+type conflictsError struct {
+	conflicts []conflict
+	// unused are the paths that may be forced and where no conflict is.
+	unused []ownership.WrittenPath
+}
+
+func (e *conflictsError) Error() string {
+	return fmt.Sprintf("%d %s", len(e.conflicts), plural(len(e.conflicts), "conflict", "conflicts"))
+}
+
+// print shows the conflicts as a table, and what can be done.
+func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
+	fmt.Fprintf(w, "%s: %v\n", t, e)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "FIELD\tOWNER\tSINCE\tTHEIRS\tYOURS")
-	for _, c := range conflicts {
+	for _, c := range e.conflicts {
 		if len(c.owners) == 0 {
 			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.shown())
 		}
+		theirs, yours := shownPair(c.live, c.wanted)
 		for _, e := range c.owners {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.shown(), who(e), age(e, now), shownValue(c.live), shownValue(c.wanted))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.shown(), who(e), age(e, now), theirs, yours)
 		}
 	}
 	_ = table.Flush() // as everything that is printed
 	fmt.Fprintln(w, waysOut)
+	for _, p := range e.unused {
+		fmt.Fprintf(w, "--force-path %s: no conflict is there\n", p)
+	}
 }

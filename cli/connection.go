@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
@@ -14,17 +15,33 @@ import (
 type connection struct {
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides
+	userExtras []string
 }
 
 // bind adds the flags, before any others: help shows the usual ones of them only.
 func (c *connection) bind(flags *pflag.FlagSet) {
-	clientcmd.BindOverrideFlags(&c.overrides, flags, clientcmd.RecommendedConfigOverrideFlags(""))
+	names := clientcmd.RecommendedConfigOverrideFlags("")
+	names.ClusterOverrideFlags.APIServer.ShortName = "s"
+	clientcmd.BindOverrideFlags(&c.overrides, flags, names)
+	flags.StringArrayVar(&c.userExtras, "as-user-extra", nil, "an extra of the user to act as, `KEY=VALUE`; may be repeated")
 	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "context" && f.Name != "namespace" })
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
 }
 
+// checkNamespace refuses an object that says another namespace than the flag.
+func (c *connection) checkNamespace(m manifest, t target) error {
+	flag, own := c.overrides.Context.Namespace, m.doc.Lookup("metadata", "namespace").Text()
+	if flag == "" || own == "" || flag == own || !t.kind.Namespaced {
+		return nil
+	}
+	return fmt.Errorf("%s: %s: expected an object of the namespace %q, as --namespace says, received one of %q; leave out the flag, or the object's namespace", m.source, t, flag, own)
+}
+
 // open prepares to ask the server, and returns the namespace that is meant where none is named.
 func (c *connection) open() (server *cluster.Cluster, namespace string, err error) {
+	if c.overrides.AuthInfo.ImpersonateUserExtra, err = readExtras(c.userExtras); err != nil {
+		return nil, "", err
+	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &c.overrides)
@@ -40,4 +57,17 @@ func (c *connection) open() (server *cluster.Cluster, namespace string, err erro
 	}
 	server, err = cluster.Open(config)
 	return server, namespace, err
+}
+
+// readExtras reads KEY=VALUE; a key may have several values.
+func readExtras(texts []string) (map[string][]string, error) {
+	extras := map[string][]string{}
+	for _, text := range texts {
+		key, value, found := strings.Cut(text, "=")
+		if !found || key == "" {
+			return nil, &usageError{fmt.Errorf("--as-user-extra: expected KEY=VALUE, received %q", text)}
+		}
+		extras[key] = append(extras[key], value)
+	}
+	return extras, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,6 +71,8 @@ func (f *patchFlags) bind(command *cobra.Command, forms ...string) {
 	f.forms = forms
 	f.output.bind(command.Flags(), "yaml", "json")
 	command.Flags().StringVar(&f.form, "type", forms[0], "which kind of patch: `"+strings.Join(forms, "|")+"`")
+	completeWords(command, "type", forms...)
+	completeWords(command, "output", f.output.forms...)
 }
 
 func (f *patchFlags) check() error {
@@ -90,11 +93,15 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 	if err := f.check(); err != nil {
 		return err
 	}
-	docs, err := readDocuments(append(args, f.live), stdin)
+	names := append(args, f.live)
+	docs, err := readDocuments(names, stdin)
 	if err != nil {
 		return err
 	}
-	strategies, err := f.strategies(docs[1])
+	if err := checkSameKind(names, docs); err != nil {
+		return err
+	}
+	strategies, err := f.strategies(args[1], docs[1])
 	if err != nil {
 		return err
 	}
@@ -118,6 +125,9 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 	if err != nil {
 		return err
 	}
+	if err := checkMap(args[0], docs[0]); err != nil {
+		return err
+	}
 	var merged document.Value
 	switch f.form {
 	case "json":
@@ -126,34 +136,68 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 		merged, err = strategic.MergeJSON(docs[0], docs[1])
 	default:
 		var strategies *strategic.Type
-		if strategies, err = f.strategies(docs[0]); err == nil {
-			merged, err = strategic.Merge(docs[0], docs[1], strategies)
+		if strategies, err = f.strategies(args[0], docs[0]); err != nil {
+			return err
 		}
+		merged, err = strategic.Merge(docs[0], docs[1], strategies)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", args[1], err)
 	}
 	return f.output.print(stdout, merged)
 }
 
+// checkSameKind refuses to compare what are not states of one object. A file that is empty is none yet.
+func checkSameKind(names []string, docs []document.Value) error {
+	object := docs[1]
+	if err := checkMap(names[1], object); err != nil {
+		return err
+	}
+	for i, doc := range docs {
+		if doc.IsAbsent() || doc.IsNull() {
+			continue
+		}
+		if err := checkMap(names[i], doc); err != nil {
+			return err
+		}
+		for _, field := range []string{"apiVersion", "kind"} {
+			if was, is := doc.Get(field), object.Get(field); !was.IsAbsent() && !document.Equal(was, is) {
+				return fmt.Errorf("%s: expected the same %s as in %s, which is %s, received %s", names[i], field, names[1], shownValue(is), shownValue(was))
+			}
+		}
+	}
+	return nil
+}
+
+// checkMap refuses what is no object.
+func checkMap(name string, doc document.Value) error {
+	if doc.Kind() != document.Map {
+		return fmt.Errorf("%s: expected an object, received %s", name, shownValue(doc))
+	}
+	return nil
+}
+
 // strategies returns how the kind of an object is patched; nil for JSON merge patches, which are the same for all.
-func (f patchFlags) strategies(object document.Value) (*strategic.Type, error) {
+func (f patchFlags) strategies(name string, object document.Value) (*strategic.Type, error) {
 	if f.form == "merge" {
 		return nil, nil
 	}
 	apiVersion, kind := object.Get("apiVersion").Text(), object.Get("kind").Text()
 	if apiVersion == "" || kind == "" {
-		return nil, fmt.Errorf("expected an object with apiVersion and kind, which decide how lists are merged; received %s", shownValue(object))
+		return nil, fmt.Errorf("%s: expected an object with apiVersion and kind, which decide how lists are merged; received %s", name, shownValue(object))
 	}
 	t, ok := packed.GoType(apiVersion, kind)
 	if !ok {
-		return nil, fmt.Errorf("%s of %s is not a built-in kind: servers take no strategic patches for it; use --type merge", kind, apiVersion)
+		return nil, fmt.Errorf("%s: %s of %s is not a built-in kind: servers take no strategic patches for it; use --type merge", name, kind, apiVersion)
 	}
 	return strategic.FromGoType(t)
 }
 
 // readDocuments reads one document from each file; - is standard input, and "" is none.
 func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
+	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
+		return nil, &usageError{errors.New("-: expected standard input once, as it can be read only once")}
+	}
 	docs := make([]document.Value, len(names))
 	for i, name := range names {
 		var text []byte
@@ -167,7 +211,7 @@ func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 			text, err = os.ReadFile(name)
 		}
 		if err != nil {
-			return nil, err
+			return nil, plainPath(err)
 		}
 		if docs[i], err = document.ParseYAML(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

@@ -6,9 +6,12 @@
 //	plugin.go       the same verbs as a plugin of kubectl
 //	serve.go        cadastre serve
 //	conformance.go  cadastre conformance
-//	blame.go        cadastre blame
+//	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
 //	apply.go        cadastre apply; application.go does it to one object
-//	plan.go         cadastre plan; conflict.go, conflicts for both
+//	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,
+//	                what client-side apply notes
+//	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both
+//	batch.go        one object after the other, for both
 //	extract.go      cadastre extract
 //	own.go          cadastre own release, cadastre own transfer
 //	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it, migrationreport.go tells
@@ -16,7 +19,10 @@
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
-//	output.go       how things are printed; who.go, how managers and fields are shown
+//	question.go     questions on a terminal
+//	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
+//	output.go       how things are printed; who.go, how managers and fields are shown; shownvalue.go, how values are;
+//	                secrets.go, which are not; warnings.go, what servers warn of
 //	gates.go        feature gates
 //	log.go          what is logged, and how
 package cli

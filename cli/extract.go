@@ -33,7 +33,7 @@ object that it owns, and unset markers for those that it owns and that are absen
 		},
 	}
 	f.connection.bind(command.Flags())
-	f.output.bind(command.Flags(), "yaml", "json")
+	f.output.bind(command.Flags(), "yaml", "json", "name")
 	command.Flags().StringVar(&f.manager, "manager", "", "the `name` of the manager; required")
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` that it writes to")
 	completeObjects(command, &f.connection, 1, "manager")
@@ -46,7 +46,7 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout io.Write
 		return err
 	}
 	if f.manager == "" {
-		return &usageError{errors.New("--manager: expected the name of a manager, received none")}
+		return &usageError{errNoManager}
 	}
 	c, t, err := f.connection.openOne(ctx, "extract", args)
 	if err != nil {
@@ -60,6 +60,10 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout io.Write
 		}
 	}
 	if err != nil {
+		return err
+	}
+	if f.output.form == "name" {
+		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}
 	return f.output.print(stdout, config)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // A server can be asked what an apply would do, but not what it would do after a migration that is not done. So
@@ -32,9 +34,54 @@ func (a *application) foresee(ctx context.Context, answer apply.Object) (apply.O
 	if err != nil {
 		return answer, err
 	}
-	result, err := engine.Apply(apply.Object{Document: answer.Document, Entries: a.foreseen}, a.config,
+	result, err := engine.Apply(apply.Object{Document: answer.Document, Entries: a.foreseenAfter(answer)}, a.config,
 		apply.Request{Manager: a.manager, Version: version, Time: time.Now(), Force: true})
 	return result.Object, err
+}
+
+// foreseenAfter are the entries that the migration would leave, of which those that it does not touch have lost what the
+// server has forced.
+func (a *application) foreseenAfter(answer apply.Object) []apply.Entry {
+	var all []apply.Entry
+	for _, e := range a.foreseen {
+		if !slices.Contains(a.live.Entries, e) || e.Manager == a.manager && e.Operation == apply.Apply {
+			all = append(all, e)
+			continue
+		}
+		i := slices.IndexFunc(answer.Entries, func(other apply.Entry) bool { return sameManager(e, other) })
+		if i >= 0 {
+			all = append(all, answer.Entries[i])
+		}
+	}
+	return all
+}
+
+// sameManager reports whether two entries are the same one at different times.
+func sameManager(a, b apply.Entry) bool {
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
+}
+
+// tracked is the object that an apply was refused for, if that is because of conflicts. What nobody owns gets an owner
+// as it is applied to, which the object does not show: it is who the conflicts are with.
+func (a *application) tracked(ctx context.Context, refused error) apply.Object {
+	if !a.isUntracked() || !isRefusedForConflicts(refused) {
+		return a.live
+	}
+	topology, err := topologyOrNil(ctx, a.cluster, a.target.kind)
+	if err != nil || topology == nil {
+		topology = schema.Untyped
+	}
+	version := a.target.kind.APIVersion()
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, topology)})
+	if err != nil {
+		return a.live
+	}
+	nothing := document.NewMap(document.Field{Name: "apiVersion", Value: a.config.Get("apiVersion")}, document.Field{Name: "kind", Value: a.config.Get("kind")})
+	result, err := engine.Apply(a.live, nothing, apply.Request{Manager: a.manager, Version: version})
+	if err != nil {
+		return a.live
+	}
+	return apply.Object{Document: a.live.Document, Entries: result.Object.Entries}
 }
 
 // inTheWay leaves out the conflicts with those whose entries a foreseen migration removes.

@@ -10,22 +10,29 @@ import (
 
 // input is the flags that say where configurations are.
 type input struct {
-	files  []string
-	folder string
+	files     []string
+	folder    string
+	recursive bool
 }
 
 func (i *input) bind(flags *pflag.FlagSet, verb string) {
 	flags.StringSliceVarP(&i.files, "filename", "f", nil, verb+" the objects in a `file`, a folder, at an address, or - for standard input")
+	flags.BoolVarP(&i.recursive, "recursive", "R", false, "also the files in the folders of a folder")
 	flags.StringVarP(&i.folder, "kustomize", "k", "", verb+" what kustomize builds of a `folder`")
 }
+
+// given reports whether there are any.
+func (i *input) given() bool { return len(i.files) > 0 || i.folder != "" }
 
 // read reads all objects.
 func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
 	switch {
 	case i.folder == "":
-		return readManifests(ctx, i.files, stdin)
+		return readManifests(ctx, i.files, i.recursive, stdin)
 	case len(i.files) > 0:
 		return nil, &usageError{errors.New("expected either -f or -k, received both")}
+	case i.recursive:
+		return nil, &usageError{errors.New("--recursive: expected -f with it, received -k")}
 	}
 	return kustomize(ctx, i.folder)
 }

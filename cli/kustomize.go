@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"strings"
 )
 
@@ -24,14 +25,23 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 		build := exec.CommandContext(ctx, path, append(program[1:], folder)...)
 		build.Stdout, build.Stderr = &text, &problem
 		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstLine(strings.TrimSpace(problem.String())))
+			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, problemLine(problem.String()))
 		}
 		return appendManifests(nil, folder, &text)
 	}
 	return nil, errors.New("--kustomize: found neither kubectl nor kustomize, one of which has to be installed")
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+// logged is how kubectl's log begins a line.
+var logged = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
+
+// problemLine is the first line that is for people.
+func problemLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		if !logged.MatchString(line) {
+			return line
+		}
+	}
+	return lines[0]
 }

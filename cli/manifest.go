@@ -24,17 +24,21 @@ type manifest struct {
 }
 
 // name names the object as kubectl does, whether or not the server has its kind.
-func (m manifest) name() string {
+func (m manifest) name() string { return m.place().String() }
+
+// place is where the object says that it is, whether or not the server has its kind.
+func (m manifest) place() target {
 	group, version, found := strings.Cut(m.doc.Get("apiVersion").Text(), "/")
 	if !found {
 		group, version = "", group
 	}
 	k := cluster.Kind{Group: group, Version: version, Name: m.doc.Get("kind").Text()}
-	return targetOf(k, m.doc).String()
+	return targetOf(k, m.doc)
 }
 
-// readManifests reads files, folders, addresses, and - for standard input. Lists count as what is in them.
-func readManifests(ctx context.Context, names []string, stdin io.Reader) ([]manifest, error) {
+// readManifests reads files, folders, with or without the folders in them, addresses, and - for standard input. Lists count
+// as what is in them.
+func readManifests(ctx context.Context, names []string, recursive bool, stdin io.Reader) ([]manifest, error) {
 	if len(names) == 0 {
 		return nil, &usageError{errors.New("expected files with -f, received none")}
 	}
@@ -47,7 +51,7 @@ func readManifests(ctx context.Context, names []string, stdin io.Reader) ([]mani
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
 			all, err = appendAddress(ctx, all, name)
 		default:
-			all, err = appendFiles(all, name)
+			all, err = appendFiles(all, name, recursive)
 		}
 		if err != nil {
 			return nil, err
@@ -76,12 +80,12 @@ func appendAddress(ctx context.Context, all []manifest, address string) ([]manif
 }
 
 // appendFiles reads a file, or all files of a folder whose names say that they hold objects.
-func appendFiles(all []manifest, name string) ([]manifest, error) {
+func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error) {
 	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != name:
+		case entry.IsDir() && path != name && !recursive:
 			return fs.SkipDir // as kubectl does
 		case entry.IsDir(), path != name && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			return nil
@@ -94,29 +98,42 @@ func appendFiles(all []manifest, name string) ([]manifest, error) {
 		all, err = appendManifests(all, path, file)
 		return err
 	})
-	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
-		err = fmt.Errorf("%s: %w", missing.Path, missing.Err) // how it was looked for is nobody's concern
-	}
-	return all, err
+	return all, plainPath(err)
 }
 
-func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, error) {
-	text, err := io.ReadAll(r)
+// plainPath names the file of an error: how it was looked for is nobody's concern.
+func plainPath(err error) error {
+	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
+		return fmt.Errorf("%s: %w", missing.Path, missing.Err)
+	}
+	return err
+}
+
+// mostInput is how much is read from one place: far more than anybody applies, and far less than there is memory.
+const mostInput = 64 << 20
+
+// readInput reads all of a text, unless that is too much.
+func readInput(source string, r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, mostInput+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	for doc, err := range document.ParseYAMLStream(text, document.Limits{}) {
+	if len(text) > mostInput {
+		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; apply it in parts", source, mostInput>>20)
+	}
+	return text, nil
+}
+
+func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, error) {
+	text, err := readInput(source, r)
+	if err != nil {
+		return nil, err
+	}
+	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: mostInput}) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		items := []document.Value{doc}
-		if doc.Get("kind").Text() == "List" && doc.Get("items").Kind() == document.List {
-			items = items[:0]
-			for _, item := range doc.Get("items").Items() {
-				items = append(items, item)
-			}
-		}
-		for _, item := range items {
+		for _, item := range itemsOf(doc) {
 			m := manifest{source, item}
 			if err := m.check(); err != nil {
 				return nil, err
@@ -125,6 +142,23 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 		}
 	}
 	return all, nil
+}
+
+// itemsOf returns what is in a List, or in a list of one kind, such as a ConfigMapList, whose items need not say again
+// what they are; all else is itself.
+func itemsOf(doc document.Value) []document.Value {
+	kind, isList := strings.CutSuffix(doc.Get("kind").Text(), "List")
+	if !isList || doc.Get("items").Kind() != document.List {
+		return []document.Value{doc}
+	}
+	var items []document.Value
+	for _, item := range doc.Get("items").Items() {
+		if kind != "" && item.Kind() == document.Map && item.Get("kind").IsAbsent() && item.Get("apiVersion").IsAbsent() {
+			item = item.With("kind", document.NewString(kind)).With("apiVersion", doc.Get("apiVersion"))
+		}
+		items = append(items, item)
+	}
+	return items
 }
 
 // check refuses what does not say which object it is.

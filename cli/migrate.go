@@ -6,22 +6,25 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
 type migrateFlags struct {
 	connection    connection
 	output        output
-	files         []string
+	input         input
 	all           bool
 	allNamespaces bool
 	selector      string
 	from          []string
+	fromGiven     bool
 	to            string
 	subresources  bool
 	dryRun, yes   bool
@@ -32,7 +35,7 @@ type migrateFlags struct {
 func migrateCommand() *cobra.Command {
 	var f migrateFlags
 	command := &cobra.Command{
-		Use:   "migrate (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | --all) --to MANAGER",
+		Use:   "migrate (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | -k FOLDER | --all) --to MANAGER",
 		Short: "Hand what client-side apply wrote to a manager that applies server-side",
 		Long: `Hand all fields of some managers to one that applies, so that what it leaves out of its
 configuration is removed, and what it changes is no conflict.
@@ -42,19 +45,20 @@ alone, so that this can be stopped and started again at any time. On a terminal 
 do and asks; --yes does not ask, and --dry-run only shows.
 
 Without --from it is what kubectl itself does when it starts to apply server-side: who wrote by
-client-side apply gives its fields up, whatever its name, and if --to is kubectl, the manager
+client-side apply gives its fields up, whatever its name. If --to is kubectl, the manager
 ` + ownership.LastAppliedKeeper + ` keeps the annotation of client-side apply for those who go back.`,
 		Example: `  cadastre migrate deployment web --to kubectl --dry-run
   cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
   cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
 		RunE: func(c *cobra.Command, args []string) error {
+			f.fromGiven = c.Flags().Changed("from")
 			return migrate(c.Context(), f, args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	flags := command.Flags()
 	f.connection.bind(flags)
 	f.output.bind(flags, "text", "json", "yaml", "name")
-	flags.StringSliceVarP(&f.files, "filename", "f", nil, "migrate the objects in a `file`, a folder, at an address, or - for standard input")
+	f.input.bind(flags, "migrate")
 	flags.BoolVar(&f.all, "all", false, "migrate objects of all kinds")
 	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "in all namespaces")
 	flags.StringVarP(&f.selector, "selector", "l", "", "only objects with these `labels`")
@@ -65,7 +69,7 @@ client-side apply gives its fields up, whatever its name, and if --to is kubectl
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	f.quiet.bind(flags)
 	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")
-	completeObjects(command, &f.connection, math.MaxInt)
+	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
 	completeWords(command, "output", f.output.forms...)
 	return command
 }
@@ -75,7 +79,7 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	if len(f.from) == 0 && !f.subresources {
 		return takeOver(f.to)
 	}
-	m := ownership.Migration{To: f.to}
+	m := ownership.Migration{To: f.to, KeepLastApplied: f.to == ownership.Kubectl}
 	endpoint := ""
 	if f.subresources {
 		endpoint = ownership.AnyEndpoint
@@ -88,7 +92,7 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 
 func (f migrateFlags) check(args []string) error {
 	ways := 0
-	for _, named := range []bool{len(args) > 0, len(f.files) > 0, f.all} {
+	for _, named := range []bool{len(args) > 0, f.input.given(), f.all} {
 		if named {
 			ways++
 		}
@@ -96,18 +100,36 @@ func (f migrateFlags) check(args []string) error {
 	switch {
 	case f.to == "":
 		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+	case f.fromGiven && (len(f.from) == 0 || slices.Contains(f.from, "")):
+		return &usageError{fmt.Errorf("--from: expected the names of managers, received %q; leave it out to mean client-side apply", strings.Join(f.from, ","))}
 	case ways != 1:
-		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or --all")}
+		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
+	case f.selector != "" && f.named(args):
+		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
+	case f.allNamespaces && f.named(args):
+		return &usageError{errors.New("migrate: an object is in one namespace: expected either its name or --all-namespaces, received both")}
 	case f.parallel < 1:
 		return &usageError{fmt.Errorf("--parallel: expected 1 or more, received %d", f.parallel)}
 	}
 	return f.output.check()
 }
 
+// named reports whether objects are named, one by one.
+func (f migrateFlags) named(args []string) bool {
+	return f.input.given() || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
+}
+
 // migrate shows, asks, and does it.
 func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(args); err != nil {
 		return err
+	}
+	var manifests []manifest
+	if f.input.given() {
+		var err error
+		if manifests, err = f.input.read(ctx, stdin); err != nil {
+			return beforeAnything(err, "migrated")
+		}
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
@@ -116,9 +138,12 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	progress := newProgress(stderr, f.quiet.quiet)
-	found, err := selectObjects(ctx, c, f, namespace, args, stdin, progress)
+	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
+	if isLost(err) && f.named(args) {
+		return f.noneDone(args, manifests, err, stdout)
+	}
 	if err != nil {
-		return err
+		return beforeAnything(err, "migrated")
 	}
 	run := migrationRun{
 		cluster: c, to: f.to, move: f.move(), parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
@@ -128,31 +153,54 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 			return err
 		}
 	}
+	run.tell = f.output.tell(stdout, f.to)
 	report := run.all(ctx, found)
-	if err := report.print(stdout, f.output); err != nil {
+	if err := report.finish(stdout, f.output); err != nil {
 		return err
 	}
 	return report.err()
 }
 
-// ask shows what would be done, and reads whether to do it.
+// noneDone tells of the objects that are named that nothing was done, as the server did not answer at all.
+func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error, stdout io.Writer) error {
+	report := &migrationReport{to: f.to, stopped: cause}
+	for _, m := range manifests {
+		report.results = append(report.results, result{target: m.place(), outcome: notDone})
+	}
+	names, err := splitNames(args)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		report.results = append(report.results, result{target: target{kind: cluster.Kind{Name: n.kind}, name: n.name}, outcome: notDone})
+	}
+	if err := report.finish(stdout, f.output); err != nil {
+		return err
+	}
+	return report.err()
+}
+
+// ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.
 func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
-	run.write = false
+	form := output{form: "text"}
+	run.write, run.tell = false, form.tell(stderr, run.to)
 	preview := run.all(ctx, found)
-	if err := preview.print(stderr, output{form: "text"}); err != nil {
+	if err := preview.finish(stderr, form); err != nil {
 		return run, err
 	}
-	if err := preview.err(); err != nil {
-		return run, err
+	n := preview.count(wouldMigrate)
+	if n == 0 || preview.stopped != nil {
+		return run, preview.err()
 	}
-	if preview.count(wouldMigrate) == 0 {
-		return run, nil
+	question := fmt.Sprintf("Migrate %d %s?", n, plural(n, "object", "objects"))
+	if failed := preview.count(failedOutcome); failed > 0 {
+		question = fmt.Sprintf("Migrate %d %s, and leave out the %d that failed?", n, plural(n, "object", "objects"), failed)
 	}
-	fmt.Fprintf(stderr, "Migrate %d objects? [y/N] ", preview.count(wouldMigrate))
-	var answer string
-	_, _ = fmt.Fscanln(stdin, &answer) // nothing is no
+	var err error
+	if run.write, err = confirm(ctx, question, stdin, stderr); err != nil {
+		return run, fmt.Errorf("migrate: stopped: %w; nothing was migrated", err)
+	}
 	run.progress.again()
-	run.write = strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 	if !run.write {
 		fmt.Fprintln(stderr, "Nothing was changed.")
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"golang.org/x/sync/errgroup"
 
@@ -21,6 +20,8 @@ type migrationRun struct {
 	parallel int
 	write    bool
 	progress *progress
+	// tell tells what became of an object as soon as that of those before it is told; nil tells nobody.
+	tell func(result) error
 	// stop ends the context of the run, and says why.
 	stop context.CancelCauseFunc
 }
@@ -34,28 +35,49 @@ func takeOver(applier string) func(apply.Object) (ownership.Result, error) {
 // waits any more, it stops: what is known and was not done is told, too.
 func (r migrationRun) all(ctx context.Context, found objects) *migrationReport {
 	report := &migrationReport{to: r.to}
+	note := func(place int, one result) { r.note(report, place, one) }
 	var group errgroup.Group
 	group.SetLimit(r.parallel)
+	place := 0
 	for f, err := range found {
+		at := place
 		switch {
-		case ctx.Err() != nil && f.target.name == "": // the list ended, as it was told to
+		case f.target.name == "" && (ctx.Err() != nil || isLost(err)): // the list ended before its end
+			report.more = true
+			r.stop(err)
+			continue
 		case ctx.Err() != nil:
-			report.add(result{target: f.target, outcome: notDone})
+			note(at, result{target: f.target, outcome: notDone})
 		case err != nil:
-			report.add(r.failed(f.target, err))
+			note(at, r.failed(f.target, err))
 		default:
 			group.Go(func() error {
-				report.add(r.one(ctx, f))
+				note(at, r.one(ctx, f))
 				r.progress.step()
 				return nil
 			})
 		}
+		place++
 	}
 	_ = group.Wait() // what failed is in the report
 	r.progress.end()
 	report.stopped = context.Cause(ctx)
 	report.sort()
 	return report
+}
+
+// note adds a result to the report. If it can't be told, nothing more is done: nobody would know.
+func (r migrationRun) note(report *migrationReport, place int, one result) {
+	r.progress.aside(func() {
+		if err := report.add(place, one, r.tell); err != nil {
+			r.stop(err)
+		}
+	})
+}
+
+func isLost(err error) bool {
+	var lost *cluster.NoAnswerError
+	return errors.As(err, &lost)
 }
 
 // failed is what became of an object that was not migrated. If that is because the server is gone, all stops.
@@ -88,7 +110,7 @@ func (r migrationRun) one(ctx context.Context, f found) result {
 func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error) {
 	for race := 0; ; race++ {
 		done, err := r.try(ctx, f)
-		if !isLostRace(err, race) {
+		if !again(ctx, err, race) {
 			return done, err
 		}
 		if f.object, err = f.target.get(ctx, r.cluster); err != nil {
@@ -98,9 +120,9 @@ func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error)
 }
 
 func (r migrationRun) try(ctx context.Context, f found) (result, error) {
-	moved, err := r.move(f.object)
+	object, moved, err := f.target.moved(ctx, r.cluster, f.object, r.move)
 	if err != nil {
-		return result{}, fmt.Errorf("%s: %w", f.target, err)
+		return result{}, err
 	}
 	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves, keeper: moved.Keeper}
 	switch {
@@ -110,7 +132,7 @@ func (r migrationRun) try(ctx context.Context, f found) (result, error) {
 	case !r.write:
 		return done, nil
 	}
-	if err := f.target.writeOwners(ctx, r.cluster, f.object, moved.Entries); err != nil {
+	if err := f.target.writeOwners(ctx, r.cluster, object, moved.Entries); err != nil {
 		return result{}, err
 	}
 	done.outcome = migrated

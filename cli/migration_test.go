@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -22,6 +23,7 @@ import (
 
 // fixture is a server with config maps that a manager applied.
 type fixture struct {
+	config  *rest.Config
 	cluster *cluster.Cluster
 	kind    cluster.Kind
 }
@@ -32,7 +34,7 @@ func newFixture(t *testing.T, config *rest.Config, objects int) fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fixture{cluster: c}
+	f := fixture{config: config, cluster: c}
 	if f.kind, err = c.FindKind(t.Context(), "configmaps"); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +85,40 @@ func TestMigrationLosesRaces(t *testing.T) {
 	}
 	if got := whoAll(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
 		t.Errorf("owners are %s", got)
+	}
+}
+
+// TestMigrationLosesManyRaces has somebody else be faster for long, and then for ever.
+func TestMigrationLosesManyRaces(t *testing.T) {
+	races, lost := 40, 0
+	f := newFixture(t, cadastretest.Start(t), 2)
+	faster := rest.CopyConfig(f.config)
+	faster.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		return failing{rt, func() (*http.Response, error) {
+			if lost++; lost > races {
+				return nil, errors.New("all races are over")
+			}
+			body := `{"kind":"Status","apiVersion":"v1","code":409,"reason":"Conflict","message":"the object has been modified"}`
+			return &http.Response{StatusCode: http.StatusConflict, Body: io.NopCloser(strings.NewReader(body))}, nil
+		}}
+	})
+	c, err := cluster.Open(faster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := f.run()
+	run.cluster = c
+	one := target{f.kind, "default", "c1"}
+	o, err := one.get(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done := run.one(t.Context(), found{one, o}); done.outcome != mayBeDone || lost != races+1 {
+		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
+	}
+	lost, races = 0, math.MaxInt
+	if done := run.one(t.Context(), found{one, o}); done.outcome != failedOutcome || lost != mostRaces+1 {
+		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
 	}
 }
 
@@ -142,7 +178,10 @@ func TestMigrationReport(t *testing.T) {
 	f := failingFixture(t, 3, func() (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusInternalServerError, Body: io.NopCloser(strings.NewReader("the disk is full"))}, nil
 	})
-	report := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	var text strings.Builder
+	run := f.run()
+	run.tell = output{form: "text"}.tell(&text, run.to)
+	report := run.all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if report.summary() != "2 migrated, 1 failed" || report.err() == nil {
 		t.Errorf("%s, %v", report.summary(), report.err())
 	}
@@ -153,8 +192,7 @@ func TestMigrationReport(t *testing.T) {
 	if want := []string{"c0 migrated", "c1 failed", "c2 migrated"}; !slices.Equal(names, want) {
 		t.Errorf("received %q, want %q", names, want)
 	}
-	var text strings.Builder
-	if err := report.print(&text, output{form: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
+	if err := report.finish(&text, output{form: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
@@ -164,10 +202,10 @@ func TestMigrationWithoutServer(t *testing.T) {
 	f := failingFixture(t, 4, func() (*http.Response, error) { return nil, errors.New("the cable is out") })
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
-	run.parallel, run.stop = 1, stop
-	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	var text strings.Builder
-	if err := report.print(&text, output{form: "text"}); err != nil {
+	run.parallel, run.stop, run.tell = 1, stop, output{form: "text"}.tell(&text, run.to)
+	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	if err := report.finish(&text, output{form: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	// With one at a time, the next may be on its way already when the first fails.
@@ -183,10 +221,99 @@ func TestMigrationWithoutServer(t *testing.T) {
 
 // TestMigrationReportOfKind: a kind that can't be listed is in no namespace.
 func TestMigrationReportOfKind(t *testing.T) {
-	var text strings.Builder
 	kind := cluster.Kind{Version: "v1", Name: "ConfigMap", Resource: "configmaps", Singular: "configmap", Namespaced: true}
-	result{target: target{kind: kind}, err: errors.New("forbidden")}.print(&text, "ci")
-	if got, want := text.String(), "configmap: failed: forbidden\n"; got != want {
+	one := result{target: target{kind: kind}, err: errors.New("forbidden")}
+	if got, want := one.text("ci"), "configmap: failed: forbidden\n"; got != want {
 		t.Errorf("received %q, want %q", got, want)
+	}
+}
+
+// TestMigrationTellsAtOnce: each object is told when it is done, in the order in which they were found, so that whoever
+// ends the run knows what was done.
+func TestMigrationTellsAtOnce(t *testing.T) {
+	f := newFixture(t, cadastretest.Start(t), 5)
+	var told []string
+	run := f.run()
+	run.parallel = 1
+	run.tell = func(r result) error {
+		told = append(told, r.target.name)
+		return nil
+	}
+	before := -1
+	listed := listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
+	report := run.all(t.Context(), func(yield func(found, error) bool) {
+		for o, err := range listed {
+			if o.target.name == "c4" {
+				before = len(told) // c3 may be on its way
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	})
+	if before < 3 || before > 4 {
+		t.Errorf("%d were told before the last one began", before)
+	}
+	if want := []string{"c0", "c1", "c2", "c3", "c4"}; !slices.Equal(told, want) || report.count(migrated) != 5 {
+		t.Errorf("told %q, want %q; %s", told, want, report.summary())
+	}
+}
+
+// TestMigrationReportInOrder has results come in any order.
+func TestMigrationReportInOrder(t *testing.T) {
+	var report migrationReport
+	var told []string
+	tell := func(r result) error {
+		told = append(told, r.target.name)
+		return nil
+	}
+	for _, r := range []struct {
+		place int
+		name  string
+		what  outcome
+	}{{2, "c", migrated}, {1, "b", nothingToDo}, {0, "a", migrated}, {4, "e", notDone}, {3, "d", failedOutcome}} {
+		if err := report.add(r.place, result{target: target{name: r.name}, outcome: r.what}, tell); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"a", "c", "d"}; !slices.Equal(told, want) || report.summary() != "2 migrated, 1 nothing to do, 1 failed, 1 not done" {
+		t.Errorf("told %q, want %q; %s", told, want, report.summary())
+	}
+}
+
+// TestMigrationOfAListThatEnds has the server go away before all is listed: nobody knows what was not.
+func TestMigrationOfAListThatEnds(t *testing.T) {
+	f := newFixture(t, cadastretest.Start(t), 2)
+	ctx, stop := context.WithCancelCause(t.Context())
+	run := f.run()
+	run.stop = stop
+	listed := listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
+	report := run.all(ctx, func(yield func(found, error) bool) {
+		for range listed {
+			t.Error("the selector selects something")
+		}
+		yield(found{target: target{kind: f.kind}}, &cluster.NoAnswerError{Err: errors.New("the cable is out")})
+	})
+	if got, want := report.summary(), "and maybe others, which were not listed any more"; got != want {
+		t.Errorf("received %q, want %q", got, want)
+	}
+	if !report.value().Get("moreNotListed").Bool() {
+		t.Errorf("received %s", report.value().JSON())
+	}
+	if err := report.err(); err == nil || !strings.Contains(err.Error(), "the cable is out") {
+		t.Errorf("received %v", err)
+	}
+}
+
+// TestMigrationThatCannotTell stops: nobody would know what was done.
+func TestMigrationThatCannotTell(t *testing.T) {
+	f := newFixture(t, cadastretest.Start(t), 4)
+	ctx, stop := context.WithCancelCause(t.Context())
+	run := f.run()
+	run.parallel, run.stop = 1, stop
+	run.tell = func(result) error { return errors.New("no space left") }
+	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	if err := report.err(); err == nil || !strings.Contains(err.Error(), "no space left") || report.count(migrated) == 4 {
+		t.Errorf("received %v; %s", err, report.summary())
 	}
 }

@@ -41,24 +41,41 @@ type result struct {
 // migrationReport is what became of all objects.
 type migrationReport struct {
 	to string
-	// stopped is why the run ended early, or nil.
+	// stopped is why the run ended early, or nil; more says that there may be objects that were not even listed then.
 	stopped error
+	more    bool
 
 	mu      sync.Mutex
 	results []result // those with nothing to do are only counted
 	idle    int
+	// waiting are results that others have to be told before, by their places; next is the place of the next one.
+	waiting map[int]result
+	next    int
 }
 
-// add notes a result, and returns how many there are.
-func (m *migrationReport) add(r result) int {
+// add notes the result of the object at a place, and tells it once all before it are told. What was not done, or need not
+// be, is not told then.
+func (m *migrationReport) add(place int, r result, tell func(result) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r.outcome == nothingToDo {
-		m.idle++
-	} else {
-		m.results = append(m.results, r)
+	if m.waiting == nil {
+		m.waiting = map[int]result{}
 	}
-	return len(m.results) + m.idle
+	m.waiting[place] = r
+	var err error
+	for r, ok := m.waiting[m.next]; ok; r, ok = m.waiting[m.next] {
+		delete(m.waiting, m.next)
+		m.next++
+		if r.outcome == nothingToDo {
+			m.idle++
+			continue
+		}
+		m.results = append(m.results, r)
+		if tell != nil && r.outcome != notDone && err == nil {
+			err = tell(r)
+		}
+	}
+	return err
 }
 
 func (m *migrationReport) sort() {
@@ -91,22 +108,41 @@ func (m *migrationReport) err() error {
 	return nil
 }
 
-func (m *migrationReport) print(w io.Writer, o output) error {
+// tell returns how one object is told, in a form that tells them one by one; nil if there is none.
+func (o output) tell(w io.Writer, to string) func(result) error {
+	switch o.form {
+	case "text":
+		return func(r result) error {
+			_, err := io.WriteString(w, r.text(to))
+			return err
+		}
+	case "name":
+		return func(r result) error {
+			if r.outcome != migrated && r.outcome != wouldMigrate {
+				return nil
+			}
+			_, err := fmt.Fprintln(w, r.target)
+			return err
+		}
+	}
+	return nil
+}
+
+// finish tells what was not told one by one.
+func (m *migrationReport) finish(w io.Writer, o output) error {
 	switch o.form {
 	case "json", "yaml":
 		return o.print(w, m.value())
 	case "name":
-		for _, r := range m.results {
-			if r.outcome == migrated || r.outcome == wouldMigrate {
-				fmt.Fprintln(w, r.target)
-			}
-		}
 		return nil
 	}
+	var text strings.Builder
 	for _, r := range m.results {
-		r.print(w, m.to)
+		if r.outcome == notDone {
+			text.WriteString(r.text(m.to))
+		}
 	}
-	_, err := fmt.Fprintln(w, m.summary())
+	_, err := fmt.Fprintln(w, text.String()+m.summary())
 	return err
 }
 
@@ -117,40 +153,45 @@ func (m *migrationReport) summary() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case m.more:
+		parts = append(parts, "and maybe others, which were not listed any more")
+	case len(parts) == 0:
 		return "found no objects"
 	}
 	return strings.Join(parts, ", ")
 }
 
-// print tells people about an object: exactly which fields move if nothing is written.
-func (r result) print(w io.Writer, to string) {
+// text tells people about an object: exactly which fields move if nothing is written.
+func (r result) text(to string) string {
+	var w strings.Builder
 	place := r.target.String()
 	if r.target.kind.Namespaced && r.target.namespace != "" { // there is none if a whole kind fails
 		place += " in " + r.target.namespace
 	}
 	if r.err != nil {
-		fmt.Fprintf(w, "%s: failed: %v\n", place, r.err)
-		return
+		return fmt.Sprintf("%s: failed: %s\n", place, plainError(r.err))
 	}
 	if len(r.moves) == 0 {
-		fmt.Fprintf(w, "%s: %s\n", place, r.outcome)
+		fmt.Fprintf(&w, "%s: %s\n", place, r.outcome)
 	}
 	for _, m := range r.moves {
-		fmt.Fprintf(w, "%s: %s: %s -> %s Apply: %d fields, %d of them new to it\n", place, r.outcome, who(m.From), to, m.Fields.Size(), m.Gained.Size())
+		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d of them new to it\n", place, r.outcome, who(m.From), to,
+			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
 		if r.outcome != wouldMigrate {
 			continue
 		}
 		for path := range m.Fields.All() {
-			fmt.Fprintf(w, "  %s\n", shownPath(path))
+			fmt.Fprintf(&w, "  %s\n", shownPath(path))
 		}
 		for path := range m.Lost.All() {
-			fmt.Fprintf(w, "  %s is left behind: the object does not have it at the version of %s\n", shownPath(path), to)
+			fmt.Fprintf(&w, "  %s is left behind: the object does not have it at the version of %s\n", shownPath(path), to)
 		}
 	}
 	if r.keeper != nil && r.outcome == wouldMigrate {
-		fmt.Fprintf(w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", who(*r.keeper), ownership.LastApplied)
+		fmt.Fprintf(&w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", who(*r.keeper), ownership.LastApplied)
 	}
+	return w.String()
 }
 
 // value is the report for machines.
@@ -166,34 +207,20 @@ func (m *migrationReport) value() document.Value {
 		document.Field{Name: "nothingToDo", Value: document.NewInt(int64(m.count(nothingToDo)))},
 		document.Field{Name: "failed", Value: document.NewInt(int64(m.count(failedOutcome)))},
 		document.Field{Name: "notDone", Value: document.NewInt(int64(m.count(notDone) + m.count(mayBeDone)))},
+		document.Field{Name: "moreNotListed", Value: document.NewBool(m.more)},
 		document.Field{Name: "objects", Value: document.NewList(items...)},
 	)
 }
 
 func (r result) value() document.Value {
-	fields := []document.Field{
-		{Name: "kind", Value: document.NewString(r.target.kind.Name)},
-		{Name: "apiVersion", Value: document.NewString(r.target.kind.APIVersion())},
-		{Name: "namespace", Value: document.NewString(r.target.namespace)},
-		{Name: "name", Value: document.NewString(r.target.name)},
-		{Name: "outcome", Value: document.NewString(string(r.outcome))},
-	}
+	fields := append(r.target.fields(), document.Field{Name: "outcome", Value: document.NewString(string(r.outcome))})
 	if r.err != nil {
 		fields = append(fields, document.Field{Name: "error", Value: document.NewString(plainError(r.err))})
-	}
-	var moves []document.Value
-	for _, m := range r.moves {
-		moves = append(moves, document.NewMap(
-			document.Field{Name: "from", Value: entryValue(m.From)},
-			document.Field{Name: "fields", Value: pathValues(m.Fields)},
-			document.Field{Name: "gained", Value: pathValues(m.Gained)},
-			document.Field{Name: "lost", Value: pathValues(m.Lost)},
-		))
 	}
 	if r.keeper != nil {
 		fields = append(fields, document.Field{Name: "keeper", Value: entryValue(*r.keeper)})
 	}
-	return document.NewMap(append(fields, document.Field{Name: "moves", Value: document.NewList(moves...)})...)
+	return document.NewMap(append(fields, document.Field{Name: "moves", Value: moveValues(r.moves)})...)
 }
 
 func plainError(err error) string {

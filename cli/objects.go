@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"strings"
@@ -23,7 +22,7 @@ type found struct {
 
 // selectObjects finds the objects that the flags and arguments of migrate name. What can't be understood is
 // told before anything is read.
-func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, namespace string, args []string, stdin io.Reader, p *progress) (objects, error) {
+func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, namespace string, args []string, manifests []manifest, p *progress) (objects, error) {
 	if f.allNamespaces {
 		namespace = ""
 	}
@@ -34,8 +33,8 @@ func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, name
 	case f.all:
 		kinds, err = c.Kinds(ctx)
 		kinds = preferred(kinds, f.allNamespaces)
-	case len(f.files) > 0:
-		targets, err = fileTargets(ctx, c, f.files, namespace, stdin)
+	case len(manifests) > 0:
+		targets, err = fileTargets(ctx, c, manifests, namespace)
 	case len(args) == 1 && !strings.Contains(args[0], "/"):
 		kinds, err = findKinds(ctx, c, args[0])
 	default:
@@ -92,20 +91,36 @@ func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster
 	return kinds, nil
 }
 
-// manyTargets reads TYPE NAME… or TYPE/NAME….
-func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
-	var targets []target
-	kind := args[0]
+// named is an object as it is named on the command line.
+type named struct{ kind, name string }
+
+// splitNames reads TYPE NAME… or TYPE/NAME….
+func splitNames(args []string) ([]named, error) {
+	var all []named
 	for i, arg := range args {
-		switch slash := strings.Contains(arg, "/"); {
+		kind, name, slash := strings.Cut(arg, "/")
+		switch {
 		case !slash && i == 0:
 			continue
-		case !slash && !strings.Contains(kind, "/"):
-			arg = kind + "/" + arg
-		case !slash:
+		case !slash && strings.Contains(args[0], "/"):
 			return nil, &usageError{fmt.Errorf("expected TYPE/NAME, as in %q, received %q", args[0], arg)}
+		case !slash:
+			kind, name = args[0], arg
 		}
-		t, _, err := oneTarget(ctx, c, namespace, []string{arg})
+		all = append(all, named{kind, name})
+	}
+	return all, nil
+}
+
+// manyTargets finds where the objects are that the arguments name.
+func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
+	names, err := splitNames(args)
+	if err != nil {
+		return nil, err
+	}
+	var targets []target
+	for _, n := range names {
+		t, _, err := oneTarget(ctx, c, namespace, []string{n.kind + "/" + n.name})
 		if err != nil {
 			return nil, err
 		}
@@ -115,11 +130,7 @@ func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args
 }
 
 // fileTargets finds where the objects in files are.
-func fileTargets(ctx context.Context, c *cluster.Cluster, files []string, namespace string, stdin io.Reader) ([]target, error) {
-	manifests, err := readManifests(ctx, files, stdin)
-	if err != nil {
-		return nil, err
-	}
+func fileTargets(ctx context.Context, c *cluster.Cluster, manifests []manifest, namespace string) ([]target, error) {
 	var targets []target
 	for _, m := range manifests {
 		t, err := m.target(ctx, c, namespace)
@@ -138,6 +149,9 @@ func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace stri
 		return target{}, fmt.Errorf("%s: %w", m.source, err)
 	}
 	t := targetOf(k, m.doc)
+	if err := checkName(t.name); err != nil {
+		return t, fmt.Errorf("%s: metadata.name: %w", m.source, err)
+	}
 	if t.namespace == "" {
 		t.namespace = namespace
 	}
@@ -155,8 +169,14 @@ func getAll(ctx context.Context, c *cluster.Cluster, targets []target) objects {
 	}
 }
 
+// listAll lists kinds, one after the other. Some kinds are served by two groups with the same objects, as events are: these
+// count once.
 func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
 	return func(yield func(found, error) bool) {
+		seen := seenObjects{kinds: map[string]int{}, uids: map[string]bool{}}
+		for _, k := range kinds {
+			seen.kinds[k.Name]++
+		}
 		for _, k := range kinds {
 			for o, err := range c.List(ctx, k, namespace, selector) {
 				if cluster.IsCode(err, http.StatusNotFound) || cluster.IsCode(err, http.StatusMethodNotAllowed) {
@@ -165,6 +185,8 @@ func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, name
 				f := found{targetOf(k, o.Document), o}
 				if err != nil {
 					err = fmt.Errorf("%s: %w", f.target, err)
+				} else if seen.before(f) {
+					continue
 				}
 				if !yield(f, err) {
 					return
@@ -172,4 +194,20 @@ func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, name
 			}
 		}
 	}
+}
+
+// seenObjects tells objects that were seen before: by their uids, of kinds whose name several groups have.
+type seenObjects struct {
+	kinds map[string]int
+	uids  map[string]bool
+}
+
+func (s seenObjects) before(f found) bool {
+	uid := f.object.Document.Lookup("metadata", "uid").Text()
+	if uid == "" || s.kinds[f.target.kind.Name] < 2 {
+		return false
+	}
+	seen := s.uids[uid]
+	s.uids[strings.Clone(uid)] = true
+	return seen
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -60,7 +61,37 @@ func (c *colours) on(w io.Writer) (bool, error) {
 	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.when)}
 }
 
+// checkedWriter remembers that something could not be written.
+type checkedWriter struct {
+	w   io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (c *checkedWriter) Write(text []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := c.w.Write(text)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// failed is why something could not be written, or nil.
+func (c *checkedWriter) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		return nil
+	}
+	return fmt.Errorf("what was to be printed is lost: %w", c.err)
+}
+
 func isTerminal(w any) bool {
+	if checked, ok := w.(*checkedWriter); ok {
+		w = checked.w
+	}
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
@@ -83,8 +114,10 @@ func (p *palette) paint(name, text string) string {
 		i = len(p.known)
 		p.known[name] = i
 	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colourCodes[i%len(colourCodes)], text)
+	return coloured(colourCodes[i%len(colourCodes)], text)
 }
+
+func coloured(code int, text string) string { return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, text) }
 
 func newPalette(on bool) *palette { return &palette{on: on, known: map[string]int{}} }
 

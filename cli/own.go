@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
@@ -17,6 +18,7 @@ import (
 
 type ownFlags struct {
 	connection     connection
+	output         output
 	from, to       string
 	subresource    string
 	update, dryRun bool
@@ -48,6 +50,7 @@ them, it owns them again when it applies.` + aboutPaths,
 	f.bind(command)
 	command.Flags().StringVar(&f.from, "manager", "", "the `manager` that gives the fields up; may be left out if there is only one")
 	completeObjects(command, &f.connection, 1, "manager")
+	completeArguments(command, &f.connection, f.paths)
 	return command
 }
 
@@ -69,11 +72,14 @@ The other one applies, unless --update says that it is known by its updates.` + 
 	command.Flags().StringVar(&f.to, "to", "", "the `manager` that gets them; required")
 	command.Flags().BoolVar(&f.update, "update", false, "the one that gets them does not apply")
 	completeObjects(command, &f.connection, 1, "from", "to")
+	completeArguments(command, &f.connection, f.paths)
 	return command
 }
 
 func (f *ownFlags) bind(command *cobra.Command) {
 	f.connection.bind(command.Flags())
+	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
+	completeWords(command, "output", f.output.forms...)
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
 	command.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and write nothing")
 }
@@ -82,7 +88,7 @@ func (f ownFlags) check() error {
 	if f.needsReceiver && f.to == "" {
 		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
 	}
-	return nil
+	return f.output.check()
 }
 
 // receiver is who gets the fields; nil for nobody.
@@ -127,7 +133,7 @@ func own(ctx context.Context, f ownFlags, args []string, stdout io.Writer) error
 		return err
 	}
 	for race := 0; ; race++ {
-		if err := f.try(ctx, c, t, written, stdout); !isLostRace(err, race) {
+		if err := f.try(ctx, c, t, written, stdout); !again(ctx, err, race) {
 			return err
 		}
 	}
@@ -150,17 +156,38 @@ func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written
 	if err != nil {
 		return err
 	}
-	result, err := f.change(o, written)
+	o, result, err := t.moved(ctx, c, o, func(o apply.Object) (ownership.Result, error) { return f.change(o, written) })
 	if err != nil {
-		return fmt.Errorf("%s: %w", t, err)
+		return f.withEndpoint(err)
 	}
 	if !result.NoOp() && !f.dryRun {
 		if err := t.writeOwners(ctx, c, o, result.Entries); err != nil {
-			return err
+			return mayBeChanged(err)
 		}
 	}
-	f.tell(t, result, stdout)
-	return nil
+	return f.tell(t, result, stdout)
+}
+
+// withEndpoint says how to name the endpoint at which a field is owned, if that is why it is not found.
+func (f ownFlags) withEndpoint(err error) error {
+	var notOwned *ownership.NotOwnedError
+	if !errors.As(err, &notOwned) || f.subresource != "" {
+		return err
+	}
+	for _, e := range notOwned.Owners {
+		if (f.from == "" || f.from == e.Manager) && !f.giver().Selects(e) {
+			return fmt.Errorf("%w; say --subresource %s to mean what is owned there", err, e.Subresource)
+		}
+	}
+	return err
+}
+
+// mayBeChanged says so if the server has been asked to change owners and has not answered.
+func mayBeChanged(err error) error {
+	if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) && lost.MayBeDone {
+		return fmt.Errorf("%w; its owners may or may not have changed: run it again", err)
+	}
+	return err
 }
 
 // change resolves the paths in the object, and changes the owners.
@@ -203,7 +230,15 @@ func (f ownFlags) checkOneGiver(o apply.Object, path fieldset.Path) error {
 	return &usageError{fmt.Errorf("%s has several owners: %s; say with %s who gives it up", shownPath(path), whoAll(givers), flag)}
 }
 
-func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) {
+// tell tells what has changed.
+func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) error {
+	switch f.output.form {
+	case "json", "yaml":
+		return f.output.print(stdout, f.value(t, result))
+	case "name":
+		_, err := fmt.Fprintln(stdout, t)
+		return err
+	}
 	if result.NoOp() {
 		fmt.Fprintf(stdout, "%s: nothing to do\n", t)
 	}
@@ -213,12 +248,32 @@ func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) {
 			paths = append(paths, shownPath(path))
 		}
 		did := "released by " + who(m.From)
-		if to := f.receiver(); to != nil {
-			did = fmt.Sprintf("%s -> %s", who(m.From), who(apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}))
+		if f.to != "" {
+			did = fmt.Sprintf("%s -> %s", who(m.From), who(f.newEntry()))
 		}
 		if f.dryRun {
 			did += " (dry run)"
 		}
 		fmt.Fprintf(stdout, "%s: %s: %s\n", t, did, strings.Join(paths, ", "))
 	}
+	return nil
+}
+
+// newEntry is who gets the fields, as entries name it.
+func (f ownFlags) newEntry() apply.Entry {
+	to := f.receiver()
+	return apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}
+}
+
+// value is what has changed, for machines.
+func (f ownFlags) value(t target, result ownership.Result) document.Value {
+	fields := append(t.fields(),
+		document.Field{Name: "changed", Value: document.NewBool(!result.NoOp() && !f.dryRun)},
+		document.Field{Name: "dryRun", Value: document.NewBool(f.dryRun)},
+		document.Field{Name: "moves", Value: moveValues(result.Moves)},
+	)
+	if f.to != "" {
+		fields = append(fields, document.Field{Name: "to", Value: entryValue(f.newEntry())})
+	}
+	return document.NewMap(fields...)
 }

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
+	"time"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -25,10 +28,43 @@ func (t target) writeOwners(ctx context.Context, c *cluster.Cluster, read apply.
 	return nil
 }
 
-// mostRaces is how often an object is read again because somebody else wrote it meanwhile.
-const mostRaces = 10
+// moved tells what a change of owners comes to. Which fields an object has is told at the version of who gets them: if
+// that is another one, the object is read again there. It returns the object that this is about.
+func (t target) moved(ctx context.Context, c *cluster.Cluster, o apply.Object, move func(apply.Object) (ownership.Result, error)) (apply.Object, ownership.Result, error) {
+	result, err := move(o)
+	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {
+		if t.kind, err = c.KindOf(ctx, other.Entry.APIVersion, t.kind.Name); err != nil {
+			return o, result, fmt.Errorf("%s: %s owns fields at %s: %w", t, who(other.Entry), other.Entry.APIVersion, err)
+		}
+		if o, err = t.get(ctx, c); err != nil {
+			return o, result, err
+		}
+		result, err = move(o)
+	}
+	if err != nil {
+		return o, result, fmt.Errorf("%s: %w", t, err)
+	}
+	return o, result, nil
+}
 
-// isLostRace reports whether an object has to be read again: somebody else was faster, and not too often.
-func isLostRace(err error, race int) bool {
-	return cluster.IsCode(err, http.StatusConflict) && race < mostRaces
+// Races that are lost: how often an object is read again because somebody else wrote it meanwhile, and how long to wait
+// at most before that. Who writes all the time does so between two requests of ours in most tries, not in all.
+const (
+	mostRaces = 100
+	longPause = 100 * time.Millisecond
+)
+
+// again reports whether an object has to be read again: somebody else was faster, and not too often. It waits before
+// that, at random, so that those who race do not meet again.
+func again(ctx context.Context, err error, race int) bool {
+	if !cluster.IsCode(err, http.StatusConflict) || race >= mostRaces {
+		return false
+	}
+	most := min(time.Millisecond<<min(race, 10), longPause)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(rand.N(most)):
+		return true
+	}
 }

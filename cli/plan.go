@@ -5,21 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
 type planFlags struct {
 	connection connection
+	output     output
+	colours    colours
 	input      input
 	manager    string
+	quiet      quietFlag
 }
 
 func planCommand() *cobra.Command {
@@ -38,175 +40,131 @@ that comes before it included:
   conflict   fields that others own and that have another value; shown are both values
   stays      fields that it does not apply any more and that are there nevertheless, and why
 
-It exits with 0 if nothing would change, 1 if something would, and 2 if that can't be told.`,
+Values of Secrets are shown as ***, in every form.
+
+It exits with 0 if nothing would change, 1 if something would, and 2 if that can't be told. With -o name it names
+the objects that would change.`,
 		Example: `  cadastre plan -f web.yaml
-  cadastre plan -f deploy/ --manager gitops`,
+  cadastre plan -f deploy/ --manager gitops
+  cadastre plan -k overlays/prod -o name`,
 		Args: onlyFiles,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return plan(c.Context(), f, c.InOrStdin(), c.OutOrStdout())
+			return plan(c.Context(), f, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.connection.bind(command.Flags())
+	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
+	f.colours.bind(command.Flags())
 	f.input.bind(command.Flags(), "plan to apply")
 	command.Flags().StringVar(&f.manager, "manager", ownership.Kubectl, "the `manager` that would apply")
+	f.quiet.bind(command.Flags())
 	completeConnection(command, &f.connection)
+	completeAppliers(command, &f.connection, &f.input)
+	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "color", "auto", "always", "never")
 	return command
 }
 
 // plan asks about each object. Whatever fails is no answer: it exits as diff does then.
-func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout io.Writer) error {
-	manifests, err := f.input.read(ctx, stdin)
-	if err != nil {
-		return &exitError{2, err}
-	}
-	c, namespace, err := f.connection.open()
-	if err != nil {
-		return &exitError{2, err}
-	}
-	changes := false
-	var failed []error
-	for _, m := range manifests {
-		p, err := planOne(ctx, c, f, namespace, m)
-		if err != nil {
-			failed = append(failed, err)
-			if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
-				break // nor would it answer about the others
-			}
-			continue
-		}
-		p.print(stdout, time.Now())
-		changes = changes || p.creates || !p.plan.IsEmpty()
-	}
+func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout, stderr io.Writer) error {
+	all, err := f.plan(ctx, stdin, stdout, stderr)
 	switch {
-	case len(failed) > 0:
-		return &exitError{2, errors.Join(failed...)}
-	case changes:
+	case err != nil:
+		return &exitError{2, err}
+	case slices.ContainsFunc(all, (*planned).changes):
 		return &exitError{code: 1}
 	}
 	return nil
 }
 
-// planned is what applying an object would do.
-type planned struct {
-	target        target
-	manager       string
-	creates       bool
-	from          []string // who gives its fields up to the manager first
-	before, after apply.Object
-	plan          ownership.Plan
-	conflicts     []conflict
+// plan tells what would be done to each object. What can be told is told, though others fail.
+func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) ([]*planned, error) {
+	if f.manager == "" {
+		return nil, &usageError{errNoManager}
+	}
+	if err := f.output.check(); err != nil {
+		return nil, err
+	}
+	coloured, err := f.colours.on(stdout)
+	if err != nil {
+		return nil, err
+	}
+	manifests, err := f.input.read(ctx, stdin)
+	if err != nil {
+		return nil, err
+	}
+	c, namespace, err := f.connection.open()
+	if err != nil {
+		return nil, err
+	}
+	var all []*planned
+	off, err := isMigrationOff()
+	if err != nil {
+		return nil, err
+	}
+	var warned warnings
+	c.OnWarning(warned.tell)
+	b := batch{verb: "plan", did: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
+	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
+		warned.w = stderr
+		p, err := planOne(ctx, c, f, off, namespace, m)
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+		f.tell(stdout, p, coloured)
+		return nil
+	})
+	if f.output.form == "json" || f.output.form == "yaml" {
+		err = errors.Join(f.output.print(stdout, plansValue(all)), err)
+	}
+	return all, err
+}
+
+// tell tells people about an object, as soon as that is known.
+func (f planFlags) tell(w io.Writer, p *planned, coloured bool) {
+	switch {
+	case f.output.form == "text":
+		planView{w: w, now: time.Now(), coloured: coloured}.print(p)
+	case f.output.form == "name" && p.changes():
+		fmt.Fprintln(w, p.target)
+	}
 }
 
 // planOne asks what applying would do, the migration that comes before it included.
-func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
+func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, migrationOff bool, namespace string, m manifest) (*planned, error) {
 	t, err := m.target(ctx, c, namespace)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.connection.checkNamespace(m, t); err != nil {
+		return nil, err
+	}
 	a := &application{
-		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: isMigrationOff()},
+		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: migrationOff},
 		cluster:    c, target: t, config: m.doc,
 	}
-	if err := a.read(ctx); err != nil {
+	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
-	p := &planned{target: t, manager: f.manager, creates: !a.exists, before: a.live}
-	if p.from, err = a.migrate(ctx); err != nil {
-		return nil, err
-	}
+	p := &planned{target: t, manager: f.manager, creates: !a.exists, from: a.from, before: a.found}
 	p.after, err = a.apply(ctx)
-	if p.conflicts = a.conflicts(err); len(p.conflicts) > 0 {
+	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
+		p.conflicts = refused.conflicts
 		a.force = true // what else would happen is what happens if it is forced
 		p.after, err = a.apply(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
-	p.plan, err = ownership.Compare(p.before, p.after, topologyOrNil(ctx, c, t.kind), ownership.Selector{Manager: f.manager, Operation: apply.Apply})
+	topology, err := topologyOrNil(ctx, c, t.kind)
+	if err != nil {
+		return nil, err
+	}
+	p.plan, err = ownership.Compare(p.before, p.after, topology, ownership.Selector{Manager: f.manager, Operation: apply.Apply})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
+	p.mask()
 	return p, nil
-}
-
-func (p *planned) print(w io.Writer, now time.Time) {
-	what := "changes"
-	switch {
-	case p.creates:
-		what = "is created"
-	case p.plan.IsEmpty():
-		what = "stays as it is"
-	case len(p.conflicts) > 0:
-		what = fmt.Sprintf("%d %s; if forced it changes", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
-	case p.plan.Changes.IsEmpty():
-		what = "changes owners only"
-	}
-	if len(p.from) > 0 {
-		what += ", and takes over from " + strings.Join(p.from, ", ")
-	}
-	fmt.Fprintf(w, "%s: %s\n", p.target, what)
-	for _, c := range p.conflicts {
-		var owners []string
-		for _, e := range c.owners {
-			owners = append(owners, since(e, now))
-		}
-		fmt.Fprintf(w, "  conflict %s: owned by %s; it is %s, you want %s\n", c.shown(), strings.Join(owners, " and "), shownValue(c.live), shownValue(c.wanted))
-	}
-	p.printValues(w)
-	p.printOwners(w)
-}
-
-func (p *planned) printValues(w io.Writer) {
-	for path := range topmost(p.plan.Changes.Added).All() {
-		fmt.Fprintf(w, "  + %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(p.after.Document, path)))
-	}
-	for path := range p.plan.Changes.Modified.All() {
-		was, will := ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path)
-		fmt.Fprintf(w, "  ~ %s: %s -> %s\n", shownPath(path), shownValue(was), shownValue(will))
-	}
-	for path := range topmost(p.plan.Changes.Removed).All() {
-		fmt.Fprintf(w, "  - %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(p.before.Document, path)))
-	}
-}
-
-// topmost leaves out what is inside of something else in the set.
-func topmost(set fieldset.Set) fieldset.Set {
-	var b fieldset.Builder
-	return topmostIn(&b, set)
-}
-
-func topmostIn(b *fieldset.Builder, set fieldset.Set) fieldset.Set {
-	mark := b.Mark()
-	for i := range set.Len() {
-		if set.Member(i) {
-			b.Push(set.Element(i), true, fieldset.Set{})
-			continue
-		}
-		below := topmostIn(b, set.Child(i))
-		b.Push(set.Element(i), false, below)
-	}
-	return b.Set(mark)
-}
-
-func (p *planned) printOwners(w io.Writer) {
-	for _, part := range []struct {
-		word string
-		set  fieldset.Set
-	}{{"own", p.plan.Gained}, {"share", p.plan.Shared}, {"release", p.plan.Released}} {
-		for path := range part.set.Leaves().All() {
-			fmt.Fprintf(w, "  %s %s\n", part.word, shownPath(path))
-		}
-	}
-	for _, m := range p.plan.Lost {
-		for path := range m.Fields.Leaves().All() {
-			fmt.Fprintf(w, "  take %s from %s\n", shownPath(path), who(m.From))
-		}
-	}
-	for _, s := range p.plan.Stays {
-		why := "owned by " + whoAll(s.Owners)
-		if len(s.Owners) == 0 {
-			why = "which the server sets by itself"
-		}
-		fmt.Fprintf(w, "  stays %s: %s, %s\n", shownPath(s.Path), shownValue(s.Value), why)
-	}
 }

@@ -36,7 +36,7 @@ func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	body, err := io.ReadAll(answer.Body)
-	answer.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte("takeOver"), []byte("overTake"))))
+	answer.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(ownership.TakeOverParameter), []byte("overTake"))))
 	return answer, err
 }
 
@@ -123,4 +123,82 @@ func remove(t *testing.T, config *rest.Config, name string) {
 	if err := client.CoreV1().ConfigMaps("default").Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// refusing is a server that does not take over by itself, and refuses some requests, which have reached it.
+type refusing struct {
+	counting
+	refuses func(*http.Request) bool
+}
+
+func (r refusing) RoundTrip(request *http.Request) (*http.Response, error) {
+	if !r.refuses(request) {
+		return r.counting.RoundTrip(request)
+	}
+	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","code":422,"reason":"Invalid","message":"not today"}`
+	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
+}
+
+// TestFailingApplyPutsOwnersBack: what is refused after the owners were rewritten leaves them as they were, and if that
+// can't be done either, it is told.
+func TestFailingApplyPutsOwnersBack(t *testing.T) {
+	server := cadastretest.Start(t)
+	for name, test := range map[string]struct {
+		mostPatches int // of owners that are let through
+		told        string
+		same        bool
+	}{
+		"put back": {2, "", true},
+		"told":     {1, "configmap/shop: gitops owns what kubectl-client-side-apply owned; that has been written, whatever became of the rest\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			formerly(t, server, "shop")
+			defer remove(t, server, "shop")
+			writes, patches := 0, 0
+			config := rest.CopyConfig(server)
+			config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+				return refusing{counting{rt, true, &writes}, func(r *http.Request) bool {
+					switch r.Header.Get("Content-Type") {
+					case "application/apply-patch+yaml":
+						return r.URL.Query().Get("dryRun") == ""
+					case "application/json-patch+json":
+						patches++
+						return patches > test.mostPatches
+					}
+					return false
+				}}
+			})
+			before := ownersOf(t, server, "shop")
+			c, err := cluster.Open(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stdout, stderr bytes.Buffer
+			f := applyFlags{manager: "gitops", output: output{form: "text"}}
+			err = f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", `"2"`)}, &stdout, &stderr)
+			if err == nil || !strings.Contains(err.Error(), "configmap/shop: not today") || stderr.String() != test.told {
+				t.Errorf("%v, %q", err, stderr.String())
+			}
+			if after := ownersOf(t, server, "shop"); (after == before) != test.same {
+				t.Errorf("before\n%s\nafter\n%s", before, after)
+			}
+			if writes != test.mostPatches {
+				t.Errorf("expected %d writes, received %d", test.mostPatches, writes)
+			}
+		})
+	}
+}
+
+// ownersOf are the owners of an object, each with its time.
+func ownersOf(t *testing.T, config *rest.Config, name string) string {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(o.Data, o.ManagedFields)
 }

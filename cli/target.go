@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validation/path"
+
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -22,6 +24,24 @@ func (t target) String() string {
 		return t.kind.String()
 	}
 	return t.kind.String() + "/" + t.name
+}
+
+// fields say for machines which object it is.
+func (t target) fields() []document.Field {
+	return []document.Field{
+		{Name: "kind", Value: document.NewString(t.kind.Name)},
+		{Name: "apiVersion", Value: document.NewString(t.kind.APIVersion())},
+		{Name: "namespace", Value: document.NewString(t.namespace)},
+		{Name: "name", Value: document.NewString(t.name)},
+	}
+}
+
+// checkName refuses names that would lead to something else than an object of the kind, such as a subresource of one.
+func checkName(name string) error {
+	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 {
+		return fmt.Errorf("expected the name of an object, received %q, which %s", name, strings.Join(problems, ", "))
+	}
+	return nil
 }
 
 // targetOf is the place of an object.
@@ -44,6 +64,9 @@ func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args [
 	}
 	if kind == "" || name == "" {
 		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received %q", strings.Join(args, " "))}
+	}
+	if err := checkName(name); err != nil {
+		return t, nil, &usageError{err}
 	}
 	k, err := c.FindKind(ctx, kind)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/ownership"
 )
 
 // who names a manager with its operation, and its endpoint unless that is the main one: hpa Update/scale.
@@ -50,25 +51,14 @@ func since(e apply.Entry, now time.Time) string {
 // shownPath is a path as people write it.
 func shownPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
 
-// shownValue is a value on one line, and not too much of it.
-func shownValue(v document.Value) string {
-	const most = 60
-	if v.IsAbsent() {
-		return "absent"
-	}
-	text := v.JSON()
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
-
 // entryValue is an entry for machines, without its fields.
 func entryValue(e apply.Entry) document.Value {
 	fields := []document.Field{
 		{Name: "manager", Value: document.NewString(e.Manager)},
 		{Name: "operation", Value: document.NewString(string(e.Operation))},
-		{Name: "apiVersion", Value: document.NewString(e.APIVersion)},
+	}
+	if e.APIVersion != "" {
+		fields = append(fields, document.Field{Name: "apiVersion", Value: document.NewString(e.APIVersion)})
 	}
 	if e.Subresource != "" {
 		fields = append(fields, document.Field{Name: "subresource", Value: document.NewString(e.Subresource)})
@@ -92,6 +82,29 @@ func pathValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for p := range set.All() {
 		values = append(values, document.NewString(shownPath(p)))
+	}
+	return document.NewList(values...)
+}
+
+// moveValues are moves for machines: who gives which fields up, which of them are new to who gets them, and which are
+// left behind.
+func moveValues(moves []ownership.Move) document.Value {
+	values := make([]document.Value, len(moves))
+	for i, m := range moves {
+		values[i] = document.NewMap(
+			document.Field{Name: "from", Value: entryValue(m.From)},
+			document.Field{Name: "fields", Value: pathValues(m.Fields)},
+			document.Field{Name: "gained", Value: pathValues(m.Gained)},
+			document.Field{Name: "lost", Value: pathValues(m.Lost)},
+		)
+	}
+	return document.NewList(values...)
+}
+
+func stringValues(texts []string) document.Value {
+	values := make([]document.Value, len(texts))
+	for i, text := range texts {
+		values[i] = document.NewString(text)
 	}
 	return document.NewList(values...)
 }

@@ -43,6 +43,8 @@ const (
 	Absent
 	// Elsewhere: it has no value here, and who owns it wrote at another version, where it may have one.
 	Elsewhere
+	// Uncertain: nobody owns it at this version, and it may be what somebody owns that is Elsewhere.
+	Uncertain
 )
 
 // fixed are the fields that nobody can own.
@@ -65,10 +67,15 @@ var fixed = fieldset.New(
 // value is owned in parts if somebody owns a part of it. That is the same, but for a map that somebody owns
 // for being there while nobody owns anything in it.
 //
-// Entries of other versions than the object's are taken as if they were of its version: where the versions
-// differ, their fields are [Elsewhere], and those that are there have owners at that version only.
-func Blame(o apply.Object, t *schema.Type) ([]Line, error) {
-	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text()}
+// Entries of other versions than the object's own what has the same path at its version. Which field is which where the
+// versions differ only the server knows, and it does not tell: what they own there is [Elsewhere], and the fields that it
+// may be are [Uncertain]. Others are the object at the versions of such entries; without them every field that nobody
+// owns is uncertain if something is elsewhere.
+func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, error) {
+	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text(), others: map[string]document.Value{}}
+	for _, other := range others {
+		b.others[other.Get("apiVersion").Text()] = other
+	}
 	root := place{value: o.Document, topology: t, sets: make([]fieldset.Set, len(o.Entries))}
 	for i := range o.Entries {
 		set, err := fieldsOf(o.Entries, i)
@@ -76,6 +83,7 @@ func Blame(o apply.Object, t *schema.Type) ([]Line, error) {
 			return nil, err
 		}
 		root.sets[i] = set
+		b.noticeElsewhere(o, i, set)
 	}
 	b.fields(root, 0)
 	return b.lines, nil
@@ -167,7 +175,10 @@ func (p place) itemType() *schema.Type {
 type blamer struct {
 	entries []apply.Entry
 	version string // of the object
-	lines   []Line
+	others  map[string]document.Value
+	// elsewhere are the versions at which somebody owns what the object does not have.
+	elsewhere []string
+	lines     []Line
 }
 
 // fields shows the fields of a map, then those that are owned and absent.
@@ -251,8 +262,8 @@ func (b *blamer) absent(p place, shown, indent int) {
 	if p.isOwned() {
 		line := Line{Path: p.path, Owners: b.owners(p), State: Absent}
 		what := " is absent"
-		if !slices.ContainsFunc(line.Owners, func(e apply.Entry) bool { return e.APIVersion == b.version }) {
-			line.State, what = Elsewhere, " is a field at "+line.Owners[0].APIVersion
+		if i := slices.IndexFunc(line.Owners, func(e apply.Entry) bool { return b.hasElsewhere(e, p.path) }); i >= 0 {
+			line.State, what = Elsewhere, " is a field at "+line.Owners[i].APIVersion
 		}
 		line.Text = strings.Repeat(" ", indent) + "# " + strings.TrimPrefix(p.path[shown:].Quoted(), ".") + what
 		b.lines = append(b.lines, line)
@@ -272,6 +283,8 @@ func (b *blamer) add(p place, indent int, text []string, unowned State) {
 	case len(line.Owners) > 0:
 	case fixed.Has(p.path) && unowned == Unowned:
 		line.State = Fixed
+	case unowned == Unowned && b.isUncertain(p.path):
+		line.State = Uncertain
 	default:
 		line.State = unowned
 	}

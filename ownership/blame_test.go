@@ -17,7 +17,8 @@ import (
 var update = flag.Bool("update", false, "write what was received to the golden files")
 
 // TestBlame compares testdata/*.blame with who owns each line of testdata/*.yaml. Where that is another
-// without a topology, there is a second file.
+// without a topology, there is a second file, NAME-untold.blame. NAME@VERSION.yaml is the same object at another version;
+// without that it is NAME-alone.blame.
 func TestBlame(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -25,19 +26,42 @@ func TestBlame(t *testing.T) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		if strings.Contains(name, "@") {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := readYAML(t, string(text))
-			with, without := blameText(t, o, topologyOf(t, o)), blameText(t, o, nil)
+			o, others := readYAML(t, string(text)), otherVersions(t, name)
+			with, without := blameText(t, o, topologyOf(t, o), others...), blameText(t, o, nil, others...)
 			golden(t, "testdata/"+name+".blame", with)
 			if without != with {
 				golden(t, "testdata/"+name+"-untold.blame", without)
 			}
+			if len(others) > 0 {
+				golden(t, "testdata/"+name+"-alone.blame", blameText(t, o, topologyOf(t, o)))
+			}
 		})
 	}
+}
+
+func otherVersions(t *testing.T, name string) []document.Value {
+	t.Helper()
+	files, err := filepath.Glob("testdata/" + name + "@*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []document.Value
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, readYAML(t, string(text)).Document)
+	}
+	return docs
 }
 
 // topologyOf knows the built-in kinds.
@@ -67,9 +91,9 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-func blameText(t *testing.T, o apply.Object, kind *schema.Type) string {
+func blameText(t *testing.T, o apply.Object, kind *schema.Type, others ...document.Value) string {
 	t.Helper()
-	lines, err := Blame(o, kind)
+	lines, err := Blame(o, kind, others...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +107,7 @@ func blameText(t *testing.T, o apply.Object, kind *schema.Type) string {
 			who = append(who, "item:"+e.Manager+"/"+string(e.Operation))
 		}
 		if line.State != Owned {
-			who = append(who, []string{Unowned: "(nobody)", Container: ".", Fixed: "(fixed)", Absent: "(absent)", Elsewhere: "(elsewhere)"}[line.State])
+			who = append(who, []string{Unowned: "(nobody)", Container: ".", Fixed: "(fixed)", Absent: "(absent)", Elsewhere: "(elsewhere)", Uncertain: "(uncertain)"}[line.State])
 		}
 		fmt.Fprintf(&b, "%-44s| %s\n", strings.Join(who, " "), line.Text)
 		if line.State != Absent && line.State != Elsewhere {

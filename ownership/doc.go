@@ -28,10 +28,11 @@
 //	move.go        what these have in common: some entries give fields up, one gets them
 //	selector.go    which entries are meant
 //	patch.go       new entries as a JSON patch
-//	blame.go       the owners of every line; lines.go is how the lines are made
+//	blame.go       the owners of every line; lines.go is how the lines are made, elsewhere.go what is at other versions
 //	extract.go     the configuration that a manager effectively applies
 //	plan.go        what a write does to values and owners
 //	writtenpath.go paths as people write them; resolve.go is what they mean in an object
 //	unset.go       unset markers where a written path leads to
+//	atversion.go   which fields of another version an object has
 //	value.go       values by path, told apart by path elements alone
 package ownership

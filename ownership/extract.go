@@ -1,8 +1,10 @@
 package ownership
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -32,8 +34,23 @@ func Extract(o apply.Object, who Selector, t *schema.Type) (document.Value, erro
 	// What was written by Update is extracted as if it had been applied.
 	others := slices.DeleteFunc(slices.Clone(o.Entries), who.Selects)
 	mine.Operation = apply.Apply
-	live := apply.Object{Document: o.Document, Entries: append(others, mine)}
+	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, mine)}
 	return engine.Extract(live, apply.Request{Manager: mine.Manager, Subresource: mine.Subresource, Version: version})
+}
+
+// withStringData gives a Secret back what was written as text. Servers keep it with its data, so that no object has the
+// field whose owners they note.
+func withStringData(doc document.Value) document.Value {
+	if doc.Get("apiVersion").Text() != "v1" || doc.Get("kind").Text() != "Secret" {
+		return doc
+	}
+	var texts []document.Field
+	for name, value := range doc.Get("data").Fields() {
+		if text, err := base64.StdEncoding.DecodeString(value.Text()); err == nil && utf8.Valid(text) {
+			texts = append(texts, document.Field{Name: name, Value: document.NewString(string(text))})
+		}
+	}
+	return doc.With("stringData", document.NewMap(texts...))
 }
 
 // entryOf returns the entry that is meant; those of operation Apply come first.

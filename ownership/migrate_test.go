@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -147,12 +148,46 @@ spec: {size: 1, color: red, newName: x, parts: [{name: a, count: 1}]}`)
 			t.Errorf("lost\n%swant\n%s", got, want)
 		}
 	})
-	t.Run("all counts if the object is at another version", func(t *testing.T) {
+	t.Run("what was owned as a whole is owned with all that is in it", func(t *testing.T) {
+		o := readYAML(t, `
+apiVersion: example.com/v2
+spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
+		o.Entries = []apply.Entry{
+			entry(t, "ci/Apply@example.com/v2", "spec.size"),
+			entry(t, "old/Update@example.com/v1", "spec.whole", "spec.container"),
+			entry(t, "other/Update@example.com/v1", "spec.container.of"),
+		}
+		result, err := Migrate(o, migration)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "ci/Apply@example.com/v2: .spec.container .spec.size .spec.whole.name .spec.whole.more.kind\n" +
+			"other/Update@example.com/v1: .spec.container.of\n"
+		if got := show(t, result.Entries); got != want {
+			t.Errorf("received\n%swant\n%s", got, want)
+		}
+		if m := result.Moves[0]; m.Gained.String() != ".spec.container\n.spec.whole\n" || !m.Lost.IsEmpty() {
+			t.Errorf("gained %s, lost %s", m.Gained, m.Lost)
+		}
+	})
+	t.Run("the object has to be at the applier's version", func(t *testing.T) {
 		o := readYAML(t, `apiVersion: example.com/v1`)
 		o.Entries = entries
+		_, err := Migrate(o, migration)
+		var other *OtherVersionError
+		if !errors.As(err, &other) || other.Entry.Manager != "ci" || other.Entry.APIVersion != "example.com/v2" || other.Received != "example.com/v1" {
+			t.Errorf("received %v", err)
+		}
+	})
+	t.Run("any version does if all are of one", func(t *testing.T) {
+		o := readYAML(t, `apiVersion: example.com/v1`)
+		o.Entries = []apply.Entry{entry(t, "ci/Apply@example.com/v2", "spec.size"), entry(t, "old/Update@example.com/v2", "spec.newName")}
 		result, err := Migrate(o, migration)
-		if err != nil || !strings.Contains(result.Entries[0].FieldsV1, "f:oldName") || !result.Moves[0].Lost.IsEmpty() {
-			t.Errorf("%v, %v", result, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := show(t, result.Entries), "ci/Apply@example.com/v2: .spec.newName .spec.size\n"; got != want {
+			t.Errorf("received\n%swant\n%s", got, want)
 		}
 	})
 }

@@ -49,6 +49,9 @@ type change struct {
 //  1. each entry but the receiver's gives up its part, and is gone if that is all;
 //  2. the receiver's entry is one that is there, or a new one that is like the first that gave something up;
 //  3. it gets all that was given up.
+//
+// Sets of several versions come together only in an object that is at the version of the receiver: an *OtherVersionError
+// says which that is.
 func (c change) apply(o apply.Object) (Result, error) {
 	receiver := c.receiver(o)
 	var entries []apply.Entry
@@ -72,14 +75,20 @@ func (c change) apply(o apply.Object) (Result, error) {
 			entries = append(entries, e)
 		}
 	}
+	place := len(entries)
 	switch {
 	case len(moves) == 0:
 		return Result{Entries: o.Entries}, nil
 	case receiver >= 0:
-		i := slices.Index(entries, o.Entries[receiver])
-		entries[i] = receive(o, entries[i], moves)
+		place = slices.Index(entries, o.Entries[receiver])
 	case c.to != nil:
-		entries = append(entries, receive(o, c.newEntry(moves[0].From), moves))
+		entries = append(entries, c.newEntry(moves[0].From))
+	}
+	if c.to != nil {
+		var err error
+		if entries[place], err = receive(o, entries[place], moves); err != nil {
+			return Result{}, err
+		}
 	}
 	apply.SortEntries(entries)
 	return Result{Entries: entries, Moves: moves}, nil
@@ -103,22 +112,40 @@ func (c change) newEntry(giver apply.Entry) apply.Entry {
 }
 
 // receive returns the receiver with all that moves, and notes in the moves what it gained. A set of
-// another version counts as far as the object has the fields at the version of the receiver; if that
-// can't be told, it counts whole.
-func receive(o apply.Object, receiver apply.Entry, moves []Move) apply.Entry {
+// another version counts as far as the object has the fields at the version of the receiver.
+func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, error) {
 	owned, _ := receiver.Fields() // all sets have been read once
+	version := o.Document.Get("apiVersion").Text()
 	all := owned
 	for i, m := range moves {
 		moved := m.Fields
-		if m.From.APIVersion != receiver.APIVersion && o.Document.Get("apiVersion").Text() == receiver.APIVersion {
-			moved = present(o.Document, moved)
-			moves[i].Lost = m.Fields.Difference(moved)
+		if m.From.APIVersion != receiver.APIVersion {
+			if version != receiver.APIVersion {
+				return receiver, &OtherVersionError{Entry: receiver, Received: version}
+			}
+			moved = atVersion(o, moved)
+			moves[i].Lost = m.Fields.Difference(present(o.Document, m.Fields))
 		}
-		moves[i].Gained = moved.Difference(owned)
+		moves[i].Gained = gained(m.Fields, moved.Difference(owned))
 		all = all.Union(moved)
 	}
 	receiver.FieldsV1 = all.FieldsV1()
-	return receiver
+	return receiver, nil
+}
+
+// gained returns those of some fields that are new to somebody, by what is: it may have the fields of one instead.
+func gained(fields, fresh fieldset.Set) fieldset.Set {
+	if fields.Union(fresh).Equal(fields) {
+		return fresh
+	}
+	var paths []fieldset.Path
+	for path := range fields.All() {
+		one := fieldset.New(path)
+		if below := fresh.Covered(one); fresh.Has(path) || !below.IsEmpty() && fields.Intersection(below).IsEmpty() {
+			paths = append(paths, one.Paths()...)
+		}
+	}
+	return fieldset.New(paths...)
 }
 
 // noFields is the empty set as FieldsV1.

@@ -90,6 +90,14 @@ released .spec.paused
 `,
 		},
 		{
+			"a map that another one has fields in",
+			[][2]string{{"ci", "{replicas: 1, template: {metadata: {labels: {}}}}"}, {"ops", "{template: {metadata: {labels: {a: b}}}}"}, {"ci", "{replicas: 1}"}},
+			`
+released .spec.template.metadata.labels
+.spec.template.metadata.labels stays {"a":"b"}, "ops" by Apply
+`,
+		},
+		{
 			"an item that another one needs", [][2]string{
 				{"ci", "{template: {spec: {containers: [{name: a, image: x}]}}}"},
 				{"ops", "{template: {spec: {containers: [{name: a, tty: true}]}}}"},

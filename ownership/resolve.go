@@ -30,7 +30,7 @@ func (p WrittenPath) In(o apply.Object) (fieldset.Path, error) {
 		}
 		path = append(path, e)
 		at.value = child(at.value, e)
-		at.owned, _ = at.owned.Below(e)
+		at.owned, at.whole = at.owned.Below(e)
 		end = s.end
 	}
 	return path, nil
@@ -39,8 +39,9 @@ func (p WrittenPath) In(o apply.Object) (fieldset.Path, error) {
 // spot is where a written path has led to.
 type spot struct {
 	value document.Value
-	// owned is what anybody owns below it.
+	// owned is what anybody owns below it, and whole says whether anybody owns the spot itself.
 	owned fieldset.Set
+	whole bool
 }
 
 // element returns what a step selects.
@@ -58,6 +59,8 @@ func (at spot) element(s step) (e fieldset.Element, problem string) {
 		return e, "expected a list with items, found nothing there"
 	case !isList:
 		return e, fmt.Sprintf("expected a list, to select one of its items, found %s", describe(at.value))
+	case len(at.items()) == 0 && !at.whole:
+		return e, "nobody owns the list, nor anything of its items"
 	case len(at.items()) == 0:
 		return e, "the list is owned as a whole: leave out what comes after it"
 	case s.kind == byIndex:

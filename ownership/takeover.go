@@ -15,6 +15,13 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // client-side apply would miss it.
 const LastAppliedKeeper = "kubectl-last-applied"
 
+// An apply may ask a server to take over in the same write, with this parameter in its query and this value, unlike
+// Kubernetes. Servers that know of it declare it in their OpenAPI.
+const (
+	TakeOverParameter   = "takeOver"
+	FromClientSideApply = "client-side-apply"
+)
+
 // TakeOver migrates an object as kubectl does before it applies server-side: from all that wrote it by
 // client-side apply, whatever their names. If the applier is kubectl, for which servers keep the annotation up
 // to date, the annotation gets an owner that keeps it.
@@ -23,17 +30,14 @@ func TakeOver(o apply.Object, applier string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := Migrate(o, Migration{From: from, To: applier})
-	if err != nil || result.NoOp() || applier != Kubectl {
-		return result, err
-	}
-	return keepLastApplied(o, result)
+	return Migrate(o, Migration{From: from, To: applier, KeepLastApplied: applier == Kubectl})
 }
 
-// ClientSideManagers are those that wrote an object by client-side apply: those that kubectl calls so by itself,
-// and those that it was told to call so, which own the annotation.
+// ClientSideManagers are those that wrote an object by client-side apply: the one that kubectl calls so by itself,
+// and those that own the annotation, whatever kubectl was told to call them, and before there were managers as the one
+// that everything belongs to. Without the annotation nothing shows that the latter ever applied.
 func ClientSideManagers(o apply.Object) ([]Selector, error) {
-	all := ClientSideApply()
+	all := []Selector{{Manager: clientSideApply, Operation: apply.Update}}
 	for i, e := range o.Entries {
 		owned, err := fieldsOf(o.Entries, i)
 		if err != nil {
@@ -47,8 +51,11 @@ func ClientSideManagers(o apply.Object) ([]Selector, error) {
 	return all, nil
 }
 
-// keepLastApplied adds the owner of the annotation, unless the object has none, or an applier owns it already.
+// keepLastApplied adds the owner of the annotation, unless it does not move, or an applier owns it already.
 func keepLastApplied(o apply.Object, result Result) (Result, error) {
+	if !slices.ContainsFunc(result.Moves, func(m Move) bool { return m.Fields.Has(lastAppliedPath()) }) {
+		return result, nil
+	}
 	owners, err := Owners(o, lastAppliedPath())
 	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, isApplier) {
 		return result, err

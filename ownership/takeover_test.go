@@ -20,6 +20,10 @@ func TestTakeOver(t *testing.T) {
 			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
+			"beside others, in Kubernetes' order", []apply.Entry{entry(t, "hpa/Update", ".data.b"), wrote("kubectl-client-side-apply/Update")}, Kubectl,
+			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "hpa/Update", ".data.b")},
+		},
+		{
 			"others do not, as nobody keeps it up to date", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, "ci",
 			[]apply.Entry{wrote("ci/Apply")},
 		},
@@ -34,6 +38,14 @@ func TestTakeOver(t *testing.T) {
 		{
 			"an applier owns it", []apply.Entry{wrote("ops/Apply"), wrote("kubectl-client-side-apply/Update")}, Kubectl,
 			[]apply.Entry{wrote("kubectl/Apply"), wrote("ops/Apply")},
+		},
+		{
+			"before there were managers", []apply.Entry{wrote("before-first-apply/Update")}, "ci",
+			[]apply.Entry{wrote("ci/Apply")},
+		},
+		{
+			"before there were managers, by who knows", []apply.Entry{entry(t, "before-first-apply/Update", ".data.a")}, Kubectl,
+			[]apply.Entry{entry(t, "before-first-apply/Update", ".data.a")},
 		},
 		{
 			"at another endpoint", []apply.Entry{wrote("odd/Update/scale")}, Kubectl,

@@ -23,7 +23,8 @@ func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, err
 // them instead. Values stay as they are.
 //
 // It fails with a *NotOwnedError if none of the managers owns anything at a path, unless the other one
-// owns it already.
+// owns it already, and with an *OtherVersionError if it has to be told which of the fields the object has at
+// the version of the other one, and the object is at another.
 func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result, error) {
 	switch {
 	case to.Manager == "":
@@ -65,18 +66,29 @@ type NotOwnedError struct {
 	Exists bool
 	// Managers are all entries of the object.
 	Managers []apply.Entry
+	// Whole are those of them that own something as a whole that the field is a part of, at WholePath.
+	Whole     []apply.Entry
+	WholePath fieldset.Path
 }
 
 func (e *NotOwnedError) Error() string {
 	path := strings.TrimPrefix(e.Path.Quoted(), ".")
-	if !e.Exists {
+	switch {
+	case len(e.Managers) == 0:
+		return path + ": nobody owns anything in this object"
+	case !e.Exists && e.From.Manager != "":
 		return fmt.Sprintf("%s: %s owns nothing in this object; its managers are %s", path, e.From, describeManagers(e.Managers))
+	case len(e.Whole) > 0:
+		return fmt.Sprintf("%s: it is a part of %s, which is owned as a whole, by %s; name that",
+			path, strings.TrimPrefix(e.WholePath.Quoted(), "."), describeManagers(e.Whole))
+	case len(e.Owners) > 0 && e.From.Manager == "":
+		return fmt.Sprintf("%s: its owners are others than were meant: %s", path, describeManagers(e.Owners))
+	case len(e.Owners) > 0:
+		return fmt.Sprintf("%s: %s does not own it; its owners are %s", path, e.From, describeManagers(e.Owners))
+	case e.From.Manager == "":
+		return path + ": nobody owns it"
 	}
-	owners := "nobody does"
-	if len(e.Owners) > 0 {
-		owners = "its owners are " + describeManagers(e.Owners)
-	}
-	return fmt.Sprintf("%s: %s does not own it; %s", path, e.From, owners)
+	return fmt.Sprintf("%s: %s does not own it; nobody does", path, e.From)
 }
 
 // checkOwned looks for a path at which there is nothing to do, and nothing was done before.
@@ -90,9 +102,31 @@ func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Pa
 		if slices.ContainsFunc(owners, from.Selects) || to != nil && slices.ContainsFunc(owners, to.Selects) {
 			continue
 		}
-		return &NotOwnedError{Path: path, From: from, Owners: owners, Exists: exists, Managers: o.Entries}
+		problem := &NotOwnedError{Path: path, From: from, Owners: owners, Exists: exists, Managers: o.Entries}
+		for n := len(path) - 1; n > 0 && len(problem.Whole) == 0; n-- {
+			if problem.Whole, err = wholeOwners(o, path[:n]); err != nil {
+				return err
+			}
+			problem.WholePath = path[:n]
+		}
+		return problem
 	}
 	return nil
+}
+
+// wholeOwners returns the entries that own a field, and nothing in it, although there is something in it.
+func wholeOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
+	var owners []apply.Entry
+	for i, e := range o.Entries {
+		set, err := fieldsOf(o.Entries, i)
+		if err != nil {
+			return nil, err
+		}
+		if set.Has(path) && set.Covered(fieldset.New(path)).Size() == 1 && ValueAt(o.Document, path).Len() > 0 {
+			owners = append(owners, e)
+		}
+	}
+	return owners, nil
 }
 
 // Owners returns the entries that own the field at a path or something in it.

@@ -2,12 +2,55 @@ package ownership
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
+// UnsetExtension says in the OpenAPI of a server, at its patches, that applies understand unset markers. Others take
+// them for values.
+const UnsetExtension = "x-cadastre-unset"
+
 var marker = document.NewMap(document.Field{Name: apply.MarkerKey, Value: document.NewString(apply.MarkerValue)})
+
+// HasMarker reports whether there is an unset marker in a configuration.
+func HasMarker(config document.Value) bool {
+	if config.Kind() == document.Map && config.Get(apply.MarkerKey).Text() == apply.MarkerValue {
+		return true
+	}
+	for i := range config.Len() {
+		if HasMarker(config.At(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckKeys refuses a path to an item of a list that lacks some of the keys that tell the list's items apart: it would
+// mean another item than one that has them. Nothing is refused where the topology does not tell, as it may be nil.
+// Errors are of type *PathError.
+func (p WrittenPath) CheckKeys(t *schema.Type) error {
+	start := 0
+	for _, s := range p.steps {
+		switch {
+		case t != nil && s.kind == byKeys && t.List != nil:
+			for _, key := range t.List.Keys {
+				if key.Default.IsAbsent() && !slices.ContainsFunc(s.keys, func(k writtenKey) bool { return k.name == key.Name }) {
+					return &PathError{Path: p.text, At: start, Problem: fmt.Sprintf("expected an item by all keys of the list, received none for %s; add ,%s=VALUE", key.Name, key.Name)}
+				}
+			}
+			t = t.List.Item
+		case t != nil && (s.kind == byName || s.kind == byQuoted) && t.Map != nil:
+			t, _ = t.Map.TypeOf(s.name)
+		default:
+			return nil
+		}
+		start = s.end
+	}
+	return nil
+}
 
 // Unset returns a configuration that also says that a field must be absent: with an unset marker where the
 // path leads to. Items of lists are named by all their keys, and are added if the configuration does not have

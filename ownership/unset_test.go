@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
 )
 
 func TestUnset(t *testing.T) {
@@ -28,6 +29,49 @@ func TestUnset(t *testing.T) {
 		want := readYAML(t, test.want).Document
 		if got, err := p.Unset(readYAML(t, test.config).Document); err != nil || !document.Equal(got, want) {
 			t.Errorf("%s in %s: received %s, %v; want %s", test.path, test.config, got, err, want)
+		}
+	}
+}
+
+func TestHasMarker(t *testing.T) {
+	for config, want := range map[string]bool{
+		"{}": false, "{a: k8s_io__value}": false, "{a: {k8s_io__value: other}}": false, "{k8s_io__value: unset}": true,
+		"{a: {b: {k8s_io__value: unset}}}": true, "{a: [1, {b: 1, k8s_io__value: unset}]}": true,
+	} {
+		if got := HasMarker(readYAML(t, config).Document); got != want {
+			t.Errorf("%s: received %v, want %v", config, got, want)
+		}
+	}
+}
+
+// TestCheckKeys: an item is named by all keys that have no default, wherever in the path it is.
+func TestCheckKeys(t *testing.T) {
+	text := &schema.Type{Scalar: schema.AnyScalar}
+	item := &schema.Type{Map: &schema.Map{Element: text}}
+	list := &schema.Type{List: &schema.List{
+		Relationship: schema.Keyed, Item: item,
+		Keys: []schema.Key{{Name: "a"}, {Name: "b"}, {Name: "c", Default: document.NewString("x")}},
+	}}
+	kind := &schema.Type{Map: &schema.Map{Fields: []schema.Field{{Name: "list", Type: list}, {Name: "text", Type: text}}}}
+	for path, want := range map[string]string{
+		"text": "", "list": "", "unknown[a=1]": "", "list[0]": "", "list[a=1,b=2]": "", "list[b=2,a=1].d": "", "list[a=1,b=2,c=3]": "",
+		"list[a=1]":     "path list[a=1]: after list: expected an item by all keys of the list, received none for b; add ,b=VALUE",
+		"list[b=1].d":   "path list[b=1].d: after list: expected an item by all keys of the list, received none for a; add ,a=VALUE",
+		"list[c=1].d.e": "path list[c=1].d.e: after list: expected an item by all keys of the list, received none for a; add ,a=VALUE",
+	} {
+		p, err := ParsePath(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := p.CheckKeys(kind); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: received %q, want %q", path, got, want)
+		}
+		if err := p.CheckKeys(nil); err != nil {
+			t.Errorf("%s: without a topology: %v", path, err)
 		}
 	}
 }

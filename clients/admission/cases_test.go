@@ -244,6 +244,8 @@ var trials = []trial{
 	{"conditions that are ignored", []hook{{"v", "/deny", "{failurePolicy: Ignore, matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}]}"}}, `
 		POST configmaps {"metadata":{"name":"e"}}
 		POST configmaps ` + configMap},
+	{"conditions of which one is false", []hook{{"v", "/deny", "matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}, {name: b, expression: 'false'}]"}}, `
+		POST configmaps {"metadata":{"name":"e"}}`},
 	{"conditions that ask who may", []hook{{"v", "/deny", "matchConditions: [{name: a, expression: '!authorizer.group(\"\").resource(\"secrets\").check(\"get\").allowed()'}]"}}, `
 		POST configmaps ` + configMap},
 	{"owners", []hook{{"m", "/own", ""}}, `
@@ -255,12 +257,17 @@ var trials = []trial{
 	{"bad owners", []hook{{"m", "/misown", ""}}, `
 		POST configmaps?fieldManager=alice ` + configMap},
 	{"equivalent versions", []hook{{"v", "/allow", "rules: [{apiGroups: [autoscaling], apiVersions: [v1], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
-		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}
-		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"i"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}`},
+		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}
+		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"i"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`},
 	{"exact versions", []hook{{"v", "/deny", "{matchPolicy: Exact, rules: [{apiGroups: [autoscaling], apiVersions: [v1], resources: [horizontalpodautoscalers], operations: ['*']}]}"}}, `
-		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}
-		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"i"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}`},
+		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}
+		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"i"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`},
 	{"defaults after mutation", []hook{{"m", "/port", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [services], operations: [CREATE]}]"}}, `
+		POST services {"metadata":{"name":"s"},"spec":{"type":"ExternalName","externalName":"example.com","ports":[{"name":"one","port":80}]}}`},
+	{"defaults between mutations", []hook{
+		{"m1", "/port", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [services], operations: [CREATE]}]"},
+		{"m2", "/nothing", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [services], operations: [CREATE]}]"},
+	}, `
 		POST services {"metadata":{"name":"s"},"spec":{"type":"ExternalName","externalName":"example.com","ports":[{"name":"one","port":80}]}}`},
 	{"subresources", []hook{{"v", "/allow", "rules: [{apiGroups: [apps], apiVersions: [v1], resources: ['replicasets/*'], operations: ['*']}]"}}, `
 		POST apps/v1:replicasets {"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -156,32 +155,29 @@ func TestShrinkKeepsTheDifference(t *testing.T) {
 	}
 }
 
-// TestSearch: each sort of difference is told once.
-func TestSearch(t *testing.T) {
-	var found []Finding
-	var last Progress
-	ctx, cancel := context.WithCancel(t.Context())
-	progress, err := Search(ctx, pairOf(forgetful), Options{
-		Time: time.Minute, Seed: 1,
-		Found: func(f Finding) error { found = append(found, f); return nil },
-		Progress: func(p Progress) {
-			if last = p; p.Histories >= 4000 {
-				cancel()
-			}
-		},
-	})
-	if err != nil || !reflect.DeepEqual(progress, last) {
-		t.Fatalf("received %+v, %v, told %+v", progress, err, last)
+// TestStateAfter: writes are counted from when the object was made.
+func TestStateAfter(t *testing.T) {
+	object := parsed(t, "metadata: {name: a}")
+	steps := []struct {
+		s    Step
+		a    answer
+		want int
+	}{
+		{Step{Verb: "APPLY"}, answer{code: 201, object: object}, 0},
+		{Step{Verb: "GET"}, answer{code: 200, object: object}, 0},
+		{Step{Verb: "APPLY", DryRun: true}, answer{code: 200, object: object}, 0},
+		{Step{Verb: "APPLY"}, answer{code: 409}, 0},
+		{Step{Verb: "APPLY"}, answer{code: 200, object: object}, 1},
+		{Step{Verb: "EDIT"}, answer{code: 200, object: object}, 2},
+		{Step{Verb: "DELETE"}, answer{code: 200}, 0},
 	}
-	signatures := map[string]bool{}
-	for _, f := range found {
-		if signatures[f.Signature()] {
-			t.Errorf("%s was found twice", f.Signature())
+	var state answer
+	for i, step := range steps {
+		step.a.before, step.a.writes = state.object, state.writes
+		state = step.a.stateAfter(step.s)
+		if isThere := i < len(steps)-1; state.writes != step.want || state.object.IsAbsent() == isThere {
+			t.Errorf("after step %d: expected %d writes, received %d, of %s", i, step.want, state.writes, state.object.JSON())
 		}
-		signatures[f.Signature()] = true
-	}
-	if len(found) == 0 || len(found) != progress.Sorts || progress.Differing <= progress.Sorts {
-		t.Errorf("received %d findings, and %+v", len(found), progress)
 	}
 }
 
@@ -299,6 +295,43 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// TestSaysOnlyMore: a warning of ours alone is no difference; one that is missing is.
+func TestSaysOnlyMore(t *testing.T) {
+	const ours = `"\\.spec: a \"b\" was applied; apply x, by force"`
+	for complaint, want := range map[string]bool{
+		"warnings: expected [], received [" + ours + "]":                true,
+		`warnings: expected ["x" "y"], received ["x" ` + ours + ` "y"]`: true,
+		`warnings: expected ["x" "y"], received ["x" ` + ours + `]`:     false,
+		`warnings: expected [], received ["x"]`:                         false,
+		"object: .a: expected 1, received 2":                            false,
+	} {
+		if got := saysOnlyMore([]string{complaint}); got != want {
+			t.Errorf("%s: expected %t, received %t", complaint, want, got)
+		}
+	}
+}
+
+func TestTouchesTwins(t *testing.T) {
+	const references = "metadata: {ownerReferences: [{uid: a}, {uid: b}, {uid: a, controller: true}]}"
+	for _, test := range []struct {
+		object, patch string
+		want          bool
+	}{
+		{references, "metadata: {ownerReferences: [{uid: b}]}", true},
+		{references, "metadata: {labels: {a: b}}", false},
+		{references, references, true},
+		{"spec: {ports: [{port: 80, protocol: TCP}, {port: 80, protocol: UDP}]}", "spec: {ports: null}", true},
+		{"spec: {ports: [{port: 80}, {port: 81}]}", "spec: {ports: [{port: 80}]}", false},
+		{"spec: {rules: [{verbs: [get]}, {verbs: [get]}]}", "spec: {rules: []}", false},
+		{"metadata: {finalizers: [a/a, a/a]}", "metadata: {finalizers: [a/b]}", true},
+		{"metadata: {finalizers: [a/a, a/b]}", "metadata: {finalizers: [a/b]}", false},
+	} {
+		if got := touchesTwins(parsed(t, test.object), parsed(t, test.patch)); got != test.want {
+			t.Errorf("%s and %s: expected %t, received %t", test.object, test.patch, test.want, got)
+		}
+	}
+}
+
 func TestRespelled(t *testing.T) {
 	list := parsed(t, "- {name: gpu-0, capacity: {memory: {value: 1Gi}}}")
 	for body, want := range map[string]bool{
@@ -310,20 +343,6 @@ func TestRespelled(t *testing.T) {
 	} {
 		if got := isRespelled(parsed(t, body), list); got != want {
 			t.Errorf("%s: expected %t, received %t", body, want, got)
-		}
-	}
-}
-
-// TestAmbiguousMergeKeysAreKnown: also in Secrets, whose errors tell only where.
-func TestAmbiguousMergeKeysAreKnown(t *testing.T) {
-	for answer, want := range map[string]bool{
-		`422 {"message":".spec.ports[port=53]: expected one item with this merge key, received two in the object: …"}`:                       true,
-		`422 {"message":".metadata.ownerReferences[uid=\"u1\"]: the patch does not fit the Secret, whose values are not shown"}`:             true,
-		`422 {"message":".metadata.ownerReferences[uid=\"u1\"].$retainKeys: the patch does not fit the Secret, whose values are not shown"}`: false,
-		`400 {"message":".metadata.ownerReferences[0]: the patch does not fit the Secret, whose values are not shown"}`:                      false,
-	} {
-		if got := isKnown(&applytest.Failure{Answer: answer}); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, answer)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (s Step) expectations() []string {
 	if s.Verb == "DELETE" {
 		return []string{"answer"}
 	}
-	return []string{"answer", "object", "owners"}
+	return []string{"answer", "object", "owners", "warnings"}
 }
 
 // A recorded is a script's archive, with the answers of a server in it.
@@ -115,7 +115,8 @@ func (r recorded) withErrors() {
 		if err != nil {
 			return expected[:1]
 		}
-		return []txtar.File{expected[0], {Name: "error", Data: []byte(errorOf(status).YAML() + "\n")}}
+		withError := []txtar.File{expected[0], {Name: "error", Data: []byte(errorOf(status).YAML() + "\n")}}
+		return append(withError, slices.DeleteFunc(expected[1:], func(f txtar.File) bool { return f.Name != "warnings" })...)
 	})
 }
 

@@ -2,6 +2,7 @@ package differential
 
 import (
 	"context"
+	"regexp"
 	"time"
 )
 
@@ -16,6 +17,8 @@ type Options struct {
 	Batch int
 	// Found is called with each difference of a new sort, shrunk.
 	Found func(Finding) error
+	// Lost is called with each difference that did not come back when the same was asked again.
+	Lost func(Finding)
 	// Progress is called after every batch.
 	Progress func(Progress)
 }
@@ -23,10 +26,10 @@ type Options struct {
 // Progress is how far a search has come.
 type Progress struct {
 	Histories, Requests int
-	// Unusable histories could not be compared, such as those that edit what is not there.
-	Unusable int
-	// Differing histories are of Sorts different sorts.
-	Differing, Sorts int
+	// Unusable is why histories could not be compared, such as those that edit what is not there, and how many.
+	Unusable map[string]int
+	// Differing histories are of Sorts different sorts; Lost ones differed once and not again.
+	Differing, Sorts, Lost int
 	// Next is the seed to go on from.
 	Next uint64
 	// Time is how long the search was running.
@@ -38,7 +41,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	if options.Batch == 0 {
 		options.Batch = 32
 	}
-	progress := Progress{Next: options.Seed}
+	progress := Progress{Next: options.Seed, Unusable: map[string]int{}}
 	seen := map[string]bool{}
 	watch := startStopwatch()
 	defer watch.stop()
@@ -55,7 +58,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 			return progress, err
 		}
 		for _, f := range findings {
-			if err := progress.take(ctx, pair, f, seen, options.Found); err != nil {
+			if err := progress.take(ctx, pair, f, seen, options); err != nil {
 				return progress, err
 			}
 		}
@@ -103,12 +106,15 @@ func (p *Progress) draw(n int) ([]History, error) {
 	return histories, nil
 }
 
+// requestIn finds in why a history can't be compared the request that failed, and how: which object it was is drawn.
+var requestIn = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
+
 // take shrinks a finding if it is of a new sort, before and after. One that does not come back when the same is asked
 // again was a matter of time: owners are in the order of the seconds in which they wrote, and a server that is stopped
-// for a while does not answer.
-func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, found func(Finding) error) error {
+// for a while does not answer. What is interrupted is told as it is.
+func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, options Options) error {
 	if f.Unusable != "" {
-		p.Unusable++
+		p.Unusable[requestIn.ReplaceAllString(f.Unusable, "$1 $2")]++
 	}
 	if !f.Differs() {
 		return nil
@@ -118,16 +124,24 @@ func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[stri
 		return nil
 	}
 	again, err := compare(ctx, pair, []History{f.History})
-	if err != nil || !again[0].Differs() {
+	if err == nil && !again[0].Differs() {
+		p.Lost++
+		options.Lost(f)
+		return nil
+	}
+	small := f
+	if err == nil {
+		small, err = Shrink(ctx, pair, f)
+	}
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
 	p.Differing++
 	seen[f.Signature()] = true
-	small, err := Shrink(ctx, pair, f)
-	if err != nil || seen[small.Signature()] && small.Signature() != f.Signature() {
-		return err
+	if seen[small.Signature()] && small.Signature() != f.Signature() {
+		return nil
 	}
 	seen[small.Signature()] = true
 	p.Sorts++
-	return found(small)
+	return options.Found(small)
 }

@@ -27,6 +27,11 @@ func hasTwins(list document.Value) bool {
 	return false
 }
 
+// isProtected is for what Kubernetes gives finalizers.
+func isProtected(object document.Value) bool {
+	return strings.HasPrefix(object.Get("kind").Text(), "PersistentVolume")
+}
+
 // isMadeByStatus is for statuses of which Kubernetes makes an object.
 func isMadeByStatus(address string) bool {
 	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
@@ -80,11 +85,7 @@ func isScaledByUpdate(owners string) bool {
 }
 
 func uidsIn(metadata document.Value) document.Value {
-	var uids []document.Value
-	for _, reference := range metadata.Get("ownerReferences").Items() {
-		uids = append(uids, reference.Get("uid"))
-	}
-	return document.NewList(uids...)
+	return valuesOf(metadata.Get("ownerReferences"), "uid")
 }
 
 // conditionsIn returns the types of an autoscaler's conditions, which autoscaling/v1 has in an annotation.
@@ -94,20 +95,31 @@ func conditionsIn(autoscaler document.Value) document.Value {
 	if inAnnotation, err := document.ParseJSON(annotation.Text()); err == nil && conditions.IsAbsent() {
 		conditions = inAnnotation
 	}
-	var types []document.Value
-	for _, condition := range conditions.Items() {
-		types = append(types, condition.Get("type"))
-	}
-	return document.NewList(types...)
+	return valuesOf(conditions, "type")
 }
 
-// portsIn returns the numbers of a service's ports, which are what strategic patches tell them apart by.
-func portsIn(service document.Value) document.Value {
-	var numbers []document.Value
-	for _, port := range service.Lookup("spec", "ports").Items() {
-		numbers = append(numbers, port.Get("port"))
+// touchesTwins reports whether a patch has a list of which two items in an object have the same merge key.
+func touchesTwins(object, patch document.Value) bool {
+	for _, p := range places(object)[1:] {
+		name, list := p[len(p)-1], at(object, p)
+		isTwice := name == "finalizers" && hasTwins(list) ||
+			slices.ContainsFunc(mergeKeys[name], func(key string) bool { return hasTwins(valuesOf(list, key)) })
+		if isTwice && slices.ContainsFunc(places(patch)[1:], func(p place) bool { return p[len(p)-1] == name }) {
+			return true
+		}
 	}
-	return document.NewList(numbers...)
+	return false
+}
+
+// valuesOf returns what the items of a list have at a key.
+func valuesOf(list document.Value, key string) document.Value {
+	var values []document.Value
+	for _, item := range itemsOf(list) {
+		if value := item.Get(key); !value.IsAbsent() {
+			values = append(values, value)
+		}
+	}
+	return document.NewList(values...)
 }
 
 // addsTwin is for JSON patches that add a reference to an owner that there is already. If both are equal, one is

@@ -8,4 +8,5 @@
 //   - to_server_side.txtar: what is left out after the change is gone
 //   - and_back.txtar: so it is after going back
 //   - bad_state.txtar: objects that both of kubectl's managers own get out of that
+//   - custom_resource.txtar: custom resources are changed, too
 package kubectls

@@ -142,7 +142,8 @@ func (o *observer) ours(group string, resources []map[string]any, field string) 
 	return slices.DeleteFunc(resources, func(r map[string]any) bool { return !o.defines(group, fmt.Sprint(r[field])) })
 }
 
-// withoutMetadata leaves out what is said about the metadata of objects, here and in resources in them.
+// withoutMetadata leaves out what is said about the metadata of objects, here and in resources in them, and there about
+// what they are: the servers say it in their own words.
 func withoutMetadata(schema any) any {
 	switch s := schema.(type) {
 	case []any:
@@ -156,6 +157,12 @@ func withoutMetadata(schema any) any {
 		if properties, _ := s["properties"].(map[string]any); properties != nil {
 			if metadata, _ := properties["metadata"].(map[string]any); metadata["allOf"] != nil {
 				delete(metadata, "description")
+			}
+			if s["x-kubernetes-embedded-resource"] == true {
+				for _, name := range []string{"apiVersion", "kind"} {
+					property, _ := properties[name].(map[string]any)
+					delete(property, "description")
+				}
 			}
 		}
 	}

@@ -33,12 +33,15 @@ var Projects = []Project{
 	{Name: "cluster-api", Module: "sigs.k8s.io/cluster-api", Version: "v1.14.2", Definitions: []string{
 		"core/config/crd/bases/*.yaml", "bootstrap/kubeadm/config/crd/bases/*.yaml", "controlplane/kubeadm/config/crd/bases/*.yaml",
 	}},
+	{Name: "crossplane", Module: "github.com/crossplane/crossplane/v2", Version: "v2.4.0", Definitions: []string{"cluster/crds/*.yaml"}},
 	{Name: "external-secrets", Module: "github.com/external-secrets/external-secrets", Version: "v1.3.2", Definitions: []string{"config/crds/bases/*.yaml"}, Without: map[string]string{
 		"tests/__snapshot__/generatorstate-v1alpha1.yaml#1": "it has nulls where something must be, which only kube-apiserver takes: see docs/differences.md",
 	}},
 	{Name: "flux-kustomize", Module: "github.com/fluxcd/kustomize-controller", Version: "v1.9.6", Definitions: []string{"config/crd/bases/kustomize*.yaml"}},
 	{Name: "flux-source", Module: "github.com/fluxcd/source-controller", Version: "v1.9.6", Definitions: []string{"config/crd/bases/*.yaml"}},
-	{Name: "gateway-api", Module: "sigs.k8s.io/gateway-api", Version: "v1.6.3", Definitions: []string{"config/crd/experimental/*.yaml"}},
+	{Name: "gateway-api", Module: "sigs.k8s.io/gateway-api", Version: "v1.6.3", Definitions: []string{"config/crd/experimental/*.yaml"}, Samples: []string{
+		`{apiVersion: gateway.networking.x-k8s.io/v1alpha1, kind: XBackend, metadata: {name: hello}, spec: {type: ExternalHostname, externalHostname: {hostname: example.org}, port: {port: 443}}}`,
+	}},
 	{Name: "istio", Module: "istio.io/api", Version: "v1.31.1", Definitions: []string{"kubernetes/*.yaml"}, Samples: []string{
 		`{apiVersion: extensions.istio.io/v1alpha1, kind: TrafficExtension, metadata: {name: hello}, spec: {phase: STATS, lua: {inlineCode: "return 1"}}}`,
 	}},

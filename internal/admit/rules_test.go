@@ -115,6 +115,8 @@ func TestCriteria(t *testing.T) {
 	}
 	ofNamespace := question(spaces, "")
 	ofNamespace.Object = labelled(`{"a":"b"}`)
+	ofOther := question(spaces, "")
+	ofOther.Object = labelled(`{"a":"c"}`)
 	old := in("n", labelled(`{}`))
 	old.Old = labelled(`{"a":"b"}`)
 	for _, test := range []struct {
@@ -132,6 +134,7 @@ func TestCriteria(t *testing.T) {
 		{"no such namespace", mine, all, nil, in("none", labelled(`{}`)), `false namespaces "none" not found`},
 		{"a namespace that can't be read", mine, all, nil, in("broken", labelled(`{}`)), "false Internal error occurred: no"},
 		{"a namespace itself", mine, all, nil, ofNamespace, "true <nil>"},
+		{"another namespace itself", mine, all, nil, ofOther, "false <nil>"},
 		{"excepted", all, all, Rules{rule("CREATE", "", "v1", "configmaps")}, in("n", labelled(`{}`)), "false <nil>"},
 		{"no selector selects nothing", nil, all, nil, in("n", labelled(`{}`)), "false <nil>"},
 		{"a broken selector", all, broken, nil, in("n", labelled(`{}`)), `false Internal error occurred: "Sometimes" is not a valid label selector operator`},

@@ -61,13 +61,18 @@ func (l *formList) without(f *Form) *formList {
 }
 
 // As returns the object in a form, which must not be changed. It is made when somebody asks first,
-// once however many ask, and stays until there are too many or memory is short.
+// once however many ask, and stays until there are too many or memory is short. If it could not be made, all who have
+// asked until then are told, and who asks later has it tried again.
 func (o *Object) As(f *Form) (any, error) {
 	made := o.formOf(f)
 	made.once.Do(func() {
 		made.err = fmt.Errorf("cache: %s: to make a form of the object has failed before", o.key) // should it panic
 		var bytes int
 		made.value, bytes, made.err = f.make(o)
+		if made.err != nil {
+			o.dropForm(f) // it may be possible later, such as when a webhook is there again
+			return
+		}
 		o.kind.forms.add(o, f, bytes+formOverhead)
 	})
 	if !made.used.Load() { // many read it, few must write it
@@ -127,6 +132,11 @@ func (o *Object) Parsed() (apply.Object, error) {
 // document returns the object as clients see it: with its revision.
 func (o *Object) document() (document.Value, error) {
 	return document.ParseJSONLimited(o.AppendJSON(nil), document.Limits{MaxBytes: -1})
+}
+
+// WithoutManagedFields returns the object as clients see it that can do without its managedFields.
+func (o *Object) WithoutManagedFields() (document.Value, error) {
+	return document.ParseJSONLimited(o.JSONWithoutManagedFields(), document.Limits{MaxBytes: -1})
 }
 
 var inProtobuf = NewForm(func(o *Object) (any, int, error) {

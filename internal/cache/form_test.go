@@ -54,16 +54,36 @@ func TestFormPanics(t *testing.T) {
 	}
 }
 
+// TestFormsThatFail: what could not be made is tried again.
+func TestFormsThatFail(t *testing.T) {
+	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := errors.New("nobody answers")
+	failing := NewForm(func(*Object) (any, int, error) { return 1, 0, down })
+	if _, err := o.As(failing); err == nil {
+		t.Error("expected an error")
+	}
+	if len(o.kind.forms.kept) != 0 || o.forms.Load() != nil {
+		t.Error("what could not be made is kept")
+	}
+	down = nil
+	if v, err := o.As(failing); err != nil || v != 1 {
+		t.Errorf("received %v, %v", v, err)
+	}
+}
+
 // TestFormsAreCounted, even those that take no memory or belong to objects that are gone.
 func TestFormsAreCounted(t *testing.T) {
 	k := testKind(nil)
-	failing := NewForm(func(*Object) (any, int, error) { return nil, 0, errors.New("can't be had") })
+	empty := NewForm(func(*Object) (any, int, error) { return nil, 0, nil })
 	for range 100_000 {
 		o, err := newObject(k, "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = o.As(failing)
+		_, _ = o.As(empty)
 	}
 	if len(k.forms.kept) > k.forms.limit/formOverhead {
 		t.Errorf("%d forms are known", len(k.forms.kept))

@@ -185,6 +185,12 @@ func (o *Object) AppendJSONWithoutManagedFields(dst []byte) []byte {
 	return append(dst, o.text[o.place.end:]...)
 }
 
+// JSONWithoutManagedFields returns the object without its managedFields: what those read who work on objects in this process,
+// and can do without as clients can that say so.
+func (o *Object) JSONWithoutManagedFields() []byte {
+	return o.AppendJSONWithoutManagedFields(make([]byte, 0, o.JSONSize()-len(o.managed.of(o.text))))
+}
+
 // JSONSize returns how many bytes AppendJSON appends at most.
 func (o *Object) JSONSize() int { return len(o.text) + len(`,"resourceVersion":"9223372036854775807"`) }
 

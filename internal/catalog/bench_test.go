@@ -12,10 +12,10 @@ import (
 func BenchmarkMake(b *testing.B) {
 	all := kinds.Builtin()
 	for name, write := range map[string]func(w io.Writer) error{
-		"openapi2":      func(w io.Writer) error { return writeOpenAPI2(w, all, true) },
-		"openapi2proto": func(w io.Writer) error { return writeOpenAPI2Proto(w, all, true) },
+		"openapi2":      func(w io.Writer) error { return writeOpenAPI2(w, all, Options{Drop: true}) },
+		"openapi2proto": func(w io.Writer) error { return writeOpenAPI2Proto(w, all, Options{Drop: true}) },
 		"openapi3": func(w io.Writer) error {
-			maker := newOpenAPI3(all, true)
+			maker := newOpenAPI3(all, Options{Drop: true})
 			for _, name := range names3(all) {
 				if err := maker.write(w, name); err != nil {
 					return err
@@ -51,7 +51,7 @@ func BenchmarkKept(b *testing.B) {
 				write = writeOpenAPI2Proto
 			}
 			if _, err := e.page(form, func() (*page, error) {
-				return newPage(form, func(w io.Writer) error { return write(w, e.kinds, true) })
+				return newPage(form, func(w io.Writer) error { return write(w, e.kinds, Options{Drop: true}) })
 			}); err != nil {
 				b.Fatal(err)
 			}

@@ -19,6 +19,8 @@ type Options struct {
 	Version version.Info
 	// Drop says that answers may leave out managedFields.
 	Drop bool
+	// Unset says that applies understand unset markers.
+	Unset bool
 }
 
 // Catalog tells what a server serves: discovery, OpenAPI, version. It may be used concurrently.

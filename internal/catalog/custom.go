@@ -102,13 +102,18 @@ func (d *definer) fillResource(s *spec.Schema) {
 	s.SetProperty("metadata", d.described(reflect.TypeFor[metav1.ObjectMeta](), "the metadata of the object"))
 }
 
-// fillEmbedded adds it to the resources in an object, too.
+// fillEmbedded adds it to the resources in an object, too, which must say what they are.
 func (d *definer) fillEmbedded(s *spec.Schema) {
+	if is, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); is && !d.takesAnything(s) {
+		d.fillResource(s)
+		for _, name := range []string{"kind", "apiVersion"} {
+			if !slices.Contains(s.Required, name) {
+				s.Required = append(s.Required, name)
+			}
+		}
+	}
 	for name, property := range s.Properties {
 		d.fillEmbedded(&property)
-		if is, _ := property.Extensions.GetBool("x-kubernetes-embedded-resource"); is {
-			d.fillResource(&property)
-		}
 		s.Properties[name] = property
 	}
 	if s.Items != nil && s.Items.Schema != nil {
@@ -117,6 +122,13 @@ func (d *definer) fillEmbedded(s *spec.Schema) {
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
 		d.fillEmbedded(s.AdditionalProperties.Schema)
 	}
+}
+
+// takesAnything says whether clients take fields that are not named for forbidden as soon as there is one that is, and
+// they are not: that is so in form 2.
+func (d *definer) takesAnything(s *spec.Schema) bool {
+	preserves, _ := s.Extensions.GetBool("x-kubernetes-preserve-unknown-fields")
+	return preserves && d.form == form2
 }
 
 func (d *definer) fillTypeMeta(s *spec.Schema) { d.fillFields(s, reflect.TypeFor[metav1.TypeMeta]()) }

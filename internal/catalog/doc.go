@@ -43,7 +43,7 @@
 //	  gotypes.go        which Go types there are
 //	  markers.go        what their comments say; generate/ reads them
 //	  descriptions.go   what there is to read about them
-//	paths.go          what can be done where; parameters.go, with which parameters
+//	paths.go          what can be done where; parameters.go, with which parameters; media.go, in which media
 //	openapi2.go       both as a document of version 2; openapi2proto.go as protobuf
 //	openapi3.go       both as documents of version 3; hash3.go tells them apart; shelf.go keeps them
 //	jsonwriter.go     writes big documents in pieces

@@ -17,7 +17,7 @@ import (
 // index of the documents, which has these, can be told without making any.
 func (e *edition) hash3(name string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%t %s\n", program(), e.options.Drop, name)
+	fmt.Fprintf(h, "%s\n%t %t %s\n", program(), e.options.Drop, e.options.Unset, name)
 	for _, served := range e.about3()[name] {
 		served.addTo(h)
 	}
@@ -33,8 +33,8 @@ type served struct {
 // addTo adds what a document tells about a kind at a version.
 func (s served) addTo(h io.Writer) {
 	k := s.kind
-	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %t\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.OnlyCreate, k.Singly,
-		k.Contains, k.HasSubresource(s.version, "status"), k.HasSubresource(s.version, "scale"))
+	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %t %t %t\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.OnlyCreate, k.Singly,
+		k.Contains, k.Custom, k.HasProtobuf(), k.HasSubresource(s.version, "status"), k.HasSubresource(s.version, "scale"))
 	if definition, ok := k.Definition.(Schema); ok {
 		schema := definition.SchemaHash(s.version)
 		fmt.Fprintf(h, "%x\n", schema)

@@ -51,8 +51,10 @@ func TestHashDiffers(t *testing.T) {
 		"selectable fields":  func(_ *kinds.Kind, _ *Options, d *described) { d.selectable = []string{"spec.size"} },
 		"a subresource":      func(_ *kinds.Kind, _ *Options, d *described) { d.subresources.Status = true },
 		"the scope":          func(k *kinds.Kind, _ *Options, _ *described) { k.Namespaced = true },
+		"who defines it":     func(k *kinds.Kind, _ *Options, _ *described) { k.Custom = false },
 		"the name of lists":  func(k *kinds.Kind, _ *Options, _ *described) { k.ListKind = "Things" },
 		"what answers leave": func(_ *kinds.Kind, o *Options, _ *described) { o.Drop = true },
+		"what is understood": func(_ *kinds.Kind, o *Options, _ *described) { o.Unset = true },
 	} {
 		if hash(change) == same {
 			t.Errorf("%s changes, and the hash does not", what)

@@ -47,7 +47,7 @@ func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	e.answer(w, r, "/openapi/v2 "+form, func() (*page, error) {
 		e.making.Lock()
 		defer e.making.Unlock()
-		return newPage(form, func(w io.Writer) error { return write(w, e.kinds, e.options.Drop) })
+		return newPage(form, func(w io.Writer) error { return write(w, e.kinds, e.options) })
 	})
 }
 
@@ -122,7 +122,7 @@ func (e *edition) makeDocument3(name, hash string) (*page, error) {
 	defer e.making.Unlock()
 	maker := e.maker3.Value()
 	if maker == nil {
-		maker = newOpenAPI3(e.kinds, e.options.Drop)
+		maker = newOpenAPI3(e.kinds, e.options)
 		e.maker3 = weak.Make(maker)
 	}
 	made, err := newPage(mediaJSON, func(w io.Writer) error { return maker.write(w, name) })

@@ -10,6 +10,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/ownership"
 )
 
 // What documents say about themselves. Clients generate code by it, so it is what they know.
@@ -67,8 +68,8 @@ func (m *pathMaker) versionPaths(all []*kinds.Kind, gv schema.GroupVersion) (pat
 }
 
 // writeOpenAPI2 writes the document of version 2 as JSON.
-func writeOpenAPI2(w io.Writer, all []*kinds.Kind, drop bool) error {
-	m := newPathMaker(form2, drop)
+func writeOpenAPI2(w io.Writer, all []*kinds.Kind, options Options) error {
+	m := newPathMaker(form2, options)
 	paths := m.allPaths(all)
 	j := &jsonWriter{w: w}
 	j.begin()
@@ -180,5 +181,9 @@ func (o *operation) extensions() spec.Extensions {
 	if o.action == "" {
 		return nil
 	}
-	return spec.Extensions{"x-kubernetes-action": o.action, kindExtension: kindValue(o.kind)}
+	all := spec.Extensions{"x-kubernetes-action": o.action, kindExtension: kindValue(o.kind)}
+	if o.unsets {
+		all[ownership.UnsetExtension] = true
+	}
+	return all
 }

@@ -17,8 +17,8 @@ import (
 
 // writeOpenAPI2Proto writes the document of version 2 as protobuf. It is written in pieces, each a
 // document with one path or definition: protobuf merges what is written one after another.
-func writeOpenAPI2Proto(w io.Writer, all []*kinds.Kind, drop bool) error {
-	m := newPathMaker(form2, drop)
+func writeOpenAPI2Proto(w io.Writer, all []*kinds.Kind, options Options) error {
+	m := newPathMaker(form2, options)
 	out := &protoWriter{w: w}
 	out.piece(&openapi_v2.Document{
 		Swagger:             "2.0",

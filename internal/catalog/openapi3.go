@@ -21,8 +21,8 @@ type openAPI3 struct {
 	encoded map[string][]byte // definitions
 }
 
-func newOpenAPI3(all []*kinds.Kind, drop bool) *openAPI3 {
-	return &openAPI3{newPathMaker(form3, drop), all, map[string][]byte{}}
+func newOpenAPI3(all []*kinds.Kind, options Options) *openAPI3 {
+	return &openAPI3{newPathMaker(form3, options), all, map[string][]byte{}}
 }
 
 // names3 returns the names of the documents of a server with some kinds: api/v1, apis/apps/v1; also

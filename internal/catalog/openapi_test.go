@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/ownership"
 )
 
 // parts are the facts of a document of OpenAPI, by where they are in it.
@@ -35,7 +37,7 @@ func partsOf(document map[string]any) parts {
 func ourDocument2(t *testing.T) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeOpenAPI2(&b, kinds.Builtin(), false); err != nil {
+	if err := writeOpenAPI2(&b, kinds.Builtin(), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return parseJSON(t, b.Bytes())
@@ -44,7 +46,7 @@ func ourDocument2(t *testing.T) map[string]any {
 func ourDocuments3(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
-	maker := newOpenAPI3(kinds.Builtin(), false)
+	maker := newOpenAPI3(kinds.Builtin(), Options{})
 	for _, name := range names3(kinds.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {
@@ -136,6 +138,29 @@ func TestDescribed(t *testing.T) {
 		for field, v := range properties {
 			if v.(map[string]any)["description"] == nil && !slices.Contains(undescribed, name+"."+field) && !strings.HasSuffix(name, ".version.Info") {
 				t.Errorf("%s.%s has no description", name, field)
+			}
+		}
+	}
+}
+
+// TestUnsettingIsDeclared: clients learn from the documents whether applies understand unset markers, wherever there
+// are applies.
+func TestUnsettingIsDeclared(t *testing.T) {
+	for _, unset := range []bool{false, true} {
+		var b2, b3 bytes.Buffer
+		options := Options{Unset: unset}
+		if err := errors.Join(writeOpenAPI2(&b2, kinds.Builtin(), options), newOpenAPI3(kinds.Builtin(), options).write(&b3, "apis/apps/v1")); err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range []map[string]any{parseJSON(t, b2.Bytes()), parseJSON(t, b3.Bytes())} {
+			for _, path := range []string{"/deployments/{name}", "/deployments/{name}/status"} {
+				operations := document["paths"].(map[string]any)["/apis/apps/v1/namespaces/{namespace}"+path].(map[string]any)
+				for _, method := range []string{"patch", "put"} {
+					declared, _ := operations[method].(map[string]any)[ownership.UnsetExtension].(bool)
+					if want := unset && method == "patch"; declared != want {
+						t.Errorf("%s %s: expected declared: %v, received %v", method, path, want, declared)
+					}
+				}
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/ownership"
 )
 
 // parameter is a part of a path, or of a query, that a request may or must have.
@@ -19,10 +21,7 @@ type parameter struct {
 	key string
 }
 
-// ClientSideApply is whose fields an apply may ask to take over.
-const ClientSideApply = "client-side-apply"
-
-const takeOverDescription = "Not in Kubernetes: " + ClientSideApply + " has an apply get first all fields that client-side apply " +
+const takeOverDescription = "Not in Kubernetes: " + ownership.FromClientSideApply + " has an apply get first all fields that client-side apply " +
 	"of kubectl wrote, so that those which the configuration leaves out are removed, and none is in conflict. Only for apply, and not for subresources."
 
 // parameters are those that requests have in common.
@@ -56,7 +55,7 @@ func newParameters() *parameters {
 		forWrite:  []parameter{dryRun, query(write, "fieldManager", "string"), validation},
 		forPatch:  []parameter{dryRun, manager, validation, query(patch, "force", "boolean")},
 	}
-	p.forObjectPatch = append(slices.Clone(p.forPatch), parameter{"takeOver", "query", "string", takeOverDescription, "takeOver"})
+	p.forObjectPatch = append(slices.Clone(p.forPatch), parameter{ownership.TakeOverParameter, "query", "string", takeOverDescription, ownership.TakeOverParameter})
 	selecting := []parameter{
 		query(list, "continue", "string"), query(list, "fieldSelector", "string"),
 		query(list, "labelSelector", "string"), query(list, "limit", "integer"),

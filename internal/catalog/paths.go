@@ -35,40 +35,18 @@ type operation struct {
 	codes          []int  // of success
 	answers        string // the definition of what is received
 	kind           schema.GroupVersionKind
+	unsets         bool // applies understand unset markers
 }
-
-var (
-	anything  = []string{"*/*"}
-	aboutAPI  = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
-	objects   = append(slices.Clip(aboutAPI), "application/cbor")
-	watchable = append(slices.Clip(objects), "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch", "application/cbor-seq")
-	patches   = []string{
-		"application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json",
-		"application/apply-patch+yaml", "application/apply-patch+cbor",
-	}
-)
 
 // pathMaker makes paths, and with them the definitions that they need.
 type pathMaker struct {
 	*definer
 	parameters *parameters
-	drop       bool // answers may leave out managedFields
+	options    Options
 }
 
-func newPathMaker(f form, drop bool) *pathMaker {
-	return &pathMaker{newDefiner(f), newParameters(), drop}
-}
-
-// produced returns the media that objects are answered in: each also without managedFields, if that can be had.
-func (m *pathMaker) produced(media []string) []string {
-	if !m.drop {
-		return media
-	}
-	all := slices.Clone(media)
-	for _, name := range objects {
-		all = append(all, name+";drop=metadata.managedFields")
-	}
-	return all
+func newPathMaker(f form, options Options) *pathMaker {
+	return &pathMaker{newDefiner(f), newParameters(), options}
 }
 
 // prefix returns where the resources of a group and version are.
@@ -132,6 +110,7 @@ func (m *pathMaker) aboutResources(group, version string) *path {
 type kindPaths struct {
 	*pathMaker
 	kind             *kinds.Kind
+	media            kindMedia
 	gvk              schema.GroupVersionKind
 	object, list     string // definitions
 	collection, item string // addresses
@@ -139,7 +118,7 @@ type kindPaths struct {
 
 // pathsOf returns the paths of a kind at a version.
 func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
-	p := &kindPaths{pathMaker: m, kind: k, gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
+	p := &kindPaths{pathMaker: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = m.defineKind(k, version)
 	everywhere := prefix(k.Group, version) + "/" + k.Resource
 	p.collection = everywhere
@@ -212,7 +191,7 @@ func (p *kindPaths) operation(method, action, verb, subresource, description str
 	return &operation{
 		method: method, action: action, tag: tagged + "_" + p.gvk.Version, description: fmt.Sprintf(description, p.kind.Name),
 		id:       fmt.Sprintf(verb, capital(tagged)+capital(p.gvk.Version), namespaced+p.kind.Name) + capital(subresource),
-		consumes: anything, produces: p.produced(objects), codes: []int{200}, kind: p.gvk, answers: p.object,
+		consumes: p.media.bodies, produces: p.media.objects, codes: []int{200}, kind: p.gvk, answers: p.object,
 	}
 }
 
@@ -221,7 +200,7 @@ func (p *kindPaths) listing(where string) *operation {
 	if where != "" {
 		o.id = strings.Replace(o.id, "Namespaced", "", 1) + where
 	}
-	o.parameters, o.produces, o.answers = p.parameters.forList, p.produced(watchable), p.list
+	o.parameters, o.produces, o.answers = p.parameters.forList, p.media.listings, p.list
 	return o
 }
 
@@ -253,11 +232,11 @@ func (p *kindPaths) replace(subresource, object string, gvk schema.GroupVersionK
 
 func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("patch", "patch", "patch%s%s", subresource, "changes one %s in part, or applies a configuration to it")
-	o.parameters, o.consumes, o.codes = p.parameters.forPatch, patches, []int{200, 201}
+	o.parameters, o.consumes, o.codes = p.parameters.forPatch, p.media.patches, []int{200, 201}
 	if subresource == "" {
 		o.parameters = p.parameters.forObjectPatch
 	}
-	o.body, o.answers, o.kind = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk
+	o.body, o.answers, o.kind, o.unsets = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk, p.options.Unset
 	return o
 }
 

@@ -111,7 +111,7 @@ func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *
 
 func TestTopologies2(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeOpenAPI2(&b, kinds.Builtin(), false); err != nil {
+	if err := writeOpenAPI2(&b, kinds.Builtin(), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := compareTopologies(t, b.Bytes(), false, func(*kinds.Kind, string) bool { return true }); n < 50 {
@@ -120,7 +120,7 @@ func TestTopologies2(t *testing.T) {
 }
 
 func TestTopologies3(t *testing.T) {
-	maker := newOpenAPI3(kinds.Builtin(), false)
+	maker := newOpenAPI3(kinds.Builtin(), Options{})
 	n := 0
 	for _, name := range names3(kinds.Builtin()) {
 		var b bytes.Buffer

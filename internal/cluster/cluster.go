@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 )
 
@@ -22,6 +23,32 @@ type Cluster struct {
 
 	mu        sync.Mutex
 	published map[string]published // by the paths of their OpenAPI
+
+	warning sync.Mutex
+	warned  func(text string)
+}
+
+// OnWarning says who is told what the server warns of. It is called by one at a time.
+func (c *Cluster) OnWarning(f func(text string)) {
+	c.warning.Lock()
+	defer c.warning.Unlock()
+	c.warned = f
+}
+
+// tellWarnings tells what an answer warns of. What can't be read as a warning is none.
+func (c *Cluster) tellWarnings(header http.Header) {
+	lines := header.Values("Warning")
+	if len(lines) == 0 {
+		return
+	}
+	found, _ := utilnet.ParseWarningHeaders(lines)
+	c.warning.Lock()
+	defer c.warning.Unlock()
+	for _, w := range found {
+		if c.warned != nil && w.Code == 299 && w.Text != "" {
+			c.warned(w.Text)
+		}
+	}
 }
 
 // Open prepares to ask a server. Nothing is sent yet.
@@ -133,5 +160,6 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	if _, err = io.Copy(&text, response.Body); err != nil {
 		return 0, nil, "", noAnswer(r, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err))
 	}
+	c.tellWarnings(response.Header)
 	return response.StatusCode, response.Header, text.String(), nil
 }

@@ -269,6 +269,31 @@ func TestBusyServer(t *testing.T) {
 }
 
 // TestListThatTakesLong goes on where the server says when a page comes too late.
+// TestWarnings: whoever asks is told what the server warns of, and nothing else.
+func TestWarnings(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Add("Warning", `299 - "old \"Endpoints\""`)
+		w.Header().Add("Warning", `299 - "another", 299 - "third"`)
+		w.Header().Add("Warning", `199 - "of a proxy"`)
+		w.Header().Add("Warning", `nonsense`)
+		fmt.Fprint(w, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`)
+	}))
+	t.Cleanup(server.Close)
+	c := open(t, &rest.Config{Host: server.URL})
+	get := func() {
+		if _, err := c.Get(t.Context(), Kind{Version: "v1", Name: "ConfigMap", Resource: "configmaps"}, "", "c"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get() // nobody is told
+	var told []string
+	c.OnWarning(func(text string) { told = append(told, text) })
+	get()
+	if got, want := fmt.Sprintf("%q", told), `["old \"Endpoints\"" "another" "third"]`; got != want {
+		t.Errorf("received %s, want %s", got, want)
+	}
+}
+
 func TestListThatTakesLong(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("continue") {

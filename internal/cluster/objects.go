@@ -11,6 +11,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/ownership"
 )
 
 // Path returns where an object is, or, without a name, where all of a kind are. The namespace counts for
@@ -146,9 +147,6 @@ type ApplyOptions struct {
 	TakeOver bool
 }
 
-// takeOver is the parameter for that.
-const takeOver = "takeOver"
-
 // Apply applies a configuration.
 func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, config document.Value, o ApplyOptions) (apply.Object, error) {
 	query := url.Values{"fieldManager": {o.Manager}, "force": {strconv.FormatBool(o.Force)}}
@@ -156,7 +154,7 @@ func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, con
 		query.Set("dryRun", "All")
 	}
 	if o.TakeOver {
-		query.Set(takeOver, "client-side-apply")
+		query.Set(ownership.TakeOverParameter, ownership.FromClientSideApply)
 	}
 	r := request{
 		method: http.MethodPatch, path: k.Path(namespace, name), query: query,

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -14,6 +15,8 @@ type published struct {
 	schema *schema.Schema
 	// takesOver says that an apply can be asked to get first what client-side apply wrote.
 	takesOver bool
+	// unsets says that applies understand unset markers.
+	unsets bool
 }
 
 // Topology returns how a kind merges, as the server publishes it in its OpenAPI.
@@ -33,6 +36,13 @@ func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 func (c *Cluster) TakesOver(ctx context.Context, k Kind) bool {
 	known, err := c.publishedOf(ctx, k)
 	return err == nil && known.takesOver
+}
+
+// Unsets reports whether applies understand unset markers, as the server's OpenAPI tells. To servers that do not, they
+// are values like others.
+func (c *Cluster) Unsets(ctx context.Context, k Kind) (bool, error) {
+	known, err := c.publishedOf(ctx, k)
+	return known.unsets, err
 }
 
 func openAPIPath(k Kind) string {
@@ -62,18 +72,31 @@ func (c *Cluster) publishedOf(ctx context.Context, k Kind) (published, error) {
 	if err != nil {
 		return published{}, err
 	}
-	c.published[path] = published{all, declares(doc, takeOver)}
+	c.published[path] = published{
+		schema: all, takesOver: declares(doc, isParameter(ownership.TakeOverParameter)), unsets: declares(doc, saysUnset),
+	}
 	return c.published[path], nil
 }
 
-// declares reports whether patches have a parameter.
-func declares(doc document.Value, parameter string) bool {
+// declares reports whether the server says something about its patches.
+func declares(doc document.Value, says func(patch document.Value) bool) bool {
 	for _, path := range doc.Get("paths").Fields() {
-		for _, p := range path.Lookup("patch", "parameters").Items() {
-			if p.Get("name").Text() == parameter {
-				return true
-			}
+		if says(path.Get("patch")) {
+			return true
 		}
 	}
 	return false
 }
+
+func isParameter(name string) func(patch document.Value) bool {
+	return func(patch document.Value) bool {
+		for _, p := range patch.Get("parameters").Items() {
+			if p.Get("name").Text() == name {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func saysUnset(patch document.Value) bool { return patch.Get(ownership.UnsetExtension).Bool() }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kuberuntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+
+	"github.com/cadastre/cadastre/internal/packed"
 )
 
 // TestBombs: small bodies that would take hundreds of times their size in memory are refused before they do.
@@ -140,5 +142,23 @@ func TestLeastJSON(t *testing.T) {
 	}
 	for _, body := range []string{"", "\x5b", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "\x1c", "\xff", "\xbf", "\x9b\xff"} {
 		leastJSON([]byte(body)) // does not panic
+	}
+}
+
+// Kubernetes: takes it, and shows U+FFFD where bytes are none of UTF-8. Texts of both kinds are meant: those that CBOR calls
+// bytes, as Kubernetes writes them, and those that it calls text, which Kubernetes refuses as well; and names.
+func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
+	for body, path := range map[string]string{
+		"\xa1\x44data\xa1\x41a\x42\xff\xfe": ".data.a",
+		"\xa1\x44data\xa1\x41a\x62\xff\xfe": "",
+		"\xa1\x44data\xa1\x42\xff\xfe\x41a": ".data",
+	} {
+		text, err := ReadCBOR([]byte(packed.CBORPrefix + body))
+		if err == nil || !strings.Contains(err.Error(), "UTF-8") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q is %s, error %v, expected that it is refused at %q", body, text, err, path)
+		}
+	}
+	if text, err := ReadCBOR([]byte(packed.CBORPrefix + "\xa1\x44data\xa1\x41a\x42\xc3\xbc")); err != nil || string(text) != `{"data":{"a":"ü"}}` {
+		t.Errorf("received %s: %v", text, err)
 	}
 }

@@ -1,13 +1,16 @@
 package codec
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // The parameter drop of an Accept header says what a client can do without (KEP-5958):
 //
 //	Accept: application/json;drop=metadata.managedFields
 //
 // Several things are separated by plus signs, or named by several parameters. Those that nobody knows are
-// not left out.
+// not left out. The value may be in quotes; what is in the quotes of other parameters means nothing.
 
 const (
 	dropParameter = "drop"
@@ -25,34 +28,67 @@ func dropsManagedFields(targets string) bool {
 	return false
 }
 
-// joinDrops makes one parameter of all that a clause has: those who read headers keep only the last of a name.
-// Quotes, which they keep, mean nothing.
-func joinDrops(accept string) string {
+// dropMark is the parameter that a clause gets which drops managedFields. No header has it: it is no name there.
+const dropMark = "\x00drop"
+
+// markDrops puts the mark into the clauses of a header that have the parameter. Those who read headers know no quotes, and keep
+// only the last parameter of a name; so it is read here, where a quoted comma or semicolon separates nothing, and the mark
+// comes first, where no quote is before it.
+func markDrops(accept string) string {
 	if !strings.Contains(strings.ToLower(accept), dropParameter) {
 		return accept
 	}
-	clauses := strings.Split(accept, ",")
-	for i, clause := range clauses {
-		if media, parameters, has := strings.Cut(clause, ";"); has {
-			clauses[i] = media + ";" + joinDropsOf(parameters)
+	var clauses []string
+	for clause := range splitUnquoted(accept, ',') {
+		media, parameters, has := strings.Cut(clause, ";")
+		if has && isDropping(parameters) {
+			clause = media + ";" + dropMark + "=1;" + parameters
 		}
+		clauses = append(clauses, clause)
 	}
 	return strings.Join(clauses, ",")
 }
 
-// joinDropsOf does it for the parameters of one clause.
-func joinDropsOf(parameters string) string {
-	var others, targets []string
-	for part := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(part, "=")
-		if strings.EqualFold(strings.TrimSpace(name), dropParameter) {
-			targets = append(targets, strings.Trim(strings.TrimSpace(value), `"`))
-		} else {
-			others = append(others, part)
+// isDropping reports whether the parameters of a clause say that managedFields can be left out.
+func isDropping(parameters string) bool {
+	for parameter := range splitUnquoted(parameters, ';') {
+		name, value, _ := strings.Cut(parameter, "=")
+		if strings.EqualFold(strings.TrimSpace(name), dropParameter) && dropsManagedFields(strings.Trim(strings.TrimSpace(value), `"`)) {
+			return true
 		}
 	}
-	if len(targets) > 0 {
-		others = append(others, dropParameter+"="+strings.Join(targets, "+"))
+	return false
+}
+
+// splitUnquoted returns the parts of a text between separators, but for those within quotes. A quote that nothing closes is no
+// quote.
+func splitUnquoted(text string, separator byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start := 0
+		for i := 0; i < len(text); i++ {
+			switch text[i] {
+			case separator:
+				if !yield(text[start:i]) {
+					return
+				}
+				start = i + 1
+			case '"':
+				i += quotedSize(text[i:])
+			}
+		}
+		yield(text[start:])
 	}
-	return strings.Join(others, ";")
+}
+
+// quotedSize returns how much follows the quote that a text begins with until the one that closes it; 0 if none does.
+func quotedSize(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++ // what follows is meant literally
+		case '"':
+			return i
+		}
+	}
+	return 0
 }

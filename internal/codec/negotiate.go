@@ -22,7 +22,14 @@ const (
 	Watch
 	// Fixed answers have one shape: discovery, errors.
 	Fixed
+
+	// Untyped is added to Objects and Watch for kinds that have no protobuf but that of their metadata.
+	Untyped Endpoint = 1 << 7
 )
+
+// isWatch and isUntyped tell what an endpoint is.
+func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
+func (e Endpoint) isUntyped() bool { return e&Untyped != 0 }
 
 // Negotiate returns the format that an Accept header asks for, or an error with the status 406 if
 // there is none. Clauses are tried by their weight and then in their order. Whether the answer is for people
@@ -44,8 +51,8 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 	if accept == "" {
 		return Format{}, nil
 	}
-	for _, clause := range goautoneg.ParseAccept(joinDrops(accept)) {
-		if endpoint == Watch && clause.Type+"/"+clause.SubType == cborSequence {
+	for _, clause := range goautoneg.ParseAccept(markDrops(accept)) {
+		if endpoint.isWatch() && clause.Type+"/"+clause.SubType == cborSequence {
 			clause.SubType = "cbor" // who means the sequence may say so
 		}
 		for media := range Media(len(mediaTypes)) {
@@ -56,7 +63,7 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 			switch {
 			case !ok:
 				continue
-			case endpoint == Watch && !media.canStream():
+			case endpoint.isWatch() && !media.canStream():
 				// The first clause that fits counts, even if it can't be streamed.
 				return Format{}, notAcceptable(streamTypes()...)
 			}
@@ -100,12 +107,12 @@ func clauseFormat(params map[string]string, media Media, endpoint Endpoint) (f F
 	if version := params["sv"]; version != "" && (endpoint == Fixed || version != "v1") {
 		return f, false
 	}
-	f = Format{Media: media, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && dropsManagedFields(params[dropParameter])}
+	f = Format{Media: media, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && params[dropMark] != ""}
 	as, hasAs := params["as"]
 	group, hasGroup := params["g"]
 	version, hasVersion := params["v"]
 	if !hasAs && !hasGroup && !hasVersion {
-		return f, true
+		return f, media != Protobuf || !endpoint.isUntyped()
 	}
 	if endpoint == Fixed || group != metaGroup {
 		return f, false
@@ -172,18 +179,31 @@ func notAcceptableError(message string) error {
 	}}
 }
 
-// AcceptsGzip reports whether an Accept-Encoding header allows gzip.
+// AcceptsGzip reports whether an Accept-Encoding header allows gzip. What it says of gzip counts more than what it says of
+// all that it does not name.
 func AcceptsGzip(header string) bool {
+	others := false
 	for clause := range strings.SplitSeq(header, ",") {
-		coding, quality, _ := strings.Cut(strings.TrimSpace(clause), ";")
-		if coding = strings.TrimSpace(coding); coding != "gzip" && coding != "*" {
+		coding, parameters, _ := strings.Cut(clause, ";")
+		switch coding = strings.TrimSpace(coding); {
+		case strings.EqualFold(coding, "gzip"):
+			return hasWeight(parameters)
+		case coding == "*":
+			others = hasWeight(parameters)
+		}
+	}
+	return others
+}
+
+// hasWeight reports whether the parameters of a clause give it any weight. Without a weight that can be read it has all.
+func hasWeight(parameters string) bool {
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(parameter, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "q") {
 			continue
 		}
-		switch strings.ReplaceAll(quality, " ", "") {
-		case "q=0", "q=0.0", "q=0.00", "q=0.000":
-			return false
-		}
-		return true
+		weight, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		return err != nil || weight > 0
 	}
-	return false
+	return true
 }

@@ -5,7 +5,9 @@ import (
 	"testing"
 )
 
-var endpointNames = map[string]Endpoint{"objects": Objects, "watch": Watch, "fixed": Fixed}
+var endpointNames = map[string]Endpoint{
+	"objects": Objects, "watch": Watch, "fixed": Fixed, "custom objects": Objects | Untyped, "custom watch": Watch | Untyped,
+}
 
 // describe returns a format as the oracle writes it.
 func describe(f Format, err error) string {
@@ -39,7 +41,7 @@ func TestNegotiateAsKubernetes(t *testing.T) {
 		}
 		compared++
 	}
-	if compared < 300 {
+	if compared < 850 {
 		t.Errorf("compared %d answers", compared)
 	}
 }
@@ -121,6 +123,17 @@ func TestDrop(t *testing.T) {
 		{"application/json;drop=metadata.annotations;drop=metadata.managedFields", true},
 		{"application/json;drop=metadata.managedFields;drop=metadata.annotations", true},
 		{"application/json;drop=metadata.managedFields;q=0.5", true},
+		{`application/json;foo="a,b";drop=metadata.managedFields`, true},
+		{`application/json;foo="a;b";drop=metadata.managedFields`, true},
+		{`application/json;foo="\"a,b;";drop="metadata.managedFields"`, true},
+		{`application/json;foo="a;drop=metadata.managedFields"`, false},
+		{`application/json;foo="a;drop=metadata.managedFields;b"`, false},
+		{`application/json;foo="a\";drop=metadata.managedFields;b"`, false},
+		{`application/json;drop=metadata.managedFields;foo="a;drop=metadata.annotations;b"`, true},
+		{`application/json;foo="a";drop=metadata.managedFields;bar="b"`, true},
+		{`application/json;foo="a,application/json;drop=metadata.managedFields",application/yaml;q=0.5`, false},
+		{`application/json;foo=";drop=metadata.managedFields`, true}, // nothing closes the quote
+		{`application/json;foo="a\`, false},
 		{"application/json;drop=", false},
 		{"application/json;drop", false},
 		{"application/json;drop=+", false},
@@ -146,6 +159,20 @@ func TestDrop(t *testing.T) {
 			if want := test.want && endpoint != Fixed; f.Drop != want {
 				t.Errorf("Accept: %s at %s: dropped %v, want %v", test.accept, name, f.Drop, want)
 			}
+		}
+	}
+}
+
+// TestAcceptsGzip reads the weights of codings.
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"gzip": true, "GZIP": true, "deflate, gzip;q=0.5": true, "br, gzip ; q=1": true, "gzip;x=y;q=0.1": true, "gzip;q=x": true,
+		"gzip;q=0": false, "gzip; q=0.0": false, "gzip;Q=0": false, "br": false, "": false, "identity": false,
+		"*": true, "*;q=0": false, "br, *;q=0.1": true,
+		"*;q=0, gzip": true, "gzip, *;q=0": true, "*, gzip;q=0": false, "gzip;q=0, *": false,
+	} {
+		if received := AcceptsGzip(header); received != want {
+			t.Errorf("Accept-Encoding: %s: received %v, expected %v", header, received, want)
 		}
 	}
 }

@@ -192,7 +192,7 @@ func (c *Controller) settle(ctx context.Context, d *defined) {
 	accepted, conditions := c.decide(d)
 	isTold := accepted.equal(d.accepted) && d.hasConditions(conditions)
 	d.accepted = accepted
-	if d.isTrue(established) || conditions[0].isTrue {
+	if isEstablished := conditions[1].isTrue; isEstablished {
 		c.serve(ctx, d)
 	}
 	if isTold {

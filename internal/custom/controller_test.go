@@ -241,3 +241,69 @@ func TestNothingOutlivesItsDefinition(t *testing.T) {
 		k.wait("the kind goes", func() bool { _, ok := k.all.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
 	}
 }
+
+// TestRestartAfterChange: a definition that changed just before a server was stopped is in force when it is back, also for
+// objects that are older; and a definition that has not got its names is not served.
+func TestRestartAfterChange(t *testing.T) {
+	s := cachetest.OpenStore(t)
+	k := open(t, s)
+	version := "{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}}}}}"
+	k.defineWidgets(version, "")
+	k.mustCreate("v1", "one", ", a: 1")
+	k.define("gadgets", "Widget", version, "")
+	k.waitCondition("gadgets", established, "False")
+	k.stop()
+	k.mergeDefinition("widgets", `{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"integer"},"late":{"type":"string","default":"now"}}}}}]}}`)
+
+	again := open(t, s)
+	again.stop()
+	if doc, err := again.shown("v1", "one"); err != nil || doc.Get("late").Text() != "now" {
+		t.Errorf("what was there before: %v, %v", doc, err)
+	}
+	if _, ok := again.all.Kinds.Resource("example.com", "v1", "gadgets"); ok {
+		t.Error("a kind is served that has not got its names")
+	}
+}
+
+// TestBuiltinKindsStay: a definition takes nothing from a kind that is built in.
+func TestBuiltinKindsStay(t *testing.T) {
+	k := open(t, cachetest.OpenStore(t))
+	built, _ := k.all.Kinds.Resource("coordination.k8s.io", "v1", "leases")
+	body := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: leases.coordination.k8s.io, annotations: {api-approved.kubernetes.io: "unapproved, a test"}},
+  spec: {group: coordination.k8s.io, scope: Cluster, names: {plural: leases, kind: Lease}, versions: [{name: v1, served: true, storage: true, ` + anything + `}]}}`
+	definitions := k.endpoint(definitionsGroup, "v1", definitionsName, "")
+	if _, err := k.all.Create(t.Context(), k.request(definitions, "", body)); err != nil {
+		t.Fatal(err)
+	}
+	k.wait("it is established", func() bool { return read(k.get(Definitions, "leases.coordination.k8s.io")).isTrue(established) })
+	if now, _ := k.all.Kinds.Resource("coordination.k8s.io", "v1", "leases"); now != built {
+		t.Errorf("leases are %v now", now)
+	}
+	if _, err := k.all.Delete(t.Context(), &objects.Deletion{Endpoint: definitions, Name: "leases.coordination.k8s.io"}); err != nil {
+		t.Fatal(err)
+	}
+	k.wait("the definition goes", func() bool { return k.get(Definitions, "leases.coordination.k8s.io").IsAbsent() })
+	if now, _ := k.all.Kinds.Resource("coordination.k8s.io", "v1", "leases"); now != built {
+		t.Errorf("leases are %v after it", now)
+	}
+}
+
+// TestScalePathsChange: where the replicas are may change, and nothing else.
+func TestScalePathsChange(t *testing.T) {
+	k := open(t, cachetest.OpenStore(t))
+	const schema = `"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}}}}`
+	version := func(path string) string {
+		return `{"name":"v1","served":true,"storage":true,"subresources":{"scale":{"specReplicasPath":"` + path + `","statusReplicasPath":".status.n"}},` + schema + `}`
+	}
+	k.defineWidgets(version(".spec.a"), "")
+	if err := k.create("v1", "one", ", spec: {a: -1}"); !apierrors.IsInvalid(err) {
+		t.Errorf("fewer than none: %v", err)
+	}
+	old := k.endpoint("example.com", "v1", "widgets", "")
+	k.mergeDefinition("widgets", `{"spec":{"versions":[`+version(".spec.b")+`]}}`)
+	k.wait("the kind is replaced", func() bool { return k.endpoint("example.com", "v1", "widgets", "") != old })
+	if err := k.create("v1", "two", ", spec: {b: -1}"); !apierrors.IsInvalid(err) {
+		t.Errorf("fewer than none, at the new path: %v", err)
+	}
+	k.mustCreate("v1", "three", ", spec: {a: -1}")
+}

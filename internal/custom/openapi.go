@@ -43,6 +43,7 @@ func (d *definition) OpenAPI(version string, isForm2 bool) (*spec.Schema, error)
 	if err != nil {
 		return nil, nil // only definitions that preserve unknown fields may have such schemas
 	}
+	s = s.Unfold() // that a field may be a number or a text is said in words that all know
 	if isForm2 {
 		if d.preserve || s.XPreserveUnknownFields {
 			return nil, nil

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
+	"github.com/cadastre/cadastre/internal/webhook"
 )
 
 // program is a webhook that brings size at v1 to sizes at v2, and back. It spoils what it answers if it is told how.
@@ -29,6 +32,8 @@ type program struct {
 	// version is that of the last review.
 	version atomic.Pointer[string]
 	spoil   atomic.Pointer[func(*apiextensionsv1.ConversionResponse)]
+	// answerAs is what the answer says that it is, if that is not what the question is.
+	answerAs atomic.Pointer[metav1.TypeMeta]
 }
 
 func newProgram(t *testing.T) *program {
@@ -48,6 +53,9 @@ func newProgram(t *testing.T) *program {
 		}
 		if spoil := p.spoil.Load(); spoil != nil {
 			(*spoil)(response)
+		}
+		if as := p.answerAs.Load(); as != nil {
+			review.TypeMeta = *as
 		}
 		review.Request, review.Response = nil, response
 		w.Header().Set("Content-Type", "application/json")
@@ -124,9 +132,70 @@ func TestWebhook(t *testing.T) {
 	if after := k.owners("one"); after != before || before == "" {
 		t.Errorf("owners were %s and are %s", before, after)
 	}
-	// Whoever is at the version that is stored needs no webhook.
+	// Whoever is at the version that is stored needs no webhook, and takes nothing from those who are not.
 	if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", `{"size":5}`); err != nil {
 		t.Errorf("a write at the stored version: %v", err)
+	}
+	if after := k.owners("one"); !strings.Contains(after, `"apiVersion":"example.com/v2","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{"f:a":{}}},"f:sizes":{}}`) ||
+		!strings.Contains(after, `"apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:size":{}}`) {
+		t.Errorf("owners at the other version are gone: %s", after)
+	}
+}
+
+// TestWebhookPrunes: what a webhook makes that the schema does not have is dropped.
+func TestWebhookPrunes(t *testing.T) {
+	p := newProgram(t)
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(twoSizes, p.conversion())
+	k.mustCreate("v1", "one", ", size: 1")
+	p.spoilWith(func(r *apiextensionsv1.ConversionResponse) {
+		r.ConvertedObjects[0].Raw = []byte(strings.Replace(string(r.ConvertedObjects[0].Raw), `"sizes"`, `"colour":"red","sizes"`, 1))
+	})
+	if doc, err := k.shown("v2", "one"); err != nil || doc.Get("sizes").Text() != "1" || !doc.Get("colour").IsAbsent() {
+		t.Errorf("received %v, %v", doc, err)
+	}
+}
+
+// TestWebhookReviews: an answer of another kind than ConversionReview, or at another version than it was asked at, is none.
+func TestWebhookReviews(t *testing.T) {
+	p := newProgram(t)
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(twoSizes, p.conversion())
+	k.mustCreate("v1", "one", ", size: 1")
+	for as, want := range map[metav1.TypeMeta]string{
+		{}: "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind=",
+		{APIVersion: "apiextensions.k8s.io/v1beta1", Kind: "ConversionReview"}: "unknown conversion",
+		{APIVersion: "example.com/v1", Kind: "Widget"}:                         "no kind",
+	} {
+		p.answerAs.Store(&as)
+		if _, err := k.shown("v2", "one"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: received %v, expected %s", as, err, want)
+		}
+	}
+}
+
+// waiting is a webhook that does not answer.
+type waiting struct{ until time.Time }
+
+func (w *waiting) Call(ctx context.Context, _ *webhook.Target, _, _ runtime.Object) error {
+	w.until, _ = ctx.Deadline()
+	return context.DeadlineExceeded
+}
+
+// TestWebhookTime: a webhook has thirty seconds, and the client hears that it took longer.
+func TestWebhookTime(t *testing.T) {
+	k := open(t, cachetest.OpenStore(t))
+	w := &waiting{}
+	k.controller.Webhooks = w
+	k.defineWidgets(twoSizes, newProgram(t).conversion())
+	k.mustCreate("v1", "one", ", size: 1")
+	before := time.Now()
+	_, err := k.shown("v2", "one")
+	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "conversion webhook for example.com/v1, Kind=Widget failed: context deadline exceeded") {
+		t.Errorf("received %v", err)
+	}
+	if given := w.until.Sub(before); given < 29*time.Second || given > 40*time.Second {
+		t.Errorf("the webhook has %s, expected 30s", given)
 	}
 }
 
@@ -151,6 +220,9 @@ func TestWebhookAnswers(t *testing.T) {
 		}, "failed: no way"},
 		{"it says nothing", func(r *apiextensionsv1.ConversionResponse) { r.Result = metav1.Status{} }, "response.result.status was '', not 'Success'"},
 		{"too few", func(r *apiextensionsv1.ConversionResponse) { r.ConvertedObjects = nil }, "returned 0 objects, expected 1"},
+		{"too many", func(r *apiextensionsv1.ConversionResponse) {
+			r.ConvertedObjects = append(r.ConvertedObjects, r.ConvertedObjects...)
+		}, "returned 2 objects, expected 1"},
 		{"another version", raw(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `"}}`), "invalid groupVersion (expected example.com/v2, received example.com/v1)"},
 		{"another name", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"two","uid":"` + uid + `"}}`), "must have the same name: one != two"},
 		{"another object", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"x"}}`), "must have the same UID"},
@@ -158,14 +230,14 @@ func TestWebhookAnswers(t *testing.T) {
 		{"labels that are none", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a":1}}}`), "metadata.labels[a] must be a string"},
 	} {
 		p.spoilWith(test.spoil)
-		k.mergeDefinition("widgets", fmt.Sprintf(`{"metadata":{"annotations":{"test":%q}}}`, test.name))
-		if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", fmt.Sprintf(`{"metadata":{"annotations":{"test":%q}}}`, test.name)); err != nil {
-			t.Fatal(err) // a new revision, of which nothing is known
-		}
 		_, err := k.shown("v2", "one")
 		if status := (*apierrors.StatusError)(nil); !errors.As(err, &status) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
+	}
+	p.spoil.Store(nil)
+	if doc, err := k.shown("v2", "one"); err != nil || doc.Get("sizes").Text() != "1" {
+		t.Errorf("a webhook that has been mended: %v, %v", doc, err)
 	}
 	keep := func(r *apiextensionsv1.ConversionResponse) {
 		r.ConvertedObjects[0].Raw = []byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","finalizers":["x/y"],"labels":{"a":"b"}},"sizes":1}`)

@@ -77,7 +77,7 @@ func hooksOf[T registration.MutatingWebhookConfiguration | registration.Validati
 	var all []*hook
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		var configuration T
-		if err := json.Unmarshal([]byte(from[name].Text()), &configuration); err != nil {
+		if err := json.Unmarshal(from[name].JSONWithoutManagedFields(), &configuration); err != nil {
 			log.Error("cannot understand a configuration of webhooks: it is left out", "key", from[name].Key(), "error", err)
 			continue
 		}

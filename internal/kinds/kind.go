@@ -87,6 +87,10 @@ func (k *Kind) HasSubresource(version, name string) bool {
 	return name == "status" && hasStatus || name == scaleEndpoint && hasScale
 }
 
+// HasProtobuf reports whether objects of the kind can be written in protobuf. Kinds that bring a definition can't: custom
+// ones have no Go types, and definitions themselves have fields that are of several types in JSON. Their metadata can.
+func (k *Kind) HasProtobuf() bool { return !k.Custom && k.Definition == nil }
+
 // Singular is what one object of the kind is called.
 func (k *Kind) Singular() string { return cmp.Or(k.SingularName, strings.ToLower(k.Name)) }
 

@@ -28,8 +28,13 @@ var (
 	commitBuckets = prometheus.ExponentialBuckets(64e-6, 2, 15)
 )
 
+// Family is a metric with all its labels.
+type Family struct{ Name, Type, Help string }
+
 // families are the metrics that count; objects and requests in flight are read when asked for.
 type families struct {
+	all []Family
+
 	requests     *prometheus.CounterVec
 	durations    *prometheus.HistogramVec
 	sli          *prometheus.HistogramVec
@@ -60,8 +65,8 @@ type families struct {
 }
 
 func newFamilies(registry *prometheus.Registry) families {
-	r := registrar{registry}
-	return families{
+	r := &registrar{registry: registry}
+	made := families{
 		requests: r.counters("apiserver_request_total",
 			"Requests that were answered, by what they asked for and the HTTP code of the answer.", append(requestLabels[:8:8], "code")),
 		durations: r.histograms("apiserver_request_duration_seconds",
@@ -111,37 +116,48 @@ func newFamilies(registry *prometheus.Registry) families {
 		commitTimes: r.histogram("cadastre_store_commit_duration_seconds",
 			"How long commits to the store took until they were durable and seen by reads.", commitBuckets),
 	}
+	made.all = r.made
+	return made
 }
 
 // A registrar makes metrics and registers them.
-type registrar struct{ registry *prometheus.Registry }
+type registrar struct {
+	registry *prometheus.Registry
+	made     []Family
+}
 
-func (r registrar) counter(name, help string) prometheus.Counter {
+// add registers a metric, and notes what it is: who asks for metrics does not see those that have counted nothing yet.
+func (r *registrar) add(c prometheus.Collector, name, kind, help string) {
+	r.registry.MustRegister(c)
+	r.made = append(r.made, Family{Name: name, Type: kind, Help: help})
+}
+
+func (r *registrar) counter(name, help string) prometheus.Counter {
 	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	r.registry.MustRegister(c)
+	r.add(c, name, "counter", help)
 	return c
 }
 
-func (r registrar) counters(name, help string, labels []string) *prometheus.CounterVec {
+func (r *registrar) counters(name, help string, labels []string) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	r.registry.MustRegister(c)
+	r.add(c, name, "counter", help)
 	return c
 }
 
-func (r registrar) gauges(name, help string, labels []string) *prometheus.GaugeVec {
+func (r *registrar) gauges(name, help string, labels []string) *prometheus.GaugeVec {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
-	r.registry.MustRegister(g)
+	r.add(g, name, "gauge", help)
 	return g
 }
 
-func (r registrar) histogram(name, help string, buckets []float64) prometheus.Histogram {
+func (r *registrar) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
-	r.registry.MustRegister(h)
+	r.add(h, name, "histogram", help)
 	return h
 }
 
-func (r registrar) histograms(name, help string, labels []string, buckets []float64) *prometheus.HistogramVec {
+func (r *registrar) histograms(name, help string, labels []string, buckets []float64) *prometheus.HistogramVec {
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-	r.registry.MustRegister(h)
+	r.add(h, name, "histogram", help)
 	return h
 }

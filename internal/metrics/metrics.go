@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,6 +46,9 @@ func New() *Metrics {
 	}
 	return m
 }
+
+// Families returns the metrics that count, also those that have not yet counted anything.
+func (m *Metrics) Families() []Family { return slices.Clone(m.families.all) }
 
 // Handler answers with all metrics in Prometheus' text format, or in the form that the request asks
 // for, compressed if it accepts gzip.

@@ -132,7 +132,7 @@ func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error
 	if !namespace.IsDeleting() {
 		return true, nil
 	}
-	doc, err := document.ParseJSONLimited(namespace.AppendJSON(nil), document.Limits{MaxBytes: -1})
+	doc, err := namespace.WithoutManagedFields() // who owned what still does when it is put back
 	if err != nil {
 		return false, err
 	}

@@ -195,6 +195,16 @@ func (w *writing) warnOfFields(stored document.Value) {
 	}
 }
 
+// warnOfSent tells the client of what it should not have sent, though the rest may be wrong.
+func (w *writing) warnOfSent() {
+	if w.live != nil {
+		return
+	}
+	for _, text := range w.Endpoint.stored.SentWarnings(w.unprepared) {
+		w.Warn(text)
+	}
+}
+
 func (w *writing) fieldWarnings(stored document.Value) []string {
 	if w.Endpoint.Subresource == status {
 		return w.Endpoint.stored.StatusWarnings(stored, w.stored)
@@ -208,6 +218,7 @@ func (w *writing) check(ctx context.Context) error {
 	if w.live == nil && e.Kind.IsClosed {
 		return apierrors.NewForbidden(e.resource(), w.Name, errors.New("create not allowed while custom resource definition is terminating"))
 	}
+	w.warnOfSent()
 	errs, err := w.deviceAccess(ctx)
 	if err != nil {
 		return err
@@ -225,11 +236,7 @@ func (w *writing) check(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.live == nil {
-		w.warnOfFields(w.unprepared)
-	} else {
-		w.warnOfFields(w.after.Document)
-	}
+	w.warnOfFields(w.after.Document)
 	if w.all.Admit != nil {
 		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
 			return err

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"errors"
+	"slices"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 
@@ -17,22 +18,31 @@ import (
 // annotation shows to be its own, and keeps the annotation up to date for those who go back. What the
 // configuration leaves out stays, with its former owner; a request may say that all of it is taken over, by
 // any applier, and then it goes.
-const (
-	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
-	kubectlManager        = "kubectl"
-)
 
-// applyConfig applies a configuration to an object.
+// applyConfig applies a configuration to an object. An object that nobody owns yet gets an owner as it is applied to,
+// and what was client-side apply's in it is taken over then, as kubectl does: so it is applied once more.
 func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
 	if w.TakeOver {
-		moved, err := ownership.TakeOver(live, w.Manager)
-		if err != nil {
+		var err error
+		if live.Entries, err = w.takenOver(live); err != nil {
 			return apply.Result{}, err
 		}
-		live.Entries = moved.Entries
 	}
+	result, err := w.applyOnce(live, config)
+	if err != nil || !w.TakeOver || len(live.Entries) > 0 {
+		return result, err
+	}
+	moved, err := ownership.TakeOver(result.Object, w.Manager)
+	if err != nil || moved.NoOp() {
+		return result, err
+	}
+	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config)
+}
+
+// applyOnce applies a configuration to an object with the owners that it has.
+func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Result, error) {
 	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
-	if w.Manager != kubectlManager {
+	if w.Manager != ownership.Kubectl {
 		return result, err
 	}
 	var conflict *apply.ConflictError
@@ -44,6 +54,27 @@ func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.R
 	}
 	result.Object.Document = withLastApplied(result.Object.Document, config)
 	return result, nil
+}
+
+// takenOver returns the entries after the applier has got what client-side apply wrote. What comes together is told at the
+// version of who gets it; a version that is gone has no owners any more.
+func (w *writing) takenOver(live apply.Object) ([]apply.Entry, error) {
+	moved, err := ownership.TakeOver(live, w.Manager)
+	var other *ownership.OtherVersionError
+	if !errors.As(err, &other) {
+		return moved.Entries, err
+	}
+	version := other.Entry.APIVersion
+	at, err := w.Endpoint.Kind.Convert(live.Document, other.Received, version)
+	switch _, ok := w.Endpoint.Kind.Topology(version); {
+	case !ok || errors.Is(err, apply.ErrVersionGone):
+		live.Entries = slices.DeleteFunc(slices.Clone(live.Entries), func(e apply.Entry) bool { return e.APIVersion == version })
+	case err != nil:
+		return nil, err
+	default:
+		live.Document = at.With("apiVersion", document.NewString(version))
+	}
+	return w.takenOver(live)
 }
 
 // takeOver applies a configuration that is in conflict, if it is so only with what the annotation
@@ -70,7 +101,7 @@ func (w *writing) takeOver(live apply.Object, config document.Value, conflict *a
 // lastApplied returns the fields that the annotation of an object has, as far as the object has
 // them unchanged.
 func (w *writing) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
-	text := live.Document.Lookup("metadata", "annotations", lastAppliedAnnotation).Text()
+	text := live.Document.Lookup("metadata", "annotations", ownership.LastApplied).Text()
 	if text == "" {
 		return own, false
 	}
@@ -98,19 +129,19 @@ func (w *writing) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
 func withLastApplied(doc, config document.Value) document.Value {
 	metadata := doc.Get("metadata")
 	annotations := metadata.Get("annotations")
-	if annotations.Get(lastAppliedAnnotation).Text() == "" {
+	if annotations.Get(ownership.LastApplied).Text() == "" {
 		return doc
 	}
 	if of := config.Get("metadata"); !of.Get("annotations").IsAbsent() {
-		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(lastAppliedAnnotation)))
+		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(ownership.LastApplied)))
 	}
 	text := document.NewString(config.JSON() + "\n")
-	if document.Equal(annotations.Get(lastAppliedAnnotation), text) {
+	if document.Equal(annotations.Get(ownership.LastApplied), text) {
 		return doc
 	}
-	annotations = annotations.With(lastAppliedAnnotation, text)
+	annotations = annotations.With(ownership.LastApplied, text)
 	if annotationsSize(annotations) > apivalidation.TotalAnnotationSizeLimitB {
-		annotations = annotations.Without(lastAppliedAnnotation) // better none than one that is not up to date
+		annotations = annotations.Without(ownership.LastApplied) // better none than one that is not up to date
 	}
 	if annotations.Len() == 0 {
 		return doc.With("metadata", metadata.Without("annotations"))

@@ -28,6 +28,7 @@ type Values interface {
 	ValidateStatus(obj, live document.Value) field.ErrorList
 	Warnings(obj, old document.Value) []string
 	StatusWarnings(obj, live document.Value) []string
+	SentWarnings(obj document.Value) []string
 }
 
 // Ratcheting is for values of which rules may ask more than they did when an object was written: it may go on

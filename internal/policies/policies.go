@@ -85,7 +85,7 @@ func (p *Policies) policy(definition *cache.Object) *policy {
 		return made
 	}
 	var d registration.ValidatingAdmissionPolicy
-	if err := json.Unmarshal([]byte(definition.Text()), &d); err != nil {
+	if err := json.Unmarshal(definition.JSONWithoutManagedFields(), &d); err != nil {
 		p.Log.Error("cannot understand a policy: it is left out", "key", definition.Key(), "error", err)
 		return nil
 	}
@@ -98,7 +98,7 @@ func (p *Policies) bound() map[string][]*binding {
 	bound := map[string][]*binding{}
 	for _, name := range slices.Sorted(maps.Keys(p.bindings)) {
 		var b registration.ValidatingAdmissionPolicyBinding
-		if err := json.Unmarshal([]byte(p.bindings[name].Text()), &b); err != nil {
+		if err := json.Unmarshal(p.bindings[name].JSONWithoutManagedFields(), &b); err != nil {
 			p.Log.Error("cannot understand the binding of a policy: it is left out", "key", p.bindings[name].Key(), "error", err)
 			continue
 		}

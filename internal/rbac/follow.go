@@ -144,7 +144,7 @@ func (a *Authorizer) put(kind string, from *cache.Object, deleted bool) {
 	at := place{from.Namespace(), from.Name()}
 	var o object
 	if !deleted {
-		if err := decode([]byte(from.Text()), &o); err != nil {
+		if err := decode(from.JSONWithoutManagedFields(), &o); err != nil {
 			a.log.Error("cannot understand what says who may do what: it is left out", "key", from.Key(), "error", err)
 			deleted = true
 		}

@@ -50,6 +50,46 @@ func TestReadmeFolders(t *testing.T) {
 	}
 }
 
+var (
+	featureRow = regexp.MustCompile(`(?m)^\| (.+?) \|.*\| ([^|]*) \|$`)
+	shownLink  = regexp.MustCompile(`\]\(([^)]*)\)`)
+)
+
+// TestReadmeProofs: each row of the README's comparison with others has links, and all of them go to tests: Go's, a
+// folder of scripts, or the page that says how the scripts went.
+func TestReadmeProofs(t *testing.T) {
+	_, text, found := strings.Cut(string(readFile(t, "README.md")), "## Beside the others")
+	text, _, ended := strings.Cut(text, "\n## ")
+	rows := featureRow.FindAllStringSubmatch(text, -1)
+	if !found || !ended || len(rows) < 3 {
+		t.Fatal("README.md:1: has no table under \"Beside the others\"")
+	}
+	for _, row := range rows[1:] {
+		links := shownLink.FindAllStringSubmatch(row[2], -1)
+		if len(links) == 0 {
+			t.Errorf("README.md:1: %q is shown by nothing: link to a test", row[1])
+		}
+		for _, link := range links {
+			if !isProof(t, link[1]) {
+				t.Errorf("README.md:1: %q is shown by %s, which is no test: link to one", row[1], link[1])
+			}
+		}
+	}
+}
+
+func isProof(t *testing.T, name string) bool {
+	t.Helper()
+	if name == "docs/conformance.md" {
+		return true
+	}
+	for _, file := range trackedFiles(t) {
+		if file == name && strings.HasSuffix(name, "_test.go") || path.Dir(file) == name && path.Ext(file) == ".txtar" {
+			return true
+		}
+	}
+	return false
+}
+
 var shownTarget = regexp.MustCompile(`\bmake ([a-z]+-[-a-z]+|ci|help|kill|soak|peers)\b`)
 
 // TestReadmeTargets: what README.md and docs/ tell to make can be made.

@@ -19,6 +19,7 @@ var ruleFiles embed.FS
 type rulebook struct {
 	kinds, statuses          map[*Type]*block
 	warnings, statusWarnings map[*Type]*block
+	sentWarnings             map[*Type]*block
 	blocks                   map[string]*block
 	checks                   map[string]maker // only while the rules are read
 }
@@ -26,7 +27,7 @@ type rulebook struct {
 func newRulebook() *rulebook {
 	return &rulebook{
 		kinds: map[*Type]*block{}, statuses: map[*Type]*block{},
-		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{},
+		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{}, sentWarnings: map[*Type]*block{},
 		blocks: map[string]*block{},
 	}
 }
@@ -128,7 +129,7 @@ func (book *rulebook) header(words []word) (*block, error) {
 			return nil, err
 		}
 	default:
-		return nil, fmt.Errorf("expected type NAME, status NAME, warnings NAME, status-warnings NAME or kind NAME namespaced|cluster|question, received %q", textsOf(words))
+		return nil, fmt.Errorf("expected type NAME, status NAME, warnings NAME, status-warnings NAME, sent-warnings NAME or kind NAME namespaced|cluster|question, received %q", textsOf(words))
 	}
 	if book.blocks[b.name] != nil {
 		return nil, fmt.Errorf("expected each block once, received %s again", b.name)
@@ -146,6 +147,8 @@ func (book *rulebook) part(word string) map[*Type]*block {
 		return book.warnings
 	case "status-warnings":
 		return book.statusWarnings
+	case "sent-warnings":
+		return book.sentWarnings
 	}
 	return nil
 }

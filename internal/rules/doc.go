@@ -119,7 +119,8 @@
 // # Warnings
 //
 // [Type.Warnings] finds what clients should know about an object that is right. What that is stands in
-// validation/warnings.txt, in the same language: warnings and status-warnings start the blocks of a kind. The
+// validation/warnings.txt, in the same language: warnings and status-warnings start the blocks of a kind, and
+// sent-warnings those about what was sent, though the rest of it may be wrong. The
 // checks there find nothing wrong, but say something: warn with the place before it, say without, warn-key about
 // a key of a map. Where there is nothing to say, they cost little. The oracle compares these too, with the objects
 // in testdata/validation/warned and all others, word by word.

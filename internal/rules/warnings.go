@@ -18,6 +18,12 @@ func (t *Type) StatusWarnings(obj, live document.Value) []string {
 	return t.warnings(ruleset().statusWarnings[t], obj, live)
 }
 
+// SentWarnings returns what the client should know about what it sent to make an object, though it may not be right:
+// preparing an object makes fields of what should be none by now.
+func (t *Type) SentWarnings(obj document.Value) []string {
+	return t.warnings(ruleset().sentWarnings[t], obj, document.Value{})
+}
+
 func (t *Type) warnings(b *block, obj, old document.Value) []string {
 	if b == nil {
 		return nil

@@ -60,7 +60,7 @@ func namespacesOf(c *cache.Cache) admit.Namespaces {
 		if err != nil {
 			return document.Value{}, objects.StoreError(err)
 		}
-		return document.ParseJSONLimited(there.AppendJSON(nil), document.Limits{MaxBytes: -1})
+		return there.WithoutManagedFields()
 	}
 }
 

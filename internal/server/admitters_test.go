@@ -142,3 +142,43 @@ func TestRefusedDeletions(t *testing.T) {
 	c.call("DELETE", maps, "").want(422, "kept")
 	c.call("GET", maps+"/kept", "").want(200)
 }
+
+// TestPolicyOrder: of several policies that refuse, the client hears the first by name.
+func TestPolicyOrder(t *testing.T) {
+	c := start(t, Config{})
+	for _, name := range []string{"c", "a", "b"} {
+		c.call("POST", registration+"validatingadmissionpolicies", fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":%q},"spec":{
+			"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE"]}]},"validations":[{"expression":"false"}]}}`, name)).want(201)
+		c.call("POST", registration+"validatingadmissionpolicybindings", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"policyName":%q,"validationActions":["Deny"]}}`, name, name)).want(201)
+	}
+	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "ValidatingAdmissionPolicy 'a' with binding 'a' denied request")
+}
+
+// renaming is a webhook that gives objects another name.
+func renaming(t *testing.T) *httptest.Server {
+	t.Helper()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review struct{ Request struct{ UID string } }
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			t.Error(err)
+		}
+		patch := base64.StdEncoding.EncodeToString([]byte(`[{"op":"replace","path":"/metadata/name","value":"another"}]`))
+		fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":true,"patchType":"JSONPatch","patch":%q}}`, review.Request.UID, patch)
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// TestDifferenceWebhooksDoNotRename: the object that a client is answered with, and that others were asked about, is the one
+// that it has named.
+func TestDifferenceWebhooksDoNotRename(t *testing.T) {
+	c := start(t, Config{})
+	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
+	hook := renaming(t)
+	c.call("POST", registration+"mutatingwebhookconfigurations", configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")).want(201)
+	c.call("POST", configMaps, mapBody("new", `{"a":"1"}`)).want(422, `metadata.name: Invalid value: \"another\": field is immutable`)
+	c.call("PATCH", configMaps+"/there", `{"data":{"a":"2"}}`, "Content-Type: "+mergeType).want(422, "field is immutable")
+	c.call("GET", configMaps+"/there", "").want(200, `"a":"1"`)
+	c.call("GET", configMaps+"/another", "").want(404)
+	c.call("GET", configMaps+"/new", "").want(404)
+}

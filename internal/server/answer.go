@@ -103,7 +103,7 @@ func (q *request) fail(err error) {
 	if status.Code >= http.StatusInternalServerError && !isOfTheFuture(err) {
 		q.h.Log.Warn("a request failed", "method", q.r.Method, "path", q.r.URL.Path, "error", err)
 	}
-	q.answerStatus(status)
+	q.answerFailure(status)
 }
 
 // isOfTheFuture is for errors that the client brings about: it asked for a revision that there is not yet.
@@ -111,9 +111,13 @@ func isOfTheFuture(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// answerStatus answers with a status.
-func (q *request) answerStatus(status metav1.Status) {
-	format := codec.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent())
+// answerFailure answers with the status of an error, which is told to everybody: also to who asks for nothing that there is.
+func (q *request) answerFailure(status metav1.Status) {
+	q.answerStatus(codec.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent()), status)
+}
+
+// answerStatus answers with a status. It has no other shape than its own, whatever the format says.
+func (q *request) answerStatus(format codec.Format, status metav1.Status) {
 	_ = withBuffer(func(b []byte) ([]byte, error) {
 		b, err := codec.AppendStatus(b, format, &status)
 		if err != nil {

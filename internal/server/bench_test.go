@@ -1,7 +1,6 @@
 package server
 
 import (
-	"fmt"
 	"net/http"
 	"testing"
 )
@@ -16,32 +15,56 @@ func (n *nowhere) Header() http.Header         { return n.header }
 func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
 func (n *nowhere) WriteHeader(code int)        { n.code = code }
 
-// BenchmarkGet is what the handler does for a get, without the connection: in every media, whole and without managedFields.
-func BenchmarkGet(b *testing.B) {
-	c := start(b, Config{Drop: true}, `secret,admin,1,"system:masters"`)
+// getting returns a get of a Deployment as the handler sees it, without the connection.
+func getting(t testing.TB, c *client, accept string) func() {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+deployments+"/web", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := []string{"Bearer secret"}
+	r.Header = http.Header{"Accept": {accept}}
+	return func() {
+		r.Header["Authorization"] = secret // which the handler takes away
+		w := nowhere{header: http.Header{}}
+		if c.server.listener.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
+			t.Fatalf("answered %d", w.code)
+		}
+	}
+}
+
+// startWithOne starts a server that has a Deployment, and knows the secret.
+func startWithOne(t testing.TB) *client {
+	t.Helper()
+	c := start(t, Config{Drop: true}, `secret,admin,1,"system:masters"`)
 	c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType).want(201)
+	return c
+}
+
+// BenchmarkGet is what the handler does for a get: in every media, whole and without managedFields.
+func BenchmarkGet(b *testing.B) {
+	c := startWithOne(b)
 	for _, media := range allMedia {
-		for _, drop := range []bool{false, true} {
-			accept := media
-			if drop {
-				accept += ";drop=metadata.managedFields"
-			}
-			b.Run(fmt.Sprintf("%s/drop=%v", media[len("application/"):], drop), func(b *testing.B) {
-				r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, c.url+deployments+"/web", nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				secret := []string{"Bearer secret"}
-				r.Header = http.Header{"Accept": {accept}}
+		for _, drop := range []string{"", ";drop=metadata.managedFields"} {
+			b.Run(media[len("application/"):]+drop, func(b *testing.B) {
+				get := getting(b, c, media+drop)
 				b.ReportAllocs()
 				for b.Loop() {
-					r.Header["Authorization"] = secret // which the handler takes away
-					w := nowhere{header: http.Header{}}
-					if c.server.listener.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
-						b.Fatalf("answered %d", w.code)
-					}
+					get()
 				}
 			})
+		}
+	}
+}
+
+// TestDropAllocatesNoMore: leaving something out takes nothing from the heap, in any media.
+func TestDropAllocatesNoMore(t *testing.T) {
+	c := startWithOne(t)
+	for _, media := range allMedia {
+		whole := testing.AllocsPerRun(500, getting(t, c, media))
+		less := testing.AllocsPerRun(500, getting(t, c, media+";drop=metadata.managedFields"))
+		if less > whole {
+			t.Errorf("%s: without managedFields a get allocates %v times, with them %v", media, less, whole)
 		}
 	}
 }

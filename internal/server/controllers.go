@@ -38,9 +38,9 @@ func controllerUser(name string) *identity.User {
 // startControllers has the server do what other processes do in a cluster: collect garbage, empty namespaces,
 // and remove old events. If other servers have the same store, one of them does.
 //
-// Controllers are given the cache's own objects. Nothing is encoded, sent or decoded for them, so that they need not ask for
-// answers without managedFields, as controllers in other processes should. Only that of events looks at managedFields at
-// all, for when an event was last written, which nothing else tells.
+// Controllers, and all else here that follows objects, read them from the cache without managedFields, which costs what it
+// costs to leave them out of an answer: nothing. Only that of events looks at managedFields, for when an event was last
+// written, which nothing else tells.
 func (s *Server) startControllers(ctx context.Context, all *objects.Objects) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
 	if s.config.WithoutControllers {

@@ -47,7 +47,7 @@ func (q *request) delete() error {
 	if deleted.Waits || q.kind.ShowsDeleted {
 		return q.answerObject(code, view, deletion.Endpoint, deleted.Object)
 	}
-	q.answerStatus(metav1.Status{
+	q.answerStatus(view.Format, metav1.Status{
 		Status: metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{
 			Name:  deleted.Object.Name(),

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -26,10 +28,24 @@ import (
 // allMedia are what answers can be written in.
 var allMedia = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"}
 
+// answerTypes are the Go types of what answers can be: built-in kinds, and metadata alone.
+var answerTypes = sync.OnceValue(func() *runtime.Scheme {
+	types := runtime.NewScheme()
+	if err := metav1.AddMetaToScheme(types); err != nil {
+		panic(err) // it does not depend on anything
+	}
+	for gvk, t := range packed.GoTypes().AllKnownTypes() {
+		if gvk.Version != runtime.APIVersionInternal {
+			types.AddKnownTypeWithName(gvk, reflect.New(t).Interface().(runtime.Object))
+		}
+	}
+	return types
+})
+
 // decode reads an answer with Kubernetes' own packages.
 func decode(t testing.TB, media, text string) runtime.Object {
 	t.Helper()
-	types := packed.GoTypes()
+	types := answerTypes()
 	readers := map[string]runtime.Decoder{
 		"application/json":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{}),
 		"application/yaml":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{Yaml: true}),

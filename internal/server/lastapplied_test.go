@@ -67,6 +67,30 @@ func TestTakingOverOnlyOwners(t *testing.T) {
 	c.apply(configMaps+"/new?takeOver=client-side-apply", "gitops", configMap("new", "mine", "1")).want(201)
 }
 
+// TestTakingOverFromBeforeManagers: an object that client-side apply wrote, and that nobody owns, is taken over as
+// kubectl does: what is left out goes with the first apply, and conflicts are those of any apply. Without the annotation
+// nothing says that it was applied.
+func TestTakingOverFromBeforeManagers(t *testing.T) {
+	for _, annotated := range []bool{true, false} {
+		c := start(t, Config{})
+		annotations := ""
+		if annotated {
+			annotations = `,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"},\"data\":{\"mine\":\"1\",\"left\":\"1\"}}"}`
+		}
+		c.call("POST", configMaps, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"`+annotations+`},"data":{"mine":"1","left":"1"}}`).want(201)
+		c.call("PATCH", configMaps+"/c", `{"metadata":{"managedFields":[{}]}}`, "Content-Type: "+mergeType).want(200)
+		const asked = "/c?takeOver=client-side-apply"
+		c.apply(configMaps+asked, "ci", configMap("c", "mine", "2")).want(409, "before-first-apply", ".data.mine")
+		taken := c.apply(configMaps+asked, "kubectl", configMap("c", "mine", "1")).want(200, `"mine":"1"`).text
+		if strings.Contains(taken, `"left":"1"`) == annotated || strings.Contains(taken, "before-first-apply") == annotated {
+			t.Errorf("annotated: %v: %s", annotated, taken)
+		}
+		if again := c.apply(configMaps+asked, "kubectl", configMap("c", "mine", "1")).want(200); again.text != taken {
+			t.Errorf("again: %s, want %s", again.text, taken)
+		}
+	}
+}
+
 func TestTakingOverIsRefused(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/c?takeOver=everybody", "m", configMap("c")).want(400, `takeOver: expected client-side-apply, received [\"everybody\"]`)

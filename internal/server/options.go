@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/catalog"
 	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/ownership"
 )
 
 // writeOptions are the parameters of requests that write.
@@ -65,16 +65,16 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 
 // readTakeOver reads the parameter, which Kubernetes does not have, that makes an apply a migration, too.
 func (q *request) readTakeOver(patchType types.PatchType) (bool, error) {
-	whose, ok := q.query()["takeOver"]
+	whose, ok := q.query()[ownership.TakeOverParameter]
 	switch {
 	case !ok:
 		return false, nil
-	case len(whose) != 1 || whose[0] != catalog.ClientSideApply:
-		return false, apierrors.NewBadRequest(fmt.Sprintf("takeOver: expected %s, received %q", catalog.ClientSideApply, whose))
+	case len(whose) != 1 || whose[0] != ownership.FromClientSideApply:
+		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected %s, received %q", ownership.TakeOverParameter, ownership.FromClientSideApply, whose))
 	case patchType != types.ApplyYAMLPatchType && patchType != types.ApplyCBORPatchType:
-		return false, apierrors.NewBadRequest(fmt.Sprintf("takeOver: expected an apply, with the content type %s, received another write; leave it out", types.ApplyYAMLPatchType))
+		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply, with the content type %s, received another write; leave it out", ownership.TakeOverParameter, types.ApplyYAMLPatchType))
 	case q.target.subresource != "":
-		return false, apierrors.NewBadRequest(fmt.Sprintf("takeOver: expected an apply to an object, received one to its %s, where client-side apply never wrote; leave it out", q.target.subresource))
+		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply to an object, received one to its %s, where client-side apply never wrote; leave it out", ownership.TakeOverParameter, q.target.subresource))
 	}
 	return true, nil
 }

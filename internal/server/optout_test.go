@@ -105,6 +105,14 @@ func TestDropIsCounted(t *testing.T) {
 	c.call("GET", deployments, "").want(200)
 	c.call("GET", deployments, "", "Accept: application/json;drop=metadata.annotations").want(200)
 	c.call("GET", "/version", "", withoutManaged("application/json")).want(200)
+	// What fails leaves out nothing, nor does a status.
+	c.call("GET", deployments+"/nobody", "", withoutManaged("application/json")).want(404)
+	c.call("GET", deployments+"?labelSelector=(", "", withoutManaged("application/json")).want(400)
+	c.call("POST", deployments, "{", withoutManaged("application/json")).want(400)
+	c.call("GET", deployments+"?watch=true&resourceVersion=x", "", withoutManaged("application/json")).want(400)
+	c.call("GET", deployments, "", withoutManaged("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")).want(406)
+	c.call("POST", deployments, deployment("gone", "a:1")).want(201)
+	c.call("DELETE", deployments+"/gone", "", withoutManaged("application/json")).want(200, `"Success"`)
 	counted := map[string]int{}
 	line := regexp.MustCompile(droppedMetric + `\{[^}]*verb="([A-Z]+)"[^}]*\} (\d+)`)
 	for _, match := range line.FindAllStringSubmatch(c.call("GET", "/metrics", "").text, -1) {

@@ -57,11 +57,12 @@ func (q *request) findKind() error {
 		return err
 	}
 	q.kind = kind
+	if q.metrics == nil { // the kind has come since the target was read
+		q.metrics = q.h.Metrics.Endpoint(q.labels())
+	}
 	if d, ok := kind.Deprecated[t.version]; ok {
 		q.warn(d.Warning)
-		if q.metrics != nil {
-			q.metrics.Deprecated(d.Removed)
-		}
+		q.metrics.Deprecated(d.Removed)
 	}
 	switch {
 	case t.subresource == "finalize" && kind.Contains:

@@ -11,16 +11,18 @@ import (
 	"github.com/cadastre/cadastre/internal/objects"
 )
 
-// view finds out in which form the client wants objects.
+// view finds out in which form the client wants objects. What the kind can't be written in is refused here, before anything
+// is done.
 func (q *request) view(endpoint codec.Endpoint) (codec.View, error) {
+	if !q.kind.HasProtobuf() {
+		endpoint |= codec.Untyped
+	}
 	format, err := codec.Negotiate(q.r.Header.Get("Accept"), endpoint)
 	if err != nil {
 		return codec.View{}, err
 	}
 	v := codec.View{Format: format}
-	if v.Drop = v.Drop && q.h.Drop; v.Drop {
-		q.metrics.WithoutManagedFields()
-	}
+	v.Drop = v.Drop && q.h.Drop
 	v.Pretty = v.Pretty || codec.Pretty(q.r.URL.RawQuery, q.r.UserAgent())
 	if v.Shape != codec.Table {
 		return v, nil
@@ -50,6 +52,13 @@ func (q *request) columns() (*codec.Columns, error) {
 	return codec.ColumnsOf(q.kind.Group, q.kind.Name), nil
 }
 
+// countDropped counts an answer with objects that leaves out managedFields.
+func (q *request) countDropped(f codec.Format) {
+	if f.Drop {
+		q.metrics.WithoutManagedFields()
+	}
+}
+
 // negotiate is view for all but watches.
 func (q *request) negotiate() (codec.View, error) { return q.view(codec.Objects) }
 
@@ -64,6 +73,7 @@ func (q *request) answerObject(code int, v codec.View, e *objects.Endpoint, o *c
 		if err != nil {
 			return b, err
 		}
+		q.countDropped(v.Format)
 		return b, q.send(code, v.ContentType(), b)
 	})
 }
@@ -92,6 +102,7 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 			if err != nil {
 				return b, err
 			}
+			q.countDropped(v.Format)
 			return b, q.send(http.StatusOK, v.ContentType(), b)
 		})
 	}
@@ -108,6 +119,7 @@ func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*c
 		}
 		if w == nil {
 			w = q.startSending(v, len(b))
+			q.countDropped(v.Format)
 		}
 		_, err := w.Write(b)
 		gone = err != nil
@@ -116,6 +128,7 @@ func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*c
 	switch {
 	case err != nil || gone:
 	case w == nil:
+		q.countDropped(v.Format)
 		return b, q.send(http.StatusOK, v.ContentType(), b)
 	default:
 		_, _ = w.Write(b) // who is gone needs no answer

@@ -188,7 +188,7 @@ func (q *request) finish() {
 	} else if reason != nil {
 		q.h.Log.Error("a request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
 		if !isHalf {
-			q.answerStatus(codec.StatusOf(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more"))))
+			q.answerFailure(codec.StatusOf(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more"))))
 		}
 	}
 	q.count(time.Since(q.start))

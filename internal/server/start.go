@@ -22,6 +22,7 @@ import (
 	"github.com/cadastre/cadastre/internal/namespaces"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/rbac"
+	"github.com/cadastre/cadastre/internal/store"
 	"github.com/cadastre/cadastre/internal/store/local"
 )
 
@@ -32,6 +33,8 @@ const release = "cadastre"
 type Config struct {
 	// Folder is where the server keeps what must last; "" keeps all in memory.
 	Folder string
+	// Store is where objects are kept; nil is a store of the server's own, in the folder. The server closes it.
+	Store Store
 	// Address is where it listens, such as 127.0.0.1:6443; port 0 takes a free one.
 	Address string
 	// TokenFile, ClientCAFile, CertFile and KeyFile are who may come, and what the server shows
@@ -50,10 +53,17 @@ type Config struct {
 	Log    *slog.Logger
 }
 
+// Store is a store that tells why it takes no commits, and whether it would after a restart.
+type Store interface {
+	store.Store
+	Failure() error
+	MayRecover() bool
+}
+
 // Server is all that runs.
 type Server struct {
 	config   Config
-	store    *local.Store
+	store    Store
 	cache    *cache.Cache
 	rbac     *rbac.Authorizer
 	socket   net.Listener
@@ -87,7 +97,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	// 1 the folder, which nobody else may use
-	if s.store, err = local.Open(local.Options{Folder: s.folder("store"), Log: s.config.Log}); err != nil {
+	if err := s.openStore(); err != nil {
 		return err
 	}
 	// 2 who the server is, and who may come
@@ -133,13 +143,24 @@ func (s *Server) start(ctx context.Context) error {
 	// 7 come in
 	s.listener = Listen(NewHandler(Options{
 		Kinds: register, Cache: s.cache, Objects: all,
-		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop}),
+		Catalog:       catalog.New(register, catalog.Options{Address: socket.Addr().String(), Version: catalog.Version(release), Drop: s.config.Drop, Unset: s.config.Unset}),
 		Authenticator: authenticator, Authorizer: s.rbac,
 		Admission: s.admitters.follower,
 		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
 		Metrics:   counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 	}), socket, s.Authority.TLS())
 	return nil
+}
+
+func (s *Server) openStore() error {
+	if s.store = s.config.Store; s.store != nil {
+		return nil
+	}
+	own, err := local.Open(local.Options{Folder: s.folder("store"), Log: s.config.Log})
+	if err == nil {
+		s.store = own
+	}
+	return err
 }
 
 // failure tells why the store takes no commits, and whether it would after a restart.

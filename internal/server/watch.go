@@ -114,6 +114,7 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 		return s.refuse(err)
 	}
 	defer w.Close()
+	s.q.countDropped(s.events.View().Format)
 	if err := s.begin(); err != nil {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 			return s.end(err, w)
 		}
 		if err := s.tell(events); err != nil {
-			return nil // the client is gone, or too slow
+			return nil // the client is gone, or too slow, or has been told
 		}
 	}
 }
@@ -175,7 +176,7 @@ func (s *stream) tell(events []cache.Event) error {
 			before := len(b)
 			var err error
 			if b, err = s.append(b, e); err != nil {
-				return b, err
+				return s.breakOff(b[:before], err)
 			}
 			if len(b) > before {
 				s.watched.Sent(len(b) - before)
@@ -192,6 +193,17 @@ func (s *stream) tell(events []cache.Event) error {
 		}
 		return b, s.send(b)
 	})
+}
+
+// breakOff ends a watch one of whose events can't be told, after those before it. Who is told why begins anew, rather than
+// take a stream that ends for one that was long enough.
+func (s *stream) breakOff(b []byte, reason error) ([]byte, error) {
+	s.q.h.Log.Warn("a watch ended because an event could not be told", "path", s.q.r.URL.Path, "error", reason)
+	b, err := s.events.AppendError(b, reason)
+	if err == nil {
+		_ = s.send(b) // who is gone needs no answer
+	}
+	return b, reason
 }
 
 func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {

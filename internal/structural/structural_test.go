@@ -1,7 +1,9 @@
 package structural
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -51,6 +53,8 @@ var readings = []struct {
 	{"unknown fields", `{"type":"object","properties":{"a":{"type":"object"}}}`, `{"a":{"b":1},"c":[{"d":1}]}`, `{"a":{}}`, []string{"spec.a.b", "spec.c"}},
 	{"preserved fields", `{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"a":{"type":"object"}}}`,
 		`{"a":{"b":1},"c":{"d":1}}`, `{"a":{},"c":{"d":1}}`, []string{"spec.a.b"}},
+	{"unknown fields of items", `{"type":"array","items":{"type":"object","properties":{"a":{"type":"integer"}}}}`, `[{"a":1,"b":1},{"b":[{}]}]`, `[{"a":1},{}]`,
+		[]string{"spec[0].b", "spec[1].b"}},
 	{"preserved items", `{"type":"array","x-kubernetes-preserve-unknown-fields":true,"items":{"type":"object"}}`, `[{"b":1}]`, `[{"b":1}]`, nil},
 	{"fields of which nothing is said", `{"type":"object","additionalProperties":true}`, `{"a":{"b":1},"c":2}`, `{"a":{},"c":2}`, []string{"spec.a.b"}},
 	{"nulls", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","nullable":true},"c":{"type":"string","default":"x"}}}`,
@@ -199,6 +203,23 @@ func TestValidateUpdate(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestRulesHaveABudget: rules that are allowed each, and cost too much together, are not all followed.
+func TestRulesHaveABudget(t *testing.T) {
+	const numbers = "[0,1,2,3,4,5,6,7,8,9]"
+	rule := fmt.Sprintf(`{"rule":"%[1]s.all(a, %[1]s.all(b, %[1]s.all(c, %[1]s.all(d, %[1]s.all(e, e < 10)))))"}`, numbers)
+	typ := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+strings.Repeat(rule+",", 29)+rule+`],"properties":{"a":{"type":"integer"}}}`))
+	few := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+rule+`],"properties":{"a":{"type":"integer"}}}`))
+	now, old := parse(t, thing(`{"a":2}`)), parse(t, thing(`{"a":1}`))
+	for _, before := range []document.Value{{}, old} {
+		if got := messages(few.Validate(now, before)); len(got) != 0 {
+			t.Errorf("one is too much: %q", got)
+		}
+		if got := messages(typ.Validate(now, before)); len(got) != 1 || !strings.Contains(got[0], "validation failed due to running out of cost budget, no further validation rules will be run") {
+			t.Errorf("received %q", got)
+		}
 	}
 }
 

@@ -24,8 +24,8 @@ func main() {
 	objects := flag.Int("objects", 100_000, "objects that are migrated")
 	program := flag.String("server", "", "program of our server and command line; the default is to build cmd/cadastre")
 	flag.Parse()
-	if *objects < 1 {
-		log.Fatal("-objects must be positive")
+	if *objects < fewest {
+		log.Fatalf("-objects: expected %d or more, received %d", fewest, *objects)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := inFolder(func(folder string) error { return run(ctx, folder, *program, *objects) })
@@ -43,6 +43,10 @@ func inFolder(do func(folder string) error) error {
 	}
 	return errors.Join(do(folder), os.RemoveAll(folder))
 }
+
+// fewest is how many objects it takes: some must be left after two thirds, and after what is under way when something is
+// killed, eight at a time.
+const fewest = 60
 
 // formerManager is whom client-side apply of kubectl is known as.
 const formerManager = "kubectl-client-side-apply"

@@ -43,21 +43,45 @@ func event(what string, took time.Duration, outcome string) {
 	fmt.Printf(rowFormat, what, took.Round(time.Millisecond), "", outcome)
 }
 
+// kubeconfig is the administrator's.
+func (m *migration) kubeconfig() string { return filepath.Join(m.folder, "kubeconfig") }
+
 // command is "cadastre migrate" for all of the objects.
-func (m *migration) command(ctx context.Context, args ...string) (cmd *exec.Cmd, out *bytes.Buffer) {
+func (m *migration) command(ctx context.Context, kubeconfig string, args ...string) (cmd *exec.Cmd, out *bytes.Buffer) {
 	out = &bytes.Buffer{}
-	args = append([]string{"migrate", "deployments", "-A", "--yes", "--kubeconfig", filepath.Join(m.folder, "kubeconfig")}, args...)
+	args = append([]string{"migrate", "deployments", "-A", "--yes", "--kubeconfig", kubeconfig}, args...)
 	cmd = exec.CommandContext(ctx, m.program, args...)
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd, out
 }
 
-// migrate runs the command. Its last line tells how many objects became what.
-func (m *migration) migrate(ctx context.Context, step string, args ...string) error {
-	cmd, out := m.command(ctx, args...)
+// migrate runs the command, and returns the last line of what it says, which tells how many objects became what.
+func (m *migration) migrate(ctx context.Context, step string, args ...string) (said string, err error) {
+	cmd, out := m.command(ctx, m.kubeconfig(), args...)
 	begin := time.Now()
-	err := cmd.Run()
-	m.row(step, time.Since(begin), lastLine(out.String()))
+	err = cmd.Run()
+	said = lastLine(out.String())
+	m.row(step, time.Since(begin), said)
+	return said, err
+}
+
+// again runs the command when all is done: it must find nothing to do, and write nothing.
+func (m *migration) again(ctx context.Context, args ...string) error {
+	before, err := revision(ctx, m.server)
+	if err != nil {
+		return err
+	}
+	said, err := m.migrate(ctx, "again", args...)
+	if err != nil {
+		return err
+	}
+	if want := fmt.Sprintf("%d nothing to do", m.objects); said != want {
+		return fmt.Errorf("again: expected %q, received %q", want, said)
+	}
+	after, err := revision(ctx, m.server)
+	if err == nil && after != before {
+		err = fmt.Errorf("again: it has written: the store was at revision %d, and is at %d", before, after)
+	}
 	return err
 }
 
@@ -68,22 +92,16 @@ func lastLine(text string) string {
 
 // whole migrates all, and again.
 func (m *migration) whole(ctx context.Context) error {
-	if err := m.migrate(ctx, "migrated", "--to", "kubectl"); err != nil {
+	to := []string{"--to", "kubectl"}
+	if _, err := m.migrate(ctx, "migrated", to...); err != nil {
 		return err
 	}
-	between, err := look(ctx, m.server)
-	if err != nil {
-		return err
-	}
-	if err := m.migrate(ctx, "again", "--to", "kubectl"); err != nil {
+	if err := m.again(ctx, to...); err != nil {
 		return err
 	}
 	after, err := look(ctx, m.server)
 	if err != nil {
 		return err
-	}
-	if after.revision != between.revision {
-		return fmt.Errorf("the second run has written: expected revision %s, received %s", between.revision, after.revision)
 	}
 	return after.same(m.before, "kubectl", m.objects)
 }
@@ -92,40 +110,39 @@ func (m *migration) whole(ctx context.Context) error {
 // after another.
 func (m *migration) interrupted(ctx context.Context) error {
 	from := []string{"--from", "kubectl", "--to", "gitops"}
-	cmd, _ := m.command(ctx, from...)
 	begin := time.Now()
-	if err := m.killWhile(ctx, cmd, func() error { return cmd.Process.Kill() }); err != nil {
+	if _, err := m.killWhile(ctx, from, func(cmd *exec.Cmd) error { return cmd.Process.Kill() }); err != nil {
 		return err
 	}
 	event("client killed after a third", time.Since(begin), "")
-	cmd, out := m.command(ctx, from...)
 	begin = time.Now()
-	if err := m.killWhile(ctx, cmd, m.server.Kill); err != nil {
+	said, err := m.killWhile(ctx, from, func(*exec.Cmd) error { return m.server.Kill() })
+	if err != nil {
 		return err
 	}
-	event("server killed after a third", time.Since(begin), lastLine(out.String()))
+	event("server killed after a third", time.Since(begin), said)
 	begin = time.Now()
 	if err := m.start(ctx); err != nil {
 		return err
 	}
 	event("server started again", time.Since(begin), "")
-	for _, step := range []string{"the rest", "again"} {
-		if err := m.migrate(ctx, step, from...); err != nil {
-			return err
-		}
+	if _, err := m.migrate(ctx, "the rest", from...); err != nil {
+		return err
 	}
-	return nil
+	return m.again(ctx, from...)
 }
 
-// killWhile starts a command, kills something when it has written a third of the objects, and waits for its end,
-// which is not a good one.
-func (m *migration) killWhile(ctx context.Context, cmd *exec.Cmd, kill func() error) error {
-	begin, err := revision(ctx, m.server)
+// killWhile starts the command, kills something when a third of the objects is written, and waits for its end, which is
+// not a good one.
+func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exec.Cmd) error) (said string, err error) {
+	g, err := newGate(m.kubeconfig(), m.folder, max(m.objects/3, 1))
 	if err != nil {
-		return err
+		return "", err
 	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	cmd, out := m.command(ctx, g.kubeconfig, args...)
 	if err := cmd.Start(); err != nil {
-		return err
+		return "", err
 	}
 	var end error
 	ended := make(chan struct{})
@@ -133,35 +150,18 @@ func (m *migration) killWhile(ctx context.Context, cmd *exec.Cmd, kill func() er
 		end = cmd.Wait()
 		close(ended)
 	}()
-	if err := m.reach(ctx, begin+int64(m.objects)/3, ended); err != nil { // every write is a revision
-		_ = cmd.Process.Kill() // it may have ended
-		<-ended
-		return errors.Join(err, end)
+	select {
+	case <-g.reached:
+		err = kill(cmd)
+	case <-ended:
+		err = fmt.Errorf("the command ended before a third was written: %s", lastLine(out.String()))
 	}
-	err = kill()
+	g.release()
 	<-ended
-	if end == nil {
-		return errors.New("it was done before something was killed: take more -objects")
+	if err == nil && end == nil {
+		err = errors.New("the command ended well, though something was killed")
 	}
-	return err
-}
-
-// lookEvery is how long to wait between looks at the store: long enough to leave the server to those who write.
-const lookEvery = time.Millisecond
-
-// reach waits until the store has come to a revision, which it never does if who writes has ended.
-func (m *migration) reach(ctx context.Context, expected int64, ended <-chan struct{}) error {
-	for {
-		now, err := revision(ctx, m.server)
-		if err != nil || now >= expected {
-			return err
-		}
-		select {
-		case <-ended:
-			return fmt.Errorf("the command ended at revision %d, expected it to come to %d", now, expected)
-		case <-time.After(lookEvery):
-		}
-	}
+	return lastLine(out.String()), err
 }
 
 // check looks for what is lost.

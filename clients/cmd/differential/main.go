@@ -7,9 +7,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -58,16 +60,27 @@ func search(f flags) (err error) {
 	progress, err := differential.Search(ctx, differential.Servers{Theirs: theirs, Ours: ours}, differential.Options{
 		Time: f.time, Seed: f.seed,
 		Found: func(found differential.Finding) error { return write(f.out, found) },
+		Lost: func(lost differential.Finding) {
+			fmt.Printf("\nseed %d differed, and not again: %s\n", lost.History.Seed, lost.Signature())
+		},
 		Progress: func(p differential.Progress) {
 			fmt.Fprintf(os.Stderr, "\r%s: %d histories, %d requests, %d differ in %d sorts ", p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Sorts)
 		},
 	})
-	fmt.Printf("\n%s running: %d histories with %d requests, %d unusable; %d differ in %d sorts; go on with -seed %d\n",
-		progress.Time.Round(time.Second), progress.Histories, progress.Requests, progress.Unusable, progress.Differing, progress.Sorts, progress.Next)
+	summarize(progress)
 	if err == nil && progress.Sorts > 0 {
 		err = fmt.Errorf("%d sorts of differences; their scripts are in %s", progress.Sorts, f.out)
 	}
 	return err
+}
+
+// summarize tells what was done, and what was not, with the reasons.
+func summarize(p differential.Progress) {
+	fmt.Printf("\n%s running: %d histories with %d requests; %d differ in %d sorts, %d more differed once and not again; go on with -seed %d\n",
+		p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Sorts, p.Lost, p.Next)
+	for _, reason := range slices.SortedFunc(maps.Keys(p.Unusable), func(a, b string) int { return p.Unusable[b] - p.Unusable[a] }) {
+		fmt.Printf("%d could not be compared: %s\n", p.Unusable[reason], reason)
+	}
 }
 
 // write leaves the script of a difference in the folder, and tells what differs.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,11 +50,13 @@ var usualHeaders = []string{
 	"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/vnd.kubernetes.protobuf", "text/plain",
 	"application/cbor", "application/cbor,application/json", "application/vnd.kubernetes.protobuf;stream=watch,application/json;stream=watch",
 	"application/yaml;q=0.5,application/json;q=0.9", "application/yaml,application/json", "application/yaml;as=Table;v=v1;g=meta.k8s.io",
+	"application/vnd.kubernetes.protobuf,*/*;q=0.1", "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+	"application/vnd.kubernetes.protobuf;q=0.9,application/yaml;q=0.5,application/json;q=0.1",
 	"application/yaml;stream=watch,application/json", "application/yaml;stream=watch", "application/json;stream=watch;as=Table;v=v1;g=meta.k8s.io",
 }
 
 // TestWriteAccept writes how Kubernetes reads Accept headers, at endpoints with objects, with watches,
-// and with what has one shape only.
+// with what has one shape only, and with objects and watches of custom resources.
 func TestWriteAccept(t *testing.T) {
 	// Without its gate, Kubernetes would not say what the stream of CBOR is called.
 	featuretesting.SetFeatureGateDuringTest(t, feature.DefaultFeatureGate, features.CBORServingAndStorage, true)
@@ -73,7 +76,7 @@ func TestWriteAccept(t *testing.T) {
 	var out bytes.Buffer
 	for _, header := range headers {
 		fmt.Fprintf(&out, "%s\n", header)
-		for _, endpoint := range []string{"objects", "watch", "fixed"} {
+		for _, endpoint := range []string{"objects", "watch", "fixed", "custom objects", "custom watch"} {
 			fmt.Fprintf(&out, "  %s: %s\n", endpoint, negotiated(header, endpoint))
 		}
 	}
@@ -81,10 +84,17 @@ func TestWriteAccept(t *testing.T) {
 }
 
 func negotiated(header, endpoint string) string {
-	var restrictions negotiation.EndpointRestrictions = &handlers.RequestScope{
+	scope := &handlers.RequestScope{
 		MetaGroupVersion: schema.GroupVersion{Version: "v1"},
 		TableConvertor:   rest.NewDefaultTableConvertor(schema.GroupResource{}),
 	}
+	endpoint, isCustom := strings.CutPrefix(endpoint, "custom ")
+	if isCustom { // all but protobuf, as where Kubernetes serves them
+		scope.StandardSerializers = slices.DeleteFunc(serializers{}.SupportedMediaTypes(), func(info runtime.SerializerInfo) bool {
+			return info.MediaType == runtime.ContentTypeProtobuf
+		})
+	}
+	var restrictions negotiation.EndpointRestrictions = scope
 	if endpoint == "fixed" {
 		restrictions = negotiation.DefaultEndpointRestrictions
 	}

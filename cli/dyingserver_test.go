@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/cadastretest"
+)
+
+// dyingServer is a server with four objects that hangs up from the n-th request on of those whose method is method and
+// whose path has part. It returns a kubeconfig.
+func dyingServer(t *testing.T, n int32, method, part string) string {
+	t.Helper()
+	config := cadastretest.Start(t)
+	newFixture(t, config, 4)
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	var seen atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == method && strings.Contains(r.URL.Path, part) && seen.Add(1) >= n {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	text := "{clusters: [{name: c, cluster: {server: " + server.URL + "}}], contexts: [{name: c, context: {cluster: c}}], current-context: c}"
+	return writeFile(t, "kubeconfig", text)
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestServerGoneHalfWay has the server go away half-way, for each verb: what was and was not done is told, and why, in
+// one line.
+func TestServerGoneHalfWay(t *testing.T) {
+	fresh, known := "", ""
+	for _, n := range []string{"0", "1", "2", "3"} {
+		fresh += "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: n" + n + "}}\n"
+		known += "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c" + n + "}, data: {a: other}}\n"
+	}
+	const gone = "ask the server at http://.*: EOF"
+	for _, test := range []struct {
+		name, args     string
+		n              int32
+		method, part   string
+		code           int
+		stdout, stderr string
+	}{
+		{
+			"apply", "apply -f FRESH", 2, "PATCH", "", 1, "configmap/n0 created\n",
+			"configmap/n1: may or may not have been applied\nconfigmap/n2: not applied\nconfigmap/n3: not applied\n" +
+				"cadastre: apply: stopped after 1 of 4 objects, of which 0 failed: " + gone + "\n",
+		},
+		{
+			"apply that only tries", "apply -f FRESH --dry-run", 2, "PATCH", "", 1, "configmap/n0 created \\(dry run\\)\n",
+			"configmap/n1: not applied\nconfigmap/n2: not applied\nconfigmap/n3: not applied\n" +
+				"cadastre: apply: stopped after 1 of 4 objects, of which 0 failed: " + gone + "\n",
+		},
+		{
+			"plan", "plan -f FRESH -o name", 2, "PATCH", "", 2, "configmap/n0\n",
+			"configmap/n1: not planned\nconfigmap/n2: not planned\nconfigmap/n3: not planned\n" +
+				"cadastre: plan: stopped after 1 of 4 objects, of which 0 failed: " + gone + "\n",
+		},
+		{
+			"plan without the kind's topology", "plan -f KNOWN --manager old", 1, "GET", "/openapi/v3/api/v1", 2, "",
+			"configmap/c0: not planned\n(.*\n){3}cadastre: plan: stopped after 0 of 4 objects, of which 0 failed: " + gone + "\n",
+		},
+		{
+			"migrate", "migrate -f KNOWN --from old --to new --parallel 1", 2, "PATCH", "", 1,
+			"configmap/c0 in default: migrated: old Apply -> new Apply: 1 field, 1 of them new to it\nconfigmap/c1 in default: may or may not be done\n" +
+				"configmap/c2 in default: not done\nconfigmap/c3 in default: not done\n1 migrated, 1 may or may not be done, 2 not done\n",
+			"cadastre: migrate: stopped: configmap/c1: " + gone + "; run it again to do the rest\n",
+		},
+		{
+			"own release", "own release cm c0 data.a", 1, "PATCH", "", 1, "",
+			"cadastre: configmap/c0: " + gone + "; its owners may or may not have changed: run it again\n",
+		},
+		{"own transfer", "own transfer cm c0 data.a --to x", 1, "GET", "/c0", 1, "", "cadastre: configmap/c0: " + gone + "\n"},
+		{"blame", "blame cm c0", 1, "GET", "/openapi/v3/api/v1", 1, "", "cadastre: the topology of configmap: " + gone + "\n"},
+		{"extract", "extract cm c0 --manager old", 1, "GET", "/c0", 1, "", "cadastre: configmap/c0: " + gone + "\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := strings.NewReplacer("FRESH", writeFile(t, "fresh.yaml", fresh), "KNOWN", writeFile(t, "known.yaml", known)).Replace(test.args)
+			var stdout, stderr bytes.Buffer
+			code := Main(append(strings.Fields(args), "--kubeconfig", dyingServer(t, test.n, test.method, test.part)), &stdout, &stderr)
+			if code != test.code {
+				t.Errorf("exit code %d, want %d", code, test.code)
+			}
+			for _, said := range [][2]string{{stdout.String(), test.stdout}, {stderr.String(), test.stderr}} {
+				if !regexp.MustCompile("^" + said[1] + "$").MatchString(said[0]) {
+					t.Errorf("received\n%swant\n%s", said[0], said[1])
+				}
+			}
+		})
+	}
+}

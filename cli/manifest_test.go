@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestManifestsAtAddresses: configurations may be at an address; what is not there, or can't be read, is told with it.
+func TestManifestsAtAddresses(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/two.yaml":
+			fmt.Fprint(w, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n")
+		case "/bad.yaml":
+			fmt.Fprint(w, "apiVersion: v1\nkind: [\n")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	address := server.URL
+	found, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, strings.NewReader(""))
+	if err != nil || len(found) != 2 || found[0].name() != "configmap/a" || found[1].name() != "configmap/b" || found[0].source != address+"/two.yaml" {
+		t.Errorf("received %v, %v", found, err)
+	}
+	for path, want := range map[string]string{
+		"/none.yaml": address + "/none.yaml: expected 200 OK, received 404 Not Found",
+		"/bad.yaml":  address + "/bad.yaml: line 2, column 7: ",
+	} {
+		if _, err := readManifests(t.Context(), []string{address + path}, false, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: received %v, want %s", path, err, want)
+		}
+	}
+	server.Close()
+	if _, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, nil); err == nil || !strings.Contains(err.Error(), address+"/two.yaml") {
+		t.Errorf("received %v, want an error with the address", err)
+	}
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/ownership"
+)
+
+// otherVersions reads an object at each version that somebody wrote it at, but for its own. Versions that the server
+// does not have any more are left out.
+func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Object) (map[string]document.Value, error) {
+	others := map[string]document.Value{}
+	for _, e := range o.Entries {
+		if _, known := others[e.APIVersion]; known || e.APIVersion == t.kind.APIVersion() {
+			continue
+		}
+		k, err := c.KindOf(ctx, e.APIVersion, t.kind.Name)
+		if err != nil {
+			continue
+		}
+		other, err := target{k, t.namespace, t.name}.get(ctx, c)
+		switch {
+		case cluster.IsCode(err, http.StatusNotFound): // so is that version
+		case err != nil:
+			return nil, err
+		default:
+			others[e.APIVersion] = other.Document
+		}
+	}
+	return others, nil
+}
+
+// tellElsewhere says who owns fields that are others at this version, and where to see them.
+func tellElsewhere(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
+	told := map[string]bool{t.kind.APIVersion(): true}
+	for _, line := range lines {
+		for _, e := range line.Owners {
+			if line.State != ownership.Elsewhere || told[e.APIVersion] {
+				continue
+			}
+			told[e.APIVersion] = true
+			fmt.Fprintf(w, "%s: %s owns fields at %s that are others at %s, where ? marks what they may be; %s\n",
+				t, who(e), e.APIVersion, t.kind.APIVersion(), whereToSee(t, e.APIVersion, others))
+		}
+	}
+}
+
+func whereToSee(t target, apiVersion string, others map[string]document.Value) string {
+	if _, known := others[apiVersion]; !known {
+		return "the server does not have that version any more"
+	}
+	group, version, found := strings.Cut(apiVersion, "/")
+	name := t.kind.Resource + "." + version + "." + group
+	if !found {
+		name = t.kind.Resource + "." + apiVersion
+	}
+	return fmt.Sprintf("see blame %s %s", name, t.name)
+}

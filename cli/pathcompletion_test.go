@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/ownership"
+)
+
+// TestWrittenAs: what is offered means the same field when it is read again.
+func TestWrittenAs(t *testing.T) {
+	object, err := apply.ReadObject(`{"apiVersion":"v1","kind":"X","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{
+		"f:metadata":{"f:labels":{"f:example.com/team":{},"f:a b":{},"f:plain":{}},"f:finalizers":{"v:\"example.com/x\"":{},"v:\"a,b\"":{}}},
+		"f:spec":{".":{},"f:items":{"k:{\"name\":\"app\"}":{".":{},"f:image":{}},"k:{\"name\":\"a,b\"}":{".":{}},"k:{\"name\":\"\"}":{".":{}},"k:{\"name\":\"true\"}":{".":{}},"k:{\"name\":\"x=[y]\"}":{".":{}}},
+			"f:ports":{"k:{\"containerPort\":80,\"protocol\":\"TCP\"}":{".":{},"f:hostPort":{}}},
+			"f:flags":{"k:{\"on\":true}":{".":{}}}}}}]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, err := object.Entries[0].Fields()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]bool{}
+	for path := range fields.All() {
+		text := writtenAs(path)
+		texts[text] = true
+		written, err := ownership.ParsePath(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		again, err := written.In(object)
+		if err != nil || fieldset.New(again).String() != fieldset.New(path).String() {
+			t.Errorf("%s: received %s, %v", text, again, err)
+		}
+	}
+	for _, want := range []string{
+		`spec.items[name=app].image`, `spec.ports[containerPort=80,protocol=TCP].hostPort`, `metadata.labels["example.com/team"]`,
+		`metadata.labels.plain`, `spec.items[name="a,b"]`, `spec.items[name=""]`, `spec.items[name=true]`, `spec.flags[on=true]`,
+	} {
+		if !texts[want] {
+			t.Errorf("%s was not offered, but %v", want, texts)
+		}
+	}
+}

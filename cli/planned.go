@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/ownership"
+)
+
+// planned is what applying an object would do.
+type planned struct {
+	target        target
+	manager       string
+	creates       bool
+	from          []string // who gives its fields up to the manager first
+	before, after apply.Object
+	plan          ownership.Plan
+	conflicts     []conflict
+}
+
+// changes reports whether applying would change anything, owners included.
+func (p *planned) changes() bool { return p.creates || !p.plan.IsEmpty() }
+
+// what says in a few words what would be done.
+func (p *planned) what() string {
+	what := "changes"
+	switch {
+	case p.creates:
+		what = "is created"
+	case p.plan.IsEmpty():
+		what = "stays as it is"
+	case len(p.conflicts) > 0:
+		what = fmt.Sprintf("%d %s; if forced it changes", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
+	case p.plan.Changes.IsEmpty():
+		what = "changes owners only"
+	}
+	if len(p.from) > 0 {
+		what += ", and takes over from " + strings.Join(p.from, ", ")
+	}
+	return what
+}
+
+// planView writes plans for people.
+type planView struct {
+	w        io.Writer
+	now      time.Time
+	coloured bool
+}
+
+// lineColours are those of what lines begin with, as diff has them: added, removed, changed, and what is in the way.
+var lineColours = map[string]int{"+": 32, "-": 31, "~": 33, "conflict": 35, "stays": 36}
+
+// line writes one line: a word that says what it is about, and the rest.
+func (v planView) line(word, format string, args ...any) {
+	text := "  " + word + " " + fmt.Sprintf(format, args...)
+	if code := lineColours[word]; v.coloured && code != 0 {
+		text = coloured(code, text)
+	}
+	fmt.Fprintln(v.w, text)
+}
+
+func (v planView) print(p *planned) {
+	fmt.Fprintf(v.w, "%s: %s\n", p.target, p.what())
+	for _, c := range p.conflicts {
+		var owners []string
+		for _, e := range c.owners {
+			owners = append(owners, since(e, v.now))
+		}
+		theirs, yours := shownPair(c.live, c.wanted)
+		v.line("conflict", "%s: owned by %s; it is %s, you want %s", c.shown(), strings.Join(owners, " and "), theirs, yours)
+	}
+	v.printValues(p)
+	v.printOwners(p)
+}
+
+func (v planView) printValues(p *planned) {
+	for path := range topmost(p.plan.Changes.Added).All() {
+		v.line("+", "%s: %s", shownPath(path), shownValue(ownership.ValueAt(p.after.Document, path)))
+	}
+	for path := range p.plan.Changes.Modified.All() {
+		was, will := shownPair(ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path))
+		v.line("~", "%s: %s -> %s", shownPath(path), was, will)
+	}
+	for path := range topmost(p.plan.Changes.Removed).All() {
+		v.line("-", "%s: %s", shownPath(path), shownValue(ownership.ValueAt(p.before.Document, path)))
+	}
+}
+
+// topmost leaves out what is inside of something else in the set.
+func topmost(set fieldset.Set) fieldset.Set {
+	var b fieldset.Builder
+	return topmostIn(&b, set)
+}
+
+func topmostIn(b *fieldset.Builder, set fieldset.Set) fieldset.Set {
+	mark := b.Mark()
+	for i := range set.Len() {
+		if set.Member(i) {
+			b.Push(set.Element(i), true, fieldset.Set{})
+			continue
+		}
+		below := topmostIn(b, set.Child(i))
+		b.Push(set.Element(i), false, below)
+	}
+	return b.Set(mark)
+}
+
+func (v planView) printOwners(p *planned) {
+	for _, part := range []struct {
+		word string
+		set  fieldset.Set
+	}{{"own", p.plan.Gained}, {"share", p.plan.Shared}, {"release", p.plan.Released}} {
+		for path := range part.set.Leaves().All() {
+			v.line(part.word, "%s", shownPath(path))
+		}
+	}
+	for _, m := range p.plan.Lost {
+		for path := range m.Fields.Leaves().All() {
+			v.line("take", "%s from %s", shownPath(path), who(m.From))
+		}
+	}
+	for _, s := range p.plan.Stays {
+		why := "owned by " + whoAll(s.Owners)
+		if len(s.Owners) == 0 {
+			why = "which the server sets by itself"
+		}
+		v.line("stays", "%s: %s, %s", shownPath(s.Path), shownValue(s.Value), why)
+	}
+}
+
+// plansValue is plans for machines.
+func plansValue(all []*planned) document.Value {
+	items := make([]document.Value, len(all))
+	for i, p := range all {
+		items[i] = p.value()
+	}
+	return document.NewMap(document.Field{Name: "objects", Value: document.NewList(items...)})
+}
+
+func (p *planned) value() document.Value {
+	var conflicts, stays []document.Value
+	for _, c := range p.conflicts {
+		conflicts = append(conflicts, document.NewMap(
+			document.Field{Name: "path", Value: document.NewString(c.shown())},
+			document.Field{Name: "owners", Value: entryValues(c.owners)},
+			document.Field{Name: "live", Value: c.live}, document.Field{Name: "wanted", Value: c.wanted},
+		))
+	}
+	for _, s := range p.plan.Stays {
+		stays = append(stays, document.NewMap(
+			document.Field{Name: "path", Value: document.NewString(shownPath(s.Path))},
+			document.Field{Name: "value", Value: s.Value}, document.Field{Name: "owners", Value: entryValues(s.Owners)},
+		))
+	}
+	changes := p.plan.Changes
+	return document.NewMap(append(p.target.fields(),
+		document.Field{Name: "creates", Value: document.NewBool(p.creates)},
+		document.Field{Name: "changes", Value: document.NewBool(p.changes())},
+		document.Field{Name: "takesOverFrom", Value: stringValues(p.from)},
+		document.Field{Name: "conflicts", Value: document.NewList(conflicts...)},
+		document.Field{Name: "added", Value: p.changeValues(topmost(changes.Added))},
+		document.Field{Name: "modified", Value: p.changeValues(changes.Modified)},
+		document.Field{Name: "removed", Value: p.changeValues(topmost(changes.Removed))},
+		document.Field{Name: "gained", Value: pathValues(p.plan.Gained)},
+		document.Field{Name: "shared", Value: pathValues(p.plan.Shared)},
+		document.Field{Name: "released", Value: pathValues(p.plan.Released)},
+		document.Field{Name: "lost", Value: lossValues(p.plan.Lost)},
+		document.Field{Name: "stays", Value: document.NewList(stays...)},
+	)...)
+}
+
+// lossValues are who loses which fields.
+func lossValues(moves []ownership.Move) document.Value {
+	values := make([]document.Value, len(moves))
+	for i, m := range moves {
+		values[i] = document.NewMap(
+			document.Field{Name: "from", Value: entryValue(m.From)}, document.Field{Name: "fields", Value: pathValues(m.Fields)},
+		)
+	}
+	return document.NewList(values...)
+}
+
+// changeValues are fields with what they are and will be; what is absent is left out.
+func (p *planned) changeValues(set fieldset.Set) document.Value {
+	var values []document.Value
+	for path := range set.All() {
+		values = append(values, document.NewMap(
+			document.Field{Name: "path", Value: document.NewString(shownPath(path))},
+			document.Field{Name: "before", Value: ownership.ValueAt(p.before.Document, path)},
+			document.Field{Name: "after", Value: ownership.ValueAt(p.after.Document, path)},
+		))
+	}
+	return document.NewList(values...)
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+func TestConfirm(t *testing.T) {
+	for answer, want := range map[string]bool{
+		"y\n": true, "Yes\n": true, " y \r\n": true, "y": true,
+		"": false, "\n": false, "n\n": false, "yes please\n": false, "yn\n": false,
+	} {
+		var said strings.Builder
+		got, err := confirm(t.Context(), "Do it?", strings.NewReader(answer), &said)
+		if err != nil || got != want {
+			t.Errorf("%q: received %v, %v", answer, got, err)
+		}
+		if said.String() != "Do it? [y/N] " {
+			t.Errorf("asked %q", said.String())
+		}
+	}
+}
+
+// TestConfirmDoesNotWait: who presses Ctrl-C gives no answer.
+func TestConfirmDoesNotWait(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stdin, keyboard := io.Pipe()
+	defer keyboard.Close()
+	cancel()
+	if _, err := confirm(ctx, "Do it?", stdin, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("received %v", err)
+	}
+}
+
+// TestAskForTheRest has an object that can't be migrated: it is told, and the others are asked about.
+func TestAskForTheRest(t *testing.T) {
+	f := failingFixture(t, 3, func() (*http.Response, error) { return nil, errors.New("unused") })
+	listed := listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
+	oneFails := func(yield func(found, error) bool) {
+		for o, err := range listed {
+			if o.target.name == "c2" {
+				err = errors.New("it is broken")
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
+	for answer, want := range map[string]bool{"y\n": true, "n\n": false} {
+		var said strings.Builder
+		run, err := ask(t.Context(), f.run(), oneFails, strings.NewReader(answer), &said)
+		if err != nil || run.write != want {
+			t.Errorf("%q: received %v, %v", answer, run.write, err)
+		}
+		for _, text := range []string{"configmap/c2 in default: failed: it is broken\n", "Migrate 2 objects, and leave out the 1 that failed? [y/N] "} {
+			if !strings.Contains(said.String(), text) {
+				t.Errorf("expected %q in %s", text, said.String())
+			}
+		}
+	}
+	nothing := func(yield func(found, error) bool) {
+		for o := range listed {
+			if !yield(o, errors.New("it is broken")) {
+				return
+			}
+		}
+	}
+	var said strings.Builder
+	if run, err := ask(t.Context(), f.run(), nothing, strings.NewReader("y\n"), &said); err == nil || run.write || strings.Contains(said.String(), "[y/N]") {
+		t.Errorf("received %v, %v; %s", run.write, err, said.String())
+	}
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/ownership"
+)
+
+// What client-side apply wrote goes to the applier as the server allows:
+//
+//	at once      the server does it in the same write as it applies
+//	before       the owners are rewritten, and then it is applied; if it can't be, they are put back
+//	afterwards   nobody owns anything yet, and it is the apply that makes an owner of what is there: so it is applied,
+//	             the owners are rewritten, and it is applied once more, as kubectl does
+type takingOver uint8
+
+const (
+	notAtAll takingOver = iota
+	atOnce
+	before
+	afterwards
+)
+
+// chooseTakingOver finds out how, and whose fields they are.
+func (a *application) chooseTakingOver(ctx context.Context) error {
+	if !a.exists || a.migrationOff {
+		return nil
+	}
+	_, moved, err := a.target.moved(ctx, a.cluster, a.live, takeOver(a.manager))
+	if err != nil {
+		return err
+	}
+	untracked := a.isUntracked() && !a.live.Document.Lookup("metadata", "annotations", ownership.LastApplied).IsAbsent()
+	switch {
+	case moved.NoOp() && !untracked:
+		return nil
+	case a.cluster.TakesOver(ctx, a.target.kind):
+		a.how, a.live.Entries = atOnce, moved.Entries
+	case untracked:
+		a.how = afterwards
+	default:
+		a.how, a.foreseen = before, moved.Entries
+	}
+	if a.from = giversOf(moved.Moves); untracked {
+		a.from = []string{apply.BeforeFirstApply}
+	}
+	return nil
+}
+
+// isUntracked reports whether nobody owns anything of the object.
+func (a *application) isUntracked() bool { return a.exists && len(a.live.Entries) == 0 }
+
+// giversOf names who gave something up.
+func giversOf(moves []ownership.Move) []string {
+	var names []string
+	for _, m := range moves {
+		names = append(names, m.From.Manager)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// handOverAndApply rewrites the owners, and applies. What can be known to fail before does so before anything is written.
+func (a *application) handOverAndApply(ctx context.Context) (apply.Object, error) {
+	if after, err := a.attempt(ctx, true); err != nil && !mayPassLater(err) {
+		return after, err
+	}
+	a.foreseen = nil
+	former, err := a.handOver(ctx)
+	if err != nil {
+		return apply.Object{}, err
+	}
+	a.rewritten = true
+	after, err := a.attempt(ctx, false)
+	if err != nil {
+		return after, a.putBack(ctx, former, err)
+	}
+	a.rewritten = false
+	return after, nil
+}
+
+// mayPassLater reports whether what a dry run was refused for may be different after the migration: an object may be
+// invalid with what goes then, and some webhooks take no dry runs.
+func mayPassLater(err error) bool {
+	var refused *cluster.Error
+	return errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}, refused.Code)
+}
+
+// handOver rewrites the owners, and returns those before. The object is then the one with the new ones.
+func (a *application) handOver(ctx context.Context) (former []apply.Entry, err error) {
+	for race := 0; ; race++ {
+		object, moved, err := a.target.moved(ctx, a.cluster, a.live, takeOver(a.manager))
+		if err != nil || moved.NoOp() {
+			return object.Entries, err
+		}
+		former = object.Entries
+		if err = a.target.writeOwners(ctx, a.cluster, object, moved.Entries); err != nil && !again(ctx, err, race) {
+			return nil, err
+		}
+		var getErr error
+		if a.live, getErr = a.target.get(ctx, a.cluster); getErr != nil || err == nil {
+			return former, getErr
+		}
+	}
+}
+
+// putBack gives an object that could not be applied to the owners back that it had, unless somebody has written it since.
+func (a *application) putBack(ctx context.Context, former []apply.Entry, refused error) error {
+	var lost *cluster.NoAnswerError
+	if errors.As(refused, &lost) {
+		return refused // and there is nobody to ask
+	}
+	if err := a.target.writeOwners(ctx, a.cluster, a.live, former); err != nil {
+		return fmt.Errorf("%w; the owners could not be put back: %w", refused, err)
+	}
+	a.rewritten = false
+	return refused
+}
+
+// applyAndHandOver applies, rewrites the owners that are known then, and applies once more, so that what is left out goes.
+func (a *application) applyAndHandOver(ctx context.Context) (apply.Object, error) {
+	after, err := a.attempt(ctx, a.dryRun)
+	if err != nil {
+		return after, err
+	}
+	_, moved, err := a.target.moved(ctx, a.cluster, after, takeOver(a.manager))
+	switch {
+	case err != nil, moved.NoOp():
+		return after, err
+	case a.dryRun:
+		a.foreseen = moved.Entries
+		return a.foresee(ctx, after)
+	}
+	a.live = after
+	if _, err := a.handOver(ctx); err != nil {
+		return after, fmt.Errorf("it was applied, but what client-side apply wrote could not be taken over; apply again: %w", err)
+	}
+	after, err = a.attempt(ctx, false)
+	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
+		err = errors.New(refused.Error()) // with somebody who came in between; the table is for what is not applied
+	}
+	if err != nil {
+		return after, fmt.Errorf("it was applied, but what it leaves out could not be removed; apply again: %w", err)
+	}
+	return after, nil
+}

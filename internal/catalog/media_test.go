@@ -1,0 +1,119 @@
+package catalog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/kinds"
+)
+
+// The kinds whose media differ: a built-in one, definitions, and a custom one with all subresources.
+func mediaKinds() []*kinds.Kind {
+	defined := func(k *kinds.Kind) *kinds.Kind {
+		k.Group, k.Versions = "example.org", []string{"v1"}
+		k.Definition = &described{subresources: kinds.Subresources{Status: true, Scale: &kinds.ScalePaths{}}}
+		return k
+	}
+	builtin := &kinds.Kind{Group: "apps", Name: "Deployment", Resource: "deployments", Versions: []string{"v1"}, HasStatus: true, HasScale: true}
+	return []*kinds.Kind{
+		builtin,
+		defined(&kinds.Kind{Name: "Definition", Resource: "definitions"}),
+		defined(&kinds.Kind{Name: "Thing", Resource: "things", Custom: true}),
+	}
+}
+
+// strings2 returns a list of version 2 in order.
+func strings2(list any) (all []string) {
+	for _, v := range list.([]any) {
+		all = append(all, v.(string))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// mediaIn3 returns the media of a body or an answer of version 3.
+func mediaIn3(holder any) (all []string) {
+	for name := range holder.(map[string]any)["content"].(map[string]any) {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestMediaOfKinds: clients choose by what the documents say, so that a kind must not name what it refuses.
+func TestMediaOfKinds(t *testing.T) {
+	const drop = ";drop=metadata.managedFields"
+	for _, drops := range []bool{false, true} {
+		var b bytes.Buffer
+		if err := writeOpenAPI2(&b, mediaKinds(), Options{Drop: drops}); err != nil {
+			t.Fatal(err)
+		}
+		paths2 := parseJSON(t, b.Bytes())["paths"].(map[string]any)
+		maker := newOpenAPI3(mediaKinds(), Options{Drop: drops})
+		paths3 := map[string]any{}
+		for _, name := range []string{"apis/apps/v1", "apis/example.org/v1"} {
+			b.Reset()
+			if err := maker.write(&b, name); err != nil {
+				t.Fatal(err)
+			}
+			for path, v := range parseJSON(t, b.Bytes())["paths"].(map[string]any) {
+				paths3[path] = v
+			}
+		}
+		for _, test := range []struct {
+			kind                 string
+			bodies, patches, all string
+			watches              string
+		}{
+			{"/apis/apps/v1/deployments", "*/*", "json-patch+json merge-patch+json strategic-merge-patch+json apply-patch+yaml apply-patch+cbor",
+				"json yaml vnd.kubernetes.protobuf cbor", "json;stream=watch vnd.kubernetes.protobuf;stream=watch cbor-seq"},
+			{"/apis/example.org/v1/definitions", "*/*", "json-patch+json merge-patch+json strategic-merge-patch+json apply-patch+yaml apply-patch+cbor",
+				"json yaml cbor", "json;stream=watch cbor-seq"},
+			{"/apis/example.org/v1/things", "json yaml cbor", "json-patch+json merge-patch+json apply-patch+yaml apply-patch+cbor",
+				"json yaml cbor", "json;stream=watch cbor-seq"},
+		} {
+			media := func(words string, parameters ...string) (all []string) {
+				for word := range strings.FieldsSeq(words) {
+					if word != "*/*" {
+						word = "application/" + word
+					}
+					for _, parameter := range append(parameters, "") {
+						all = append(all, word+parameter)
+					}
+				}
+				slices.Sort(all)
+				return all
+			}
+			var parameters []string
+			if drops {
+				parameters = []string{drop}
+			}
+			check := func(path, method, what, words string, received2, received3 []string, parameters ...string) {
+				t.Helper()
+				if want := media(words, parameters...); !slices.Equal(received2, want) || !slices.Equal(received3, want) {
+					t.Errorf("%s %s %s:\nexpected %v\nreceived %v in version 2\n     and %v in version 3", method, path, what, want, received2, received3)
+				}
+			}
+			for path, methods := range map[string][]string{"": {"get", "post"}, "/{name}": {"get", "put", "patch"}, "/{name}/status": {"get", "put", "patch"}, "/{name}/scale": {"get", "patch"}} {
+				path = test.kind + path
+				for _, method := range methods {
+					o2, o3 := paths2[path].(map[string]any)[method].(map[string]any), paths3[path].(map[string]any)[method].(map[string]any)
+					produced := test.all
+					if path == test.kind && method == "get" {
+						produced += " " + test.watches
+					}
+					check(path, method, "answers", produced, strings2(o2["produces"]), mediaIn3(o3["responses"].(map[string]any)["200"]), parameters...)
+					taken := test.bodies
+					if method == "patch" {
+						taken = test.patches
+					}
+					if method != "get" {
+						check(path, method, "takes", taken, strings2(o2["consumes"]), mediaIn3(o3["requestBody"]))
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/store"
+)
+
+var managedFields = regexp.MustCompile(`"managedFields":\[.*?\}\],"name"`)
+
+// spoil gives an object managedFields that nobody can read, as well as another text somewhere.
+func (c *client) spoil(key cache.Key, was, is string) {
+	c.t.Helper()
+	o, err := c.server.cache.Get(c.t.Context(), key, cache.Latest)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	text := managedFields.ReplaceAllString(o.Text(), `"managedFields":"unreadable","name"`)
+	if text == o.Text() {
+		c.t.Fatalf("%s has no managedFields: %s", o.Key(), text)
+	}
+	spoiled := strings.Replace(text, was, is, 1)
+	if spoiled == text && was != is {
+		c.t.Fatalf("%s has no %s: %s", o.Key(), was, text)
+	}
+	if _, _, err := c.server.cache.Commit(c.t.Context(), store.Write{Key: o.Key(), Value: []byte(spoiled), Expected: o.Revision()}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// until calls until an answer contains something.
+func (c *client) until(part, method, path, body string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		answer := c.call(method, path, body)
+		if strings.Contains(answer.text, part) {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("received %d %s, want %q", answer.code, answer.text, part)
+		}
+	}
+}
+
+// TestInsideWithoutManagedFields: what the server does by itself it does without managedFields. So objects whose
+// managedFields can't be read have roles, policies and webhooks all the same, and namespaces are emptied.
+func TestInsideWithoutManagedFields(t *testing.T) {
+	c := start(t, Config{}, `secret,reader,1`)
+	const rbac = "/apis/rbac.authorization.k8s.io/v1/"
+	c.call("POST", rbac+"clusterroles", `{"metadata":{"name":"reading"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["list"]}]}`).want(201)
+	c.call("POST", rbac+"clusterrolebindings", `{"metadata":{"name":"reading"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"nobody"}],
+		"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"reading"}}`).want(201)
+	c.call("POST", registration+"validatingadmissionpolicies", `{"metadata":{"name":"p"},"spec":{
+		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE"]}]},
+		"validations":[{"expression":"namespaceObject.metadata.name != 'odd'","message":"as it was"}]}}`).want(201)
+	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"b"},"spec":{"policyName":"other","validationActions":["Deny"]}}`).want(201)
+	c.call("POST", registration+"mutatingwebhookconfigurations", `{"metadata":{"name":"h"},"webhooks":[{"name":"before.example.com",
+		"clientConfig":{"url":"https://127.0.0.1:1/"},"admissionReviewVersions":["v1"],"sideEffects":"None","timeoutSeconds":1,
+		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"operations":["CREATE"]}]}]}`).want(201)
+	c.makeNamespace("odd", "")
+
+	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, "configmaps", "secrets")
+	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, "nobody", "reader")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, "as it was", "as it is")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, "other", "p")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, "before", "later")
+	c.spoil(cache.Key{Kind: "core/namespaces", Name: "odd"}, "", "")
+
+	c.withToken("secret").waitFor("/api/v1/secrets", 200)
+	c.until("as it is", "POST", allNamespaces+"/odd/configmaps?dryRun=All", mapBody("c", `{}`))
+	c.until("later.example.com", "POST", allNamespaces+"/default/secrets?dryRun=All", `{"metadata":{"name":"s"}}`)
+	c.call("DELETE", allNamespaces+"/odd", "").want(200)
+	c.waitFor(allNamespaces+"/odd", 404)
+}

@@ -1,0 +1,174 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/custom"
+	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/packed"
+)
+
+const protobufMedia = "application/vnd.kubernetes.protobuf"
+
+// widgetVerbs are requests about custom resources whose answers are objects, in an order in which they work.
+var widgetVerbs = []struct {
+	name, method, path, body, contentType string
+}{
+	{"create", "POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","finalizers":["a/b"]},"size":1}`, "application/json"},
+	{"get", "GET", "/apis/example.com/v1/widgets/a", "", ""},
+	{"list", "GET", "/apis/example.com/v1/widgets", "", ""},
+	{"update", "PUT", "/apis/example.com/v1/widgets/a", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","finalizers":["a/b"],"resourceVersion":"$"},"size":2}`, "application/json"},
+	{"merge patch", "PATCH", "/apis/example.com/v1/widgets/a", `{"size":3}`, mergeType},
+	{"JSON patch", "PATCH", "/apis/example.com/v1/widgets/a", `[{"op":"replace","path":"/size","value":4}]`, "application/json-patch+json"},
+	{"apply", "PATCH", "/apis/example.com/v1/widgets/a?fieldManager=me&force=true", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"size":5}`, applyType},
+	{"apply what is new", "PATCH", "/apis/example.com/v1/widgets/b?fieldManager=me", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"b","finalizers":["a/b"]}}`, applyType},
+	{"delete", "DELETE", "/apis/example.com/v1/widgets/a", "", ""},
+	{"deletecollection", "DELETE", "/apis/example.com/v1/widgets", "", ""},
+}
+
+// callWidgets sends one of them. Updates have the version that is there, as they must.
+func (c *client) callWidgets(method, path, body string, headers ...string) *answered {
+	c.t.Helper()
+	if method == http.MethodPut {
+		body = strings.Replace(body, "$", c.call("GET", path, "").want(200).get("metadata", "resourceVersion"), 1)
+	}
+	return c.call(method, path, body, headers...)
+}
+
+// TestMediaOfCustomResources: clients that like protobuf best get the next that they take, whatever they do.
+func TestMediaOfCustomResources(t *testing.T) {
+	for accept, media := range map[string]string{
+		protobufMedia + ",application/json":       "application/json",
+		protobufMedia + ",*/*;q=0.1":              "application/json",
+		protobufMedia + ",application/yaml":       "application/yaml",
+		protobufMedia + ",application/cbor;q=0.5": "application/cbor",
+		protobufMedia + ";drop=metadata.managedFields,application/json;drop=metadata.managedFields": "application/json",
+	} {
+		t.Run(accept, func(t *testing.T) {
+			c := start(t, Config{Drop: true})
+			c.define()
+			for _, v := range widgetVerbs {
+				answer := c.callWidgets(v.method, v.path, v.body, "Accept: "+accept, "Content-Type: "+v.contentType)
+				if answer.code >= 300 || answer.header.Get("Content-Type") != media {
+					t.Errorf("%s: %d %s %s", v.name, answer.code, answer.header.Get("Content-Type"), answer.text)
+				}
+				if has := strings.Contains(answer.text, "managedFields"); has == strings.Contains(accept, "drop=") {
+					t.Errorf("%s: managedFields are in the answer: %v", v.name, has)
+				}
+			}
+			if received := c.call("GET", definitions+"/widgets.example.com", "", "Accept: "+accept).want(200).header.Get("Content-Type"); received != media {
+				t.Errorf("a definition is %s", received)
+			}
+			if media == "application/yaml" {
+				return // which watches don't have
+			}
+			for _, path := range []string{definitions, "/apis/example.com/v1/widgets"} {
+				watch := c.open("GET", path+"?watch=true", "", "Accept: "+accept)
+				watch.Body.Close()
+				if received := watch.Header.Get("Content-Type"); watch.StatusCode != 200 || !strings.HasPrefix(received, media) {
+					t.Errorf("a watch of %s: %d %s", path, watch.StatusCode, received)
+				}
+			}
+		})
+	}
+}
+
+// TestUnacceptableMedia: what nobody could be told about is not done.
+func TestUnacceptableMedia(t *testing.T) {
+	c := start(t, Config{})
+	c.define()
+	c.call("POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"old"},"size":1}`).want(201)
+	before := c.call("GET", "/apis/example.com/v1/widgets", "").want(200).get("items")
+	for _, v := range widgetVerbs {
+		path := strings.Replace(v.path, "widgets/a", "widgets/old", 1)
+		answer := c.callWidgets(v.method, path, strings.Replace(v.body, `"name":"a"`, `"name":"old"`, 1), "Accept: "+protobufMedia, "Content-Type: "+v.contentType)
+		if status, ok := decode(t, protobufMedia, answer.text).(*metav1.Status); answer.code != 406 || !ok || status.Reason != "NotAcceptable" {
+			t.Errorf("%s %s: %d %q", v.name, path, answer.code, answer.text)
+		}
+		if after := c.call("GET", "/apis/example.com/v1/widgets", "").want(200).get("items"); after != before {
+			t.Fatalf("%s %s was refused, and done: %s\nhas become %s", v.name, path, before, after)
+		}
+	}
+	other := strings.ReplaceAll(strings.ReplaceAll(widgets, "widgets", "gadgets"), "Widget", "Gadget")
+	c.call("POST", definitions, other, "Accept: "+protobufMedia).want(406)
+	c.call("GET", definitions+"/gadgets.example.com", "").want(404)
+	for _, path := range []string{definitions, "/apis/example.com/v1/widgets"} {
+		c.call("GET", path+"?watch=true", "", "Accept: "+protobufMedia).want(406)
+		c.call("GET", path+"?watch=true", "", "Accept: "+protobufMedia+";stream=watch").want(406)
+	}
+}
+
+// TestMetadataInProtobuf: what every kind has can be had in protobuf.
+func TestMetadataInProtobuf(t *testing.T) {
+	c := start(t, Config{})
+	c.define()
+	const accept = "Accept: " + protobufMedia + ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+	for _, v := range widgetVerbs {
+		if v.name == "list" || v.name == "deletecollection" { // which have another shape
+			continue
+		}
+		answer := c.callWidgets(v.method, v.path, v.body, accept, "Content-Type: "+v.contentType)
+		if metadata, ok := decode(t, protobufMedia, answer.text).(*metav1.PartialObjectMetadata); answer.code >= 300 || !ok || metadata.Name == "" {
+			t.Errorf("%s: %d %q", v.name, answer.code, answer.text)
+		}
+	}
+	for path, name := range map[string]string{definitions: "widgets.example.com", "/apis/example.com/v1/widgets": "a"} {
+		watch := c.open("GET", path+"?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", "", accept)
+		event, object := eventReader(t, protobufMedia, watch.Body)()
+		if metadata, ok := object.(*metav1.PartialObjectMetadata); event != "ADDED" || !ok || metadata.Name != name {
+			t.Errorf("a watch of %s: %s %v", path, event, object)
+		}
+		watch.Body.Close()
+	}
+}
+
+// TestKindsWithProtobuf: negotiation knows which kinds have protobuf, without asking who writes it.
+func TestKindsWithProtobuf(t *testing.T) {
+	for _, k := range append(kinds.Builtin(), custom.Kind()) {
+		for _, version := range k.Versions {
+			_, err := packed.Protobuf(document.NewMap(
+				document.Field{Name: "apiVersion", Value: document.NewString(k.APIVersion(version))},
+				document.Field{Name: "kind", Value: document.NewString(k.Name)},
+			))
+			none := (*packed.NoTypeError)(nil)
+			if err != nil && !errors.As(err, &none) || k.HasProtobuf() != (err == nil) {
+				t.Errorf("%s at %s has protobuf: %v, but %v", k, version, k.HasProtobuf(), err)
+			}
+		}
+	}
+}
+
+// TestDeletedInEveryShape: that something was deleted is told in the media of the clause that fits, also if that asks for a shape
+// which a status does not have.
+func TestDeletedInEveryShape(t *testing.T) {
+	c := start(t, Config{Drop: true})
+	c.define()
+	c.call("POST", deployments, deployment("web", "a:1")).want(201)
+	c.call("POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"web"}}`).want(201)
+	for accept, media := range map[string]string{
+		protobufMedia + ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io":                             protobufMedia,
+		protobufMedia + ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io":                         protobufMedia,
+		protobufMedia + ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io;drop=metadata.managedFields": protobufMedia,
+		"application/cbor;as=PartialObjectMetadata;v=v1;g=meta.k8s.io":                             "application/cbor",
+		"application/yaml;as=Table;v=v1;g=meta.k8s.io":                                             "application/yaml",
+		"application/json;as=Table;v=v1;g=meta.k8s.io":                                             "application/json",
+		protobufMedia + ";as=Table;v=v1;g=meta.k8s.io,application/yaml":                            "application/yaml",
+	} {
+		for _, path := range []string{deployments, "/apis/example.com/v1/widgets"} {
+			answer := c.call("DELETE", path+"/web?dryRun=All", "", "Accept: "+accept)
+			if received := answer.header.Get("Content-Type"); answer.code != 200 || received != media {
+				t.Errorf("%s of %s: %d %s %q", accept, path, answer.code, received, answer.text)
+				continue
+			}
+			if status, ok := decode(t, media, answer.text).(*metav1.Status); !ok || status.Status != metav1.StatusSuccess || status.Details.Name != "web" {
+				t.Errorf("%s of %s: %q", accept, path, answer.text)
+			}
+		}
+	}
+}

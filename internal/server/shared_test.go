@@ -1,0 +1,62 @@
+package server
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/store/local"
+)
+
+// shared is a store that several servers have open. Who stops leaves it to the others.
+type shared struct{ *local.Store }
+
+func (shared) IsShared() bool { return true }
+func (shared) Close() error   { return nil }
+
+// TestSharedStore: servers that share a store see what the others wrote, also kinds, and one of them collects garbage,
+// empties namespaces and removes old events: the one that holds the lease. When it stops, another one goes on.
+func TestSharedStore(t *testing.T) {
+	one, err := local.Open(local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := one.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := Start(t.Context(), Config{Store: shared{one}, Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, lease := clientOf(t, s), "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/cadastre-controllers"
+	holder := first.waitFor(lease, 200, `"holderIdentity"`).get("spec", "holderIdentity")
+	second := start(t, Config{Store: shared{one}})
+
+	second.define()
+	first.waitFor("/apis/example.com/v1/widgets", 200)
+	uid := second.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
+	second.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)
+	second.call("DELETE", configMaps+"/owner?propagationPolicy=Foreground", "").want(200)
+	second.waitFor(configMaps+"/owner", 404)
+	second.call("GET", configMaps+"/child", "").want(404)
+	if now := second.call("GET", lease, "").want(200).get("spec", "holderIdentity"); now != holder {
+		t.Errorf("the lease is held by %s, expected %s", now, holder)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := s.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	second.call("POST", configMaps, ownedBy("lost", "nobody", "0")).want(201)
+	second.waitFor(configMaps+"/lost", 404)
+	record := second.call("GET", lease, "").want(200)
+	if now := record.get("spec", "holderIdentity"); now == holder || now == "" {
+		t.Errorf("the lease is held by %q, expected another one than %s", now, holder)
+	}
+	if got := record.get("spec", "leaseTransitions"); got != "1" {
+		t.Errorf("the lease has changed hands %s times, expected once", got)
+	}
+}
