@@ -187,7 +187,9 @@ func (w *world) step(g generator, live Object, configs map[string]document.Value
 }
 
 // again tells how to repeat one history.
-func again(seed uint64) string { return fmt.Sprintf("again: go test ./apply -seed %d -histories 1", seed) }
+func again(seed uint64) string {
+	return fmt.Sprintf("again: go test ./apply -seed %d -histories 1", seed)
+}
 
 // TestDifferential compares random histories with structured-merge-diff.
 func TestDifferential(t *testing.T) {

@@ -196,7 +196,7 @@
 //
 //	scripts.go      the scripts of this package, in scripts/
 //	script.go       a script and its steps
-//	request.go      the request line; wire.go makes it HTTP
+//	request.go      the request line; wire.go makes it HTTP, curl.go a command that repeats it
 //	variables.go    what later steps may refer to
 //	expectation.go  what is expected: answer, object, owners; times.go, when these wrote
 //	refusal.go      errors, warnings, headers, bodies

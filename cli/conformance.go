@@ -146,6 +146,9 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 		}
 	}
 	report, err := applytest.Run(ctx, options)
+	if report == nil && ctx.Err() != nil {
+		return &exitError{interruptedCode, errors.New("conformance: interrupted before any script ran")}
+	}
 	if report == nil {
 		return fmt.Errorf("conformance: %w", err)
 	}
