@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -38,7 +38,7 @@ func (t target) fields() []document.Field {
 
 // checkName refuses names that would lead to something else than an object of the kind, such as a subresource of one.
 func checkName(name string) error {
-	if problems := path.IsValidPathSegmentName(name); len(problems) > 0 {
+	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return fmt.Errorf("expected the name of an object, received %q, which %s", name, strings.Join(problems, ", "))
 	}
 	return nil

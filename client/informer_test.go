@@ -17,7 +17,9 @@ import (
 func withoutContext(t *testing.T, of kubernetes.Interface) *cache.ListWatch {
 	maps := of.CoreV1().ConfigMaps("default")
 	return &cache.ListWatch{
-		ListFunc:  func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
+		//lint:ignore SA1019 the old way is what this is about
+		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
+		//lint:ignore SA1019 as above
 		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(t.Context(), o) },
 	}
 }
@@ -40,7 +42,7 @@ func expectNoOwners(t *testing.T, clients kubernetes.Interface, lister cache.Lis
 	t.Helper()
 	create := func(name string) {
 		owned := configMap(name)
-		owned.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "me", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{"f:a":{}}}`)}}}
+		owned.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "me", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:a":{}}}`)}}
 		created, err := clients.CoreV1().ConfigMaps("default").Create(t.Context(), owned, metav1.CreateOptions{})
 		if err != nil || entries(t, created) == 0 {
 			t.Fatalf("expected an object with managedFields, received %v: %v", created, err)

@@ -14,7 +14,7 @@
 //
 // # Where to look
 //
-//	vocabulary.go  the kinds, their bases and parts
+//	vocabulary.go  the kinds, their bases and parts; definition.go, a kind that no server knows by itself
 //	generate.go    a seed becomes a history
 //	body.go        parts become the bodies of applies and patches; place.go, where in them something is
 //	script.go      a history becomes a script

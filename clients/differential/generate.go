@@ -9,8 +9,10 @@ import (
 
 // A History is requests about one object, in their order.
 type History struct {
-	Seed  uint64
-	Steps []Step
+	Seed uint64
+	// Resource is what the object's kind is called in addresses.
+	Resource string
+	Steps    []Step
 }
 
 // A Step is a request, in the words of scripts.
@@ -52,7 +54,7 @@ func Generate(seed uint64) (History, error) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15)), chosen: map[string][]document.Value{}}
 	g.kind = one(g, kinds)
 	g.scales = g.kind.scale && g.chance(40)
-	h := History{Seed: seed, Steps: []Step{g.first()}}
+	h := History{Seed: seed, Resource: g.kind.resource, Steps: []Step{g.first()}}
 	for range 3 + g.IntN(8) {
 		h.Steps = append(h.Steps, g.step())
 	}

@@ -13,6 +13,8 @@ type Options struct {
 	Time time.Duration
 	// Seed is that of the first history. Each next one has the next number.
 	Seed uint64
+	// Kind is the resource that histories are about; empty for any.
+	Kind string
 	// Batch is how many histories are compared at once; 32 if 0.
 	Batch int
 	// Found is called with each difference of a new sort, shrunk.
@@ -46,7 +48,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	watch := startStopwatch()
 	defer watch.stop()
 	for watch.elapsed() < options.Time && ctx.Err() == nil {
-		histories, err := progress.draw(options.Batch)
+		histories, err := progress.draw(options.Batch, options.Kind)
 		if err != nil {
 			return progress, err
 		}
@@ -90,15 +92,18 @@ func compare(ctx context.Context, pair Pair, histories []History) (findings []Fi
 	return nil, err
 }
 
-// draw makes the next histories.
-func (p *Progress) draw(n int) ([]History, error) {
+// draw makes the next histories, of a kind or of any.
+func (p *Progress) draw(n int, kind string) ([]History, error) {
 	var histories []History
-	for range n {
+	for len(histories) < n {
 		h, err := Generate(p.Next)
 		if err != nil {
 			return nil, err
 		}
 		p.Next++
+		if kind != "" && h.Resource != kind {
+			continue
+		}
 		p.Requests += len(h.Steps)
 		histories = append(histories, h)
 	}

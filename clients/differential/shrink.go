@@ -46,11 +46,11 @@ func smaller(found Finding) []History {
 	var all []History
 	last, ok := stepNumber(found.Failure.Step)
 	if ok && last < len(h.Steps)-1 {
-		return []History{{h.Seed, slices.Clone(h.Steps[:last+1])}}
+		return []History{{h.Seed, h.Resource, slices.Clone(h.Steps[:last+1])}}
 	}
 	for i := range h.Steps {
 		if len(h.Steps) > 1 {
-			all = append(all, History{h.Seed, without(h.Steps, i)})
+			all = append(all, History{h.Seed, h.Resource, without(h.Steps, i)})
 		}
 	}
 	for i, s := range h.Steps {
@@ -78,7 +78,7 @@ func smaller(found Finding) []History {
 func (h History) with(i int, s Step) History {
 	steps := slices.Clone(h.Steps)
 	steps[i] = s
-	return History{h.Seed, steps}
+	return History{h.Seed, h.Resource, steps}
 }
 
 // isIdentity is for what says which object a body is about, without which nothing can be compared.

@@ -100,10 +100,12 @@ func newKind(text document.Value, common, template []document.Value) kind {
 		}
 	}
 	for _, v := range itemsOf(text.Get("versions")) {
-		k.versions = append(k.versions, version{
-			apiVersion: v.Get("apiVersion").Text(), kind: v.Get("kind").Text(), base: v.Get("base"),
-			parts: append(itemsOf(v.Get("parts")), shared...), status: itemsOf(v.Get("status")),
-		})
+		for _, name := range append(itemsOf(v.Get("also")), v.Get("apiVersion")) {
+			k.versions = append(k.versions, version{
+				apiVersion: name.Text(), kind: v.Get("kind").Text(), base: v.Get("base"),
+				parts: append(itemsOf(v.Get("parts")), shared...), status: itemsOf(v.Get("status")),
+			})
+		}
 	}
 	return k
 }

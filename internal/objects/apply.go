@@ -93,13 +93,13 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 }
 
 // checkNulls refuses the nulls of a configuration where a custom resource may have none. Other writers may send them:
-// theirs are dropped when they are read, and a configuration is not.
+// theirs are dropped when they are read, and a configuration is not. Where there is a default, null is as good as nothing.
 func (w *writing) checkNulls(config document.Value) error {
 	e := w.Endpoint
 	if e.evolving == nil || e.Subresource != "" || !hasNull(config) {
 		return nil
 	}
-	if errs := e.values.Validate(w.after.Document, w.before.Document); len(errs) > 0 {
+	if errs := e.values.Validate(e.values.Default(w.after.Document), w.before.Document); len(errs) > 0 {
 		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
 	}
 	return nil

@@ -26,6 +26,7 @@ type flags struct {
 	time            time.Duration
 	seed            uint64
 	kubeconfig, out string
+	kind            string
 }
 
 func main() {
@@ -33,6 +34,7 @@ func main() {
 	flag.DurationVar(&f.time, "time", time.Hour, "how long to search; while the process is stopped does not count")
 	flag.Uint64Var(&f.seed, "seed", uint64(time.Now().Unix())<<16, "the `number` of the first history; the same number is the same history")
 	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "a kube-apiserver that runs already; otherwise one is started")
+	flag.StringVar(&f.kind, "kind", "", "the `resource` that histories are about, such as deployments; any if it is left out")
 	flag.StringVar(&f.out, "out", filepath.Join(os.TempDir(), "differential"), "the `folder` to write scripts of differences to")
 	flag.Parse()
 	if err := search(f); err != nil {
@@ -58,9 +60,15 @@ func search(f flags) (err error) {
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
+	servers := differential.Servers{Theirs: theirs, Ours: ours}
+	forget, err := servers.Define(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, forget(context.WithoutCancel(ctx))) }()
 	fmt.Printf("seed %d\n", f.seed)
-	progress, err := differential.Search(ctx, differential.Servers{Theirs: theirs, Ours: ours}, differential.Options{
-		Time: f.time, Seed: f.seed,
+	progress, err := differential.Search(ctx, servers, differential.Options{
+		Time: f.time, Seed: f.seed, Kind: f.kind,
 		Found: func(found differential.Finding) error { return write(f.out, found) },
 		Lost: func(lost differential.Finding) {
 			fmt.Printf("\nseed %d differed, and not again: %s\n", lost.History.Seed, lost.Signature())

@@ -1,0 +1,99 @@
+package differential
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// widgets is the kind of users' own that some histories are about.
+//
+//go:embed definitions/widgets.yaml
+var widgets []byte
+
+const (
+	definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	widgetsPath     = "/apis/differential.example.com/"
+)
+
+// Define has both servers know the kinds that histories are about and that no server knows by itself. What it returns
+// has them forgotten.
+func (s Servers) Define(ctx context.Context) (forget func(context.Context) error, err error) {
+	definition, err := document.ParseYAML(widgets)
+	if err != nil {
+		return nil, err
+	}
+	definition = withOlder(definition, "v1beta1")
+	for _, config := range []*rest.Config{s.Theirs, s.Ours} {
+		if err := define(ctx, config, definition); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context) error {
+		for _, config := range []*rest.Config{s.Theirs, s.Ours} {
+			if _, err := ask(ctx, config, http.MethodDelete, definitionsPath+"/"+definition.Lookup("metadata", "name").Text(), ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// withOlder adds a version that is the same as the first.
+func withOlder(definition document.Value, name string) document.Value {
+	versions := itemsOf(definition.Lookup("spec", "versions"))
+	older := versions[0].With("name", document.NewString(name)).With("storage", document.NewBool(false))
+	return definition.With("spec", definition.Get("spec").With("versions", document.NewList(append(versions, older)...)))
+}
+
+// define makes a definition, unless it is there, and waits until all its versions are served.
+func define(ctx context.Context, config *rest.Config, definition document.Value) error {
+	if code, err := ask(ctx, config, http.MethodPost, definitionsPath, definition.JSON()); err != nil || code != http.StatusCreated && code != http.StatusConflict {
+		return fmt.Errorf("make a definition at %s: expected status 201 or 409, received %d: %w", config.Host, code, err)
+	}
+	for _, version := range definition.Lookup("spec", "versions").Items() {
+		path := widgetsPath + version.Get("name").Text() + "/" + definition.Lookup("spec", "names", "plural").Text()
+		for code := 0; code != http.StatusOK; {
+			var err error
+			if code, err = ask(ctx, config, http.MethodGet, path, ""); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("wait until %s is served at %s: %w", path, config.Host, ctx.Err())
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// ask makes a request, and returns the status of the answer.
+func ask(ctx context.Context, config *rest.Config, method, path, body string) (int, error) {
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, config.Host+path, bytes.NewBufferString(body))
+	if err != nil {
+		return 0, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if closeErr := response.Body.Close(); err == nil {
+		err = closeErr
+	}
+	return response.StatusCode, err
+}
