@@ -206,7 +206,6 @@
 //	mask.go         what differs from run to run, when recording
 //	answer.go       what a server said
 //	media.go        CBOR and protobuf, sent and read
-//	curl.go         a request for people to repeat
 //	server.go       the server that is asked; needs.go finds out what it can do, permission.go what the user may do
 //	play.go         one run of a script; traces.go what it may have made, removal.go how that goes
 //	run.go          many; report.go what they found, curl.go how to ask for it again
