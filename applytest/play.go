@@ -111,14 +111,14 @@ func (p *play) attempt(ctx context.Context, step *step, trial bool) *Failure {
 	if err != nil {
 		return &Failure{Complaints: []string{err.Error()}}
 	}
-	traces := len(p.traces)
+	before := len(p.traces)
 	p.note(request, body)
 	curl := curlCommand(request, body)
 	a, err := p.ask(step, request)
 	if err != nil {
 		return &Failure{Complaints: []string{err.Error()}, Request: curl}
 	}
-	p.forget(traces, a)
+	p.forget(before, a)
 	if trial {
 		return p.tried(step, a)
 	}

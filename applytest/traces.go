@@ -76,10 +76,10 @@ func (p *play) leave(t trace) {
 	}
 }
 
-// forget drops the last trace if the server has refused what would have left it.
-func (p *play) forget(traces int, a *answer) {
+// forget drops what was noted for a request, but for the traces before it, if the server has refused that request.
+func (p *play) forget(before int, a *answer) {
 	if a.code/100 == 4 {
-		p.traces = p.traces[:traces]
+		p.traces = p.traces[:before]
 	}
 }
 

@@ -221,7 +221,7 @@ func (a *application) tell(after apply.Object, stdout io.Writer) error {
 	switch {
 	case !a.exists:
 		did = "created"
-	case a.dryRun && len(a.from) == 0 && a.isSame(after), !a.dryRun && a.found.Document.Lookup("metadata", "resourceVersion").Text() == after.Document.Lookup("metadata", "resourceVersion").Text():
+	case a.isUnchanged(after):
 		did = "unchanged"
 	}
 	if len(a.from) > 0 {
@@ -234,11 +234,19 @@ func (a *application) tell(after apply.Object, stdout io.Writer) error {
 	return err
 }
 
-// isSame reports whether an object is as it was read: a dry run has no revision of its own, so that everything counts.
-func (a *application) isSame(after apply.Object) bool {
-	return document.Equal(a.found.Document, after.Document) &&
-		slices.EqualFunc(a.found.Entries, after.Entries, func(x, y apply.Entry) bool {
-			x.Time, y.Time = time.Time{}, time.Time{}
-			return x == y
-		})
+// isUnchanged reports whether nothing was written, or would be.
+func (a *application) isUnchanged(after apply.Object) bool {
+	if a.dryRun {
+		return len(a.from) == 0 && sameObject(a.found, after)
+	}
+	return revision(a.found) == revision(after)
+}
+
+func revision(o apply.Object) string { return o.Document.Lookup("metadata", "resourceVersion").Text() }
+
+// sameObject reports whether an object is as it was, for dry runs, which have no revision of their own: everything counts
+// but when its owners wrote.
+func sameObject(a, b apply.Object) bool {
+	return document.Equal(a.Document, b.Document) &&
+		slices.EqualFunc(a.Entries, b.Entries, func(x, y apply.Entry) bool { return sameEntry(x, y) && x.FieldsV1 == y.FieldsV1 })
 }

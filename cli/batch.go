@@ -74,3 +74,9 @@ func beforeAnything(err error, did string) error {
 	}
 	return fmt.Errorf("%w; nothing was %s", err, did)
 }
+
+// isLost reports whether something failed because the server does not answer: then it would not do anything else, either.
+func isLost(err error) bool {
+	var lost *cluster.NoAnswerError
+	return errors.As(err, &lost)
+}

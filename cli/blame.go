@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -125,10 +124,10 @@ func (f blameFlags) printManagers(view blameView, o apply.Object, others map[str
 // gone is another matter.
 func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*schema.Type, error) {
 	t, err := c.Topology(ctx, k)
-	if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
+	switch {
+	case isLost(err):
 		return nil, err
-	}
-	if err != nil {
+	case err != nil:
 		return nil, nil
 	}
 	return t, nil

@@ -4,10 +4,11 @@
 //
 //	cli.go          the command and its verbs
 //	plugin.go       the same verbs as a plugin of kubectl
-//	serve.go        cadastre serve
+//	serve.go        cadastre serve; startpages_linux.go, what of the program it does not keep in memory
+//	envtest.go      cadastre envtest; envtestserver.go, what the programs do that it writes
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
-//	apply.go        cadastre apply; application.go does it to one object
+//	apply.go        cadastre apply; application.go does it to one object; usedpaths.go, which --force-path was of no use
 //	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,
 //	                what client-side apply notes
 //	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both
@@ -19,7 +20,7 @@
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
-//	question.go     questions on a terminal
+//	question.go     questions on a terminal; progress.go, how far long work is
 //	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
 //	output.go       how things are printed; who.go, how managers and fields are shown; shownvalue.go, how values are;
 //	                secrets.go, which are not; warnings.go, what servers warn of

@@ -54,8 +54,7 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout io.Write
 	}
 	config, err := f.extract(ctx, c, t)
 	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {
-		// The manager wrote at another version: that is the one to read.
-		if t.kind, err = c.KindOf(ctx, other.Entry.APIVersion, t.kind.Name); err == nil {
+		if t, err = t.atVersionOf(ctx, c, other.Entry); err == nil {
 			config, err = f.extract(ctx, c, t)
 		}
 	}

@@ -48,7 +48,7 @@ func (a *application) foreseenAfter(answer apply.Object) []apply.Entry {
 			all = append(all, e)
 			continue
 		}
-		i := slices.IndexFunc(answer.Entries, func(other apply.Entry) bool { return sameManager(e, other) })
+		i := slices.IndexFunc(answer.Entries, func(other apply.Entry) bool { return sameEntry(e, other) })
 		if i >= 0 {
 			all = append(all, answer.Entries[i])
 		}
@@ -56,8 +56,8 @@ func (a *application) foreseenAfter(answer apply.Object) []apply.Entry {
 	return all
 }
 
-// sameManager reports whether two entries are the same one at different times.
-func sameManager(a, b apply.Entry) bool {
+// sameEntry reports whether two entries are the same one at different times.
+func sameEntry(a, b apply.Entry) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
 

@@ -20,7 +20,7 @@ func (a *application) sendAsRead(ctx context.Context, name string, force, dryRun
 	if name == "uid" && a.keepsLastApplied() {
 		// What would change nothing must not change the annotation, twice.
 		tried, err := a.send(ctx, a.config, force, true)
-		if err != nil || dryRun || document.Equal(tried.Document, a.live.Document) && sameEntries(tried.Entries, a.live.Entries) {
+		if err != nil || dryRun || sameObject(tried, a.live) {
 			return tried, err
 		}
 	}
@@ -47,18 +47,6 @@ func (a *application) keepsLastApplied() bool {
 
 func lastApplied(doc document.Value) string {
 	return doc.Lookup("metadata", "annotations", ownership.LastApplied).Text()
-}
-
-func sameEntries(a, b []apply.Entry) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !sameManager(a[i], b[i]) || a[i].FieldsV1 != b[i].FieldsV1 {
-			return false
-		}
-	}
-	return true
 }
 
 // withoutMetadata takes a field of the metadata out of a configuration in an annotation.

@@ -75,11 +75,6 @@ func (r migrationRun) note(report *migrationReport, place int, one result) {
 	})
 }
 
-func isLost(err error) bool {
-	var lost *cluster.NoAnswerError
-	return errors.As(err, &lost)
-}
-
 // failed is what became of an object that was not migrated. If that is because the server is gone, all stops.
 func (r migrationRun) failed(t target, err error) result {
 	var lost *cluster.NoAnswerError

@@ -33,8 +33,8 @@ func (t target) writeOwners(ctx context.Context, c *cluster.Cluster, read apply.
 func (t target) moved(ctx context.Context, c *cluster.Cluster, o apply.Object, move func(apply.Object) (ownership.Result, error)) (apply.Object, ownership.Result, error) {
 	result, err := move(o)
 	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {
-		if t.kind, err = c.KindOf(ctx, other.Entry.APIVersion, t.kind.Name); err != nil {
-			return o, result, fmt.Errorf("%s: %s owns fields at %s: %w", t, who(other.Entry), other.Entry.APIVersion, err)
+		if t, err = t.atVersionOf(ctx, c, other.Entry); err != nil {
+			return o, result, err
 		}
 		if o, err = t.get(ctx, c); err != nil {
 			return o, result, err
@@ -45,6 +45,15 @@ func (t target) moved(ctx context.Context, c *cluster.Cluster, o apply.Object, m
 		return o, result, fmt.Errorf("%s: %w", t, err)
 	}
 	return o, result, nil
+}
+
+// atVersionOf is the same object at the version that a manager wrote at.
+func (t target) atVersionOf(ctx context.Context, c *cluster.Cluster, e apply.Entry) (target, error) {
+	kind, err := c.KindOf(ctx, e.APIVersion, t.kind.Name)
+	if err != nil {
+		return t, fmt.Errorf("%s: %s owns fields at %s: %w", t, who(e), e.APIVersion, err)
+	}
+	return target{kind, t.namespace, t.name}, nil
 }
 
 // Races that are lost: how often an object is read again because somebody else wrote it meanwhile, and how long to wait

@@ -112,8 +112,7 @@ func (a *application) handOver(ctx context.Context) (former []apply.Entry, err e
 
 // putBack gives an object that could not be applied to the owners back that it had, unless somebody has written it since.
 func (a *application) putBack(ctx context.Context, former []apply.Entry, refused error) error {
-	var lost *cluster.NoAnswerError
-	if errors.As(refused, &lost) {
+	if isLost(refused) {
 		return refused // and there is nobody to ask
 	}
 	if err := a.target.writeOwners(ctx, a.cluster, a.live, former); err != nil {

@@ -34,8 +34,8 @@ func TakeOver(o apply.Object, applier string) (Result, error) {
 }
 
 // ClientSideManagers are those that wrote an object by client-side apply: the one that kubectl calls so by itself,
-// and those that own the annotation, whatever kubectl was told to call them, and before there were managers as the one
-// that everything belongs to. Without the annotation nothing shows that the latter ever applied.
+// and all that own the annotation by an update, as kubectl may be told to write by another name. So the one that has what
+// was there before managers counts with the annotation only: without it nothing shows that anybody has applied that.
 func ClientSideManagers(o apply.Object) ([]Selector, error) {
 	all := []Selector{{Manager: clientSideApply, Operation: apply.Update}}
 	for i, e := range o.Entries {

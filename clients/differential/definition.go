@@ -56,8 +56,11 @@ func withOlder(definition document.Value, name string) document.Value {
 
 // define makes a definition, unless it is there, and waits until all its versions are served.
 func define(ctx context.Context, config *rest.Config, definition document.Value) error {
-	if code, err := ask(ctx, config, http.MethodPost, definitionsPath, definition.JSON()); err != nil || code != http.StatusCreated && code != http.StatusConflict {
-		return fmt.Errorf("make a definition at %s: expected status 201 or 409, received %d: %w", config.Host, code, err)
+	switch code, err := ask(ctx, config, http.MethodPost, definitionsPath, definition.JSON()); {
+	case err != nil:
+		return fmt.Errorf("make a definition at %s: %w", config.Host, err)
+	case code != http.StatusCreated && code != http.StatusConflict:
+		return fmt.Errorf("make a definition at %s: expected status 201 or 409, received %d", config.Host, code)
 	}
 	for _, version := range definition.Lookup("spec", "versions").Items() {
 		path := widgetsPath + version.Get("name").Text() + "/" + definition.Lookup("spec", "names", "plural").Text()

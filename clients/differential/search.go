@@ -2,7 +2,9 @@ package differential
 
 import (
 	"context"
+	"fmt"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -42,6 +44,9 @@ type Progress struct {
 func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	if options.Batch == 0 {
 		options.Batch = 32
+	}
+	if err := checkKind(options.Kind); err != nil {
+		return Progress{}, err
 	}
 	progress := Progress{Next: options.Seed, Unusable: map[string]int{}}
 	seen := map[string]bool{}
@@ -90,6 +95,22 @@ func compare(ctx context.Context, pair Pair, histories []History) (findings []Fi
 		}
 	}
 	return nil, err
+}
+
+// checkKind refuses a kind that no history is about: it would be drawn for ever.
+func checkKind(resource string) error {
+	kinds, err := vocabulary()
+	if err != nil || resource == "" {
+		return err
+	}
+	var known []string
+	for _, k := range kinds {
+		if k.resource == resource {
+			return nil
+		}
+		known = append(known, k.resource)
+	}
+	return fmt.Errorf("kind: expected one of %s, received %q", strings.Join(known, ", "), resource)
 }
 
 // draw makes the next histories, of a kind or of any.

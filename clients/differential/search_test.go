@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,4 +96,12 @@ func (u unusable) Compare(ctx context.Context, histories []History) ([]Finding, 
 		}
 	}
 	return findings, err
+}
+
+// TestSearchForUnknownKind: what no history is about is refused, with what they are about.
+func TestSearchForUnknownKind(t *testing.T) {
+	_, err := Search(t.Context(), pairOf(forgetful), Options{Time: time.Minute, Kind: "deployment"})
+	if err == nil || !strings.Contains(err.Error(), "deployments") || !strings.Contains(err.Error(), `received "deployment"`) {
+		t.Errorf("received %v", err)
+	}
 }

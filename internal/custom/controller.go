@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -192,7 +193,7 @@ func (c *Controller) settle(ctx context.Context, d *defined) {
 	accepted, conditions := c.decide(d)
 	isTold := accepted.equal(d.accepted) && d.hasConditions(conditions)
 	d.accepted = accepted
-	if isEstablished := conditions[1].isTrue; isEstablished {
+	if slices.ContainsFunc(conditions, func(c condition) bool { return c.name == established && c.isTrue }) {
 		c.serve(ctx, d)
 	}
 	if isTold {

@@ -188,6 +188,7 @@ func (definitionValues) Warnings(obj, old document.Value) []string {
 // StatusWarnings returns none.
 func (definitionValues) StatusWarnings(_, _ document.Value) []string { return nil }
 
+// SentWarnings returns none.
 func (definitionValues) SentWarnings(document.Value) []string { return nil }
 
 // unknownFormats returns the formats in the schemas of a definition that Kubernetes does not know.

@@ -39,4 +39,5 @@ func (v values) OneOfs(*schema.Type) *rules.OneOfs { return &rules.OneOfs{} }
 // StatusWarnings returns none.
 func (v values) StatusWarnings(_, _ document.Value) []string { return nil }
 
+// SentWarnings returns none.
 func (v values) SentWarnings(document.Value) []string { return nil }

@@ -152,6 +152,7 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
+// openStore opens a store of the server's own in the folder, unless it was given one.
 func (s *Server) openStore() error {
 	if s.store = s.config.Store; s.store != nil {
 		return nil

@@ -45,13 +45,17 @@ func (c comparison) print(w io.Writer) {
 				theirs.Name, theirName, theirs.Outcome, inBrackets(theirs.Reason), ourName, ours.Outcome, inBrackets(ours.Reason))
 		}
 	}
-	for where, report := range map[string]*applytest.Report{theirName: c.theirs, ourName: c.ours} {
-		for _, left := range report.Left {
-			fmt.Fprintf(w, "left on %s: %s: %s\n", where, left.Path, left.Reason)
-		}
-	}
+	printLeft(w, theirName, c.theirs)
+	printLeft(w, ourName, c.ours)
 	fmt.Fprintf(w, "%s %s: %s\n", theirName, c.theirs.Version, tally(c.theirs))
 	fmt.Fprintf(w, "%s %s: %s\n", ourName, c.ours.Version, tally(c.ours))
+}
+
+// printLeft tells what could not be removed from a server.
+func printLeft(w io.Writer, where string, report *applytest.Report) {
+	for _, left := range report.Left {
+		fmt.Fprintf(w, "left on %s: %s: %s\n", where, left.Path, left.Reason)
+	}
 }
 
 func inBrackets(reason string) string {

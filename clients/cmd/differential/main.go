@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -86,7 +88,9 @@ func search(f flags) (err error) {
 func summarize(p differential.Progress) {
 	fmt.Printf("\n%s running: %d histories with %d requests; %d differ in %d sorts, %d more differed once and not again; go on with -seed %d\n",
 		p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Sorts, p.Lost, p.Next)
-	for _, reason := range slices.SortedFunc(maps.Keys(p.Unusable), func(a, b string) int { return p.Unusable[b] - p.Unusable[a] }) {
+	for _, reason := range slices.SortedFunc(maps.Keys(p.Unusable), func(a, b string) int {
+		return cmp.Or(p.Unusable[b]-p.Unusable[a], strings.Compare(a, b))
+	}) {
 		fmt.Printf("%d could not be compared: %s\n", p.Unusable[reason], reason)
 	}
 }

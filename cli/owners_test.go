@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/cadastretest"
+)
+
+// TestVersionThatIsGone: who owns fields at a version that the server does not have is told, and of which object.
+func TestVersionThatIsGone(t *testing.T) {
+	f := newFixture(t, cadastretest.Start(t), 1)
+	one := target{f.kind, "default", "c0"}
+	gone := apply.Entry{Manager: "old", Operation: apply.Apply, APIVersion: "v0"}
+	want := "configmap/c0: old Apply owns fields at v0: the server does not have the kind ConfigMap at v0; kubectl api-resources lists those that it has"
+	if _, err := one.atVersionOf(t.Context(), f.cluster, gone); err == nil || err.Error() != want {
+		t.Errorf("received %v, want %s", err, want)
+	}
+	there := gone
+	there.APIVersion = "v1"
+	if at, err := one.atVersionOf(t.Context(), f.cluster, there); err != nil || at.String() != one.String() || at.namespace != "default" {
+		t.Errorf("received %s, %v", at, err)
+	}
+}

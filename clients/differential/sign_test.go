@@ -1,0 +1,86 @@
+package differential
+
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// TestScaledByUpdate: only an entry of an update that has the replicas counts.
+func TestScaledByUpdate(t *testing.T) {
+	for owners, want := range map[string]bool{
+		"":                                    false,
+		"alice Apply apps/v1: .spec.replicas": false,
+		"alice Update apps/v1: .spec.paused\nbob Apply apps/v1:\n  .spec.paused\n  .spec.replicas\n": false,
+		"bob Apply apps/v1: .spec.paused\nalice Update apps/v1:\n  .spec.paused\n  .spec.replicas\n": true,
+		"alice Update apps/v1: .spec.paused .spec.replicas":                                          true,
+	} {
+		if got := isScaledByUpdate(owners); got != want {
+			t.Errorf("received %t, want %t for\n%s", got, want, owners)
+		}
+	}
+}
+
+// TestConditions: they are found at either version of an autoscaler.
+func TestConditions(t *testing.T) {
+	for object, want := range map[string]string{
+		`{}`: `[]`,
+		`{status: {conditions: [{type: a}, {type: b, status: "True"}]}}`:                                         `[a, b]`,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: '[{"type":"a"},{"type":"a"}]'}}}`: `[a, a]`,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: 'x'}}}`:                           `[]`,
+	} {
+		if got := conditionsIn(parsed(t, object)); !document.Equal(got, parsed(t, want)) {
+			t.Errorf("received %s, want %s for %s", got, want, object)
+		}
+	}
+}
+
+// TestGone: an object that was deleted stays for as long as it has finalizers, or is given time.
+func TestGone(t *testing.T) {
+	for metadata, want := range map[string]bool{
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`:                    true,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: [a/b]}`: false,
+		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30}`:                   false,
+		`{name: x}`: false,
+	} {
+		if got := isGone(field("metadata", parsed(t, metadata))); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, metadata)
+		}
+	}
+}
+
+func TestTouchesTwins(t *testing.T) {
+	const references = "metadata: {ownerReferences: [{uid: a}, {uid: b}, {uid: a, controller: true}]}"
+	for _, test := range []struct {
+		object, patch string
+		want          bool
+	}{
+		{references, "metadata: {ownerReferences: [{uid: b}]}", true},
+		{references, "metadata: {labels: {a: b}}", false},
+		{references, references, true},
+		{"spec: {ports: [{port: 80, protocol: TCP}, {port: 80, protocol: UDP}]}", "spec: {ports: null}", true},
+		{"spec: {ports: [{port: 80}, {port: 81}]}", "spec: {ports: [{port: 80}]}", false},
+		{"spec: {rules: [{verbs: [get]}, {verbs: [get]}]}", "spec: {rules: []}", false},
+		{"metadata: {finalizers: [a/a, a/a]}", "metadata: {finalizers: [a/b]}", true},
+		{"metadata: {finalizers: [a/a, a/b]}", "metadata: {finalizers: [a/b]}", false},
+	} {
+		if got := touchesTwins(parsed(t, test.object), parsed(t, test.patch)); got != test.want {
+			t.Errorf("%s and %s: expected %t, received %t", test.object, test.patch, test.want, got)
+		}
+	}
+}
+
+func TestRespelled(t *testing.T) {
+	list := parsed(t, "- {name: gpu-0, capacity: {memory: {value: 1Gi}}}")
+	for body, want := range map[string]bool{
+		"spec: {devices: [{name: gpu-0, capacity: {memory: {value: 1024Mi}}}]}":   true,
+		"- {op: add, path: /spec/devices/0/capacity/memory/value, value: 1024Mi}": true,
+		"spec: {devices: [{name: gpu-0, capacity: {memory: {value: 1Gi}}}]}":      false,
+		"spec: {devices: [{name: gpu-0, capacity: {memory: {value: 2Gi}}}]}":      false,
+		"spec: {driver: gpu.example.com}":                                         false,
+	} {
+		if got := isRespelled(parsed(t, body), list); got != want {
+			t.Errorf("%s: expected %t, received %t", body, want, got)
+		}
+	}
+}
