@@ -63,6 +63,14 @@ func quantitiesIn(v document.Value) map[string]resource.Quantity {
 	return found
 }
 
+// hasEmpty reports whether a map or a list in a body has nothing in it.
+func hasEmpty(body document.Value, kind document.Kind) bool {
+	return slices.ContainsFunc(places(body), func(p place) bool {
+		value := at(body, p)
+		return value.Kind() == kind && value.Len() == 0
+	})
+}
+
 // hasNullIn reports whether a map in a selector has a null.
 func hasNullIn(selector document.Value) bool {
 	return slices.ContainsFunc(places(selector), func(p place) bool { return len(p) > 1 && at(selector, p).IsNull() })

@@ -8,7 +8,8 @@ import (
 )
 
 // values is what is known about the values of a custom resource at a version, as endpoints want it. Custom
-// resources never were Go structs: nothing is there that nobody has set, and what is empty stays so.
+// resources never were Go structs: nothing is there that nobody has set, and what is empty stays so. Only their metadata
+// is that of all kinds.
 type values struct{ *structural.Type }
 
 // ReadWith reads a document. Whole numbers that are written as floats are floats.
@@ -25,8 +26,15 @@ func (v values) Empty() document.Value { return document.NewMap() }
 // KeepUnset returns the document: clients drop nothing from custom resources.
 func (v values) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// WithoutEmptied returns the document: what a patch leaves empty is empty.
-func (v values) WithoutEmptied(_, after, _ document.Value) document.Value { return after }
+// WithoutEmptied leaves out what a patch made empty in the metadata: what it leaves empty elsewhere is empty.
+func (v values) WithoutEmptied(before, after, patch document.Value) document.Value {
+	const name = "metadata"
+	emptied := after.Get(name)
+	if rest := v.Metadata().WithoutEmptied(before.Get(name), emptied, patch.Get(name)); !document.Same(rest, emptied) {
+		return after.With(name, rest)
+	}
+	return after
+}
 
 // WithoutPruned returns the document: what an applier leaves empty is empty.
 func (v values) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {

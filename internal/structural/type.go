@@ -32,6 +32,9 @@ type Type struct {
 	rules    *ruleset // nil if there are none
 }
 
+// Metadata is the type of the metadata, which all kinds share.
+func (t *Type) Metadata() *rules.Type { return t.metadata }
+
 // Compile makes the type of one version of a definition. The schema is spec.versions[].schema.openAPIV3Schema; if it
 // is absent or null nothing is known about the values. The definition has been checked. Rules in CEL are compiled
 // when they are first needed.
