@@ -64,15 +64,15 @@ var differences = []difference{
 	},
 	{
 		title: "A container that pruning emptied is empty, not null",
-		applies: func(s Step, _ answer) bool {
-			return s.Verb == "APPLY" && hasEmpty(s.Body, document.Map)
+		applies: func(s Step, a answer) bool {
+			return s.Verb == "APPLY" && !a.before.IsAbsent() && hasEmpty(s.Body, document.Map)
 		},
 		loosened: anything, ends: true,
 	},
 	{
 		title: "An empty list that was applied is there at once",
-		applies: func(s Step, _ answer) bool {
-			return s.Verb == "APPLY" && hasEmpty(s.Body, document.List)
+		applies: func(s Step, a answer) bool {
+			return s.Verb == "APPLY" && !a.before.IsAbsent() && hasEmpty(s.Body, document.List)
 		},
 		loosened: anything, ends: true,
 	},
