@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"k8s.io/client-go/rest"
@@ -233,10 +234,12 @@ func TestMigrationReportOfKind(t *testing.T) {
 func TestMigrationTellsAtOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 5)
 	var told []string
+	var count atomic.Int32 // of told, for who lists at the same time
 	run := f.run()
 	run.parallel = 1
 	run.tell = func(r result) error {
 		told = append(told, r.target.name)
+		count.Add(1)
 		return nil
 	}
 	before := -1
@@ -244,7 +247,7 @@ func TestMigrationTellsAtOnce(t *testing.T) {
 	report := run.all(t.Context(), func(yield func(found, error) bool) {
 		for o, err := range listed {
 			if o.target.name == "c4" {
-				before = len(told) // c3 may be on its way
+				before = int(count.Load()) // c3 may be on its way
 			}
 			if !yield(o, err) {
 				return
