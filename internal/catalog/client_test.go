@@ -136,8 +136,29 @@ func someKinds() []*kinds.Kind {
 	some := slices.DeleteFunc(kinds.Builtin(), func(k *kinds.Kind) bool {
 		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
 	})
-	return append(some, &kinds.Kind{Group: "example.org", Name: "Other", Resource: "others", Versions: []string{"v1beta1"}})
+	return append(some, &kinds.Kind{Group: "example.org", Name: "Other", Resource: "others", Versions: []string{"v1beta1"}},
+		&kinds.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &rich{}})
 }
+
+// rich is a definition whose schema says all that schemas can.
+type rich struct{ described }
+
+func (*rich) OpenAPI(string, bool) (*spec.Schema, error) {
+	text, number := spec.StringProperty(), spec.Int64Property()
+	text.Pattern, text.MaxLength, text.MinLength, text.Default, text.Enum = "a+", ptr(int64(9)), ptr(int64(1)), "a", []any{"a", "aa"}
+	number.Minimum, number.Maximum, number.MultipleOf, number.ExclusiveMaximum = ptr(1.5), ptr(9.0), ptr(0.5), true
+	list := spec.ArrayProperty(text)
+	list.MinItems, list.MaxItems, list.UniqueItems = ptr(int64(1)), ptr(int64(3)), true
+	properties := map[string]spec.Schema{"text": *text, "number": *number, "list": *list, "map": *spec.MapProperty(text)}
+	for name, allowed := range map[string]bool{"any": true, "none": false} {
+		properties[name] = spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}, AdditionalProperties: &spec.SchemaOrBool{Allows: allowed}}}
+	}
+	return &spec.Schema{SchemaProps: spec.SchemaProps{
+		Type: spec.StringOrArray{"object"}, Properties: properties, Required: []string{"text"}, MaxProperties: ptr(int64(9)), MinProperties: ptr(int64(1)), Title: "rich",
+	}}, nil
+}
+
+func ptr[T any](v T) *T { return &v }
 
 // TestProto2 holds the protobuf of version 2 against what the library makes of our JSON.
 func TestProto2(t *testing.T) {

@@ -145,11 +145,44 @@ func (p parameter) declarationProto() *openapi_v2.Parameter {
 	return &openapi_v2.Parameter{Oneof: &openapi_v2.Parameter_NonBodyParameter{NonBodyParameter: made}}
 }
 
+// addLimits adds what a schema says of sizes, which those of custom resources do.
+func addLimits(made *openapi_v2.Schema, s *spec.Schema) {
+	made.Minimum, made.Maximum, made.MultipleOf = orZero(s.Minimum), orZero(s.Maximum), orZero(s.MultipleOf)
+	made.ExclusiveMinimum, made.ExclusiveMaximum = s.ExclusiveMinimum, s.ExclusiveMaximum
+	made.MinLength, made.MaxLength, made.Pattern = orZero(s.MinLength), orZero(s.MaxLength), s.Pattern
+	made.MinItems, made.MaxItems, made.UniqueItems = orZero(s.MinItems), orZero(s.MaxItems), s.UniqueItems
+	made.MinProperties, made.MaxProperties = orZero(s.MinProperties), orZero(s.MaxProperties)
+}
+
+// orZero is what a message has for nothing.
+func orZero[T any](value *T) (zero T) {
+	if value != nil {
+		return *value
+	}
+	return zero
+}
+
+// additionalProto turns what a schema says of fields that it does not name into a message: a schema, or only
+// whether there may be any.
+func additionalProto(s *spec.SchemaOrBool) *openapi_v2.AdditionalPropertiesItem {
+	switch {
+	case s == nil:
+		return nil
+	case s.Schema == nil:
+		return &openapi_v2.AdditionalPropertiesItem{Oneof: &openapi_v2.AdditionalPropertiesItem_Boolean{Boolean: s.Allows}}
+	}
+	return &openapi_v2.AdditionalPropertiesItem{Oneof: &openapi_v2.AdditionalPropertiesItem_Schema{Schema: schemaProto(s.Schema)}}
+}
+
 // schemaProto turns a schema into a message. It knows what definitions of version 2 have.
 func schemaProto(s *spec.Schema) *openapi_v2.Schema {
 	made := &openapi_v2.Schema{
-		XRef: s.Ref.String(), Description: s.Description, Format: s.Format, Required: s.Required,
+		XRef: s.Ref.String(), Title: s.Title, Description: s.Description, Format: s.Format, Required: s.Required,
 		VendorExtension: extensionsProto(s.Extensions),
+	}
+	addLimits(made, s)
+	if s.Default != nil {
+		made.Default = anyProto(s.Default)
 	}
 	if len(s.Type) > 0 {
 		made.Type = &openapi_v2.TypeItem{Value: s.Type}
@@ -160,9 +193,7 @@ func schemaProto(s *spec.Schema) *openapi_v2.Schema {
 	if s.Items != nil {
 		made.Items = &openapi_v2.ItemsItem{Schema: []*openapi_v2.Schema{schemaProto(s.Items.Schema)}}
 	}
-	if s.AdditionalProperties != nil {
-		made.AdditionalProperties = &openapi_v2.AdditionalPropertiesItem{Oneof: &openapi_v2.AdditionalPropertiesItem_Schema{Schema: schemaProto(s.AdditionalProperties.Schema)}}
-	}
+	made.AdditionalProperties = additionalProto(s.AdditionalProperties)
 	if len(s.Properties) > 0 {
 		made.Properties = &openapi_v2.Properties{}
 	}

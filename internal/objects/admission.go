@@ -122,6 +122,9 @@ const badEntries = ".metadata.managedFields was in an invalid state after admiss
 // takeMutated takes over what others made of an object.
 func (w *writing) takeMutated(doc document.Value) error {
 	e := w.Endpoint
+	if err := w.checkMutatedKind(doc); err != nil {
+		return err
+	}
 	if e.Subresource == scale {
 		w.after.Document = e.Kind.Scaled(w.after.Document, doc)
 		return nil
@@ -144,6 +147,18 @@ func (w *writing) takeMutated(doc document.Value) error {
 	}
 	w.after = apply.Object{Document: w.onceReferred(doc.With("metadata", metadata.Without("managedFields")), asMerged), Entries: entries}
 	return nil
+}
+
+// checkMutatedKind refuses what is an object of another kind, or in another namespace, than the one that was asked about.
+// Of a custom resource the rules of its kind say so.
+func (w *writing) checkMutatedKind(doc document.Value) error {
+	e := w.Endpoint
+	version, kind := doc.Get("apiVersion").Text(), doc.Get("kind").Text()
+	if !e.Kind.Custom && (version != e.BodyVersion || kind != e.BodyKind) {
+		return apierrors.NewInternalError(fmt.Errorf("an admission webhook made %s %s of the object: expected %s %s", version, kind, e.BodyVersion, e.BodyKind))
+	}
+	_, err := w.place(doc)
+	return err
 }
 
 // admit has others refuse an object that is right by the rules of its kind.

@@ -45,7 +45,7 @@ func (w *writing) update(ctx context.Context, body sent) error {
 		}
 		return w.create(body)
 	}
-	if body.resourceVersion == "" && e.Kind.PutVersioned {
+	if body.resourceVersion == "" && e.Kind.PutVersioned && e.Subresource != scale {
 		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 		})

@@ -157,12 +157,18 @@ func TestPolicyOrder(t *testing.T) {
 // renaming is a webhook that gives objects another name.
 func renaming(t *testing.T) *httptest.Server {
 	t.Helper()
+	return replacing(t, "/metadata/name", "another")
+}
+
+// replacing is a mutating webhook that replaces one value of all that it is asked about.
+func replacing(t *testing.T, path, value string) *httptest.Server {
+	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review struct{ Request struct{ UID string } }
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 			t.Error(err)
 		}
-		patch := base64.StdEncoding.EncodeToString([]byte(`[{"op":"replace","path":"/metadata/name","value":"another"}]`))
+		patch := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, `[{"op":"replace","path":%q,"value":%q}]`, path, value))
 		fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":true,"patchType":"JSONPatch","patch":%q}}`, review.Request.UID, patch)
 	}))
 	t.Cleanup(server.Close)
@@ -181,4 +187,28 @@ func TestDifferenceWebhooksDoNotRename(t *testing.T) {
 	c.call("GET", configMaps+"/there", "").want(200, `"a":"1"`)
 	c.call("GET", configMaps+"/another", "").want(404)
 	c.call("GET", configMaps+"/new", "").want(404)
+}
+
+// TestWebhooksDoNotMakeOtherKinds: what a webhook makes of an object is one of the same kind, in the same namespace.
+func TestWebhooksDoNotMakeOtherKinds(t *testing.T) {
+	for _, test := range []struct {
+		path, value string
+		code        int
+		text        string
+	}{
+		{"/kind", "Secret", 500, "an admission webhook made v1 Secret of the object: expected v1 ConfigMap"},
+		{"/apiVersion", "v2", 500, "an admission webhook made v2 ConfigMap of the object: expected v1 ConfigMap"},
+		{"/metadata/namespace", "elsewhere", 400, "the namespace of the provided object does not match the namespace sent on the request"},
+	} {
+		t.Run(test.path, func(t *testing.T) {
+			c := start(t, Config{})
+			c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
+			hook := replacing(t, test.path, test.value)
+			c.call("POST", registration+"mutatingwebhookconfigurations", configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")).want(201)
+			c.call("POST", configMaps, mapBody("new", `{"a":"1"}`)).want(test.code, test.text)
+			c.call("PATCH", configMaps+"/there", `{"data":{"a":"2"}}`, "Content-Type: "+mergeType).want(test.code, test.text)
+			c.call("GET", configMaps+"/there", "").want(200, `"kind":"ConfigMap"`, `"a":"1"`)
+			c.call("GET", configMaps+"/new", "").want(404)
+		})
+	}
 }
