@@ -56,15 +56,3 @@ func BenchmarkGet(b *testing.B) {
 		}
 	}
 }
-
-// TestDropAllocatesNoMore: leaving something out takes nothing from the heap, in any media.
-func TestDropAllocatesNoMore(t *testing.T) {
-	c := startWithOne(t)
-	for _, media := range allMedia {
-		whole := testing.AllocsPerRun(500, getting(t, c, media))
-		less := testing.AllocsPerRun(500, getting(t, c, media+";drop=metadata.managedFields"))
-		if less > whole {
-			t.Errorf("%s: without managedFields a get allocates %v times, with them %v", media, less, whole)
-		}
-	}
-}
