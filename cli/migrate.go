@@ -64,7 +64,7 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	flags.StringVarP(&f.selector, "selector", "l", "", "only objects with these `labels`")
 	flags.StringSliceVar(&f.from, "from", nil, "the `managers` that give their fields up, by whatever operation they own them (default: what client-side apply of kubectl wrote)")
 	flags.StringVar(&f.to, "to", "", "the `manager` that gets the fields, as it applies; required")
-	flags.BoolVar(&f.subresources, "subresources", false, "also what --from own at other endpoints, such as scale; never status")
+	flags.BoolVar(&f.subresources, "subresources", false, "with --from, also what these own at other endpoints, such as scale; never status")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would move, and write nothing")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	f.quiet.bind(flags)
@@ -102,6 +102,8 @@ func (f migrateFlags) check(args []string) error {
 		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
 	case f.fromGiven && (len(f.from) == 0 || slices.Contains(f.from, "")):
 		return &usageError{fmt.Errorf("--from: expected the names of managers, received %q; leave it out to mean client-side apply", strings.Join(f.from, ","))}
+	case f.subresources && !f.fromGiven:
+		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply writes to the object itself only")}
 	case ways != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
 	case f.selector != "" && f.named(args):
