@@ -125,6 +125,10 @@ func (w *writing) takeMutated(doc document.Value) error {
 	if err := w.checkMutatedKind(doc); err != nil {
 		return err
 	}
+	doc, err := w.place(doc)
+	if err != nil {
+		return err
+	}
 	if e.Subresource == scale {
 		w.after.Document = e.Kind.Scaled(w.after.Document, doc)
 		return nil
@@ -149,16 +153,15 @@ func (w *writing) takeMutated(doc document.Value) error {
 	return nil
 }
 
-// checkMutatedKind refuses what is an object of another kind, or in another namespace, than the one that was asked about.
-// Of a custom resource the rules of its kind say so.
+// checkMutatedKind refuses what is an object of another kind than the one that was asked about. Of a custom resource the
+// rules of its kind say so.
 func (w *writing) checkMutatedKind(doc document.Value) error {
 	e := w.Endpoint
 	version, kind := doc.Get("apiVersion").Text(), doc.Get("kind").Text()
 	if !e.Kind.Custom && (version != e.BodyVersion || kind != e.BodyKind) {
 		return apierrors.NewInternalError(fmt.Errorf("an admission webhook made %s %s of the object: expected %s %s", version, kind, e.BodyVersion, e.BodyKind))
 	}
-	_, err := w.place(doc)
-	return err
+	return nil
 }
 
 // admit has others refuse an object that is right by the rules of its kind.
