@@ -187,9 +187,13 @@ func TestKnownDifferencesAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	titles := []string{moreTold}
 	for _, d := range differences {
-		if !strings.Contains(string(text), "\n### "+d.title+"\n") {
-			t.Errorf("docs/differences.md has no %q", d.title)
+		titles = append(titles, d.title)
+	}
+	for _, title := range titles {
+		if !strings.Contains(string(text), "\n### "+title+"\n") {
+			t.Errorf("docs/differences.md has no %q", title)
 		}
 	}
 }

@@ -217,8 +217,10 @@ var (
 	differenceIn = regexp.MustCompile(`(?s)\n@@.*`)
 )
 
-// saysOnlyMore is for the deliberate difference that our answer alone shows: "Appliers are told of what excludes what
-// they applied", by a warning.
+// moreTold is the deliberate difference that our answer alone shows, by a warning.
+const moreTold = "Appliers are told of what excludes what they applied"
+
+// saysOnlyMore is for complaints about nothing but that.
 func saysOnlyMore(complaints []string) bool {
 	for _, complaint := range complaints {
 		lists := warningsIn.FindStringSubmatch(complaint)

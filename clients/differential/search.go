@@ -152,7 +152,9 @@ func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[stri
 	again, err := compare(ctx, pair, []History{f.History})
 	if err == nil && !again[0].Differs() {
 		p.Lost++
-		options.Lost(f)
+		if options.Lost != nil {
+			options.Lost(f)
+		}
 		return nil
 	}
 	small := f

@@ -49,6 +49,18 @@ func TestGone(t *testing.T) {
 	}
 }
 
+func TestHasEmpty(t *testing.T) {
+	for body, want := range map[string][2]bool{
+		"spec: {tags: {}, set: [a]}": {true, false}, "spec: {tags: {a: b}, set: []}": {false, true},
+		"spec: {parts: [{name: a, more: {}}]}": {true, false}, "spec: {title: \"\", size: 0, on: null}": {false, false},
+	} {
+		got := [2]bool{hasEmpty(parsed(t, body), document.Map), hasEmpty(parsed(t, body), document.List)}
+		if got != want {
+			t.Errorf("%s: expected %v for maps and lists, received %v", body, want, got)
+		}
+	}
+}
+
 func TestTouchesTwins(t *testing.T) {
 	const references = "metadata: {ownerReferences: [{uid: a}, {uid: b}, {uid: a, controller: true}]}"
 	for _, test := range []struct {
