@@ -176,10 +176,11 @@ func (o *Objects) newForm(show func(stored apply.Object) (apply.Object, error)) 
 		if parsed, err = show(parsed); err != nil {
 			return nil, 0, err
 		}
-		text := jsonOf(parsed)
-		key := cache.Key{Kind: object.Kind(), Namespace: object.Namespace(), Name: object.Name()}
-		shown, err := o.Cache.Draft(key, text, object.Revision())
-		return shown, len(text), err
+		shown, err := o.draft(object, parsed)
+		if err != nil {
+			return nil, 0, err
+		}
+		return shown, len(shown.Text()), nil
 	})
 }
 
