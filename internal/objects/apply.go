@@ -66,6 +66,11 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	if err := w.checkExistence(ctx, config); err != nil {
 		return err
 	}
+	if w.live == nil {
+		if err := w.checkNotDeleted(config.document); err != nil {
+			return err
+		}
+	}
 	w.sentRevision = w.liveRevision()
 	if w.Endpoint.Subresource == scale {
 		return w.throughScale(func(before apply.Object) (apply.Result, error) {

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -53,6 +55,36 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	return Result{}, apierrors.NewGenerateNameConflict(r.Endpoint.resource(), r.Name, 1)
 }
 
+// deletionFields are what an object has when it is being deleted. Nobody sets them, and no object begins with them.
+var deletionFields = []string{"deletionTimestamp", "deletionGracePeriodSeconds"}
+
+// withoutDeletion returns a new object that is not being deleted, whatever that which it was made of was.
+func withoutDeletion(doc document.Value) document.Value {
+	metadata := doc.Get("metadata")
+	for _, name := range deletionFields {
+		if !metadata.Get(name).IsAbsent() {
+			doc = doc.With("metadata", metadata.Without(name))
+			metadata = doc.Get("metadata")
+		}
+	}
+	return doc
+}
+
+// checkNotDeleted refuses to make an object of a configuration of one that is being deleted, as it is refused to apply it to one
+// that is not.
+func (w *writing) checkNotDeleted(config document.Value) error {
+	var errs field.ErrorList
+	for _, name := range deletionFields {
+		if is := config.Lookup("metadata", name); !is.IsAbsent() && !is.IsNull() {
+			errs = append(errs, field.Invalid(field.NewPath("metadata", name), is.ToGo(), "field is immutable"))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return Invalid(schema.FromAPIVersionAndKind(w.Endpoint.BodyVersion, w.Endpoint.BodyKind).GroupKind(), w.Name, errs)
+}
+
 // create is the part of the verb.
 func (w *writing) create(body sent) error {
 	if w.isTaken = w.live != nil; w.isTaken {
@@ -63,7 +95,7 @@ func (w *writing) create(body sent) error {
 	if w.Name == "" {
 		metadata = metadata.Without("name")
 	}
-	doc, err := w.place(body.document.With("metadata", metadata))
+	doc, err := w.place(withoutDeletion(body.document.With("metadata", metadata)))
 	if err != nil {
 		return err
 	}

@@ -129,9 +129,8 @@ func (r *Request) unfit(problem string) error {
 func (w *writing) newMetadata(doc document.Value) document.Value {
 	metadata := doc.Get("metadata").
 		With("creationTimestamp", document.NewString(w.all.Now().UTC().Format(time.RFC3339))).
-		With("uid", document.NewString(string(uuid.NewUUID()))).
-		Without("deletionTimestamp").Without("deletionGracePeriodSeconds")
-	return doc.With("metadata", metadata)
+		With("uid", document.NewString(string(uuid.NewUUID())))
+	return withoutDeletion(doc.With("metadata", metadata)) // somebody who was asked may have set them
 }
 
 // keptMetadata gives an object back what no update can change.

@@ -43,6 +43,9 @@ func (w *writing) update(ctx context.Context, body sent) error {
 		if err := w.mayCreate(ctx); err != nil {
 			return err
 		}
+		if err := w.checkUID(body); err != nil {
+			return err
+		}
 		return w.create(body)
 	}
 	if body.resourceVersion == "" && e.Kind.PutVersioned && e.Subresource != scale {
@@ -50,12 +53,20 @@ func (w *writing) update(ctx context.Context, body sent) error {
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 		})
 	}
-	there := w.stored.Lookup("metadata", "uid").Text()
-	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
-		return apierrors.NewConflict(e.resource(), w.Name,
-			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
+	if err := w.checkUID(body); err != nil {
+		return err
 	}
 	return w.replace(body)
+}
+
+// checkUID refuses bodies that are about another object than the one that is there, if any is.
+func (w *writing) checkUID(body sent) error {
+	there := w.stored.Lookup("metadata", "uid").Text()
+	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
+		return apierrors.NewConflict(w.Endpoint.resource(), w.Name,
+			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
+	}
+	return nil
 }
 
 // replace puts another object in the place of the one that is there.
