@@ -21,6 +21,9 @@ const (
 	longestPrefix = 63 - randomLetters
 )
 
+// versionedNew is for new objects that have a version.
+const versionedNew = "resourceVersion should not be set on objects to be created"
+
 // Create makes a new object.
 func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	body, err := r.read(document.Value{})
@@ -29,7 +32,7 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	}
 	// In Kubernetes the store says so, and a dry run does not get there. Tests send what they got from another request.
 	if body.resourceVersion != "" && !r.DryRun {
-		return Result{}, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+		return Result{}, apierrors.NewBadRequest(versionedNew)
 	}
 	if err := body.checkManaged(); err != nil {
 		return Result{}, r.unfit(err.Error())
@@ -40,7 +43,7 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	body.document = r.onceReferred(body.document, asSent)
 	metadata := body.document.Get("metadata")
 	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
-	w := &writing{all: o, Request: r, once: true, change: func(w *writing) error { return w.create(body) }}
+	w := &writing{all: o, Request: r, once: true, isCreated: true, change: func(w *writing) error { return w.create(body) }}
 	for range nameTries {
 		r.Name = name
 		if name == "" && prefix != "" {
