@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
@@ -148,7 +147,7 @@ func (w *writing) takeMutated(doc document.Value) error {
 		doc = doc.With("metadata", doc.Get("metadata").With("name", document.NewString(w.Name)))
 	}
 	if name := doc.Lookup("metadata", "name").Text(); name != w.Name {
-		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, field.ErrorList{
+		return Invalid(e.errorKind(), w.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "name"), name, "field is immutable"),
 		})
 	}

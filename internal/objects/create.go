@@ -4,7 +4,6 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -85,7 +84,7 @@ func (w *writing) checkNotDeleted(config document.Value) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return Invalid(schema.FromAPIVersionAndKind(w.Endpoint.BodyVersion, w.Endpoint.BodyKind).GroupKind(), w.Name, errs)
+	return Invalid(w.Endpoint.errorKind(), w.Name, errs)
 }
 
 // create is the part of the verb.

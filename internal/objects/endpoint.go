@@ -115,6 +115,14 @@ func (o *Objects) newEndpoint(k *kinds.Kind, name endpointName) (*Endpoint, erro
 // resource names the endpoint's objects in errors.
 func (e *Endpoint) resource() apischema.GroupResource { return kindResource(e.Kind) }
 
+// errorKind names what breaks rules: the scale of a built-in kind, but of a custom resource the object itself.
+func (e *Endpoint) errorKind() apischema.GroupKind {
+	if e.Kind.Custom {
+		return apischema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}
+	}
+	return apischema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind()
+}
+
 func kindResource(k *kinds.Kind) apischema.GroupResource {
 	return apischema.GroupResource{Group: k.Group, Resource: k.Resource}
 }

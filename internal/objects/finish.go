@@ -9,7 +9,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -228,7 +227,7 @@ func (w *writing) check(ctx context.Context) error {
 	}
 	errs = append(errs, wrong...)
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
-		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
+		return Invalid(e.errorKind(), w.Name, errs)
 	}
 	if w.live == nil && e.Kind.Namespaced {
 		if err := w.checkNamespace(ctx); err != nil {

@@ -51,6 +51,9 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return w.Endpoint.patchError(err)
 	}
+	if kind := patched.Get("kind").Text(); e.isCustomObject() && (kind != e.BodyKind || patched.Get("apiVersion").Text() != e.BodyVersion) {
+		return w.otherType(patched, kind)
+	}
 	after, err := w.split(patched)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
@@ -160,7 +159,7 @@ func (r reader) checkNulls(values Values, doc document.Value) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	return Invalid(apischema.GroupKind{Group: r.at.Kind.Group, Kind: r.at.Kind.Name}, doc.Lookup("metadata", "name").Text(), wrong)
+	return Invalid(r.at.errorKind(), doc.Lookup("metadata", "name").Text(), wrong)
 }
 
 // Default implements admit.Reader.

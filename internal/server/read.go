@@ -44,6 +44,9 @@ func (q *request) get() error {
 	if err != nil {
 		return objects.StoreError(err)
 	}
+	if err := q.h.Objects.CheckScale(endpoint, object); err != nil {
+		return err
+	}
 	return q.answerObject(http.StatusOK, view, endpoint, object)
 }
 
