@@ -79,7 +79,7 @@ func (w *writing) mutate(ctx context.Context) error {
 // admission plugins set. What is done here is done again later to what comes out, and changes no more then.
 func (w *writing) asAdmitted(ctx context.Context) (err error) {
 	e := w.Endpoint
-	if w.live == nil && e.Kind.Namespaced {
+	if w.live == nil && e.Kind.Namespaced && !e.Kind.OnlyCreate {
 		if err := w.checkNamespace(ctx); err != nil {
 			return err
 		}

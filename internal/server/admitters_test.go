@@ -243,3 +243,27 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 		})
 	}
 }
+
+// TestWebhooksAreAskedAboutReviews: questions about users are not stored, but webhooks are asked about them as in Kubernetes, and may refuse
+// to have them answered.
+func TestWebhooksAreAskedAboutReviews(t *testing.T) {
+	const reviews = "/apis/authorization.k8s.io/v1/"
+	question := `{"apiVersion":"authorization.k8s.io/v1","kind":"%s","spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"default"}}}`
+	c := start(t, Config{})
+	hook := replacing(t, "/spec/user", `"jane"`)
+	ofReviews := strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["authorization.k8s.io"]`, `"configmaps"`, `"subjectaccessreviews","localsubjectaccessreviews"`)
+	c.call("POST", registration+"mutatingwebhookconfigurations", ofReviews.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
+		"matchConstraints":{"resourceRules":[{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["CREATE"]}]},"validations":[{"expression":"object.kind.endsWith('Configuration')"}]}}`).want(201)
+	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p","validationActions":["Deny"]}}`).want(201)
+	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "denied request") // policies are not asked about reviews
+	c.call("POST", reviews+"subjectaccessreviews", fmt.Sprintf(question, "SubjectAccessReview")).want(201, `"user":"jane"`, `"allowed":false`)
+	// There need not be such a namespace.
+	c.call("POST", reviews+"namespaces/nowhere/localsubjectaccessreviews", strings.Replace(fmt.Sprintf(question, "LocalSubjectAccessReview"), "default", "nowhere", 1)).want(201, `"user":"jane"`)
+
+	gone := strings.Replace(ofReviews.Replace(configuration("ValidatingWebhookConfiguration", "https://127.0.0.1:1/", hook.Certificate().Raw, "")), `"localsubjectaccessreviews"`, `"selfsubjectaccessreviews"`, 1)
+	c.call("POST", registration+"validatingwebhookconfigurations", gone).want(201)
+	for resource, kind := range map[string]string{"subjectaccessreviews": "SubjectAccessReview", "selfsubjectaccessreviews": "SelfSubjectAccessReview"} {
+		c.call("POST", reviews+resource, strings.Replace(fmt.Sprintf(question, kind), `"user":"joe",`, "", 1)).want(500, `failed calling webhook \"h.example.com\"`)
+	}
+}
