@@ -51,9 +51,8 @@ func bootstrap(ctx context.Context, all *objects.Objects, address net.Addr) erro
 		group.Go(func() error { return makeRole(ctx, all, resource, c) })
 	}
 	for _, name := range systemNamespaces {
-		body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
 		group.Go(func() error {
-			err := makeIfAbsent(ctx, all, "", "namespaces", body)
+			err := makeNamespace(ctx, all, name)
 			if err == nil && name == "default" {
 				makeService(ctx, all, address) // it is in this namespace
 			}

@@ -43,6 +43,8 @@ func controllerUser(name string) *identity.User {
 // written, which nothing else tells.
 func (s *Server) startControllers(ctx context.Context, all *objects.Objects) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
+	own := &keeper{all: all, address: s.socket.Addr(), every: s.config.keepEvery}
+	s.running.Go(func() { own.run(ctx) })
 	if s.config.WithoutControllers {
 		return nil
 	}

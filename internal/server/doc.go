@@ -33,7 +33,8 @@
 //	               warned of
 //	start.go       a whole server: what it starts, in order
 //	controllers.go what it does by itself, if it is its turn
-//	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service
+//	bootstrap.go   the objects that are there from the beginning; service.go, the server's own service;
+//	               keeper.go makes them anew
 //	admitters.go   those who have a say in writes: webhooks and policies
 //	roles.go       what the server does when roles are written
 //	listen.go      TLS and HTTP; log.go

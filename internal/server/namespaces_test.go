@@ -154,3 +154,35 @@ func TestNamespacesStay(t *testing.T) {
 	c.call("DELETE", allNamespaces+"/kube-node-lease?dryRun=All", "").want(200)
 	c.call("DELETE", allNamespaces, "").want(405)
 }
+
+// TestSystemNamespacesComeBack: a namespace that the system needs is made anew when somebody has deleted it, and so is the server's own
+// service, as in Kubernetes, also by a server without controllers.
+func TestSystemNamespacesComeBack(t *testing.T) {
+	c := start(t, Config{keepEvery: 20 * time.Millisecond})
+	uid := c.call("GET", allNamespaces+"/kube-node-lease", "").want(200).get("metadata", "uid")
+	c.call("DELETE", allNamespaces+"/kube-node-lease", "").want(200)
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		again := c.call("GET", allNamespaces+"/kube-node-lease", "")
+		if again.code == 200 && again.get("metadata", "uid") != uid {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not come back: %s", again.text)
+		}
+	}
+	alone := start(t, Config{keepEvery: 20 * time.Millisecond, WithoutControllers: true})
+	alone.call("DELETE", services+"/kubernetes", "").want(200)
+	alone.waitFor(services+"/kubernetes", 200, `"clusterIP":"10.96.0.1"`)
+}
+
+// TestNobodyIsAskedAboutWhatIsThere: to look whether namespaces are there writes nothing, and asks nobody.
+func TestNobodyIsAskedAboutWhatIsThere(t *testing.T) {
+	c := start(t, Config{keepEvery: time.Millisecond})
+	hook, calls := hookServer(t)
+	ofNamespaces := strings.NewReplacer(`"configmaps"`, `"namespaces","services"`)
+	c.call("POST", registration+"validatingwebhookconfigurations", ofNamespaces.Replace(configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+	time.Sleep(50 * time.Millisecond)
+	if n := calls.Load(); n != 0 {
+		t.Errorf("a webhook was called %d times though nothing was written", n)
+	}
+}

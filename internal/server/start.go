@@ -47,6 +47,8 @@ type Config struct {
 	WithoutControllers bool
 	// EventLife is how long events live after they were written; 0 means that they stay.
 	EventLife time.Duration
+	// keepEvery is for tests: see keeper.
+	keepEvery time.Duration
 	// PaceGC is for programs that are a server and nothing else.
 	PaceGC bool
 	Limits Limits
