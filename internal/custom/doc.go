@@ -40,6 +40,6 @@
 //	definition.go        what a kind was made of: its versions, and objects at them
 //	values.go            the values of custom resources, as endpoints want them
 //	conversion.go        objects at other versions; webhook.go, by a webhook; conversionreview.go, how that is asked
-//	owners.go            who owns what after the schema has changed
+//	owners.go            who owns what after the schema has changed; retired.go, after a version is gone
 //	openapi.go           what OpenAPI tells about a kind
 package custom

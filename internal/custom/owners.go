@@ -2,6 +2,7 @@ package custom
 
 import (
 	"context"
+	"errors"
 	"path"
 
 	"github.com/cadastre/cadastre/apply"
@@ -18,10 +19,14 @@ import (
 //	atomic, becomes granular       each field of it, as it is now
 //	a list whose keys change       the same items, by their new keys
 //	granular, becomes atomic       the whole; the engine sees to that
+//	at a version that is gone      what the object has of it at the version that is stored, see retired.go
 
 // mayMergeOtherwise reports whether a kind may merge in another way than the one before it, at some version.
 func mayMergeOtherwise(before, kind *kinds.Kind) bool {
 	old, now := before.Definition.(*definition), kind.Definition.(*definition)
+	if len(gone(old, now)) > 0 {
+		return true
+	}
 	for name, v := range now.versions {
 		if was := old.versions[name]; was != nil && !document.Equal(was.schema, v.schema) {
 			return true
@@ -58,39 +63,58 @@ type bringer struct {
 
 // entries returns those of an object as the new definition has them. What can't be brought over stays.
 func (b *bringer) entries(object apply.Object) []apply.Entry {
-	entries := make([]apply.Entry, len(object.Entries))
-	for i, entry := range object.Entries {
-		entries[i] = entry
-		if fields, ok := b.fields(object.Document, entry); ok {
-			entries[i].FieldsV1 = fields.FieldsV1()
+	entries := make([]apply.Entry, 0, len(object.Entries))
+	for _, entry := range object.Entries {
+		to := b.target(entry)
+		fields, err := b.fields(object.Document, entry, to)
+		if err != nil {
+			entries = append(entries, entry)
+			continue
 		}
+		if to != path.Base(entry.APIVersion) {
+			if fields.IsEmpty() {
+				continue
+			}
+			entry.APIVersion = b.now.group + "/" + to
+		}
+		if was, err := entry.Fields(); err != nil || !fields.Equal(was) {
+			entry.FieldsV1 = fields.FieldsV1()
+		}
+		entries = append(entries, entry)
 	}
-	return entries
+	return joined(entries)
 }
 
-// fields returns what an entry owns by the new definition; ok is false if that is what it owned.
-func (b *bringer) fields(stored document.Value, entry apply.Entry) (fieldset.Set, bool) {
+var errNoTopology = errors.New("nothing is known about this version")
+
+// fields returns what an entry owns at a version by the new definition.
+func (b *bringer) fields(stored document.Value, entry apply.Entry, to string) (fields fieldset.Set, err error) {
 	version := path.Base(entry.APIVersion)
 	old, had := b.old.Topology(version)
-	now, has := b.now.Topology(version)
-	fields, err := entry.Fields()
-	if !had || !has || err != nil {
-		return fields, false
+	now, has := b.now.Topology(to)
+	if !had || !has {
+		return fields, errNoTopology
 	}
-	doc, err := b.now.At(stored, version)
-	if err != nil {
-		return fields, false
+	if fields, err = entry.Fields(); err != nil {
+		return fields, err
 	}
-	endpoint, err := b.objects.Endpoint(b.kind, version, "")
+	doc, err := b.now.At(stored, to)
 	if err != nil {
-		return fields, false
+		return fields, err
+	}
+	endpoint, err := b.objects.Endpoint(b.kind, to, "")
+	if err != nil {
+		return fields, err
 	}
 	all, err := endpoint.FieldsOf(doc)
 	if err != nil {
-		return fields, false
+		return fields, err
 	}
 	brought := bring(fields, old, now, doc, all)
-	return brought, !brought.Equal(fields)
+	if to != version {
+		brought = present(brought, all)
+	}
+	return brought, nil
 }
 
 // bring returns a field set of one topology as another has it. The document has the values, and all are its fields by the

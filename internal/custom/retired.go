@@ -1,0 +1,79 @@
+package custom
+
+import (
+	"path"
+	"slices"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// A definition may lose a version at which objects were written. If nothing but the apiVersion differs between versions, who
+// wrote at that one owns the same fields at any other, and their entries are rewritten to the version that is stored. If a webhook
+// converts, nobody can tell any more what the fields have become: the next apply retires the entries.
+
+// gone returns the versions that a definition had and has no longer, if what was owned there can be told.
+func gone(old, now *definition) map[string]bool {
+	_, was := old.converter.(none)
+	_, is := now.converter.(none)
+	if !was || !is || old.group != now.group {
+		return nil
+	}
+	all := map[string]bool{}
+	for name := range old.versions {
+		if now.versions[name] == nil {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+// target returns the version that an entry is brought to: its own, unless that is gone.
+func (b *bringer) target(entry apply.Entry) string {
+	version := path.Base(entry.APIVersion)
+	if gone(b.old, b.now)[version] {
+		return b.now.store
+	}
+	return version
+}
+
+// present returns what an object has of a set. All are its fields.
+func present(s, all fieldset.Set) fieldset.Set {
+	var out fieldset.Builder
+	mark := out.Mark()
+	for i := range s.Len() {
+		e := s.Element(i)
+		there, member := all.Below(e)
+		switch {
+		case !there.IsEmpty():
+			out.Push(e, s.Member(i), present(s.Child(i), there))
+		case member:
+			out.Push(e, true, fieldset.Set{})
+		}
+	}
+	return out.Set(mark)
+}
+
+// joined returns entries of which no two are of one manager by one operation at one version: what two of them own one does, since
+// the later of their times.
+func joined(entries []apply.Entry) []apply.Entry {
+	all := entries[:0:0]
+	for _, entry := range entries {
+		i := slices.IndexFunc(all, func(e apply.Entry) bool {
+			return e.Manager == entry.Manager && e.Operation == entry.Operation && e.Subresource == entry.Subresource && e.APIVersion == entry.APIVersion
+		})
+		if i < 0 {
+			all = append(all, entry)
+			continue
+		}
+		if entry.Time.After(all[i].Time) {
+			all[i].Time = entry.Time
+		}
+		mine, err := all[i].Fields()
+		others, failed := entry.Fields()
+		if err == nil && failed == nil {
+			all[i].FieldsV1 = mine.Union(others).FieldsV1()
+		}
+	}
+	return all
+}
