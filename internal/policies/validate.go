@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/admit"
 )
 
-// Validate asks the policies about a write. All are asked, so that the client hears all warnings.
+// Validate asks the policies about a write. All are asked, so that the client hears all warnings; none about questions about users, as in
+// Kubernetes.
 func (p *Policies) Validate(ctx context.Context, q *admit.Question) error {
 	now := p.now.Load()
 	if now == nil || q.Kind.OnlyCreate {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -177,11 +178,15 @@ func TestSystemNamespacesComeBack(t *testing.T) {
 
 // TestNobodyIsAskedAboutWhatIsThere: to look whether namespaces are there writes nothing, and asks nobody.
 func TestNobodyIsAskedAboutWhatIsThere(t *testing.T) {
-	c := start(t, Config{keepEvery: time.Millisecond})
+	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop(context.Background()) })
 	hook, calls := hookServer(t)
 	ofNamespaces := strings.NewReplacer(`"configmaps"`, `"namespaces","services"`)
-	c.call("POST", registration+"validatingwebhookconfigurations", ofNamespaces.Replace(configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
-	time.Sleep(50 * time.Millisecond)
+	clientOf(t, s).call("POST", registration+"validatingwebhookconfigurations", ofNamespaces.Replace(configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+	(&keeper{all: s.listener.handler.Objects, address: s.socket.Addr()}).keep(t.Context())
 	if n := calls.Load(); n != 0 {
 		t.Errorf("a webhook was called %d times though nothing was written", n)
 	}
