@@ -344,6 +344,29 @@ func TestNoOpAsksNoConverter(t *testing.T) {
 	}
 }
 
+// TestConversionThatIsGone: an owner at a version that nothing can be converted to any more is dropped when something changes, and told of. It is in
+// nobody's way, neither when fields are taken nor when they are pruned.
+func TestConversionThatIsGone(t *testing.T) {
+	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
+	mine := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
+	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{mine, other}}
+	for _, plain := range []bool{false, true} {
+		e := mustEngine(Options{Versions: failingVersions{ErrVersionGone}, Plain: plain})
+		for verb, do := range map[string]func() (Result, error){
+			"apply":  func() (Result, error) { return e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}) },
+			"update": func() (Result, error) { return e.Update(live, parse(`{number: 2}`), Request{Manager: "you", Version: "v1"}) },
+		} {
+			result, err := do()
+			if err != nil || len(result.Dropped) != 1 || result.Dropped[0] != other || slices.Contains(result.Object.Entries, other) {
+				t.Errorf("%s, plain %v: %v dropped, %v stay, %v", verb, plain, result.Dropped, result.Object.Entries, err)
+			}
+			if got := result.Object.Document.JSON(); got != `{"number":2}` {
+				t.Errorf("%s, plain %v: received %s", verb, plain, got)
+			}
+		}
+	}
+}
+
 // TestUnavailableConversion: an update keeps the entries that it can't compare with the object, and tells of them; an
 // apply, which could not see conflicts, fails.
 func TestUnavailableConversion(t *testing.T) {

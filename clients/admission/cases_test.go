@@ -162,6 +162,8 @@ var trials = []trial{
 		POST configmaps ` + configMap + `
 		APPLY configmaps/c?fieldManager=alice ` + configMap + `
 		POST configmaps?dryRun=All ` + configMap},
+	{"refuse after others allow", []hook{{"v1", "/allow", ""}, {"v2", "/deny/why", ""}, {"v3", "/allow", ""}}, `
+		POST configmaps ` + configMap},
 	{"refuse with a message", []hook{{"v", "/deny/why", ""}}, `
 		POST configmaps ` + configMap},
 	{"refuse with a code", []hook{{"m", "/deny/teapot", ""}}, `
