@@ -173,3 +173,46 @@ func (k *kit) createMany(count int, uid string) {
 	}
 	creators.Wait()
 }
+
+// TestOrphanThatComesLate: who gets an owner while what depends on that is orphaned is orphaned, too, before the owner goes. Otherwise it would
+// name one that is gone, and go itself.
+func TestOrphanThatComesLate(t *testing.T) {
+	var isClosed atomic.Bool
+	arrived, opened := make(chan struct{}), make(chan struct{})
+	k := over(t, objectstest.Hooked{Store: cachetest.OpenStore(t), Before: func(writes []store.Write) {
+		if strings.HasSuffix(writes[len(writes)-1].Key, "/child") && isClosed.Swap(false) {
+			close(arrived)
+			<-opened
+		}
+	}})
+	uid := k.Create("configmaps", "default", object("owner"))
+	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
+	isClosed.Store(true)
+	k.Delete("configmaps", "default", "owner", objects.Orphan)
+	<-arrived
+	k.Create("secrets", "default", object("late", ref("ConfigMap", "owner", uid)))
+	k.Wait("the collector knows of it", func() bool { return len(k.collector.index.dependants(uid)) == 2 })
+	close(opened)
+	k.waitGone(configMaps, "default", "owner")
+	for _, name := range []string{"child", "late"} {
+		k.wantThere(secrets, "default", name)
+		if got := k.Get(secrets, "default", name).Lookup("metadata", "ownerReferences"); !got.IsAbsent() {
+			t.Errorf("%s: received %s, want no references", name, got.JSON())
+		}
+	}
+}
+
+// TestWhatIsDeletedAlready: an object that is being deleted, and waits for somebody else, is not deleted in another way because an owner
+// of it is: it does not begin to wait for its own dependants.
+func TestWhatIsDeletedAlready(t *testing.T) {
+	k := open(t)
+	uid := k.Create("configmaps", "default", object("owner"))
+	child := k.Create("secrets", "default", held("child", "example.com/hold", blocking("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", held("grandchild", "example.com/hold", blocking("Secret", "child", child)))
+	k.Delete("secrets", "default", "child", objects.Background)
+	k.Delete("configmaps", "default", "owner", objects.Foreground)
+	k.settle()
+	if got := k.Get(secrets, "default", "child").Lookup("metadata", "finalizers").JSON(); got != `["example.com/hold"]` {
+		t.Errorf("received %s, want only what it had", got)
+	}
+}
