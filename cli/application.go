@@ -39,6 +39,7 @@ type application struct {
 // step where the server can do that; the configuration is applied; conflicts at the paths that may be forced are forced.
 func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace string, m manifest, stdout, stderr io.Writer) error {
 	a := &application{applyFlags: f, cluster: c, config: m.doc}
+	f.forced.note(a.config)
 	var err error
 	if a.target, err = m.target(ctx, c, namespace); err != nil {
 		return err
@@ -52,7 +53,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
-	f.used.note(a.config)
+	f.forced.note(a.config) // with markers
 	after, err := a.apply(ctx)
 	if a.rewritten {
 		fmt.Fprintf(stderr, "%s: %s owns what %s owned; that has been written, whatever became of the rest\n", a.target, a.manager, strings.Join(a.from, ", "))
@@ -155,8 +156,8 @@ func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, e
 	if len(all) == 0 {
 		return after, err
 	}
-	if err := a.refuse(a.inTheWay(all)); err != nil {
-		return after, err
+	if left := a.forced.left(a.live, a.inTheWay(all)); len(left) > 0 {
+		return after, &conflictsError{left}
 	}
 	return a.sendAsRead(ctx, "resourceVersion", true, dryRun)
 }
@@ -167,30 +168,6 @@ func (a *application) sendFirst(ctx context.Context, dryRun bool) (apply.Object,
 		return a.sendAsRead(ctx, "uid", a.force, dryRun)
 	}
 	return a.send(ctx, a.config, a.force, dryRun)
-}
-
-// refuse is why conflicts are not forced: nil if all of them are at paths that may be.
-func (a *application) refuse(all []conflict) error {
-	refused := &conflictsError{}
-	left := all
-	for _, p := range a.forcePaths {
-		if len(all) == 0 {
-			break
-		}
-		path, err := p.In(a.live)
-		if err != nil {
-			return fmt.Errorf("--force-path: %w", err)
-		}
-		count := len(left)
-		left = slices.DeleteFunc(slices.Clone(left), func(c conflict) bool { return c.isIn(path) })
-		if len(left) == count {
-			refused.unused = append(refused.unused, p)
-		}
-	}
-	if refused.conflicts = left; len(left) == 0 {
-		return nil
-	}
-	return refused
 }
 
 // asRead says in the configuration that only the object is meant that was read: that of the same uid, or of

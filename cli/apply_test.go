@@ -47,7 +47,7 @@ func TestForcePathLosesRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := application{
-		applyFlags: applyFlags{manager: "new", forcePaths: []ownership.WrittenPath{path}},
+		applyFlags: applyFlags{manager: "new", forced: newForcedPaths([]ownership.WrittenPath{path})},
 		cluster:    f.cluster, target: target{f.kind, "default", "c0"}, config: configOf(t, "c0", "a", "mine"),
 	}
 	if err := a.read(t.Context()); err != nil {
