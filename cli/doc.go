@@ -16,7 +16,7 @@
 //	extract.go      cadastre extract
 //	own.go          cadastre own release, cadastre own transfer
 //	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it, migrationreport.go tells
-//	owners.go       changes of owners are written, for all of these
+//	owners.go       changes of owners are written, for all of these; untracked.go, who owns what nobody owns
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
