@@ -133,8 +133,7 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 		verb: "apply", did: "applied", writes: !f.dryRun,
 		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
-	var warned warnings
-	c.OnWarning(warned.tell)
+	warned := tellWarnings(c, stderr)
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)

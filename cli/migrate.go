@@ -149,6 +149,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	progress := newProgress(stderr, f.quiet.quiet)
+	tellWarnings(c, progress.beside(stderr))
 	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
 	if isLost(err) && f.named(args) {
 		return f.noneDone(args, manifests, err, stdout)

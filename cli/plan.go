@@ -102,8 +102,7 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return nil, err
 	}
-	var warned warnings
-	c.OnWarning(warned.tell)
+	warned := tellWarnings(c, stderr)
 	b := batch{verb: "plan", did: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
