@@ -120,13 +120,11 @@ func (a *application) read(ctx context.Context) error {
 	var err error
 	a.live, err = a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
 	a.exists, a.found = err == nil, a.live
-	switch {
-	case err != nil && !cluster.IsCode(err, http.StatusNotFound):
+	if err == nil || cluster.IsCode(err, http.StatusNotFound) {
+		err = a.excluded(a.exists)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", a.target, err)
-	case a.exists && a.onlyCreate:
-		return fmt.Errorf("%s: not applied: it is there already, and --only-create was asked for", a.target)
-	case !a.exists && a.onlyUpdate:
-		return fmt.Errorf("%s: not applied: it is not there, and --only-update was asked for", a.target)
 	}
 	return nil
 }
@@ -162,23 +160,19 @@ func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, e
 	return a.sendAsRead(ctx, "resourceVersion", true, dryRun)
 }
 
-// sendFirst applies, before anything is known about conflicts. Servers refuse to create an object with a uid.
+// sendFirst applies, before anything is known about conflicts.
 func (a *application) sendFirst(ctx context.Context, dryRun bool) (apply.Object, error) {
-	if a.onlyUpdate {
-		return a.sendAsRead(ctx, "uid", a.force, dryRun)
+	switch {
+	case a.onlyUpdate:
+		return a.sendOrExclude(ctx, "uid", dryRun)
+	case a.onlyCreate:
+		return a.sendOrExclude(ctx, "resourceVersion", dryRun)
 	}
 	return a.send(ctx, a.config, a.force, dryRun)
 }
 
-// asRead says in the configuration that only the object is meant that was read: that of the same uid, or of
-// the same resourceVersion.
-func (a *application) asRead(name string) document.Value {
-	metadata := a.config.Get("metadata").With(name, a.live.Document.Lookup("metadata", name))
-	return a.config.With("metadata", metadata)
-}
-
 func (a *application) send(ctx context.Context, config document.Value, force, dryRun bool) (apply.Object, error) {
-	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: dryRun, OnlyCreate: a.onlyCreate, TakeOver: a.how == atOnce}
+	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: dryRun, TakeOver: a.how == atOnce}
 	return a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 
@@ -30,11 +31,37 @@ func TestOnlyUpdateLosesRace(t *testing.T) {
 	if err := client.CoreV1().ConfigMaps("default").Delete(t.Context(), "c0", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.apply(t.Context()); !cluster.IsCode(err, http.StatusConflict) {
-		t.Errorf("applied: %v", err)
+	if _, err := a.apply(t.Context()); !errors.Is(err, errIsNotThere) {
+		t.Errorf("received %v", err)
 	}
 	if _, err := a.target.get(t.Context(), f.cluster); !cluster.IsCode(err, http.StatusNotFound) {
 		t.Errorf("it came back: %v", err)
+	}
+}
+
+// TestOnlyCreateLosesRace has somebody else make the object after it was seen not to be there: it is left as it is.
+func TestOnlyCreateLosesRace(t *testing.T) {
+	f := newFixture(t, cadastretest.Start(t), 0)
+	for _, test := range []struct {
+		name          string
+		force, dryRun bool
+	}{{name: "apply"}, {name: "force", force: true}, {name: "dry-run", dryRun: true}} {
+		t.Run(test.name, func(t *testing.T) {
+			a := application{
+				applyFlags: applyFlags{manager: "old", onlyCreate: true, force: test.force, dryRun: test.dryRun},
+				cluster:    f.cluster, target: target{f.kind, "default", test.name}, config: configOf(t, test.name, "a", "mine"),
+			}
+			if err := a.read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f.apply(t, test.name, "old", "a")
+			if _, err := a.apply(t.Context()); !errors.Is(err, errIsThere) {
+				t.Errorf("received %v", err)
+			}
+			if now, err := a.target.get(t.Context(), f.cluster); err != nil || now.Document.Lookup("data", "a").Text() != "x" {
+				t.Errorf("%v: %s", err, now.JSON())
+			}
+		})
 	}
 }
 
