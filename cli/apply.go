@@ -130,7 +130,7 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 		return err
 	}
 	b := batch{
-		verb: "apply", did: "applied", writes: !f.dryRun,
+		verb: "apply", did: "applied",
 		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
 	warned := tellWarnings(c, stderr)

@@ -98,7 +98,7 @@ func (e *NoAnswerError) Unwrap() error { return e.Err }
 
 // noAnswer is for a request that may have reached the server.
 func noAnswer(r request, err error) error {
-	return &NoAnswerError{MayBeDone: r.method != http.MethodGet, Err: err}
+	return &NoAnswerError{MayBeDone: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
 }
 
 // notSent is for a request that failed before an answer began: without a connection it was not sent at all.
