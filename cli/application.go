@@ -41,7 +41,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	a := &application{applyFlags: f, cluster: c, config: m.doc}
 	f.forced.note(a.config)
 	var err error
-	if a.target, err = m.target(ctx, c, namespace); err != nil {
+	if a.target, err = f.definitions.target(ctx, c, namespace, m); err != nil {
 		return err
 	}
 	if err := a.unset(ctx); err != nil {
@@ -65,6 +65,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.target, err)
 	}
+	f.definitions.note(after.Document)
 	return a.tell(after, stdout)
 }
 

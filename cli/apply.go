@@ -31,6 +31,7 @@ type applyFlags struct {
 	quiet                  quietFlag
 	// What check finds out:
 	forced       forcedPaths
+	definitions  *definitions
 	unsetPaths   []ownership.WrittenPath
 	migrationOff bool
 }
@@ -90,6 +91,7 @@ func (f *applyFlags) check() error {
 		return err
 	}
 	f.forced = newForcedPaths(forced)
+	f.definitions = &definitions{tried: f.dryRun}
 	if f.unsetPaths, err = parsePaths(f.unsetTexts); err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@
 //	envtest.go      cadastre envtest; envtestserver.go, what the programs do that it writes
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
-//	apply.go        cadastre apply; application.go does it to one object; sameobject.go, to which one; forcedpaths.go, which --force-path is of which use
+//	apply.go        cadastre apply; application.go does it to one object; sameobject.go, to which one;
+//	                definitions.go, of a kind that is just defined; forcedpaths.go, which --force-path is of which use
 //	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,
 //	                what client-side apply notes
 //	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both

@@ -19,9 +19,9 @@ import (
 type Cluster struct {
 	url    string
 	client *http.Client
-	kinds  func(ctx context.Context) ([]Kind, error)
 
 	mu        sync.Mutex
+	kinds     func(ctx context.Context) ([]Kind, error)
 	published map[string]published // by the paths of their OpenAPI
 
 	warning sync.Mutex
