@@ -44,7 +44,7 @@ func testProject(t *testing.T, project material.Project) {
 		if want := answers[o.Name]; want != o.Answer() {
 			t.Errorf("%s: received %s, kube-apiserver had %s; make oracle-material tells both in full", o.Name, o.Answer(), want)
 		}
-		// Kubernetes writes objects again whose definition has defaults in the status, or versions that have less.
+		// Kubernetes writes some again, which is one of the differences: see docs/differences.md.
 		if target.Implementation() == target.Cadastre && o.Again != "" && o.Again != material.Unchanged {
 			t.Errorf("%s: applied again: %s", o.Name, o.Again)
 		}
