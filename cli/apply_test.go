@@ -45,10 +45,17 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		force, dryRun bool
-	}{{name: "apply"}, {name: "force", force: true}, {name: "dry-run", dryRun: true}} {
+		manager       string
+	}{
+		{name: "apply", manager: "old"},
+		{name: "force", force: true, manager: "old"},
+		{name: "dry-run", dryRun: true, manager: "old"},
+		{name: "conflict", manager: "new"},
+		{name: "forced-conflict", force: true, manager: "new"},
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := application{
-				applyFlags: applyFlags{manager: "old", onlyCreate: true, force: test.force, dryRun: test.dryRun},
+				applyFlags: applyFlags{manager: test.manager, onlyCreate: true, force: test.force, dryRun: test.dryRun},
 				cluster:    f.cluster, target: target{f.kind, "default", test.name}, config: configOf(t, test.name, "a", "mine"),
 			}
 			if err := a.read(t.Context()); err != nil {
