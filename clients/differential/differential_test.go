@@ -45,12 +45,13 @@ func TestHistoriesAreScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verbs, resources := map[string]int{}, map[string]int{}
+	verbs, resources, texts := map[string]int{}, map[string]int{}, strings.Builder{}
 	for seed := range uint64(3000) {
 		h := generated(t, seed)
 		if _, err := applytest.Parse("random/x", h.script()); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
+		texts.Write(h.script())
 		for _, s := range h.Steps {
 			verbs[s.Verb]++
 			for _, k := range kinds {
@@ -66,6 +67,15 @@ func TestHistoriesAreScripts(t *testing.T) {
 	for _, verb := range []string{"APPLY", "CREATE", "UPDATE", "EDIT", "MERGE", "STRATEGIC", "JSONPATCH", "DELETE", "GET"} {
 		if verbs[verb] == 0 {
 			t.Errorf("no history has %s: %v", verb, verbs)
+		}
+	}
+	for _, text := range []string{
+		"\nUser-Agent: erin/", "\nContent-Type: " + mediaYAML, "\nContent-Type: " + mediaProtobuf, "\nAccept: " + mediaYAML, "\nAccept: " + mediaProtobuf,
+		"$patch: delete", "$patch: replace", "$retainKeys:", "$setElementOrder/containers:", "$setElementOrder/finalizers:", "$deleteFromPrimitiveList/finalizers:",
+		"resourceVersion: $resourceVersion", "uid: $uid", "managedFields: []", "managedFields:\n", "manager: dave",
+	} {
+		if !strings.Contains(texts.String(), text) {
+			t.Errorf("no history has %q", text)
 		}
 	}
 	for _, k := range kinds {

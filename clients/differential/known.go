@@ -63,6 +63,13 @@ var differences = []difference{
 		loosened: badRequest,
 	},
 	{
+		title: "Creating with a resourceVersion is a bad request",
+		applies: func(s Step, a answer) bool {
+			return s.Verb == "CREATE" && a.code == 500 && a.says("resourceVersion should not be set on objects to be created")
+		},
+		loosened: badRequest,
+	},
+	{
 		title: "A container that pruning emptied is empty, not null",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() &&

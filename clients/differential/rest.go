@@ -62,6 +62,6 @@ func itemLike(keys []string, live, item document.Value) (document.Value, bool) {
 // hasRest reports whether a new item has something in it that is about the patch.
 func hasRest(item document.Value) bool {
 	return slices.ContainsFunc(places(item), func(p place) bool {
-		return len(p) > 0 && p[len(p)-1] == "$patch" || len(p) > 1 && at(item, p).IsNull() && hasAnyNames(p[len(p)-2])
+		return isDirective(p) || len(p) > 1 && at(item, p).IsNull() && hasAnyNames(p[len(p)-2])
 	})
 }

@@ -52,6 +52,11 @@ func (s Step) request() []byte {
 		text.WriteString(" fieldValidation=" + s.Validation)
 	}
 	text.WriteString("\n")
+	for _, header := range [][2]string{{"User-Agent", s.Agent}, {"Content-Type", s.Media}, {"Accept", s.Accept}} {
+		if header[1] != "" {
+			text.WriteString(header[0] + ": " + header[1] + "\n")
+		}
+	}
 	if !s.Body.IsAbsent() {
 		text.WriteString("\n" + s.Body.YAML())
 	}
