@@ -72,7 +72,7 @@ func TestHistoriesAreScripts(t *testing.T) {
 	for _, text := range []string{
 		"\nUser-Agent: erin/", "\nContent-Type: " + mediaYAML, "\nContent-Type: " + mediaProtobuf, "\nAccept: " + mediaYAML, "\nAccept: " + mediaProtobuf,
 		"$patch: delete", "$patch: replace", "$retainKeys:", "$setElementOrder/containers:", "$setElementOrder/finalizers:", "$deleteFromPrimitiveList/finalizers:",
-		"resourceVersion: $resourceVersion", "uid: $uid", "managedFields: []", "managedFields:\n", "manager: dave",
+		`resourceVersion: "$resourceVersion"`, "uid: $uid", "managedFields: []", "managedFields:\n", "manager: dave",
 	} {
 		if !strings.Contains(texts.String(), text) {
 			t.Errorf("no history has %q", text)
@@ -208,11 +208,13 @@ func TestKnownDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// TestLeavesRest: only what gets into the object with an item that is new is left of a patch.
+// TestLeavesRest: only what gets into the object with a map or an item that is new is left of a patch.
 func TestLeavesRest(t *testing.T) {
 	const live = `{spec: {containers: [{name: app, env: [{name: A}]}], topologySpreadConstraints: [{topologyKey: a}]}}`
 	for patch, want := range map[string]bool{
 		`{}`: false,
+		`{metadata: {labels: {a: "1", $retainKeys: [a]}}}`:                                                              true,
+		`{spec: {$retainKeys: [containers], containers: []}}`:                                                           false,
 		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: {app: null}}}]}}`:            true,
 		`{spec: {topologySpreadConstraints: [{topologyKey: a, labelSelector: {matchLabels: {app: null}}}]}}`:            false,
 		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: null}}]}}`:                   false,
@@ -268,7 +270,7 @@ func parsed(t *testing.T, text string) document.Value {
 
 // TestSaysOnlyMore: a warning of ours alone is no difference; one that is missing is.
 func TestSaysOnlyMore(t *testing.T) {
-	const ours = `"\\.spec: a \"b\" was applied; apply x, by force"`
+	const ours = `".spec.strategy: type was applied, and rollingUpdate is there, owned by \"bob\", which goes only with type x; apply x"`
 	for complaint, want := range map[string]bool{
 		"warnings: expected [], received [" + ours + "]":                true,
 		`warnings: expected ["x" "y"], received ["x" ` + ours + ` "y"]`: true,

@@ -32,10 +32,11 @@ func (g *generator) withDirectives(body document.Value) document.Value {
 	return body
 }
 
-// withOrders sometimes has one of the directives that are about a whole map or list.
+// withOrders sometimes has one of the directives that are about a whole map or list. Lists at the top of an object have no
+// merge keys.
 func (g *generator) withOrders(body document.Value) document.Value {
 	places := slices.DeleteFunc(places(body)[1:], func(p place) bool {
-		return isInReplaced(p) || isDirective(p) || at(body, p).Len() == 0
+		return isInReplaced(p) || isDirective(p) || at(body, p).Len() == 0 || at(body, p[:1]).Kind() == document.List
 	})
 	if len(places) == 0 || !g.chance(25) {
 		return body

@@ -63,6 +63,13 @@ var differences = []difference{
 		loosened: badRequest,
 	},
 	{
+		title: "Bad patches are the client's fault", // and are told in our words
+		applies: func(s Step, a answer) bool {
+			return s.Verb == "STRATEGIC" && a.code == 400 && a.says("invalid patch format of retainKeys")
+		},
+		loosened: onlyAnswer,
+	},
+	{
 		title: "Creating with a resourceVersion is a bad request",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "CREATE" && a.code == 500 && a.says("resourceVersion should not be set on objects to be created")
@@ -160,6 +167,11 @@ var differences = []difference{
 		loosened: notFound, ends: true,
 	},
 	{
+		title:    "Replacing what is not there sets it",
+		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && replacesNothing(a.before, s.Body) },
+		loosened: anything, ends: true,
+	},
+	{
 		title: "A patch leaves nothing of itself behind",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && (hasReplacedNull(s) || leavesRest(a.before, s.Body))
@@ -234,7 +246,7 @@ func saysOnlyMore(complaints []string) bool {
 		if lists == nil {
 			return false
 		}
-		received := slices.DeleteFunc(quotedIn(lists[2]), func(text string) bool { return strings.Contains(text, ", by force") })
+		received := slices.DeleteFunc(quotedIn(lists[2]), siblingIn.MatchString)
 		if !slices.Equal(quotedIn(lists[1]), received) {
 			return false
 		}
@@ -255,6 +267,9 @@ func quotedIn(list string) []string {
 		list = rest[len(text)-1:]
 	}
 }
+
+// siblingIn finds the warning about a field that goes with another value than the one that was applied.
+var siblingIn = regexp.MustCompile(`^"\.\S+: \S+ was applied, (and \S+ is there, |which goes only with )`)
 
 var warningsIn = regexp.MustCompile(`^warnings: expected (\[.*\]), received (\[.*\])$`)
 

@@ -14,12 +14,14 @@ func hasReplacedNull(s Step) bool {
 	return strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") && hasNullIn(s.Body.Lookup("spec", "selector"))
 }
 
-// leavesRest is for patches of which something gets into the object with an item that is new: a directive, or a null in
-// a map of strings, of which Kubernetes makes "".
+// leavesRest is for patches of which something gets into the object with what is new: a directive, or, in
+// an item, a null in a map of strings, of which Kubernetes makes "".
 func leavesRest(live, patch document.Value) bool {
 	for name, value := range patch.Fields() {
 		old := live.Get(name)
 		switch {
+		case old.IsAbsent() && isKeptWhereNew(value):
+			return true
 		case value.Kind() == document.Map && leavesRest(old, value):
 			return true
 		case value.Kind() == document.List && old.Kind() == document.List && leavesRestInItems(mergeKeys[name], old, value):
@@ -27,6 +29,11 @@ func leavesRest(live, patch document.Value) bool {
 		}
 	}
 	return false
+}
+
+// isKeptWhereNew is for what has directives that Kubernetes takes for fields where nothing was before.
+func isKeptWhereNew(patch document.Value) bool {
+	return slices.ContainsFunc(places(patch), func(p place) bool { return isDirective(p) && at(patch, p).Text() != "delete" })
 }
 
 func leavesRestInItems(keys []string, live, patch document.Value) bool {

@@ -58,7 +58,8 @@ func (s Step) request() []byte {
 		}
 	}
 	if !s.Body.IsAbsent() {
-		text.WriteString("\n" + s.Body.YAML())
+		// What stands for a revision must be a text when it is there, too.
+		text.WriteString("\n" + strings.ReplaceAll(s.Body.YAML(), "resourceVersion: $resourceVersion", `resourceVersion: "$resourceVersion"`))
 	}
 	return text.Bytes()
 }

@@ -51,9 +51,12 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return w.Endpoint.patchError(err)
 	}
+	if patched.Get("apiVersion").Text() == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
+	}
 	after, err := w.split(patched)
 	if err != nil {
-		return err
+		return w.unfitPatch(err)
 	}
 	if err := after.checkManaged(); err != nil {
 		return w.unfitPatch(err)
@@ -99,7 +102,9 @@ func jsonPatch(object, body document.Value) (document.Value, error) {
 // built in say nothing of it: ok is false, also for their scales, although those are of a kind that does.
 func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
 	t := e.strategies()
-	patch = func(object, body document.Value) (document.Value, error) { return strategic.Merge(object, body, t) }
+	patch = func(object, body document.Value) (document.Value, error) {
+		return strategic.Merge(object, body.Without("apiVersion").Without("kind"), t) // which stay, whatever is said
+	}
 	return patch, t != nil && e.evolving == nil
 }
 

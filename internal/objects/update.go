@@ -45,15 +45,15 @@ func (w *writing) update(ctx context.Context, body sent) error {
 		}
 		return w.create(body)
 	}
-	if body.resourceVersion == "" && e.Kind.PutVersioned && e.Subresource != scale {
-		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
-		})
-	}
 	there := w.stored.Lookup("metadata", "uid").Text()
 	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
 		return apierrors.NewConflict(e.resource(), w.Name,
 			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
+	}
+	if body.resourceVersion == "" && e.Kind.PutVersioned && e.Subresource != scale {
+		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+		})
 	}
 	return w.replace(body)
 }
