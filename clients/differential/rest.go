@@ -11,7 +11,15 @@ import (
 
 // hasReplacedNull is for patches that put a null into a map that they replace, of which Kubernetes makes "".
 func hasReplacedNull(s Step) bool {
-	return strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") && hasNullIn(s.Body.Lookup("spec", "selector"))
+	return strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") && hasNullIn(s.Body.Lookup("spec", "selector")) ||
+		slices.ContainsFunc(places(s.Body), func(p place) bool {
+			replacement := at(s.Body, p)
+			return replacement.Get("$patch").Text() == "replace" && hasNull(replacement)
+		})
+}
+
+func hasNull(v document.Value) bool {
+	return slices.ContainsFunc(places(v), func(p place) bool { return at(v, p).IsNull() })
 }
 
 // leavesRest is for patches of which something gets into the object with what is new: a directive, or, in
