@@ -9,17 +9,19 @@ import (
 
 // This file is about the difference "A patch leaves nothing of itself behind".
 
-// hasReplacedNull is for patches that put a null into a map that they replace, of which Kubernetes makes "".
-func hasReplacedNull(s Step) bool {
+// replacesWithRest is for patches that put a null or a directive into a map that they replace. Kubernetes makes "" of the
+// null, and takes the directive for a field.
+func replacesWithRest(s Step) bool {
 	return strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") && hasNullIn(s.Body.Lookup("spec", "selector")) ||
 		slices.ContainsFunc(places(s.Body), func(p place) bool {
-			replacement := at(s.Body, p)
-			return replacement.Get("$patch").Text() == "replace" && hasNull(replacement)
+			m := at(s.Body, p)
+			return m.Get("$patch").Text() == "replace" && isOfPatch(m.Without("$patch"))
 		})
 }
 
-func hasNull(v document.Value) bool {
-	return slices.ContainsFunc(places(v), func(p place) bool { return at(v, p).IsNull() })
+// isOfPatch reports whether something in a value is about the patch, and not about the object.
+func isOfPatch(v document.Value) bool {
+	return slices.ContainsFunc(places(v), func(p place) bool { return isDirective(p) || at(v, p).IsNull() })
 }
 
 // leavesRest is for patches of which something gets into the object with what is new: a directive, or, in

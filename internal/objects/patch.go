@@ -68,7 +68,20 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err := w.checkName(after.document); err != nil {
 		return err
 	}
+	if err := w.checkScaled(after); err != nil {
+		return err
+	}
 	return w.replace(after)
+}
+
+// checkScaled refuses patches of the scale of another object. Other objects have no uid but theirs when they are validated.
+func (w *writing) checkScaled(after sent) error {
+	if w.Endpoint.Subresource != scale {
+		return nil
+	}
+	resource := w.Endpoint.resource()
+	resource.Resource += "/" + scale
+	return w.checkUID(after, resource)
 }
 
 // withoutEmptied leaves out what a patch left nothing in. Operations do not tell what becomes of what they send, so that

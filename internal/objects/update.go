@@ -39,10 +39,8 @@ func (w *writing) update(ctx context.Context, body sent) error {
 	if w.live == nil && (!e.Kind.PutCreates || e.Subresource != "") {
 		return apierrors.NewNotFound(e.resource(), w.Name)
 	}
-	there := w.stored.Lookup("metadata", "uid").Text()
-	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
-		return apierrors.NewConflict(e.resource(), w.Name,
-			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
+	if err := w.checkUID(body, w.Endpoint.resource()); err != nil {
+		return err
 	}
 	if w.live != nil {
 		return w.replace(body)
@@ -51,6 +49,16 @@ func (w *writing) update(ctx context.Context, body sent) error {
 		return err
 	}
 	return w.create(body)
+}
+
+// checkUID refuses bodies about another object that had the same name.
+func (w *writing) checkUID(body sent, resource schema.GroupResource) error {
+	there := w.stored.Lookup("metadata", "uid").Text()
+	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
+		return apierrors.NewConflict(resource, w.Name,
+			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
+	}
+	return nil
 }
 
 // replace puts another object in the place of the one that is there.
