@@ -53,10 +53,10 @@ func (a *application) withoutNoRevision(doc document.Value) document.Value {
 }
 
 // sendOrExclude applies to the object that was read. If that is another one now, it is looked whether that is why the
-// server refuses: what it answers does not say so.
+// server refuses: what it answers does not say so. Of one that should not be there it may tell conflicts first.
 func (a *application) sendOrExclude(ctx context.Context, name string, dryRun bool) (apply.Object, error) {
 	after, err := a.sendAsRead(ctx, name, a.force, dryRun)
-	if !cluster.IsCode(err, http.StatusConflict) || isRefusedForConflicts(err) {
+	if !cluster.IsCode(err, http.StatusConflict) || isRefusedForConflicts(err) && a.onlyUpdate {
 		return after, err
 	}
 	_, now := a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
