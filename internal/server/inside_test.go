@@ -76,3 +76,44 @@ func TestInsideWithoutManagedFields(t *testing.T) {
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(allNamespaces+"/odd", 404)
 }
+
+// TestControllersWithoutManagedFields: controllers judge and change objects whose managedFields can't be read as all others.
+func TestControllersWithoutManagedFields(t *testing.T) {
+	c := start(t, Config{})
+	here := func(name string) cache.Key { return cache.Key{Kind: "core/configmaps", Namespace: "default", Name: name} }
+	uid := c.call("POST", configMaps, configMap("left")).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("orphan", "left", uid)).want(201)
+	c.spoil(here("orphan"), "", "")
+	c.call("DELETE", configMaps+"/left?propagationPolicy=Orphan", "").want(200)
+	c.waitFor(configMaps+"/left", 404)
+	if orphan := c.call("GET", configMaps+"/orphan", "").want(200); orphan.get("metadata", "ownerReferences", 0) != "" {
+		t.Errorf("received %s, expected no owners", orphan.text)
+	}
+
+	// What is to become of the dependants of an object that goes with its owner is what its finalizers say.
+	uid = c.call("POST", configMaps, configMap("first")).want(201).get("metadata", "uid")
+	uid = c.call("POST", configMaps, strings.Replace(ownedBy("second", "first", uid), `"metadata":{`, `"metadata":{"finalizers":["orphan"],`, 1)).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("third", "second", uid)).want(201)
+	c.spoil(here("second"), "", "")
+	c.call("DELETE", configMaps+"/first?propagationPolicy=Background", "").want(200)
+	c.waitFor(configMaps+"/second", 404)
+	if third := c.call("GET", configMaps+"/third", "").want(200); third.get("metadata", "ownerReferences", 0) != "" {
+		t.Errorf("received %s, expected no owners", third.text)
+	}
+}
+
+// TestNamespacesOfUnreadableObjects: what waits in a namespace that goes is told, and what was given time goes when that is over.
+func TestNamespacesOfUnreadableObjects(t *testing.T) {
+	c := start(t, Config{})
+	c.makeNamespace("odd", "")
+	inside := allNamespaces + "/odd/"
+	c.call("POST", inside+"configmaps", `{"metadata":{"name":"waits","finalizers":["example.com/wait"]}}`).want(201)
+	c.call("DELETE", inside+"configmaps/waits", "").want(200, "deletionTimestamp")
+	c.call("POST", inside+"pods", `{"metadata":{"name":"late"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`).want(201)
+	c.call("DELETE", inside+"pods/late?gracePeriodSeconds=1", "").want(200, "deletionTimestamp")
+	c.spoil(cache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, "", "")
+	c.spoil(cache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, "", "")
+	c.call("DELETE", allNamespaces+"/odd", "").want(200)
+	c.waitFor(inside+"pods/late", 404)
+	c.until("example.com/wait in 1 resource instances", "GET", allNamespaces+"/odd", "")
+}
