@@ -80,7 +80,9 @@ func TestInsideWithoutManagedFields(t *testing.T) {
 // TestControllersWithoutManagedFields: controllers judge and change objects whose managedFields can't be read as all others.
 func TestControllersWithoutManagedFields(t *testing.T) {
 	c := start(t, Config{})
-	here := func(name string) cache.Key { return cache.Key{Kind: "core/configmaps", Namespace: "default", Name: name} }
+	here := func(name string) cache.Key {
+		return cache.Key{Kind: "core/configmaps", Namespace: "default", Name: name}
+	}
 	uid := c.call("POST", configMaps, configMap("left")).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("orphan", "left", uid)).want(201)
 	c.spoil(here("orphan"), "", "")
