@@ -12,14 +12,20 @@ import (
 
 var managedFields = regexp.MustCompile(`"managedFields":\[.*?\}\],"name"`)
 
+// What managedFields are that nobody can read: not of their type, or not even JSON.
+const (
+	unreadable = `"unreadable"`
+	noJSON     = `[unreadable]`
+)
+
 // spoil gives an object managedFields that nobody can read, as well as another text somewhere.
-func (c *client) spoil(key cache.Key, was, is string) {
+func (c *client) spoil(key cache.Key, managed, was, is string) {
 	c.t.Helper()
 	o, err := c.server.cache.Get(c.t.Context(), key, cache.Latest)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	text := managedFields.ReplaceAllString(o.Text(), `"managedFields":"unreadable","name"`)
+	text := managedFields.ReplaceAllString(o.Text(), `"managedFields":`+managed+`,"name"`)
 	if text == o.Text() {
 		c.t.Fatalf("%s has no managedFields: %s", o.Key(), text)
 	}
@@ -56,22 +62,24 @@ func TestInsideWithoutManagedFields(t *testing.T) {
 		"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"reading"}}`).want(201)
 	c.call("POST", registration+"validatingadmissionpolicies", `{"metadata":{"name":"p"},"spec":{
 		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE"]}]},
-		"validations":[{"expression":"namespaceObject.metadata.name != 'odd'","message":"as it was"}]}}`).want(201)
+		"validations":[{"expression":"namespaceObject.metadata.name != 'torn'","message":"as it was"}]}}`).want(201)
 	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"b"},"spec":{"policyName":"other","validationActions":["Deny"]}}`).want(201)
 	c.call("POST", registration+"mutatingwebhookconfigurations", `{"metadata":{"name":"h"},"webhooks":[{"name":"before.example.com",
 		"clientConfig":{"url":"https://127.0.0.1:1/"},"admissionReviewVersions":["v1"],"sideEffects":"None","timeoutSeconds":1,
 		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"operations":["CREATE"]}]}]}`).want(201)
 	c.makeNamespace("odd", "")
+	c.makeNamespace("torn", "")
 
-	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, "configmaps", "secrets")
-	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, "nobody", "reader")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, "as it was", "as it is")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, "other", "p")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, "before", "later")
-	c.spoil(cache.Key{Kind: "core/namespaces", Name: "odd"}, "", "")
+	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, noJSON, "configmaps", "secrets")
+	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, noJSON, "nobody", "reader")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, noJSON, "as it was", "as it is")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, noJSON, "other", "p")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, noJSON, "before", "later")
+	c.spoil(cache.Key{Kind: "core/namespaces", Name: "odd"}, unreadable, "", "")
+	c.spoil(cache.Key{Kind: "core/namespaces", Name: "torn"}, noJSON, "", "")
 
 	c.withToken("secret").waitFor("/api/v1/secrets", 200)
-	c.until("as it is", "POST", allNamespaces+"/odd/configmaps?dryRun=All", mapBody("c", `{}`))
+	c.until("as it is", "POST", allNamespaces+"/torn/configmaps?dryRun=All", mapBody("c", `{}`))
 	c.until("later.example.com", "POST", allNamespaces+"/default/secrets?dryRun=All", `{"metadata":{"name":"s"}}`)
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(allNamespaces+"/odd", 404)
@@ -85,7 +93,7 @@ func TestControllersWithoutManagedFields(t *testing.T) {
 	}
 	uid := c.call("POST", configMaps, configMap("left")).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("orphan", "left", uid)).want(201)
-	c.spoil(here("orphan"), "", "")
+	c.spoil(here("orphan"), unreadable, "", "")
 	c.call("DELETE", configMaps+"/left?propagationPolicy=Orphan", "").want(200)
 	c.waitFor(configMaps+"/left", 404)
 	if orphan := c.call("GET", configMaps+"/orphan", "").want(200); orphan.get("metadata", "ownerReferences", 0) != "" {
@@ -96,7 +104,7 @@ func TestControllersWithoutManagedFields(t *testing.T) {
 	uid = c.call("POST", configMaps, configMap("first")).want(201).get("metadata", "uid")
 	uid = c.call("POST", configMaps, strings.Replace(ownedBy("second", "first", uid), `"metadata":{`, `"metadata":{"finalizers":["orphan"],`, 1)).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("third", "second", uid)).want(201)
-	c.spoil(here("second"), "", "")
+	c.spoil(here("second"), unreadable, "", "")
 	c.call("DELETE", configMaps+"/first?propagationPolicy=Background", "").want(200)
 	c.waitFor(configMaps+"/second", 404)
 	if third := c.call("GET", configMaps+"/third", "").want(200); third.get("metadata", "ownerReferences", 0) != "" {
@@ -113,8 +121,8 @@ func TestNamespacesOfUnreadableObjects(t *testing.T) {
 	c.call("DELETE", inside+"configmaps/waits", "").want(200, "deletionTimestamp")
 	c.call("POST", inside+"pods", `{"metadata":{"name":"late"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`).want(201)
 	c.call("DELETE", inside+"pods/late?gracePeriodSeconds=1", "").want(200, "deletionTimestamp")
-	c.spoil(cache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, "", "")
-	c.spoil(cache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, "", "")
+	c.spoil(cache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, unreadable, "", "")
+	c.spoil(cache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, unreadable, "", "")
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(inside+"pods/late", 404)
 	c.until("example.com/wait in 1 resource instances", "GET", allNamespaces+"/odd", "")
