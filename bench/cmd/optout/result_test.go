@@ -14,7 +14,7 @@ import (
 // turnsOf have a CPU time each, and ten times as many bytes of the heap.
 func turnsOf(cpu ...float64) (all []turn) {
 	for _, c := range cpu {
-		all = append(all, turn{cpu: c, heap: 10 * c, heard: c / 10, bytes: 100, resident: 50 << 20})
+		all = append(all, turn{cpu: c, change: 1000 + c, heap: 10 * c, heard: c / 10, bytes: 100, resident: 50 << 20})
 	}
 	return all
 }
@@ -119,10 +119,10 @@ func TestDroppedShare(t *testing.T) {
 func TestCells(t *testing.T) {
 	r := watched()
 	for i, want := range []string{
-		"ours full 100B 1µs 10000B 100B 50.0MiB - -",
-		"ours dropped 100B 500ns 0.50x 5000B 50B 50.0MiB - -",
-		"ours mixed 100B 900ns 0.90x 9000B 90B 50.0MiB - -",
-		"floor full 100B 800ns 1.25x 8000B 80B 50.0MiB - -",
+		"ours full 100B 1µs 2µs 10000B 100B 50.0MiB - -",
+		"ours dropped 100B 500ns 1.5µs 0.50x 5000B 50B 50.0MiB - -",
+		"ours mixed 100B 900ns 1.9µs 0.90x 9000B 90B 50.0MiB - -",
+		"floor full 100B 800ns 1.8µs 1.25x 8000B 80B 50.0MiB - -",
 	} {
 		cells := r.cells(r.rows[i])
 		if got := strings.Join(strings.Fields(fmt.Sprintln(cells...)), " "); got != want {
