@@ -119,6 +119,13 @@ func touchesTwins(object, patch document.Value) bool {
 	return false
 }
 
+// replacesNothing is for patches that replace a map where there is none.
+func replacesNothing(object, patch document.Value) bool {
+	return slices.ContainsFunc(places(patch)[1:], func(p place) bool {
+		return at(patch, p).Get("$patch").Text() == "replace" && !slices.ContainsFunc(p, isIndex) && at(object, p).IsAbsent()
+	})
+}
+
 // valuesOf returns what the items of a list have at a key.
 func valuesOf(list document.Value, key string) document.Value {
 	var values []document.Value

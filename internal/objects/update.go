@@ -36,30 +36,36 @@ func (o *Objects) Update(ctx context.Context, r *Request) (Result, error) {
 // update is the part of the verb.
 func (w *writing) update(ctx context.Context, body sent) error {
 	e := w.Endpoint
-	if w.live == nil {
-		if !e.Kind.PutCreates || e.Subresource != "" {
-			return apierrors.NewNotFound(e.resource(), w.Name)
-		}
-		if err := w.mayCreate(ctx); err != nil {
-			return err
-		}
-		return w.create(body)
+	if w.live == nil && (!e.Kind.PutCreates || e.Subresource != "") {
+		return apierrors.NewNotFound(e.resource(), w.Name)
 	}
-	if body.resourceVersion == "" && e.Kind.PutVersioned && e.Subresource != scale {
-		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
-		})
+	if err := w.checkUID(body, w.Endpoint.resource()); err != nil {
+		return err
 	}
+	if w.live != nil {
+		return w.replace(body)
+	}
+	if err := w.mayCreate(ctx); err != nil {
+		return err
+	}
+	return w.create(body)
+}
+
+// checkUID refuses bodies about another object that had the same name.
+func (w *writing) checkUID(body sent, resource schema.GroupResource) error {
 	there := w.stored.Lookup("metadata", "uid").Text()
 	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
-		return apierrors.NewConflict(e.resource(), w.Name,
+		return apierrors.NewConflict(resource, w.Name,
 			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
 	}
-	return w.replace(body)
+	return nil
 }
 
 // replace puts another object in the place of the one that is there.
 func (w *writing) replace(body sent) error {
+	if err := w.requireRevision(body); err != nil {
+		return err
+	}
 	if err := w.checkRevision(body); err != nil {
 		return err
 	}
@@ -73,6 +79,17 @@ func (w *writing) replace(body sent) error {
 		before.Entries = body.entries(w.before)
 	}
 	return w.track(before, w.Endpoint.keepUnset(w.Endpoint.whole(doc), w.before.Document))
+}
+
+// requireRevision refuses bodies that do not say about which version of the object they are, where the kind wants that.
+func (w *writing) requireRevision(body sent) error {
+	e := w.Endpoint
+	if body.resourceVersion != "" || !e.Kind.PutVersioned || e.Subresource == scale {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+	})
 }
 
 // checkRevision refuses bodies that are about another version of the object than the one that is
