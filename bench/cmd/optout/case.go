@@ -12,12 +12,14 @@ import (
 // What is varied.
 var (
 	managers = []int{1, 3, 8}
-	watchers = []int{1, 10, many, most}
+	watchers = []int{1, few, many, most}
 	media    = []serverbench.Media{serverbench.JSON, serverbench.Protobuf, serverbench.CBOR}
 )
 
-// many watchers take more CPU than the write that they hear of, and most also more of the heap.
+// few watchers take so much CPU that it can be told from that of the write that they hear of, many take more, and most also more
+// of the heap.
 const (
+	few  = 10
 	many = 100
 	most = 1000
 )

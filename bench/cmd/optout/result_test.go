@@ -55,6 +55,18 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestFewWatchers are compared by what a change costs with all its events.
+func TestFewWatchers(t *testing.T) {
+	r := watched()
+	r.testCase = watchCase(serverbench.JSON, few, 8)
+	found := figures(r.findings())
+	for name, want := range map[string]float64{"dropped CPU": 0.75, "mixed CPU": 0.95, "by kube-apiserver": 0.4} {
+		if got := found["watch/10/8 "+name]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %v, expected %v", name, got, want)
+		}
+	}
+}
+
 // TestGoalsAreFound: no goal is about what nothing finds, if all take part.
 func TestGoalsAreFound(t *testing.T) {
 	for _, c := range allCases() {
@@ -81,7 +93,8 @@ func TestGoals(t *testing.T) {
 	}{
 		{watchless("get", serverbench.JSON), []string{"dropped CPU", "share"}},
 		{watchless("list", serverbench.CBOR), []string{"dropped CPU", "share", "by kube-apiserver"}},
-		{watchCase(serverbench.JSON, 10, 3), nil},
+		{watchCase(serverbench.JSON, 1, 3), nil},
+		{watchCase(serverbench.JSON, 10, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.Protobuf, 100, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.JSON, 1000, 3), []string{
 			"dropped CPU", "mixed CPU", "mixed heap", "mixed heard", "full by floor", "dropped by floor", "mixed by floor",
