@@ -112,9 +112,11 @@ func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usa
 	return before, after, err
 }
 
-// part is the load for a part of its time.
+// part is the load for a part of its time. Some warmth it needs however short it is.
 func (l Load) part(of int) Load {
-	l.Window, l.CPU = l.Window/time.Duration(of), l.CPU/time.Duration(of)
+	const shortest = 50 * time.Millisecond
+	parts := time.Duration(of)
+	l.Window, l.CPU, l.Warmup = l.Window/parts, l.CPU/parts, max(l.Warmup/parts, min(l.Warmup, shortest))
 	return l
 }
 
