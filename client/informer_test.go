@@ -1,6 +1,9 @@
 package client_test
 
 import (
+	"context"
+	"net/http"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +24,37 @@ func withoutContext(t *testing.T, of kubernetes.Interface) *cache.ListWatch {
 		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
 		//lint:ignore SA1019 as above
 		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(t.Context(), o) },
+	}
+}
+
+// TestInformerAsks: the lists and watches of an informer ask for less; what else the client does asks for all.
+func TestInformerAsks(t *testing.T) {
+	config := start(t, true)
+	var asked seen
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		asked.next = next
+		return &asked
+	})
+	maps := kubernetes.NewForConfigOrDie(client.OnRequest(config)).CoreV1().ConfigMaps("default")
+	lister := cache.ToListerWatcherWithContext(client.Informer(&cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+	}))
+	if _, err := lister.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	events, err := lister.WatchWithContext(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events.Stop()
+	if _, err := maps.List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, true, false} {
+		if got := strings.Contains(asked.accepts[i], ";drop=metadata.managedFields"); got != want {
+			t.Errorf("request %d asks for %q, to do without managedFields: expected %v", i, asked.accepts[i], want)
+		}
 	}
 }
 
