@@ -143,6 +143,7 @@ type audience struct {
 	objects    int
 	wishes     []Wish // take turns; whole objects in JSON if there are none
 	fail       chan error
+	doors      chan struct{} // as many come at once, that no server gives up waiting for what a busy machine sends
 
 	lock     sync.Mutex
 	events   int64 // that all watchers together got
@@ -152,7 +153,8 @@ type audience struct {
 }
 
 func newAudience(size int) *audience {
-	return &audience{size: int64(size), fail: make(chan error, size), waiting: map[chan struct{}]int64{}}
+	const atOnce = 64
+	return &audience{size: int64(size), fail: make(chan error, size), doors: make(chan struct{}, atOnce), waiting: map[chan struct{}]int64{}}
 }
 
 // start returns when all watchers have what there is, with what ends them.
@@ -243,7 +245,9 @@ func (a *audience) count(events, bytes int) {
 
 // follow counts events until the context ends.
 func (a *audience) follow(ctx context.Context, c *Client, wish Wish) error {
+	a.doors <- struct{}{}
 	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: wish.Accept()})
+	<-a.doors
 	if err != nil {
 		return err
 	}
