@@ -12,7 +12,9 @@ import (
 // replacesWithRest is for patches that put a null or a directive into a map that they replace. Kubernetes makes "" of the
 // null, and takes the directive for a field.
 func replacesWithRest(s Step) bool {
-	return strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") && hasNullIn(s.Body.Lookup("spec", "selector")) ||
+	selector := s.Body.Lookup("spec", "selector")
+	isReplaced := strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/")
+	return isReplaced && (hasNullIn(selector) || slices.ContainsFunc(places(selector), isDirective)) ||
 		slices.ContainsFunc(places(s.Body), func(p place) bool {
 			m := at(s.Body, p)
 			return m.Get("$patch").Text() == "replace" && isOfPatch(m.Without("$patch"))

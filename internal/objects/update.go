@@ -75,7 +75,9 @@ func (w *writing) replace(body sent) error {
 	}
 	w.sentRevision = body.resourceVersion
 	before := w.before
-	if w.Endpoint.Subresource == "" {
+	// An empty list of owners is none in the metadata of custom resources. An empty entry clears there, too.
+	isNothing := w.Endpoint.evolving != nil && body.managed.Len() == 0
+	if w.Endpoint.Subresource == "" && !isNothing {
 		before.Entries = body.entries(w.before)
 	}
 	return w.track(before, w.Endpoint.keepUnset(w.Endpoint.whole(doc), w.before.Document))
