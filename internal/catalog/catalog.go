@@ -73,8 +73,8 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	if answer == nil {
 		return false
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && mindsMethod(address) {
-		w.Header().Set("Allow", "GET, HEAD")
+	if r.Method != http.MethodGet && mindsMethod(address) {
+		w.Header().Set("Allow", "GET")
 		refuse(w, r, metav1.Status{
 			Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
 			Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},

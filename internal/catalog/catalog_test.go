@@ -221,8 +221,10 @@ func TestOnlyRead(t *testing.T) {
 		t.Errorf("%s %s", response.Status, body)
 	}
 	for path, want := range map[string]int{"/api": 405, "/api/v1": 405, "/version": 405, "/apis": 200, "/apis/apps": 200, "/openapi/v3": 200, "/apis/apps/v9": 404} {
-		if response, body := fetch(t, server, "DELETE", path); response.StatusCode != want {
-			t.Errorf("%s: %s %s, want %d", path, response.Status, body, want)
+		for _, method := range []string{"DELETE", "HEAD"} {
+			if response, body := fetch(t, server, method, path); response.StatusCode != want {
+				t.Errorf("%s %s: %s %s, want %d", method, path, response.Status, body, want)
+			}
 		}
 	}
 	response, body = fetch(t, server, "HEAD", "/openapi/v2", "Accept-Encoding", "identity")
