@@ -58,7 +58,8 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return w.unfitPatch(err)
 	}
-	if err := after.checkManaged(); err != nil {
+	// What was there before, and can't be read, is not the patch's fault.
+	if err := after.checkManaged(); err != nil && !document.Equal(after.managed, object.Lookup("metadata", "managedFields")) {
 		return w.unfitPatch(err)
 	}
 	if after.document, err = w.fit(e.body, after.document, unknownInPatch(body)...); err != nil {
