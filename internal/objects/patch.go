@@ -51,6 +51,9 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return w.Endpoint.patchError(err)
 	}
+	if kind := patched.Get("kind").Text(); e.isCustomObject() && (kind != e.BodyKind || patched.Get("apiVersion").Text() != e.BodyVersion) {
+		return w.otherType(patched, kind)
+	}
 	if patched.Get("apiVersion").Text() == "" {
 		return apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
 	}

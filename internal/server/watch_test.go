@@ -119,28 +119,6 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestWatchTellsWhatItCannotTell: an event that can't be told, here as nobody converts the object, ends a watch with the reason,
-// after what came before it.
-func TestWatchTellsWhatItCannotTell(t *testing.T) {
-	c := start(t, Config{})
-	version := `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`
-	other := strings.NewReplacer(`"v1"`, `"v2"`, `"storage":true`, `"storage":false`).Replace(version)
-	c.call("POST", definitions, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster",`+
-		`"names":{"plural":"widgets","kind":"Widget"},"versions":[`+version+`,`+other+`],`+
-		`"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1/"}}}}}`).want(201)
-	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
-	readable, unreadable := c.watch("/apis/example.com/v1/widgets?watch=true"), c.watch("/apis/example.com/v2/widgets?watch=true")
-	c.call("POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`).want(201)
-	readable.want("ADDED", "a")
-	event := unreadable.next()
-	if event["type"] != "ERROR" || jsonAt(event, "object", "code") != "500" || !strings.Contains(jsonAt(event, "object", "message"), "conversion webhook") {
-		t.Errorf("received %v, expected an error that names the webhook", event)
-	}
-	if event := unreadable.next(); event != nil {
-		t.Errorf("after the error: %v", event)
-	}
-}
-
 // Kubernetes: does what it is asked to and says then that it can't answer with that. A watch begins, and ends without a word
 // at the first event.
 func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
