@@ -282,4 +282,16 @@ var trials = []trial{
 		MERGE /api/v1/namespaces/NAMESPACE {"metadata":{"labels":{"a":"b"}}}`},
 	{"namespaces", []hook{{"m", "/nothing", "{objectSelector: {}, rules: [{apiGroups: [''], apiVersions: [v1], resources: [namespaces], operations: [UPDATE]}]}"}}, `
 		MERGE /api/v1/namespaces/NAMESPACE {"metadata":{"labels":{"a":"b"}}}`},
+	{"versions that webhooks set", []hook{{"m", "/version", ""}}, `
+		POST configmaps ` + configMap + `
+		APPLY configmaps/c?fieldManager=alice ` + configMap + `
+		MERGE configmaps/c {"data":{"b":"1"}}
+		PUT configmaps/c {"metadata":{"name":"c"},"data":{"a":"2"}}
+		APPLY configmaps/c?fieldManager=alice {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"2"}}`},
+	{"kinds that webhooks remove", []hook{{"m", "/untype", ""}}, `
+		POST configmaps ` + configMap + `
+		MERGE configmaps/c {"data":{"b":"1"}}`},
+	{"deletions that webhooks set", []hook{{"m", "/doom", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [UPDATE]}]"}}, `
+		POST configmaps ` + configMap + `
+		MERGE configmaps/c {"data":{"b":"1"}}`},
 }

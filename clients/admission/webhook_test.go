@@ -132,6 +132,11 @@ var words = map[string]func(answer, response, request map[string]any){
 	},
 	"wrong":   func(_, response, _ map[string]any) { patch(response, add("/data/a b", "keys have no spaces")) },
 	"rename":  func(_, response, _ map[string]any) { patch(response, add("/metadata/name", "another")) },
+	"version": func(_, response, _ map[string]any) { patch(response, add("/metadata/resourceVersion", "1")) },
+	"untype": func(_, response, _ map[string]any) {
+		patch(response, map[string]any{"op": "remove", "path": "/kind"}, map[string]any{"op": "remove", "path": "/apiVersion"})
+	},
+	"doom":    func(_, response, _ map[string]any) { patch(response, add("/metadata/deletionGracePeriodSeconds", 7)) },
 	"nothing": func(_, response, _ map[string]any) { patch(response) },
 	"x":       func(_, response, _ map[string]any) { patch(response, add("/data/x", "1")) },
 	"scale":   func(_, response, _ map[string]any) { patch(response, add("/spec/replicas", 7)) },

@@ -179,6 +179,9 @@ func TestStateAfter(t *testing.T) {
 		{Step{Verb: "APPLY"}, answer{code: 409}, 0},
 		{Step{Verb: "APPLY"}, answer{code: 200, object: object}, 1},
 		{Step{Verb: "EDIT"}, answer{code: 200, object: object}, 2},
+		{Step{Verb: "APPLY", Address: "batch/v1 jobs/a/status"}, answer{code: 200, object: object}, 3},
+		{Step{Verb: "UPDATE", Address: "batch/v1 jobs/a/status"}, answer{code: 200, object: object}, 0},
+		{Step{Verb: "EDIT"}, answer{code: 200, object: object}, 1},
 		{Step{Verb: "DELETE"}, answer{code: 200}, 0},
 	}
 	var state answer

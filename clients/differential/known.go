@@ -32,7 +32,7 @@ type answer struct {
 	message              string
 	object, before       document.Value
 	owners, ownersBefore string
-	// writes is how often the object was written since it was made.
+	// writes is how often the object was written since it was made, or since its status was put.
 	writes int
 }
 
@@ -108,7 +108,7 @@ var differences = []difference{
 		title: "Nobody loses fields because of what others sent",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
-			return strings.HasPrefix(a.object.Get("apiVersion").Text(), "autoscaling/") && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata)) || hasTwins(conditionsIn(a.object)) || addsTwin(s, a.before.Get("metadata"))) ||
+			return hasSeveralVersions(a.object) && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata)) || hasTwins(conditionsIn(a.object)) || addsTwin(s, a.before.Get("metadata"))) ||
 				a.object.Get("kind").Text() == "ServiceAccount" && hasNameless(a.object.Get("secrets"))
 		},
 		loosened: withoutOwners, ends: true,
@@ -312,6 +312,8 @@ func (a answer) stateAfter(s Step) answer {
 		return answer{}
 	case s.Verb == "DELETE":
 		return answer{object: a.before, owners: a.ownersBefore, writes: a.writes + 1}
+	case a.code == 200 && s.Verb == "UPDATE" && strings.HasSuffix(s.Address, "/status"):
+		return answer{object: a.object, owners: a.owners}
 	case a.code == 200 && s.Verb != "GET":
 		return answer{object: a.object, owners: a.owners, writes: a.writes + 1}
 	}

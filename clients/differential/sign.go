@@ -12,9 +12,15 @@ import (
 // This file has the signs by which a step is known to be one of which the answers differ.
 
 // isWrittenTwice is for kinds that Kubernetes writes once more, as they are, when somebody writes them for the first time
-// after they were made.
+// after they were made, or after their status was put.
 func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
+}
+
+// hasSeveralVersions is for objects whose owners may be at other versions than the one that is written.
+func hasSeveralVersions(object document.Value) bool {
+	version := object.Get("apiVersion").Text()
+	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, definedGroup+"/")
 }
 
 func hasTwins(list document.Value) bool {

@@ -81,6 +81,19 @@ func (o *Object) As(f *Form) (any, error) {
 	return made.value, made.err
 }
 
+// Lacks reports whether nobody has made the object into a form, nor is about to.
+func (o *Object) Lacks(f *Form) bool { return o.forms.Load().find(f) == nil }
+
+// Keep gives the object a form that was made together with those of others. If somebody has made it meanwhile, that one
+// stays.
+func (o *Object) Keep(f *Form, value any, bytes int) {
+	made := o.formOf(f)
+	made.once.Do(func() {
+		made.value = value
+		o.kind.forms.add(o, f, bytes+formOverhead)
+	})
+}
+
 // formOf returns where the object has a form, made or not.
 func (o *Object) formOf(f *Form) *form {
 	for {

@@ -74,6 +74,27 @@ func TestFormsThatFail(t *testing.T) {
 	}
 }
 
+// TestFormsThatAreKept: a form that somebody else has made is kept and counted as if the object had been asked for it, unless it
+// has one.
+func TestFormsThatAreKept(t *testing.T) {
+	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := NewForm(func(*Object) (any, int, error) { return "made", 0, nil })
+	if !o.Lacks(form) {
+		t.Error("the object has what nobody has made")
+	}
+	o.Keep(form, "brought", 1000)
+	o.Keep(form, "brought later", 1000)
+	if v, err := o.As(form); err != nil || v != "brought" || o.Lacks(form) {
+		t.Errorf("received %v, %v", v, err)
+	}
+	if kept := o.kind.forms.kept; len(kept) != 1 {
+		t.Errorf("%d forms are counted, expected 1", len(kept))
+	}
+}
+
 // TestFormsAreCounted, even those that take no memory or belong to objects that are gone.
 func TestFormsAreCounted(t *testing.T) {
 	k := testKind(nil)

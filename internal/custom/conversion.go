@@ -1,7 +1,10 @@
 package custom
 
 import (
+	"net/http"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -10,11 +13,26 @@ import (
 // conversionError is why an object could not be converted. It may be possible later.
 type conversionError struct{ status *apierrors.StatusError }
 
+func newConversionError(err error) *conversionError { return &conversionError{plainError(err)} }
+
 // Error implements error.
 func (e *conversionError) Error() string { return e.status.Error() }
 
 // Unwrap returns what clients are told, and what the engine is.
 func (e *conversionError) Unwrap() []error { return []error{e.status, apply.ErrUnavailable} }
+
+// plainError is what clients are told of an object that can't be shown: as in Kubernetes no more than the words, without a
+// reason.
+func plainError(err error) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
+}
+
+// converter brings objects to another version.
+type converter interface {
+	// Convert returns whole objects at another apiVersion: those before the first that can't be converted, and why it
+	// can't.
+	Convert(all []document.Value, to string) ([]document.Value, error)
+}
 
 // newConverter returns what a definition converts its objects by.
 func newConverter(r *reading, webhooks Webhooks) converter {
@@ -28,6 +46,10 @@ func newConverter(r *reading, webhooks Webhooks) converter {
 type none struct{}
 
 // Convert implements converter.
-func (none) Convert(doc document.Value, to string) (document.Value, error) {
-	return doc.With("apiVersion", document.NewString(to)), nil
+func (none) Convert(all []document.Value, to string) ([]document.Value, error) {
+	converted := make([]document.Value, len(all))
+	for i, doc := range all {
+		converted[i] = doc.With("apiVersion", document.NewString(to))
+	}
+	return converted, nil
 }

@@ -41,12 +41,6 @@ type definedVersion struct {
 	hash    func() [sha256.Size]byte // of the schema, and of whether unknown fields are preserved
 }
 
-// converter brings objects to another version.
-type converter interface {
-	// Convert returns a whole object at another apiVersion.
-	Convert(doc document.Value, to string) (document.Value, error)
-}
-
 // newDefinition returns what a CustomResourceDefinition defines. What it has in common with the definition
 // before, which may be nil, is not made again.
 func newDefinition(r *reading, before *definition, webhooks Webhooks) *definition {
@@ -191,32 +185,70 @@ func (d *definition) IsAt(revision store.Revision, version string) bool {
 	return version == d.store && int64(revision) > d.since.Load()
 }
 
-// At implements objects.Evolving. An object is read at the version that it has, and only converted if that is
-// another one.
+// At implements objects.Evolving.
 func (d *definition) At(stored document.Value, version string) (document.Value, error) {
-	from := path.Base(stored.Get("apiVersion").Text())
-	t, err := d.typeAt(from)
+	all, err := d.AllAt([]document.Value{stored}, version)
+	if err != nil {
+		return stored, err
+	}
+	return all[0], nil
+}
+
+// AllAt implements objects.Evolving. Objects are read at the versions that they have, and only those are converted that
+// have another one.
+func (d *definition) AllAt(stored []document.Value, version string) ([]document.Value, error) {
+	var (
+		to     = d.group + "/" + version
+		all    []document.Value
+		others []int // which of them are at other versions
+		asked  []document.Value
+		last   error // why the one after all can't be read
+	)
+	for _, one := range stored {
+		doc, err := d.read(one)
+		if err != nil {
+			last = err
+			break
+		}
+		if doc.Get("apiVersion").Text() != to {
+			others, asked = append(others, len(all)), append(asked, doc)
+		}
+		all = append(all, doc)
+	}
+	if len(asked) == 0 {
+		return all, last
+	}
+	converted, err := d.convert(asked, to)
+	for i, doc := range converted {
+		all[others[i]] = doc
+	}
+	if err != nil {
+		return all[:others[len(converted)]], err
+	}
+	return all, last
+}
+
+// read returns a stored object at the version that it has, as the schema has it now.
+func (d *definition) read(stored document.Value) (document.Value, error) {
+	apiVersion := stored.Get("apiVersion").Text()
+	t, err := d.typeAt(path.Base(apiVersion))
 	if errors.Is(err, errNoVersion) {
-		return stored, apierrors.NewInternalError(fmt.Errorf("request to convert CR from an invalid group/version: %s", stored.Get("apiVersion").Text()))
+		return stored, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion))
 	}
 	if err != nil {
 		return stored, apierrors.NewInternalError(err)
 	}
-	doc, err := readStored(t, stored)
-	if err != nil || from == version {
-		return doc, err
-	}
-	return d.Convert(doc, d.group+"/"+from, d.group+"/"+version)
+	return readStored(t, stored), nil
 }
 
 // readStored returns a stored object as the schema has it now. What can't be read stays as it is: whoever
 // writes it hears of it.
-func readStored(t *structural.Type, stored document.Value) (document.Value, error) {
+func readStored(t *structural.Type, stored document.Value) document.Value {
 	doc, _, err := t.Read(stored)
 	if err != nil {
-		return stored, nil
+		return stored
 	}
-	return t.Default(doc), nil
+	return t.Default(doc)
 }
 
 // Readable implements objects.Evolving. A webhook may bring anything back.
@@ -241,25 +273,36 @@ func (d *definition) Stored(doc document.Value) (document.Value, error) {
 	return d.Convert(doc, doc.Get("apiVersion").Text(), d.group+"/"+d.store)
 }
 
-// Convert implements kinds.Definition. What the schema of the other version does not have is dropped.
+// Convert implements kinds.Definition.
 func (d *definition) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to {
 		return doc, nil
 	}
-	t, err := d.typeAt(path.Base(to))
-	if errors.Is(err, errNoVersion) {
+	if d.at(path.Base(to)) == nil {
 		return doc, fmt.Errorf("convert %s from %s to %s: %w", d.name, from, to, apply.ErrVersionGone)
 	}
+	converted, err := d.convert([]document.Value{doc}, to)
 	if err != nil {
-		return doc, apierrors.NewInternalError(err)
+		return doc, err
 	}
-	converted, err := d.converter.Convert(doc, to)
+	return converted[0], nil
+}
+
+// convert returns objects at another version: those before the first that can't be converted, and why it can't. What the
+// schema of that version does not have is dropped.
+func (d *definition) convert(all []document.Value, to string) ([]document.Value, error) {
+	t, err := d.typeAt(path.Base(to))
 	if err != nil {
-		return doc, &conversionError{apierrors.NewInternalError(err)}
+		return nil, apierrors.NewInternalError(err)
 	}
-	read, _, err := t.Read(converted)
-	if err != nil {
-		return doc, apierrors.NewInternalError(err)
+	converted, failed := d.converter.Convert(all, to)
+	for i, doc := range converted {
+		if converted[i], _, err = t.Read(doc); err != nil {
+			return converted[:i], apierrors.NewInternalError(err)
+		}
 	}
-	return read, nil
+	if failed != nil {
+		return converted, newConversionError(failed)
+	}
+	return converted, nil
 }

@@ -49,6 +49,13 @@ func (d *definition) OpenAPI(version string, isForm2 bool) (*spec.Schema, error)
 			return nil, nil
 		}
 		s = openapiv2.ToStructuralOpenAPIV2(s)
+		withoutDefaults.Visit(s)
 	}
 	return s.ToKubeOpenAPI(), nil
 }
+
+// withoutDefaults removes defaults, which Kubernetes tells in version 3 only.
+var withoutDefaults = structuralschema.Visitor{Structural: func(s *structuralschema.Structural) (changed bool) {
+	changed, s.Default = s.Default.Object != nil, structuralschema.JSON{}
+	return changed
+}}

@@ -69,21 +69,55 @@ func newWebhook(r *reading, webhooks Webhooks) *webhookConverter {
 	return c
 }
 
-// Convert implements converter. What has neither metadata nor content needs no webhook.
-func (c *webhookConverter) Convert(doc document.Value, to string) (document.Value, error) {
-	if doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent() {
-		return none{}.Convert(doc, to)
+// Convert implements converter. A webhook is asked for all objects at once. One that does not manage that is asked for each alone, which is
+// all that Kubernetes ever does: only then is it known which of them can't be converted.
+func (c *webhookConverter) Convert(all []document.Value, to string) ([]document.Value, error) {
+	converted, err := c.convertTogether(all, to)
+	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) {
+		return converted, err
 	}
-	converted, err := c.ask(doc, to)
+	for i := range all {
+		one, err := c.convertTogether(all[i:i+1], to)
+		if err != nil {
+			return converted, err
+		}
+		converted = append(converted, one[0])
+	}
+	return converted, nil
+}
+
+// convertTogether returns all objects, or none. One that has neither metadata nor content needs no webhook.
+func (c *webhookConverter) convertTogether(all []document.Value, to string) ([]document.Value, error) {
+	if len(all) == 1 && isBare(all[0]) {
+		return none{}.Convert(all, to)
+	}
+	converted, err := c.ask(all, to)
 	if err != nil {
-		return doc, err
+		return nil, err
 	}
-	if err := checkConverted(doc, converted, to); err != nil {
-		return doc, fmt.Errorf("conversion webhook for %s returned invalid object: %w", kindText(doc), err)
+	for i, doc := range all {
+		if converted[i], err = accepted(doc, converted[i], to); err != nil {
+			return nil, fmt.Errorf("conversion webhook for %s returned %w", kindText(doc), err)
+		}
+	}
+	return converted, nil
+}
+
+func isBare(doc document.Value) bool {
+	return doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent()
+}
+
+// accepted returns what a webhook made of an object, with the metadata that it may not change.
+func accepted(doc, converted document.Value, to string) (document.Value, error) {
+	if err := checkType(doc, converted, to); err != nil {
+		return doc, fmt.Errorf("invalid object at index 0: %w", err) // as in Kubernetes, where there is no other
+	}
+	if err := checkSame(doc, converted); err != nil {
+		return doc, fmt.Errorf("invalid object: %w", err)
 	}
 	restored, err := withMetadata(converted, doc)
 	if err != nil {
-		return doc, fmt.Errorf("conversion webhook for %s returned invalid metadata: %w", kindText(doc), err)
+		return doc, fmt.Errorf("invalid metadata: %w", err)
 	}
 	return restored, nil
 }
@@ -93,45 +127,51 @@ func kindText(doc document.Value) string {
 	return schema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text()).String()
 }
 
-// ask has the webhook convert an object.
-func (c *webhookConverter) ask(doc document.Value, to string) (document.Value, error) {
+// ask has the webhook convert objects.
+func (c *webhookConverter) ask(all []document.Value, to string) ([]document.Value, error) {
 	if c.err != nil {
-		return doc, c.err
+		return nil, c.err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), conversionTime)
 	defer cancel()
-	converted, err := c.exchangeAt(c, ctx, uuid.NewUUID(), to, []runtime.RawExtension{{Raw: []byte(doc.JSON())}})
+	sent := make([]runtime.RawExtension, len(all))
+	for i, doc := range all {
+		sent[i].Raw = []byte(doc.JSON())
+	}
+	received, err := c.exchangeAt(c, ctx, uuid.NewUUID(), to, sent)
 	if err != nil {
-		return doc, fmt.Errorf("conversion webhook for %s failed: %w", kindText(doc), err)
+		return nil, fmt.Errorf("conversion webhook for %s failed: %w", kindText(all[0]), err)
 	}
-	if len(converted) != 1 {
-		return doc, fmt.Errorf("conversion webhook for %s returned %d objects, expected 1", kindText(doc), len(converted))
+	if len(received) != len(all) {
+		return nil, fmt.Errorf("conversion webhook for %s returned %d objects, expected %d", kindText(all[0]), len(received), len(all))
 	}
-	read, err := document.ParseJSON(converted[0].Raw)
-	if err != nil {
-		return doc, fmt.Errorf("conversion webhook for %s returned invalid object: %w", kindText(doc), err)
+	converted := make([]document.Value, len(received))
+	for i, one := range received {
+		if converted[i], err = document.ParseJSON(one.Raw); err != nil {
+			return nil, fmt.Errorf("conversion webhook for %s returned invalid object: %w", kindText(all[i]), err)
+		}
 	}
-	return read, nil
+	return converted, nil
 }
 
-// checkConverted refuses what is another object, or at another version than was asked for.
-func checkConverted(doc, converted document.Value, to string) error {
+// checkType refuses what is of another kind, or at another version than was asked for.
+func checkType(doc, converted document.Value, to string) error {
 	if converted.Kind() != document.Map {
 		return fmt.Errorf("expected an object, received a %s", converted.Kind())
 	}
 	if got := converted.Get("apiVersion").Text(); got != to {
 		return fmt.Errorf("invalid groupVersion (expected %v, received %v)", to, got)
 	}
-	for _, same := range []struct {
-		what string
-		path []string
-	}{
-		{"kind", []string{"kind"}},
-		{"name", []string{"metadata", "name"}},
-		{"namespace", []string{"metadata", "namespace"}},
-		{"UID", []string{"metadata", "uid"}},
-	} {
-		if was, is := doc.Lookup(same.path...).Text(), converted.Lookup(same.path...).Text(); was != is {
+	if was, is := doc.Get("kind").Text(), converted.Get("kind").Text(); was != is {
+		return fmt.Errorf("invalid kind (expected %v, received %v)", was, is)
+	}
+	return nil
+}
+
+// checkSame refuses what is another object.
+func checkSame(doc, converted document.Value) error {
+	for _, same := range []struct{ what, field string }{{"name", "name"}, {"namespace", "namespace"}, {"UID", "uid"}} {
+		if was, is := doc.Lookup("metadata", same.field).Text(), converted.Lookup("metadata", same.field).Text(); was != is {
 			return fmt.Errorf("must have the same %s: %v != %v", same.what, was, is)
 		}
 	}

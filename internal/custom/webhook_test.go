@@ -223,7 +223,9 @@ func TestWebhookAnswers(t *testing.T) {
 		{"too many", func(r *apiextensionsv1.ConversionResponse) {
 			r.ConvertedObjects = append(r.ConvertedObjects, r.ConvertedObjects...)
 		}, "returned 2 objects, expected 1"},
-		{"another version", raw(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `"}}`), "invalid groupVersion (expected example.com/v2, received example.com/v1)"},
+		{"another version", raw(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `"}}`), "returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)"},
+		{"another kind", raw(`{"apiVersion":"example.com/v2","kind":"Gadget","metadata":{"name":"one","uid":"` + uid + `"}}`), "returned invalid object at index 0: invalid kind (expected Widget, received Gadget)"},
+		{"no object", raw(`"text"`), "returned invalid object at index 0: expected an object, received a string"},
 		{"another name", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"two","uid":"` + uid + `"}}`), "must have the same name: one != two"},
 		{"another object", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"x"}}`), "must have the same UID"},
 		{"a bad label", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a b":"c"}}}`), "metadata.labels: Invalid value"},
@@ -231,7 +233,7 @@ func TestWebhookAnswers(t *testing.T) {
 	} {
 		p.spoilWith(test.spoil)
 		_, err := k.shown("v2", "one")
-		if status := (*apierrors.StatusError)(nil); !errors.As(err, &status) || !strings.Contains(err.Error(), test.want) {
+		if status := (*apierrors.StatusError)(nil); !errors.As(err, &status) || status.ErrStatus.Code != 500 || status.ErrStatus.Reason != "" || !strings.HasPrefix(err.Error(), "conversion webhook for example.com/v1, Kind=Widget ") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"errors"
 	"fmt"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -35,6 +36,9 @@ func patch(q *admit.Question, name string, form admit.Form, v *verdict) (changed
 		return false, apierrors.NewInternalError(err)
 	}
 	after, err := patched(q, form, before, operations)
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return false, err
+	}
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
 	}

@@ -3,9 +3,11 @@ package objects
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
@@ -77,7 +79,7 @@ func (w *writing) mutate(ctx context.Context) error {
 // admission plugins set. What is done here is done again later to what comes out, and changes no more then.
 func (w *writing) asAdmitted(ctx context.Context) (err error) {
 	e := w.Endpoint
-	if w.live == nil && e.Kind.Namespaced {
+	if w.live == nil && e.Kind.Namespaced && !e.Kind.OnlyCreate {
 		if err := w.checkNamespace(ctx); err != nil {
 			return err
 		}
@@ -119,25 +121,33 @@ func (w *writing) sentObject() (object apply.Object, err error) {
 // badEntries is for objects whose managedFields can't be read after they were mutated.
 const badEntries = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
-// takeMutated takes over what others made of an object.
+// takeMutated takes over what others made of an object. One of a built-in kind that has lost its kind is still of that.
 func (w *writing) takeMutated(doc document.Value) error {
 	e := w.Endpoint
+	for name, is := range map[string]string{"kind": e.BodyKind, "apiVersion": e.BodyVersion} {
+		if !e.Kind.Custom && doc.Get(name).Text() == "" {
+			doc = doc.With(name, document.NewString(is))
+		}
+	}
 	if err := w.checkMutatedKind(doc); err != nil {
 		return err
 	}
-	doc, err := w.place(doc)
-	if err != nil {
+	if err := w.checkMutatedRevision(doc.Lookup("metadata", "resourceVersion").Text()); err != nil {
 		return err
 	}
 	if e.Subresource == scale {
 		w.after.Document = e.Kind.Scaled(w.after.Document, doc)
 		return nil
 	}
+	doc, err := w.place(doc)
+	if err != nil {
+		return err
+	}
 	if w.isNamed && doc.Lookup("metadata", "name").IsAbsent() {
 		doc = doc.With("metadata", doc.Get("metadata").With("name", document.NewString(w.Name)))
 	}
 	if name := doc.Lookup("metadata", "name").Text(); name != w.Name {
-		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, field.ErrorList{
+		return Invalid(e.errorKind(), w.Name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "name"), name, "field is immutable"),
 		})
 	}
@@ -158,8 +168,28 @@ func (w *writing) takeMutated(doc document.Value) error {
 func (w *writing) checkMutatedKind(doc document.Value) error {
 	e := w.Endpoint
 	version, kind := doc.Get("apiVersion").Text(), doc.Get("kind").Text()
-	if !e.Kind.Custom && (version != e.BodyVersion || kind != e.BodyKind) {
-		return apierrors.NewInternalError(fmt.Errorf("an admission webhook made %s %s of the object: expected %s %s", version, kind, e.BodyVersion, e.BodyKind))
+	if e.Kind.Custom && e.Subresource != scale || version == e.BodyVersion && kind == e.BodyKind {
+		return nil
+	}
+	return apierrors.NewInternalError(fmt.Errorf("an admission webhook made %s %s of the object: expected %s %s", version, kind, e.BodyVersion, e.BodyKind))
+}
+
+// checkMutatedRevision takes a resourceVersion that was set by those who mutate for what it is when clients send it: the one that the
+// object must have. It is their mistake, and not the client's.
+func (w *writing) checkMutatedRevision(version string) error {
+	if version == "" || version == "0" || version == w.sentRevision {
+		return nil
+	}
+	revision, err := strconv.ParseUint(version, 10, 64)
+	switch {
+	case w.live != nil && err == nil && revision != uint64(w.live.Revision()):
+		return w.staleError()
+	case w.isCreated && err == nil && !w.DryRun:
+		return &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: versionedNew,
+		}}
+	case !w.isCreated && err != nil:
+		return apierrors.NewInternalError(fmt.Errorf("an admission webhook set the resourceVersion: expected a number, received %q", version))
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -66,6 +65,11 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	if err := w.checkExistence(ctx, config); err != nil {
 		return err
 	}
+	if w.live == nil {
+		if err := w.checkNotDeleted(config.document); err != nil {
+			return err
+		}
+	}
 	if err := w.merge(config); err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func (w *writing) checkNulls(config document.Value) error {
 		return nil
 	}
 	if errs := e.values.Validate(e.values.Default(w.after.Document), w.before.Document); len(errs) > 0 {
-		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
+		return Invalid(e.errorKind(), w.Name, errs)
 	}
 	return nil
 }

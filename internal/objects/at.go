@@ -1,9 +1,8 @@
 package objects
 
 import (
-	"iter"
-	"slices"
-
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
 )
 
@@ -36,18 +35,80 @@ func (o *Objects) objectAt(e *Endpoint, object *cache.Object) (*cache.Object, er
 	return shown.(*cache.Object), nil
 }
 
-// AllAt returns objects as an endpoint shows them. All are looked at before the first is
-// returned, so that an answer that has begun can be finished.
-func (o *Objects) AllAt(e *Endpoint, all []*cache.Object) (iter.Seq[*cache.Object], error) {
+// together is how many objects are shown at once at most, and togetherBytes how large they may be: a webhook that converts them
+// has half a minute for all.
+const (
+	together      = 100
+	togetherBytes = 1 << 20
+)
+
+// AllAt returns objects as an endpoint shows them: those before the first that can't be shown, and why it can't.
+func (o *Objects) AllAt(e *Endpoint, all []*cache.Object) ([]*cache.Object, error) {
 	if e.form == nil {
-		return slices.Values(all), nil
+		return all, nil
 	}
-	shown := make([]*cache.Object, len(all))
-	for i, object := range all {
-		var err error
-		if shown[i], err = o.At(e, object); err != nil {
-			return nil, err
+	shown := make([]*cache.Object, 0, len(all))
+	for len(shown) < len(all) {
+		lacking, count := e.nextLacking(all[len(shown):])
+		made, failed := o.showTogether(e, lacking)
+		for _, object := range all[len(shown) : len(shown)+count] {
+			isNext := len(lacking) > 0 && object == lacking[0]
+			if isNext {
+				lacking = lacking[1:]
+			}
+			switch {
+			case isNext && len(made) > 0:
+				shown, made = append(shown, made[0]), made[1:]
+				continue
+			case isNext && failed != nil:
+				return shown, failed
+			}
+			at, err := o.At(e, object)
+			if err != nil {
+				return shown, err
+			}
+			shown = append(shown, at)
 		}
 	}
-	return slices.Values(shown), nil
+	return shown, nil
+}
+
+// nextLacking returns which of the next objects have to be made into what is shown, and how many objects these are of.
+func (e *Endpoint) nextLacking(all []*cache.Object) (lacking []*cache.Object, count int) {
+	size := 0
+	for i, object := range all {
+		if e.evolving == nil || e.isAt(object) || !object.Lacks(e.form) {
+			continue
+		}
+		if size += len(object.Text()); len(lacking) == together || len(lacking) > 0 && size > togetherBytes {
+			return lacking, i
+		}
+		lacking = append(lacking, object)
+	}
+	return lacking, len(all)
+}
+
+// showTogether shows objects whose definition may have to ask somebody else about them. It returns those before the first
+// that can't be shown, and why that can't; nothing at all leaves them to At.
+func (o *Objects) showTogether(e *Endpoint, all []*cache.Object) (shown []*cache.Object, err error) {
+	if len(all) < 2 || e.Subresource == scale {
+		return nil, nil
+	}
+	stored, docs := make([]apply.Object, len(all)), make([]document.Value, len(all))
+	for i, object := range all {
+		if stored[i], err = o.parsed(object); err != nil {
+			return nil, nil
+		}
+		docs[i] = stored[i].Document
+	}
+	docs, failed := e.evolving.AllAt(docs, e.Version)
+	for i, doc := range docs {
+		draft, err := o.draft(all[i], apply.Object{Document: doc, Entries: stored[i].Entries})
+		if err != nil {
+			return shown, err
+		}
+		all[i].Keep(e.form, draft, len(draft.Text()))
+		shown = append(shown, draft)
+	}
+	return shown, failed
 }

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -93,21 +95,60 @@ func textOf(metadata document.Value, name string) (string, error) {
 }
 
 // withKind refuses what is not of the endpoint's kind and version. What does not say is taken to
-// be.
+// be, if the kind is built in.
 func (r *Request) withKind(doc document.Value) (document.Value, error) {
 	e := r.Endpoint
-	if text := doc.Get("kind").Text(); text == "" {
-		doc = doc.With("kind", document.NewString(e.BodyKind))
-	} else if text != e.BodyKind {
-		return doc, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: expected kind %s and apiVersion %s",
-			text, path.Base(doc.Get("apiVersion").Text()), e.BodyKind, e.BodyKind, e.BodyVersion))
+	kind, version := doc.Get("kind").Text(), doc.Get("apiVersion").Text()
+	if e.isCustomObject() {
+		return doc, r.checkCustomKind(doc, kind, version)
 	}
-	if text := doc.Get("apiVersion").Text(); text == "" {
+	if kind == "" {
+		doc = doc.With("kind", document.NewString(e.BodyKind))
+	} else if kind != e.BodyKind {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: expected kind %s and apiVersion %s",
+			kind, path.Base(version), e.BodyKind, e.BodyKind, e.BodyVersion))
+	}
+	if version == "" {
 		doc = doc.With("apiVersion", document.NewString(e.BodyVersion))
-	} else if text != e.BodyVersion {
-		return doc, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", text, e.BodyVersion))
+	} else if version != e.BodyVersion {
+		return doc, r.otherVersion(version)
 	}
 	return doc, nil
+}
+
+func (r *Request) otherVersion(version string) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", version, r.Endpoint.BodyVersion))
+}
+
+// isCustomObject reports whether custom resources are sent to the endpoint, and not their scales.
+func (e *Endpoint) isCustomObject() bool { return e.Kind.Custom && e.Subresource != scale }
+
+// checkCustomKind refuses what is no custom resource of the kind. They say themselves what they are, as nothing else does: for another kind the same
+// rules could hold.
+func (r *Request) checkCustomKind(doc document.Value, kind, version string) error {
+	e := r.Endpoint
+	switch {
+	case kind == "":
+		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): Object 'Kind' is missing: expected kind %[1]s and apiVersion %[2]s", e.BodyKind, e.BodyVersion))
+	case version != e.BodyVersion:
+		return r.otherVersion(version)
+	case kind != e.BodyKind:
+		return r.otherType(doc, kind)
+	}
+	return nil
+}
+
+// otherType is for custom resources that are of another kind, or have become so.
+func (r *Request) otherType(doc document.Value, kind string) error {
+	e := r.Endpoint
+	var errs field.ErrorList
+	if version := doc.Get("apiVersion").Text(); version != e.BodyVersion {
+		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), version, "must be "+e.BodyVersion))
+	}
+	if kind != e.BodyKind {
+		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+e.BodyKind))
+	}
+	return Invalid(schema.GroupKind{Group: e.Kind.Group, Kind: cmp.Or(kind, e.BodyKind)}, doc.Lookup("metadata", "name").Text(), errs)
 }
 
 // invalid returns the error for a configuration that does not fit the kind. It begins as in

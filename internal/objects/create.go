@@ -5,6 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -18,6 +19,9 @@ const (
 	nameTries     = 8
 	longestPrefix = 63 - randomLetters
 )
+
+// versionedNew is for new objects that have a version.
+const versionedNew = "resourceVersion should not be set on objects to be created"
 
 // Create makes a new object.
 func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
@@ -36,7 +40,7 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
 	// A dry run does not get to the store, which says so in Kubernetes. Tests send what they got from another request.
 	isRevision := body.resourceVersion != "" && !r.DryRun
-	w := &writing{all: o, Request: r, once: true, isRevision: isRevision, change: func(w *writing) error { return w.create(body) }}
+	w := &writing{all: o, Request: r, once: true, isRevision: isRevision, isCreated: true, change: func(w *writing) error { return w.create(body) }}
 	for range nameTries {
 		r.Name = name
 		if name == "" && prefix != "" {
@@ -56,11 +60,41 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 func (w *writing) cannotBeMade() error {
 	switch {
 	case w.isRevision:
-		return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+		return apierrors.NewBadRequest(versionedNew)
 	case w.isTaken:
 		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
 	}
 	return nil
+}
+
+// deletionFields are what an object has when it is being deleted. Nobody sets them, and no object begins with them.
+var deletionFields = []string{"deletionTimestamp", "deletionGracePeriodSeconds"}
+
+// withoutDeletion returns a new object that is not being deleted, whatever that which it was made of was.
+func withoutDeletion(doc document.Value) document.Value {
+	metadata := doc.Get("metadata")
+	for _, name := range deletionFields {
+		if !metadata.Get(name).IsAbsent() {
+			doc = doc.With("metadata", metadata.Without(name))
+			metadata = doc.Get("metadata")
+		}
+	}
+	return doc
+}
+
+// checkNotDeleted refuses to make an object of a configuration of one that is being deleted, as it is refused to apply it to one
+// that is not.
+func (w *writing) checkNotDeleted(config document.Value) error {
+	var errs field.ErrorList
+	for _, name := range deletionFields {
+		if is := config.Lookup("metadata", name); !is.IsAbsent() && !is.IsNull() {
+			errs = append(errs, field.Invalid(field.NewPath("metadata", name), is.ToGo(), "field is immutable"))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return Invalid(w.Endpoint.errorKind(), w.Name, errs)
 }
 
 // create is the part of the verb.
@@ -72,7 +106,7 @@ func (w *writing) create(body sent) error {
 	if w.Name == "" {
 		metadata = metadata.Without("name")
 	}
-	doc, err := w.place(body.document.With("metadata", metadata))
+	doc, err := w.place(withoutDeletion(body.document.With("metadata", metadata)))
 	if err != nil {
 		return err
 	}

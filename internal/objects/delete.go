@@ -188,17 +188,14 @@ func (d *Deletion) checkPreconditions(live *cache.Object, doc document.Value) er
 // disk.
 const deletedAtOnce = 32
 
-// DeleteAll deletes the objects of a selection and returns them as they were, and the revision of
-// the last change. Those that somebody else deletes meanwhile are nobody's mistake.
-func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) (list cache.List, last store.Revision, err error) {
-	if list, err = o.Cache.List(ctx, query); err != nil {
-		return list, 0, err
-	}
+// DeleteAll deletes objects and returns the revision of the last change. Those that somebody else deletes meanwhile are
+// nobody's mistake.
+func (o *Objects) DeleteAll(ctx context.Context, d Deletion, all []*cache.Object) (last store.Revision, err error) {
 	var newest atomic.Int64
 	d.isOfMany, d.Warn = true, oneByOne(d.Warn)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(deletedAtOnce)
-	for _, object := range list.Objects {
+	for _, object := range all {
 		one := d
 		one.Namespace, one.Name = object.Namespace(), object.Name()
 		group.Go(func() error {
@@ -215,7 +212,7 @@ func (o *Objects) DeleteAll(ctx context.Context, d Deletion, query cache.Query) 
 		})
 	}
 	err = group.Wait()
-	return list, store.Revision(newest.Load()), err
+	return store.Revision(newest.Load()), err
 }
 
 // oneByOne lets many warn at once.

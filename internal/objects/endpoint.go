@@ -115,6 +115,14 @@ func (o *Objects) newEndpoint(k *kinds.Kind, name endpointName) (*Endpoint, erro
 // resource names the endpoint's objects in errors.
 func (e *Endpoint) resource() apischema.GroupResource { return kindResource(e.Kind) }
 
+// errorKind names what breaks rules: the scale of a built-in kind, but of a custom resource the object itself.
+func (e *Endpoint) errorKind() apischema.GroupKind {
+	if e.Kind.Custom {
+		return apischema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}
+	}
+	return apischema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind()
+}
+
 func kindResource(k *kinds.Kind) apischema.GroupResource {
 	return apischema.GroupResource{Group: k.Group, Resource: k.Resource}
 }
@@ -176,10 +184,11 @@ func (o *Objects) newForm(show func(stored apply.Object) (apply.Object, error)) 
 		if parsed, err = show(parsed); err != nil {
 			return nil, 0, err
 		}
-		text := jsonOf(parsed)
-		key := cache.Key{Kind: object.Kind(), Namespace: object.Namespace(), Name: object.Name()}
-		shown, err := o.Cache.Draft(key, text, object.Revision())
-		return shown, len(text), err
+		shown, err := o.draft(object, parsed)
+		if err != nil {
+			return nil, 0, err
+		}
+		return shown, len(shown.Text()), nil
 	})
 }
 

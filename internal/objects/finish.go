@@ -9,7 +9,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -129,9 +128,8 @@ func (r *Request) unfit(problem string) error {
 func (w *writing) newMetadata(doc document.Value) document.Value {
 	metadata := doc.Get("metadata").
 		With("creationTimestamp", document.NewString(w.all.Now().UTC().Format(time.RFC3339))).
-		With("uid", document.NewString(string(uuid.NewUUID()))).
-		Without("deletionTimestamp").Without("deletionGracePeriodSeconds")
-	return doc.With("metadata", metadata)
+		With("uid", document.NewString(string(uuid.NewUUID())))
+	return withoutDeletion(doc.With("metadata", metadata)) // somebody who was asked may have set them
 }
 
 // keptMetadata gives an object back what no update can change.
@@ -229,7 +227,7 @@ func (w *writing) check(ctx context.Context) error {
 	}
 	errs = append(errs, wrong...)
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
-		return Invalid(schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind(), w.Name, errs)
+		return Invalid(e.errorKind(), w.Name, errs)
 	}
 	if w.live == nil && e.Kind.Namespaced {
 		if err := w.checkNamespace(ctx); err != nil {

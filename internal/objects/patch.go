@@ -51,6 +51,9 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return w.Endpoint.patchError(err)
 	}
+	if kind := patched.Get("kind").Text(); e.isCustomObject() && (kind != e.BodyKind || patched.Get("apiVersion").Text() != e.BodyVersion) {
+		return w.otherType(patched, kind)
+	}
 	if patched.Get("apiVersion").Text() == "" {
 		return apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
 	}
@@ -58,7 +61,8 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return w.unfitPatch(err)
 	}
-	if err := after.checkManaged(); err != nil {
+	// What was there before, and can't be read, is not the patch's fault.
+	if err := after.checkManaged(); err != nil && !document.Equal(after.managed, object.Lookup("metadata", "managedFields")) {
 		return w.unfitPatch(err)
 	}
 	if after.document, err = w.fit(e.body, after.document, unknownInPatch(body)...); err != nil {

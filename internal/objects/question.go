@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -131,6 +132,9 @@ func (r reader) Read(doc document.Value, apiVersion string) (document.Value, err
 	if err != nil {
 		return doc, err
 	}
+	if err := r.checkNulls(values, doc); err != nil {
+		return doc, err
+	}
 	metadata := doc.Get("metadata")
 	managed := metadata.Get("managedFields") // which are read as such later
 	doc, _, err = values.ReadWith(doc.With("metadata", metadata.Without("managedFields")), rules.ReadOptions{})
@@ -138,6 +142,24 @@ func (r reader) Read(doc document.Value, apiVersion string) (document.Value, err
 		return doc, err
 	}
 	return doc.With("metadata", doc.Get("metadata").With("managedFields", managed)), nil
+}
+
+// checkNulls refuses nulls where a custom resource may have none. As in Kubernetes those that clients send are nothing, and those that others
+// set are not.
+func (r reader) checkNulls(values Values, doc document.Value) error {
+	if r.at.evolving == nil || r.at.Subresource == scale || !hasNull(doc) {
+		return nil
+	}
+	var wrong field.ErrorList
+	for _, err := range values.Validate(values.Default(doc), document.Value{}) {
+		if err.Type == field.ErrorTypeTypeInvalid {
+			wrong = append(wrong, err)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return Invalid(r.at.errorKind(), doc.Lookup("metadata", "name").Text(), wrong)
 }
 
 // Default implements admit.Reader.

@@ -1,10 +1,14 @@
 package objects
 
 import (
+	"fmt"
+	"strings"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
 )
 
 // A scale is a small object that stands for a large one. What is written to it is written to the
@@ -18,6 +22,27 @@ func withoutZero(scale document.Value) document.Value {
 		return scale
 	}
 	return scale.With("spec", spec.Without("replicas"))
+}
+
+// CheckScale refuses to show the scale of a custom resource that does not say how large it shall be, as Kubernetes does: a controller
+// would take it for one that shall be nothing. Who writes the scale says so, and is shown it.
+func (o *Objects) CheckScale(e *Endpoint, object *cache.Object) error {
+	if e.Subresource != scale || e.evolving == nil {
+		return nil
+	}
+	at, err := o.objectAt(e, object)
+	if err != nil {
+		return err
+	}
+	parsed, err := o.parsed(at)
+	if err != nil {
+		return StoreError(err)
+	}
+	path := e.Kind.Definition.Subresources(e.Version).Scale.Replicas
+	if parsed.Document.Lookup(path...).IsAbsent() {
+		return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", "."+strings.Join(path, ".")))
+	}
+	return nil
 }
 
 // throughScale has something done to the scale of the object that is there, and does the same to

@@ -54,6 +54,9 @@ type Evolving interface {
 	// At returns an object that is stored as it is shown at a version: converted, without what the schema
 	// does not have, with its defaults.
 	At(stored document.Value, version string) (document.Value, error)
+	// AllAt is At for many, for which somebody else may have to be asked only once: it returns those before the first
+	// that can't be shown, and why that can't.
+	AllAt(stored []document.Value, version string) ([]document.Value, error)
 	// Readable returns an object as it will be read again at its version, as far as that is known without
 	// asking anybody: the version that is stored may not have all of it.
 	Readable(doc document.Value) document.Value

@@ -41,6 +41,8 @@ type writing struct {
 	// the object does not get.
 	scaleBefore  apply.Object
 	scaleEntries []apply.Entry
+	// isCreated says that the verb is to create.
+	isCreated bool
 	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
 	sentRevision string
 	// isTaken says that there is an object already that has the name of the one to be created.

@@ -117,9 +117,9 @@ func (c *checker) updatedMeta(now, old document.Value) {
 			c.invalid(is, "field is immutable", name)
 		}
 	}
-	// Times that were set stay whatever the client says; the first setting is not the client's.
+	// Clients delete by another verb.
 	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds"} {
-		if is := now.Get(name); !isNothing(is) && isNothing(old.Get(name)) {
+		if is := now.Get(name); !isNothing(is) && !document.Equal(is, old.Get(name)) {
 			c.invalid(shown(is), "field is immutable", name)
 		}
 	}

@@ -157,10 +157,10 @@ func TestPolicyOrder(t *testing.T) {
 // renaming is a webhook that gives objects another name.
 func renaming(t *testing.T) *httptest.Server {
 	t.Helper()
-	return replacing(t, "/metadata/name", "another")
+	return replacing(t, "/metadata/name", `"another"`)
 }
 
-// replacing is a mutating webhook that replaces one value of all that it is asked about.
+// replacing is a mutating webhook that replaces one value, by what it is given as JSON, of all that it is asked about.
 func replacing(t *testing.T, path, value string) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +168,7 @@ func replacing(t *testing.T, path, value string) *httptest.Server {
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 			t.Error(err)
 		}
-		patch := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, `[{"op":"replace","path":%q,"value":%q}]`, path, value))
+		patch := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, `[{"op":"replace","path":%q,"value":%s}]`, path, value))
 		fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":true,"patchType":"JSONPatch","patch":%q}}`, review.Request.UID, patch)
 	}))
 	t.Cleanup(server.Close)
@@ -203,12 +203,67 @@ func TestWebhooksDoNotMakeOtherKinds(t *testing.T) {
 		t.Run(test.path, func(t *testing.T) {
 			c := start(t, Config{})
 			c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
-			hook := replacing(t, test.path, test.value)
+			hook := replacing(t, test.path, fmt.Sprintf("%q", test.value))
 			c.call("POST", registration+"mutatingwebhookconfigurations", configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, "")).want(201)
 			c.call("POST", configMaps, mapBody("new", `{"a":"1"}`)).want(test.code, test.text)
 			c.call("PATCH", configMaps+"/there", `{"data":{"a":"2"}}`, "Content-Type: "+mergeType).want(test.code, test.text)
 			c.call("GET", configMaps+"/there", "").want(200, `"kind":"ConfigMap"`, `"a":"1"`)
 			c.call("GET", configMaps+"/new", "").want(404)
 		})
+	}
+}
+
+// TestWebhooksAndCustomResources: what a webhook makes of a custom resource has to follow its schema, in which null is not nothing, and
+// what it makes of a scale is one.
+func TestWebhooksAndCustomResources(t *testing.T) {
+	for _, test := range []struct{ resource, path, value, text string }{
+		{"widgets", "/spec", "null", `Widget.example.com \"a\" is invalid: spec: Invalid value: \"null\": spec in body must be of type object: \"null\"`},
+		{"widgets/scale", "/kind", `"Other"`, "an admission webhook made autoscaling/v1 Other of the object: expected autoscaling/v1 Scale"},
+		{"widgets/scale", "/apiVersion", `"autoscaling/v2"`, "an admission webhook made autoscaling/v2 Scale of the object: expected autoscaling/v1 Scale"},
+		{"widgets/scale", "/kind", `""`, "an admission webhook made autoscaling/v1  of the object: expected autoscaling/v1 Scale"},
+	} {
+		t.Run(test.resource+test.path, func(t *testing.T) {
+			c := start(t, Config{})
+			c.call("POST", definitions, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+				"names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}},
+				"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}`).want(201)
+			c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
+			c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"replicas":1}}`).want(201)
+			hook := replacing(t, test.path, test.value)
+			ofWidgets := strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"`+test.resource+`"`)
+			c.call("POST", registration+"mutatingwebhookconfigurations",
+				ofWidgets.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+			path := atV1 + "/a" + strings.TrimPrefix(test.resource, "widgets")
+			code := 500
+			if test.resource == "widgets" {
+				code = 422
+			}
+			c.call("PATCH", path, `{"spec":{"replicas":2}}`, "Content-Type: "+mergeType).want(code, test.text)
+			c.call("GET", atV1+"/a", "").want(200, `"replicas":1`)
+		})
+	}
+}
+
+// TestWebhooksAreAskedAboutReviews: questions about users are not stored, but webhooks are asked about them as in Kubernetes, and may refuse
+// to have them answered.
+func TestWebhooksAreAskedAboutReviews(t *testing.T) {
+	const reviews = "/apis/authorization.k8s.io/v1/"
+	question := `{"apiVersion":"authorization.k8s.io/v1","kind":"%s","spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"default"}}}`
+	c := start(t, Config{})
+	hook := replacing(t, "/spec/user", `"jane"`)
+	ofReviews := strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["authorization.k8s.io"]`, `"configmaps"`, `"subjectaccessreviews","localsubjectaccessreviews"`)
+	c.call("POST", registration+"mutatingwebhookconfigurations", ofReviews.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
+		"matchConstraints":{"resourceRules":[{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["CREATE"]}]},"validations":[{"expression":"object.kind.endsWith('Configuration')"}]}}`).want(201)
+	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p","validationActions":["Deny"]}}`).want(201)
+	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "denied request") // policies are not asked about reviews
+	c.call("POST", reviews+"subjectaccessreviews", fmt.Sprintf(question, "SubjectAccessReview")).want(201, `"user":"jane"`, `"allowed":false`)
+	// There need not be such a namespace.
+	c.call("POST", reviews+"namespaces/nowhere/localsubjectaccessreviews", strings.Replace(fmt.Sprintf(question, "LocalSubjectAccessReview"), "default", "nowhere", 1)).want(201, `"user":"jane"`)
+
+	gone := strings.Replace(ofReviews.Replace(configuration("ValidatingWebhookConfiguration", "https://127.0.0.1:1/", hook.Certificate().Raw, "")), `"localsubjectaccessreviews"`, `"selfsubjectaccessreviews"`, 1)
+	c.call("POST", registration+"validatingwebhookconfigurations", gone).want(201)
+	for resource, kind := range map[string]string{"subjectaccessreviews": "SubjectAccessReview", "selfsubjectaccessreviews": "SelfSubjectAccessReview"} {
+		c.call("POST", reviews+resource, strings.Replace(fmt.Sprintf(question, kind), `"user":"joe",`, "", 1)).want(500, `failed calling webhook \"h.example.com\"`)
 	}
 }

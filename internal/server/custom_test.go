@@ -6,7 +6,7 @@ import (
 )
 
 const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster",
-"names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer","description":"how large"}}}}}]}}`
+"names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer","description":"how large"},"colour":{"type":"string","default":"colourless"}}}}}]}}`
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -25,8 +25,10 @@ func TestCustomKind(t *testing.T) {
 	c.define()
 	c.call("GET", "/apis/example.com/v1", "").want(200, `"name":"widgets"`)
 	c.call("GET", "/openapi/v3", "").want(200, "apis/example.com/v1")
-	c.call("GET", "/openapi/v3/apis/example.com/v1", "").want(200, `"how large"`, "com.example.v1.Widget")
-	c.call("GET", "/openapi/v2", "").want(200, `"how large"`)
+	c.call("GET", "/openapi/v3/apis/example.com/v1", "").want(200, `"how large"`, "com.example.v1.Widget", `"default":"colourless"`)
+	if old := c.call("GET", "/openapi/v2", "").want(200, `"how large"`, `"colour"`); strings.Contains(old.text, "colourless") {
+		t.Error("OpenAPI 2 tells defaults, which Kubernetes does not")
+	}
 	c.call("GET", "/openapi/v3/apis/apiextensions.k8s.io/v1", "").want(200, "JSONSchemaProps")
 	before := c.call("GET", "/openapi/v3", "").want(200).get("paths", "apis/example.com/v1", "serverRelativeURL")
 	c.call("PATCH", definitions+"/widgets.example.com", `[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/size/description","value":"how wide"}]`,

@@ -22,7 +22,7 @@ func (q *request) delete() error {
 	if q.target.subresource != "" {
 		return q.noSuchMethod()
 	}
-	view, err := q.negotiate()
+	view, err := q.negotiate() // most deletions are answered with a status, whatever was asked for
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,10 @@ func (q *request) delete() error {
 		code = http.StatusAccepted
 	}
 	if deleted.Waits || q.kind.ShowsDeleted {
-		return q.answerObject(code, view, deletion.Endpoint, deleted.Object)
+		// What is done is done, whether or not it can be shown.
+		if shown, err := q.h.Objects.At(deletion.Endpoint, deleted.Object); err == nil {
+			return q.answerShown(code, view, shown)
+		}
 	}
 	q.answerStatus(view.Format, metav1.Status{
 		Status: metav1.StatusSuccess,
@@ -65,6 +68,9 @@ func (q *request) deleteCollection() error {
 		return q.noSuchMethod()
 	}
 	view, err := q.negotiate()
+	if err == nil {
+		err = view.FitsList(q.kind.ListName())
+	}
 	if err != nil {
 		return err
 	}
@@ -78,17 +84,22 @@ func (q *request) deleteCollection() error {
 	}
 	ctx, cancel := q.timeLimited()
 	defer cancel()
-	p, err := q.listPage(o, func(query cache.Query) (cache.List, error) {
-		list, last, err := q.h.Objects.DeleteAll(ctx, deletion, query)
-		if err == nil {
-			err = q.sync(ctx, last)
-		}
-		return list, err
-	})
+	p, err := q.listPage(o, func(query cache.Query) (cache.List, error) { return q.selected(ctx, query) })
 	if err != nil {
 		return err
 	}
-	return q.answerList(view, deletion.Endpoint, p)
+	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // before they go: an answer must not fail after that
+	if err != nil {
+		return err
+	}
+	last, err := q.h.Objects.DeleteAll(ctx, deletion, p.Objects)
+	if err == nil {
+		err = q.sync(ctx, last)
+	}
+	if err != nil {
+		return objects.StoreError(err)
+	}
+	return q.answerList(view, deletion.Endpoint, p, shown)
 }
 
 // podsStay is for who deletes a job and does not say what becomes of its pods.

@@ -44,6 +44,9 @@ func (q *request) get() error {
 	if err != nil {
 		return objects.StoreError(err)
 	}
+	if err := q.h.Objects.CheckScale(endpoint, object); err != nil {
+		return err
+	}
 	return q.answerObject(http.StatusOK, view, endpoint, object)
 }
 
@@ -182,11 +185,15 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	list, err := q.listPage(o, func(query cache.Query) (cache.List, error) { return q.h.Cache.List(q.r.Context(), query) })
+	list, err := q.listPage(o, func(query cache.Query) (cache.List, error) { return q.selected(q.r.Context(), query) })
 	if err != nil {
 		return err
 	}
-	return q.answerList(view, endpoint, list)
+	shown, err := q.h.Objects.AllAt(endpoint, list.Objects)
+	if err != nil {
+		return err
+	}
+	return q.answerList(view, endpoint, list, shown)
 }
 
 // page is a list, and where the next one begins.
@@ -215,7 +222,7 @@ func (q *request) listQuery(o listOptions) (query cache.Query, err error) {
 	return query, err
 }
 
-// listPage has a list read, or deleted, and makes a page of it.
+// listPage has a list read, and makes a page of it.
 func (q *request) listPage(o listOptions, read func(cache.Query) (cache.List, error)) (page, error) {
 	query, err := q.listQuery(o)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/cadastre/cadastre/internal/cache"
@@ -64,10 +65,15 @@ func (q *request) negotiate() (codec.View, error) { return q.view(codec.Objects)
 
 // answerObject answers with an object.
 func (q *request) answerObject(code int, v codec.View, e *objects.Endpoint, o *cache.Object) error {
-	object, err := q.h.Objects.At(e, o)
+	shown, err := q.h.Objects.At(e, o)
 	if err != nil {
 		return err
 	}
+	return q.answerShown(code, v, shown)
+}
+
+// answerShown answers with an object as it is shown.
+func (q *request) answerShown(code int, v codec.View, object *cache.Object) error {
 	return withBuffer(func(b []byte) ([]byte, error) {
 		b, err := codec.AppendObject(b, v, object)
 		if err != nil {
@@ -81,9 +87,9 @@ func (q *request) answerObject(code int, v codec.View, e *objects.Endpoint, o *c
 // listChunk is about how much of a list is written at once.
 const listChunk = 256 << 10
 
-// answerList answers with a list. One that is long is sent in parts, so that it does not take
+// answerList answers with a list of objects as they are shown. One that is long is sent in parts, so that it does not take
 // memory twice.
-func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
+func (q *request) answerList(v codec.View, e *objects.Endpoint, p page, shown []*cache.Object) error {
 	l := codec.List{
 		Kind:            e.Kind.ListName(),
 		APIVersion:      e.Kind.APIVersion(e.Version),
@@ -92,10 +98,7 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page) error {
 		Remaining:       max(p.Remaining, 0),
 		TypedItems:      e.Kind.Custom,
 	}
-	at, err := q.h.Objects.AllAt(e, p.Objects)
-	if err != nil {
-		return err
-	}
+	at := slices.Values(shown)
 	if !v.InPieces() {
 		return withBuffer(func(b []byte) ([]byte, error) {
 			b, err := codec.AppendList(b, v, l, at)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/rbac"
 )
 
@@ -17,7 +18,8 @@ func (q *request) review() error {
 	if !rbac.IsReview(t.group, t.resource) {
 		return noSuchResource(fmt.Sprintf("%s can't be created here", q.kind))
 	}
-	if _, err := q.readWriteOptions("CreateOptions", ""); err != nil {
+	o, err := q.readWriteOptions("CreateOptions", "")
+	if err != nil {
 		return err
 	}
 	view, err := q.negotiate()
@@ -31,6 +33,19 @@ func (q *request) review() error {
 	question, err := body.Parse()
 	if err != nil {
 		return err
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := q.timeLimited()
+	defer cancel()
+	reviewed, err := q.h.Objects.Review(ctx, q.writeRequest(endpoint, body, o, objects.Whether))
+	if err != nil {
+		return err
+	}
+	if !reviewed.IsAbsent() {
+		question = reviewed
 	}
 	answer, err := q.h.Reviewer.Review(q.user, t.resource, t.namespace, question.AppendJSON(nil))
 	if err != nil {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,17 +48,35 @@ func requirement(r fields.Requirement) fields.Selector {
 	return fields.OneTermEqualSelector(r.Field, r.Value)
 }
 
-// matchCustom returns what tells whether the fields of an object are as a selector wants them. What can't be shown is
-// selected by nothing.
+// matchCustom returns what tells whether the fields of an object are as a selector wants them. Of what can't be shown
+// nobody knows: it is noted, and the request fails rather than leave the object out.
 func (q *request) matchCustom(endpoint *objects.Endpoint, selector fields.Selector) func(*cache.Object) bool {
 	return func(object *cache.Object) bool {
 		shown, err := q.h.Objects.At(endpoint, object)
 		if err != nil {
-			return false
+			q.unselected.CompareAndSwap(nil, &err)
+			return true
 		}
 		parsed, err := shown.Parsed()
 		return err == nil && selector.Matches(fieldsOf{parsed.Document})
 	}
+}
+
+// selectError is why nobody knows which objects are selected, or nil.
+func (q *request) selectError() error {
+	if err := q.unselected.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// selected lists the objects of a selection.
+func (q *request) selected(ctx context.Context, query cache.Query) (cache.List, error) {
+	list, err := q.h.Cache.List(ctx, query)
+	if err == nil {
+		err = q.selectError()
+	}
+	return list, err
 }
 
 // fieldsOf shows the fields of an object to selectors, by their paths. What is not there is "".

@@ -141,6 +141,7 @@ type request struct {
 	parameters url.Values // as the query has them, read when they are first asked for
 	metrics    *metrics.Endpoint
 	warnings   warnings
+	unselected atomic.Pointer[error] // see selectError
 }
 
 // serveResource does what a request wants with objects.

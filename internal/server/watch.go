@@ -95,6 +95,8 @@ type stream struct {
 	stateEvents int
 	isState     bool
 	patience    *patience
+	// objects is where those of events are gathered.
+	objects []*cache.Object
 }
 
 // run tells all that happens.
@@ -123,15 +125,20 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 		if err != nil {
 			return s.end(err, w)
 		}
+		if err := s.q.selectError(); err != nil {
+			_, _ = s.breakOff(nil, err) // which it tells
+			return nil
+		}
 		if err := s.tell(events); err != nil {
 			return nil // the client is gone, or too slow, or has been told
 		}
 	}
 }
 
-// refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes.
+// refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes, and so is one of which there is no
+// state yet.
 func (s *stream) refuse(err error) error {
-	if !errors.Is(err, cache.ErrTooOld) {
+	if tooNew := (*cache.TooNewError)(nil); !errors.Is(err, cache.ErrTooOld) && !errors.As(err, &tooNew) {
 		return objects.StoreError(err)
 	}
 	if err := s.begin(); err != nil {
@@ -172,10 +179,19 @@ func (s *stream) end(err error, w *cache.Watcher) error {
 func (s *stream) tell(events []cache.Event) error {
 	return withBuffer(func(b []byte) ([]byte, error) {
 		s.events.View().Now = time.Now()
+		shown, failed := s.show(events)
+		defer clear(s.objects) // who waits keeps no objects
 		for _, e := range events {
 			before := len(b)
+			var object *cache.Object
+			if e.Object != nil {
+				if len(shown) == 0 {
+					return s.breakOff(b, failed)
+				}
+				object, shown = shown[0], shown[1:]
+			}
 			var err error
-			if b, err = s.append(b, e); err != nil {
+			if b, err = s.append(b, e, object); err != nil {
 				return s.breakOff(b[:before], err)
 			}
 			if len(b) > before {
@@ -206,7 +222,19 @@ func (s *stream) breakOff(b []byte, reason error) ([]byte, error) {
 	return b, reason
 }
 
-func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
+// show returns the objects of events as they are shown here, up to the first that can't be shown, and why it can't.
+func (s *stream) show(events []cache.Event) ([]*cache.Object, error) {
+	s.objects = s.objects[:0]
+	for _, e := range events {
+		if e.Object != nil {
+			s.objects = append(s.objects, e.Object)
+		}
+	}
+	return s.q.h.Objects.AllAt(s.endpoint, s.objects)
+}
+
+// append writes an event, and the object as it is shown, if there is one.
+func (s *stream) append(b []byte, e cache.Event, object *cache.Object) ([]byte, error) {
 	switch e.Type {
 	case cache.Bookmark:
 		return s.appendBookmark(b, e)
@@ -217,10 +245,6 @@ func (s *stream) append(b []byte, e cache.Event) ([]byte, error) {
 			return b, nil
 		}
 		return s.appendBookmark(b, e)
-	}
-	object, err := s.q.h.Objects.At(s.endpoint, e.Object)
-	if err != nil {
-		return b, err
 	}
 	if s.isState {
 		s.stateEvents++

@@ -119,24 +119,26 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestWatchTellsWhatItCannotTell: an event that can't be told, here as nobody converts the object, ends a watch with the reason,
-// after what came before it.
-func TestWatchTellsWhatItCannotTell(t *testing.T) {
+// Kubernetes: does what it is asked to and says then that it can't answer with that. A watch begins, and ends without a word
+// at the first event.
+func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
 	c := start(t, Config{})
-	version := `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`
-	other := strings.NewReplacer(`"v1"`, `"v2"`, `"storage":true`, `"storage":false`).Replace(version)
-	c.call("POST", definitions, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Cluster",`+
-		`"names":{"plural":"widgets","kind":"Widget"},"versions":[`+version+`,`+other+`],`+
-		`"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1/"}}}}}`).want(201)
-	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
-	readable, unreadable := c.watch("/apis/example.com/v1/widgets?watch=true"), c.watch("/apis/example.com/v2/widgets?watch=true")
-	c.call("POST", "/apis/example.com/v1/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`).want(201)
-	readable.want("ADDED", "a")
-	event := unreadable.next()
-	if event["type"] != "ERROR" || jsonAt(event, "object", "code") != "500" || !strings.Contains(jsonAt(event, "object", "message"), "conversion webhook") {
-		t.Errorf("received %v, expected an error that names the webhook", event)
+	const one, list = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
+	before := c.call("GET", configMaps+"/there", "").want(200).text
+	for _, media := range allMedia {
+		asList, asOne := "Accept: "+media+list, "Accept: "+media+one
+		c.call("POST", configMaps, mapBody("new", `{}`), asList).want(406, "is not a list")
+		c.call("PUT", configMaps+"/there", mapBody("there", `{"a":"2"}`), asList).want(406, "is not a list")
+		c.call("PATCH", configMaps+"/there", `{"data":{"a":"2"}}`, asList, "Content-Type: "+mergeType).want(406, "is not a list")
+		c.call("PATCH", configMaps+"/new?fieldManager=me", mapBody("new", `{}`), asList, "Content-Type: "+applyType).want(406, "is not a list")
+		c.call("DELETE", configMaps, "", asOne).want(406, "is a list (ConfigMapList)")
+		c.call("GET", configMaps+"?watch=true", "", asList).want(406)
+		c.call("GET", configMaps+"/there", "", asOne).want(200)
+		c.call("GET", configMaps, "", asList).want(200)
 	}
-	if event := unreadable.next(); event != nil {
-		t.Errorf("after the error: %v", event)
+	c.call("GET", configMaps+"/new", "").want(404)
+	if after := c.call("GET", configMaps+"/there", "").want(200).text; after != before {
+		t.Errorf("received %s, expected that nothing was changed: %s", after, before)
 	}
 }
