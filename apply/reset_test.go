@@ -1,8 +1,13 @@
 package apply
 
 import (
+	"slices"
 	"testing"
 
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 )
 
@@ -85,4 +90,22 @@ func TestResetFieldsPerVersion(t *testing.T) {
 	s.at("v2")
 	s.apply("m4", `{amount: 6, text: x}`)
 	s.owners("m1 .number .text", "m2@v2 .amount", "m3@v2 .amount", "m4@v2 .text")
+}
+
+// TestResetFieldsAsTheirs: structured-merge-diff finds no conflict about a field that is reset either, at whatever version
+// its owner is.
+func TestResetFieldsAsTheirs(t *testing.T) {
+	number := fieldpath.NewSet(fieldpath.MakePathOrDie("number"))
+	schemas := map[string]*smd.Schema{"v1": thingOracle.schemas["v1"], "v2": {}}
+	thingOracle.schemas["v1"].CopyInto(schemas["v2"])
+	same := func(doc document.Value, _, _ string) document.Value { return doc }
+	theirs := newOracle(schemas, map[string]*fieldpath.Set{"v1": number, "v2": number}, same)
+	live := Object{Document: parse(`{number: 1, text: x}`), Entries: []Entry{
+		{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`},
+		{Manager: "m2", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:number":{},"f:text":{}}`},
+	}}
+	out := theirs.apply(live, parse(`{number: 5, text: "y"}`), Request{Manager: "m4", Version: "v1"})
+	if want := []string{"m1/Apply// .text", "m2/Apply// .text"}; !slices.Equal(out.conflicts, want) {
+		t.Errorf("expected conflicts %q, received %q, %v", want, out.conflicts, out.err)
+	}
 }

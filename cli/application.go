@@ -39,8 +39,9 @@ type application struct {
 // step where the server can do that; the configuration is applied; conflicts at the paths that may be forced are forced.
 func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace string, m manifest, stdout, stderr io.Writer) error {
 	a := &application{applyFlags: f, cluster: c, config: m.doc}
+	f.forced.note(a.config)
 	var err error
-	if a.target, err = m.target(ctx, c, namespace); err != nil {
+	if a.target, err = f.definitions.target(ctx, c, namespace, m); err != nil {
 		return err
 	}
 	if err := a.unset(ctx); err != nil {
@@ -52,7 +53,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
-	f.used.note(a.config)
+	f.forced.note(a.config) // with markers
 	after, err := a.apply(ctx)
 	if a.rewritten {
 		fmt.Fprintf(stderr, "%s: %s owns what %s owned; that has been written, whatever became of the rest\n", a.target, a.manager, strings.Join(a.from, ", "))
@@ -64,6 +65,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.target, err)
 	}
+	f.definitions.note(after.Document)
 	return a.tell(after, stdout)
 }
 
@@ -119,13 +121,11 @@ func (a *application) read(ctx context.Context) error {
 	var err error
 	a.live, err = a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
 	a.exists, a.found = err == nil, a.live
-	switch {
-	case err != nil && !cluster.IsCode(err, http.StatusNotFound):
+	if err == nil || cluster.IsCode(err, http.StatusNotFound) {
+		err = a.excluded(a.exists)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", a.target, err)
-	case a.exists && a.onlyCreate:
-		return fmt.Errorf("%s: not applied: it is there already, and --only-create was asked for", a.target)
-	case !a.exists && a.onlyUpdate:
-		return fmt.Errorf("%s: not applied: it is not there, and --only-update was asked for", a.target)
 	}
 	return nil
 }
@@ -155,53 +155,25 @@ func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, e
 	if len(all) == 0 {
 		return after, err
 	}
-	if err := a.refuse(a.inTheWay(all)); err != nil {
-		return after, err
+	if left := a.forced.left(a.live, a.inTheWay(all)); len(left) > 0 {
+		return after, &conflictsError{left}
 	}
 	return a.sendAsRead(ctx, "resourceVersion", true, dryRun)
 }
 
-// sendFirst applies, before anything is known about conflicts. Servers refuse to create an object with a uid.
+// sendFirst applies, before anything is known about conflicts.
 func (a *application) sendFirst(ctx context.Context, dryRun bool) (apply.Object, error) {
-	if a.onlyUpdate {
-		return a.sendAsRead(ctx, "uid", a.force, dryRun)
+	switch {
+	case a.onlyUpdate:
+		return a.sendOrExclude(ctx, "uid", dryRun)
+	case a.onlyCreate:
+		return a.sendOrExclude(ctx, "resourceVersion", dryRun)
 	}
 	return a.send(ctx, a.config, a.force, dryRun)
 }
 
-// refuse is why conflicts are not forced: nil if all of them are at paths that may be.
-func (a *application) refuse(all []conflict) error {
-	refused := &conflictsError{}
-	left := all
-	for _, p := range a.forcePaths {
-		if len(all) == 0 {
-			break
-		}
-		path, err := p.In(a.live)
-		if err != nil {
-			return fmt.Errorf("--force-path: %w", err)
-		}
-		count := len(left)
-		left = slices.DeleteFunc(slices.Clone(left), func(c conflict) bool { return c.isIn(path) })
-		if len(left) == count {
-			refused.unused = append(refused.unused, p)
-		}
-	}
-	if refused.conflicts = left; len(left) == 0 {
-		return nil
-	}
-	return refused
-}
-
-// asRead says in the configuration that only the object is meant that was read: that of the same uid, or of
-// the same resourceVersion.
-func (a *application) asRead(name string) document.Value {
-	metadata := a.config.Get("metadata").With(name, a.live.Document.Lookup("metadata", name))
-	return a.config.With("metadata", metadata)
-}
-
 func (a *application) send(ctx context.Context, config document.Value, force, dryRun bool) (apply.Object, error) {
-	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: dryRun, OnlyCreate: a.onlyCreate, TakeOver: a.how == atOnce}
+	options := cluster.ApplyOptions{Manager: a.manager, Force: force, DryRun: dryRun, TakeOver: a.how == atOnce}
 	return a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 }
 

@@ -30,9 +30,10 @@ type applyFlags struct {
 	dryRun                 bool
 	quiet                  quietFlag
 	// What check finds out:
-	forcePaths, unsetPaths []ownership.WrittenPath
-	migrationOff           bool
-	used                   *usedPaths
+	forced       forcedPaths
+	definitions  *definitions
+	unsetPaths   []ownership.WrittenPath
+	migrationOff bool
 }
 
 func applyCommand() *cobra.Command {
@@ -85,14 +86,15 @@ func (f *applyFlags) check() error {
 	if f.force && len(f.forceTexts) > 0 {
 		return &usageError{errors.New("--force takes over everything: expected either it or --force-path")}
 	}
-	var err error
-	if f.forcePaths, err = parsePaths(f.forceTexts); err != nil {
+	forced, err := parsePaths(f.forceTexts)
+	if err != nil {
 		return err
 	}
+	f.forced = newForcedPaths(forced)
+	f.definitions = &definitions{tried: f.dryRun}
 	if f.unsetPaths, err = parsePaths(f.unsetTexts); err != nil {
 		return err
 	}
-	f.used = &usedPaths{all: f.forcePaths}
 	if f.migrationOff, err = isMigrationOff(); err != nil {
 		return err
 	}
@@ -130,15 +132,16 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 		return err
 	}
 	b := batch{
-		verb: "apply", did: "applied", writes: !f.dryRun,
+		verb: "apply", did: "applied",
 		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
-	var warned warnings
-	c.OnWarning(warned.tell)
+	warned := tellWarnings(c, stderr)
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
 	})
-	f.used.tell(stderr)
+	if !isLost(err) { // nobody knows what is there
+		f.forced.tell(stderr)
+	}
 	return err
 }

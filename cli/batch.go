@@ -14,9 +14,7 @@ import (
 type batch struct {
 	verb string
 	// did is what is done to an object, as in "not applied".
-	did string
-	// writes says that a request without an answer may have been done nevertheless.
-	writes         bool
+	did            string
 	progress       *progress
 	stdout, stderr io.Writer
 }
@@ -59,7 +57,7 @@ func write(w io.Writer, text *bytes.Buffer) error {
 func (b batch) stopped(all []manifest, at, failed int, lost *cluster.NoAnswerError) error {
 	for i, m := range all[at:] {
 		what := "not " + b.did
-		if i == 0 && lost.MayBeDone && b.writes {
+		if i == 0 && lost.MayBeDone {
 			what = "may or may not have been " + b.did
 		}
 		fmt.Fprintf(b.stderr, "%s: %s\n", m.name(), what)

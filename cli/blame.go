@@ -72,7 +72,7 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	c, t, err := f.connection.openOne(ctx, "blame", args)
+	c, t, err := f.connection.openOne(ctx, "blame", args, stderr)
 	if err != nil {
 		return err
 	}

@@ -138,16 +138,31 @@ func newCommand(name, about string) *cobra.Command {
 		Short:         about,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		// Two letters may be wrong.
+		SuggestionsMinimumDistance: 2,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("unknown command %q; see %s --help", args[0], c.CommandPath())}
+				return unknownCommand(c, args[0])
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if c.HasSubCommands() && c.Flags().NArg() > 0 { // the flag may be one of a verb that is misspelled
+			if unknown := c.Args(c, c.Flags().Args()); unknown != nil {
+				return unknown
+			}
+		}
 		return &usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
 	return command
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	alike := c.SuggestionsFor(name)
+	if len(alike) == 0 {
+		return &usageError{fmt.Errorf("unknown command %q; see %s --help", name, c.CommandPath())}
+	}
+	return &usageError{fmt.Errorf("unknown command %q; did you mean %s? See %s --help", name, strings.Join(alike, " or "), c.CommandPath())}
 }

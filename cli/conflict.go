@@ -112,11 +112,7 @@ const waysOut = `To go on, do one of these:
 - take it over with --force-path FIELD, or all of them with --force`
 
 // conflictsError is conflicts that are not forced.
-type conflictsError struct {
-	conflicts []conflict
-	// unused are the paths that may be forced and where no conflict is.
-	unused []ownership.WrittenPath
-}
+type conflictsError struct{ conflicts []conflict }
 
 func (e *conflictsError) Error() string {
 	return fmt.Sprintf("%d %s", len(e.conflicts), plural(len(e.conflicts), "conflict", "conflicts"))
@@ -138,7 +134,4 @@ func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 	}
 	_ = table.Flush() // as everything that is printed
 	fmt.Fprintln(w, waysOut)
-	for _, p := range e.unused {
-		fmt.Fprintf(w, "--force-path %s: no conflict is there\n", p)
-	}
 }

@@ -8,7 +8,8 @@
 //	envtest.go      cadastre envtest; envtestserver.go, what the programs do that it writes
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
-//	apply.go        cadastre apply; application.go does it to one object; usedpaths.go, which --force-path was of no use
+//	apply.go        cadastre apply; application.go does it to one object; sameobject.go, to which one;
+//	                definitions.go, of a kind that is just defined; forcedpaths.go, which --force-path is of which use
 //	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,
 //	                what client-side apply notes
 //	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both
@@ -16,7 +17,7 @@
 //	extract.go      cadastre extract
 //	own.go          cadastre own release, cadastre own transfer
 //	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it, migrationreport.go tells
-//	owners.go       changes of owners are written, for all of these
+//	owners.go       changes of owners are written, for all of these; untracked.go, who owns what nobody owns
 //	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
 //	connection.go   which server is asked; target.go, about which objects
 //	input.go        where configurations are: in files (manifest.go), or built by kustomize.go

@@ -29,7 +29,7 @@ object that it owns, and unset markers for those that it owns and that are absen
 		Example: `  cadastre extract deployment web --manager ci >web.yaml
   cadastre extract deployment web --manager hpa --subresource scale`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return extract(c.Context(), f, args, c.OutOrStdout())
+			return extract(c.Context(), f, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.connection.bind(command.Flags())
@@ -41,14 +41,14 @@ object that it owns, and unset markers for those that it owns and that are absen
 	return command
 }
 
-func extract(ctx context.Context, f extractFlags, args []string, stdout io.Writer) error {
+func extract(ctx context.Context, f extractFlags, args []string, stdout, stderr io.Writer) error {
 	if err := f.output.check(); err != nil {
 		return err
 	}
 	if f.manager == "" {
 		return &usageError{errNoManager}
 	}
-	c, t, err := f.connection.openOne(ctx, "extract", args)
+	c, t, err := f.connection.openOne(ctx, "extract", args, stderr)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/schema"
 )
 
 // A server can be asked what an apply would do, but not what it would do after a migration that is not done. So
@@ -64,24 +62,17 @@ func sameEntry(a, b apply.Entry) bool {
 // tracked is the object that an apply was refused for, if that is because of conflicts. What nobody owns gets an owner
 // as it is applied to, which the object does not show: it is who the conflicts are with.
 func (a *application) tracked(ctx context.Context, refused error) apply.Object {
-	if !a.isUntracked() || !isRefusedForConflicts(refused) {
+	if !a.exists || !isUntracked(a.live) || !isRefusedForConflicts(refused) {
 		return a.live
 	}
-	topology, err := topologyOrNil(ctx, a.cluster, a.target.kind)
-	if err != nil || topology == nil {
-		topology = schema.Untyped
-	}
-	version := a.target.kind.APIVersion()
-	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, topology)})
+	live, err := a.target.tracked(ctx, a.cluster, a.live)
 	if err != nil {
 		return a.live
 	}
-	nothing := document.NewMap(document.Field{Name: "apiVersion", Value: a.config.Get("apiVersion")}, document.Field{Name: "kind", Value: a.config.Get("kind")})
-	result, err := engine.Apply(a.live, nothing, apply.Request{Manager: a.manager, Version: version})
-	if err != nil {
-		return a.live
+	for i := range live.Entries {
+		live.Entries[i].Time = time.Time{} // since when is what nobody knows
 	}
-	return apply.Object{Document: a.live.Document, Entries: result.Object.Entries}
+	return live
 }
 
 // inTheWay leaves out the conflicts with those whose entries a foreseen migration removes.

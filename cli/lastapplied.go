@@ -25,6 +25,9 @@ func (a *application) sendAsRead(ctx context.Context, name string, force, dryRun
 		}
 	}
 	after, err := a.send(ctx, a.asRead(name), force, dryRun)
+	if err == nil && dryRun {
+		after.Document = a.withoutNoRevision(after.Document)
+	}
 	if err != nil || !a.keepsLastApplied() {
 		return after, err
 	}

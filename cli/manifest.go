@@ -129,19 +129,29 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 	if err != nil {
 		return nil, err
 	}
+	place := 0
 	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: mostInput}) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
+		place++
 		for _, item := range itemsOf(doc) {
 			m := manifest{source, item}
 			if err := m.check(); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%s: %w", documentOf(source, place), err)
 			}
 			all = append(all, m)
 		}
 	}
 	return all, nil
+}
+
+// documentOf names a document of a source.
+func documentOf(source string, place int) string {
+	if place == 1 {
+		return source // most have one
+	}
+	return fmt.Sprintf("%s: document %d", source, place)
 }
 
 // itemsOf returns what is in a List, or in a list of one kind, such as a ConfigMapList, whose items need not say again
@@ -165,7 +175,7 @@ func itemsOf(doc document.Value) []document.Value {
 func (m manifest) check() error {
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}} {
 		if v := m.doc.Lookup(path...); v.Kind() != document.String || v.Text() == "" {
-			return fmt.Errorf("%s: expected an object with %s, received %s", m.source, strings.Join(path, "."), shownValue(m.doc))
+			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), shownValue(m.doc))
 		}
 	}
 	return nil

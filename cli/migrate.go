@@ -90,6 +90,15 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }
 
+// beforeManagers reports whether what nobody owns is meant, as it was written before there were managers: that of client-side
+// apply, which shows by its annotation, or what is asked for.
+func (f migrateFlags) beforeManagers(o apply.Object) bool {
+	if len(f.from) == 0 {
+		return lastApplied(o.Document) != ""
+	}
+	return slices.Contains(f.from, apply.BeforeFirstApply)
+}
+
 func (f migrateFlags) check(args []string) error {
 	ways := 0
 	for _, named := range []bool{len(args) > 0, f.input.given(), f.all} {
@@ -140,6 +149,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	progress := newProgress(stderr, f.quiet.quiet)
+	tellWarnings(c, progress.beside(stderr))
 	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
 	if isLost(err) && f.named(args) {
 		return f.noneDone(args, manifests, err, stdout)
@@ -148,7 +158,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 		return beforeAnything(err, "migrated")
 	}
 	run := migrationRun{
-		cluster: c, to: f.to, move: f.move(), parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
+		cluster: c, to: f.to, move: f.move(), beforeManagers: f.beforeManagers, parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
 	}
 	if run.write && !f.yes && isTerminal(stdin) {
 		if run, err = ask(ctx, run, found, stdin, stderr); err != nil || !run.write {

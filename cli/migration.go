@@ -15,11 +15,13 @@ import (
 type migrationRun struct {
 	cluster *cluster.Cluster
 	// to is the applier that gets the fields, and move how it does.
-	to       string
-	move     func(apply.Object) (ownership.Result, error)
-	parallel int
-	write    bool
-	progress *progress
+	to   string
+	move func(apply.Object) (ownership.Result, error)
+	// beforeManagers reports whether what nobody owns of an object is meant, too.
+	beforeManagers func(apply.Object) bool
+	parallel       int
+	write          bool
+	progress       *progress
 	// tell tells what became of an object as soon as that of those before it is told; nil tells nobody.
 	tell func(result) error
 	// stop ends the context of the run, and says why.
@@ -115,7 +117,13 @@ func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error)
 }
 
 func (r migrationRun) try(ctx context.Context, f found) (result, error) {
-	object, moved, err := f.target.moved(ctx, r.cluster, f.object, r.move)
+	object, err := f.object, error(nil)
+	if isUntracked(object) && r.beforeManagers(object) {
+		if object, err = f.target.tracked(ctx, r.cluster, object); err != nil {
+			return result{}, err
+		}
+	}
+	object, moved, err := f.target.moved(ctx, r.cluster, object, r.move)
 	if err != nil {
 		return result{}, err
 	}

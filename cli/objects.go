@@ -34,7 +34,7 @@ func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, name
 		kinds, err = c.Kinds(ctx)
 		kinds = preferred(kinds, f.allNamespaces)
 	case len(manifests) > 0:
-		targets, err = fileTargets(ctx, c, manifests, namespace)
+		targets, err = f.fileTargets(ctx, c, manifests, namespace)
 	case len(args) == 1 && !strings.Contains(args[0], "/"):
 		kinds, err = findKinds(ctx, c, args[0])
 	default:
@@ -130,10 +130,13 @@ func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args
 }
 
 // fileTargets finds where the objects in files are.
-func fileTargets(ctx context.Context, c *cluster.Cluster, manifests []manifest, namespace string) ([]target, error) {
+func (f migrateFlags) fileTargets(ctx context.Context, c *cluster.Cluster, manifests []manifest, namespace string) ([]target, error) {
 	var targets []target
 	for _, m := range manifests {
 		t, err := m.target(ctx, c, namespace)
+		if err == nil {
+			err = f.connection.checkNamespace(m, t)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func releaseCommand() *cobra.Command {
 them, it owns them again when it applies.` + aboutPaths,
 		Example: `  cadastre own release deployment web spec.replicas --manager ci`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return own(c.Context(), f, args, c.OutOrStdout())
+			return own(c.Context(), f, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.bind(command)
@@ -64,7 +64,7 @@ The other one applies, unless --update says that it is known by its updates.` + 
 		Example: `  cadastre own transfer deployment web spec.replicas --to autoscaler
   cadastre own transfer deploy/web 'metadata.labels["example.com/team"]' --from ci --to ops`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return own(c.Context(), f, args, c.OutOrStdout())
+			return own(c.Context(), f, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.bind(command)
@@ -113,7 +113,7 @@ func (f ownFlags) giver() ownership.Selector {
 }
 
 // own reads the object, changes owners, and writes it; again if somebody else was faster.
-func own(ctx context.Context, f ownFlags, args []string, stdout io.Writer) error {
+func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -121,6 +121,7 @@ func own(ctx context.Context, f ownFlags, args []string, stdout io.Writer) error
 	if err != nil {
 		return err
 	}
+	tellWarnings(c, stderr)
 	t, rest, err := oneTarget(ctx, c, namespace, args)
 	if err != nil {
 		return err

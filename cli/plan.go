@@ -22,6 +22,9 @@ type planFlags struct {
 	input      input
 	manager    string
 	quiet      quietFlag
+	// What is found out:
+	migrationOff bool
+	definitions  *definitions
 }
 
 func planCommand() *cobra.Command {
@@ -98,16 +101,15 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 		return nil, err
 	}
 	var all []*planned
-	off, err := isMigrationOff()
-	if err != nil {
+	if f.migrationOff, err = isMigrationOff(); err != nil {
 		return nil, err
 	}
-	var warned warnings
-	c.OnWarning(warned.tell)
+	f.definitions = &definitions{tried: true}
+	warned := tellWarnings(c, stderr)
 	b := batch{verb: "plan", did: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
-		p, err := planOne(ctx, c, f, off, namespace, m)
+		p, err := planOne(ctx, c, f, namespace, m)
 		if err != nil {
 			return err
 		}
@@ -132,8 +134,8 @@ func (f planFlags) tell(w io.Writer, p *planned, coloured bool) {
 }
 
 // planOne asks what applying would do, the migration that comes before it included.
-func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, migrationOff bool, namespace string, m manifest) (*planned, error) {
-	t, err := m.target(ctx, c, namespace)
+func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
+	t, err := f.definitions.target(ctx, c, namespace, m)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +143,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, migrationOff 
 		return nil, err
 	}
 	a := &application{
-		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: migrationOff},
+		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: f.migrationOff},
 		cluster:    c, target: t, config: m.doc,
 	}
 	if err := a.prepare(ctx); err != nil {
@@ -165,6 +167,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, migrationOff 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
+	f.definitions.note(p.after.Document)
 	p.mask()
 	return p, nil
 }

@@ -79,6 +79,19 @@ func (p *progress) aside(write func()) {
 	write()
 }
 
+// beside is a writer to the same terminal, of others.
+func (p *progress) beside(w io.Writer) io.Writer { return besideProgress{p, w} }
+
+type besideProgress struct {
+	*progress
+	to io.Writer
+}
+
+func (b besideProgress) Write(text []byte) (n int, err error) {
+	b.aside(func() { n, err = b.to.Write(text) })
+	return n, err
+}
+
 // end takes it away.
 func (p *progress) end() { p.aside(func() {}) }
 

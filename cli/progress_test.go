@@ -40,8 +40,14 @@ func TestProgress(t *testing.T) {
 	}
 	shown.Reset()
 	p.aside(func() { shown.WriteString("a line\n") })
+	now = now.Add(time.Second)
+	p.step()
+	drawn := shown.String()
+	if _, err := p.beside(&shown).Write([]byte("a warning\n")); err != nil {
+		t.Error(err)
+	}
 	p.end()
-	if got := shown.String(); got != "\r\x1b[Ka line\n" {
+	if got := strings.Replace(shown.String(), drawn, "BAR", 1); !strings.HasPrefix(drawn, "\r\x1b[Ka line\n\r[") || got != "BAR\r\x1b[Ka warning\n" {
 		t.Errorf("received %q", got)
 	}
 }

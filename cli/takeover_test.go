@@ -94,7 +94,7 @@ func takenOver(t *testing.T, server *rest.Config, manager, value string, dryRun,
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	f := applyFlags{manager: manager, dryRun: dryRun, output: output{form: "json"}}
+	f := applyFlags{definitions: &definitions{}, manager: manager, dryRun: dryRun, output: output{form: "json"}}
 	if err := f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", fmt.Sprintf("%q", value))}, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
@@ -174,7 +174,7 @@ func TestFailingApplyPutsOwnersBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer
-			f := applyFlags{manager: "gitops", output: output{form: "text"}}
+			f := applyFlags{definitions: &definitions{}, manager: "gitops", output: output{form: "text"}}
 			err = f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", `"2"`)}, &stdout, &stderr)
 			if err == nil || !strings.Contains(err.Error(), "configmap/shop: not today") || stderr.String() != test.told {
 				t.Errorf("%v, %q", err, stderr.String())

@@ -36,7 +36,7 @@ func (a *application) chooseTakingOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	untracked := a.isUntracked() && !a.live.Document.Lookup("metadata", "annotations", ownership.LastApplied).IsAbsent()
+	untracked := isUntracked(a.live) && lastApplied(a.live.Document) != ""
 	switch {
 	case moved.NoOp() && !untracked:
 		return nil
@@ -52,9 +52,6 @@ func (a *application) chooseTakingOver(ctx context.Context) error {
 	}
 	return nil
 }
-
-// isUntracked reports whether nobody owns anything of the object.
-func (a *application) isUntracked() bool { return a.exists && len(a.live.Entries) == 0 }
 
 // giversOf names who gave something up.
 func giversOf(moves []ownership.Move) []string {

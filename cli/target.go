@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -75,12 +76,14 @@ func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args [
 	return target{k, namespace, name}, rest, nil
 }
 
-// openOne prepares to ask the server about the object that the arguments of a verb name; there may be no others.
-func (c *connection) openOne(ctx context.Context, verb string, args []string) (server *cluster.Cluster, t target, err error) {
+// openOne prepares to ask the server about the object that the arguments of a verb name; there may be no others. What
+// it warns of is printed.
+func (c *connection) openOne(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
 	server, namespace, err := c.open()
 	if err != nil {
 		return nil, t, err
 	}
+	tellWarnings(server, stderr)
 	t, rest, err := oneTarget(ctx, server, namespace, args)
 	if err == nil && len(rest) > 0 {
 		err = &usageError{fmt.Errorf("%s: expected one object, received also %q", verb, rest)}

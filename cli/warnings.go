@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+
+	"github.com/cadastre/cadastre/internal/cluster"
 )
 
 // warnings prints what servers warn of, as kubectl does: each once.
@@ -11,8 +13,15 @@ type warnings struct {
 	told map[string]bool
 }
 
+// tellWarnings has what a server warns of printed.
+func tellWarnings(c *cluster.Cluster, w io.Writer) *warnings {
+	all := &warnings{w: w}
+	c.OnWarning(all.tell)
+	return all
+}
+
 func (w *warnings) tell(text string) {
-	if w.w == nil || w.told[text] {
+	if w.told[text] {
 		return
 	}
 	if w.told == nil {

@@ -1,8 +1,12 @@
 package client_test
 
 import (
+	"context"
+	"net/http"
+	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -21,6 +25,37 @@ func withoutContext(t *testing.T, of kubernetes.Interface) *cache.ListWatch {
 		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
 		//lint:ignore SA1019 as above
 		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(t.Context(), o) },
+	}
+}
+
+// TestInformerAsks: the lists and watches of an informer ask for less; what else the client does asks for all.
+func TestInformerAsks(t *testing.T) {
+	config := start(t, true)
+	var asked seen
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		asked.next = next
+		return &asked
+	})
+	maps := kubernetes.NewForConfigOrDie(client.OnRequest(config)).CoreV1().ConfigMaps("default")
+	lister := cache.ToListerWatcherWithContext(client.Informer(&cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+	}))
+	if _, err := lister.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	events, err := lister.WatchWithContext(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events.Stop()
+	if _, err := maps.List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, true, false} {
+		if got := strings.Contains(asked.accepts[i], ";drop=metadata.managedFields"); got != want {
+			t.Errorf("request %d asks for %q, to do without managedFields: expected %v", i, asked.accepts[i], want)
+		}
 	}
 }
 
@@ -55,5 +90,28 @@ func expectNoOwners(t *testing.T, clients kubernetes.Interface, lister cache.Lis
 		if o := waitFor(t, objects, "default/"+name); entries(t, o) != 0 || o.Data["a"] != "b" {
 			t.Errorf("the informer has %v", o)
 		}
+	}
+}
+
+// TestInformerGate: if the gate is off, an informer has all, in lists and in events.
+func TestInformerGate(t *testing.T) {
+	t.Setenv("KUBE_FEATURE_"+client.Gate, "false")
+	maps := kubernetes.NewForConfigOrDie(client.OnRequest(start(t, true))).CoreV1().ConfigMaps("default")
+	lister := client.Informer(&cache.ListWatch{
+		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
+	})
+	if _, err := maps.Create(t.Context(), configMap("before"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := cache.ToListerWatcherWithContext(lister).ListWithContext(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := list.(*corev1.ConfigMapList).Items; len(all) == 0 || entries(t, &all[len(all)-1]) == 0 {
+		t.Errorf("listed %v, expected managedFields", all)
+	}
+	if o := waitFor(t, informerOf(t, lister), "default/before"); entries(t, o) == 0 {
+		t.Errorf("the informer has %v, expected managedFields", o)
 	}
 }

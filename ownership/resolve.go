@@ -2,6 +2,7 @@ package ownership
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cadastre/cadastre/apply"
@@ -173,4 +174,40 @@ func describe(v document.Value) string {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return v.Kind().String() + " " + text
+}
+
+// IsIn reports whether a configuration has something where the path leads to, whoever owns what. Items of lists are found
+// by some of their keys; by its place, which is counted in objects, any item may be meant.
+func (p WrittenPath) IsIn(config document.Value) bool { return isIn(config, p.steps) }
+
+func isIn(v document.Value, steps []step) bool {
+	if len(steps) == 0 || v.IsAbsent() {
+		return !v.IsAbsent()
+	}
+	s, rest := steps[0], steps[1:]
+	if v.Kind() == document.Map {
+		return (s.kind == byName || s.kind == byQuoted) && isIn(v.Get(s.name), rest)
+	}
+	for _, item := range v.Items() {
+		if s.mayMean(item) && isIn(item, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayMean reports whether a step may mean an item of a list. Keys that an item lacks may have defaults.
+func (s step) mayMean(item document.Value) bool {
+	switch s.kind {
+	case byIndex:
+		return true
+	case byKeys:
+		had := slices.DeleteFunc(slices.Clone(s.keys), func(k writtenKey) bool { return item.Get(k.name).IsAbsent() })
+		return len(had) > 0 && isWritten(item, had)
+	case byQuoted:
+		return document.Equal(item, document.NewString(s.name))
+	case byValue:
+		return slices.ContainsFunc(s.keys[0].values(), func(v document.Value) bool { return document.Equal(item, v) })
+	}
+	return false
 }

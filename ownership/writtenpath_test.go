@@ -162,3 +162,41 @@ func FuzzParsePath(f *testing.F) {
 		}
 	})
 }
+
+// TestWrittenPathIsIn looks for paths in a configuration, which nobody owns.
+func TestWrittenPathIsIn(t *testing.T) {
+	config := readYAML(t, `
+metadata: {labels: {a.b: c}, finalizers: [x]}
+spec: {replicas: 0, ports: [{port: 80, name: web}, {port: 81, protocol: UDP}], empty: [], nothing: null}`).Document
+	for written, want := range map[string]bool{
+		"spec.replicas":                         true,
+		"spec.nothing":                          true,
+		"spec.other":                            false,
+		"spec.replicas.deeper":                  false,
+		`metadata.labels["a.b"]`:                true,
+		"metadata.labels.a.b":                   false,
+		"spec.ports[port=80].name":              true,
+		"spec.ports[port=80,protocol=TCP].name": true, // as protocol has a default
+		"spec.ports[port=81,protocol=TCP].port": false,
+		"spec.ports[protocol=UDP]":              true,
+		"spec.ports[other=1]":                   false,
+		"spec.ports[port=81].name":              false,
+		"spec.ports[5].name":                    true, // of the object, whose items may be others
+		"spec.ports[5].other":                   false,
+		"spec.ports.port":                       false,
+		"spec.empty":                            true,
+		"spec.empty[0]":                         false,
+		"spec[0]":                               false,
+		"metadata.finalizers[=x]":               true,
+		`metadata.finalizers["x"]`:              true,
+		"metadata.finalizers[=y]":               false,
+	} {
+		p, err := ParsePath(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.IsIn(config); got != want {
+			t.Errorf("%s: received %v, want %v", written, got, want)
+		}
+	}
+}

@@ -18,6 +18,9 @@ type Load struct {
 	// Warmup passes, with all at work, before the window in which they are measured; it is longer if too little
 	// ends in it.
 	Warmup, Window time.Duration
+	// CPU is how much the server is to use in the window at least, which gets longer until it has: it is told in hundredths
+	// of a second, and less of it says nothing.
+	CPU time.Duration
 	// Pause is how long a client waits before each operation; this is no part of its latency.
 	Pause time.Duration
 	// Allocations has the server say how much memory it takes from its heap, if it can, in a window of its own.
@@ -40,7 +43,7 @@ type operation func(ctx context.Context, w *worker) error
 var errTooShort = errors.New("nothing ended in the time that is measured: make it longer")
 
 // least is how many operations of each client are to end in the window, which gets longer until they have: with
-// fewer, what is under way at its edges would count too much. It gets at most so much longer.
+// fewer, what is under way at its edges would count too much. It gets at most so much longer, also for the CPU.
 const (
 	least  = 5
 	longer = time.Minute
@@ -99,12 +102,22 @@ func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usa
 	to := r.from.Add(l.Window)
 	latest := to.Add(longer)
 	for err = sleepUntil(ctx, to); err == nil; err = sleepUntil(ctx, time.Now().Add(pause)) {
-		if r.ended.Load() >= least*int64(l.Clients) || time.Now().After(latest) {
-			after, err = s.Usage()
-			return before, after, err
+		if after, err = s.Usage(); err != nil {
+			break
+		}
+		if time.Now().After(latest) || r.ended.Load() >= least*int64(l.Clients) && after.CPU-before.CPU >= l.CPU {
+			break
 		}
 	}
 	return before, after, err
+}
+
+// part is the load for a part of its time. Some warmth it needs however short it is.
+func (l Load) part(of int) Load {
+	const shortest = 50 * time.Millisecond
+	parts := time.Duration(of)
+	l.Window, l.CPU, l.Warmup = l.Window/parts, l.CPU/parts, max(l.Warmup/parts, min(l.Warmup, shortest))
+	return l
 }
 
 // work does it until the window is over.
@@ -178,16 +191,19 @@ func (r Result) CPUPerOperation() float64 { return float64(r.CPU) / float64(r.Op
 // StoreCPUPerOperation is that of the store beside the server, in nanoseconds.
 func (r Result) StoreCPUPerOperation() float64 { return float64(r.StoreCPU) / float64(r.Operations) }
 
-// and is what two windows came to together. Latencies are the greater ones.
-func (r Result) and(other Result) Result {
-	return Result{
-		Operations: r.Operations + other.Operations,
-		Window:     r.Window + other.Window,
-		P50:        max(r.P50, other.P50),
-		P99:        max(r.P99, other.P99),
-		CPU:        r.CPU + other.CPU,
-		StoreCPU:   r.StoreCPU + other.StoreCPU,
-		Allocated:  math.NaN(),
-		After:      other.After,
+// together is what several windows came to. Latencies are the greatest ones, and what else is no sum is that of the last.
+func together(all []Result) (sum Result) {
+	for _, r := range all {
+		sum = Result{
+			Operations: sum.Operations + r.Operations,
+			Window:     sum.Window + r.Window,
+			P50:        max(sum.P50, r.P50),
+			P99:        max(sum.P99, r.P99),
+			CPU:        sum.CPU + r.CPU,
+			StoreCPU:   sum.StoreCPU + r.StoreCPU,
+			Allocated:  r.Allocated,
+			After:      r.After,
+		}
 	}
+	return sum
 }

@@ -180,6 +180,31 @@ func TestFloor(t *testing.T) {
 	}
 }
 
+// TestEnoughCPU: a window is as long as it takes to use so much, and all the windows of a watch together.
+func TestEnoughCPU(t *testing.T) {
+	s, err := Floor(MadeSample()).Start(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	load := testLoad
+	load.Window, load.CPU = time.Millisecond, 200*time.Millisecond
+	if err := Cases[0].Prepare(t.Context(), s, load.Clients); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Cases[0].Run(t.Context(), s, load); err != nil || r.CPU < load.CPU {
+		t.Errorf("%v of CPU, %v, expected %v", r.CPU, err, load.CPU)
+	}
+	r, err := Watch(t.Context(), s, 2, load)
+	if err != nil || r.Watched.CPU < load.CPU || r.Alone.CPU < load.CPU {
+		t.Errorf("watched %v of CPU, alone %v, %v, expected %v", r.Watched.CPU, r.Alone.CPU, err, load.CPU)
+	}
+}
+
 // TestWatchWaits: a write is over when every watcher has its event, not when most have.
 func TestWatchWaits(t *testing.T) {
 	all := newAudience(3)

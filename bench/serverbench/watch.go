@@ -69,29 +69,50 @@ func (m Managed) Watch(ctx context.Context, s *Server, watchers int, l Load, wis
 	return all.measure(ctx, s, l, do(func(w *worker) Request { return change(w.number) }))
 }
 
+// A small audience costs little beside the changes that it hears of, and what these cost changes by and by; so it comes and
+// goes, that both are measured at nearly the same time.
+const (
+	smallAudience = 100 // costs more
+	visits        = 4
+)
+
+// visits is how often the audience comes.
+func (a *audience) visits() int {
+	if a.size < smallAudience {
+		return visits
+	}
+	return 1
+}
+
 // measure has clients change objects, with the audience and without.
 func (a *audience) measure(ctx context.Context, s *Server, l Load, change operation) (WatchResult, error) {
-	// A server may get faster or slower meanwhile, so that half of the time without watchers comes before the
-	// time with them, and half after it.
-	half := l
-	half.Window /= 2
-	before, err := half.run(ctx, s, change)
-	if err != nil {
-		return WatchResult{}, err
+	var watched, alone []Result
+	visits := a.visits()
+	for visit := range visits {
+		// A server may get faster or slower meanwhile, so that half of the time without watchers comes before the
+		// time with them, and half after it.
+		part := l.part(visits)
+		before, err := part.part(2).run(ctx, s, change)
+		if err != nil {
+			return WatchResult{}, err
+		}
+		part.Allocations = l.Allocations && visit == visits-1
+		heard, err := a.watched(ctx, s, part, change)
+		if err != nil {
+			return WatchResult{}, err
+		}
+		after, err := part.part(2).run(ctx, s, change)
+		if err != nil {
+			return WatchResult{}, err
+		}
+		watched, alone = append(watched, heard), append(alone, before, after)
 	}
-	watched, err := a.watched(ctx, s, l, change)
-	if err != nil {
-		return WatchResult{}, err
-	}
-	after, err := half.run(ctx, s, change)
-	if err != nil {
-		return WatchResult{}, err
-	}
-	alone := before.and(after)
+	r := WatchResult{Watchers: int(a.size), Watched: together(watched), Alone: together(alone), Bytes: a.eventSize()}
+	var err error
 	if l.Allocations && s.tells {
-		alone.Allocated, err = l.allocations(ctx, s, change)
+		r.Alone.Allocated, err = l.allocations(ctx, s, change)
 	}
-	return WatchResult{Watchers: int(a.size), Watched: watched, Alone: alone, Bytes: a.eventSize()}, err
+	return r, err
 }
 
 // watched runs the load with watchers, none of which falls behind.
@@ -122,6 +143,7 @@ type audience struct {
 	objects    int
 	wishes     []Wish // take turns; whole objects in JSON if there are none
 	fail       chan error
+	doors      chan struct{} // as many come at once, that no server gives up waiting for what a busy machine sends
 
 	lock     sync.Mutex
 	events   int64 // that all watchers together got
@@ -131,7 +153,8 @@ type audience struct {
 }
 
 func newAudience(size int) *audience {
-	return &audience{size: int64(size), fail: make(chan error, size), waiting: map[chan struct{}]int64{}}
+	const atOnce = 64
+	return &audience{size: int64(size), fail: make(chan error, size), doors: make(chan struct{}, atOnce), waiting: map[chan struct{}]int64{}}
 }
 
 // start returns when all watchers have what there is, with what ends them.
@@ -222,7 +245,9 @@ func (a *audience) count(events, bytes int) {
 
 // follow counts events until the context ends.
 func (a *audience) follow(ctx context.Context, c *Client, wish Wish) error {
+	a.doors <- struct{}{}
 	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: wish.Accept()})
+	<-a.doors
 	if err != nil {
 		return err
 	}

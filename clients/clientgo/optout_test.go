@@ -265,6 +265,24 @@ func TestExtractWithoutManagedFields(t *testing.T) {
 	}
 }
 
+// TestOptOutGate: if the environment says no, nothing is asked for and nothing taken out; whatever else it says is yes.
+func TestOptOutGate(t *testing.T) {
+	server := target.Config(t)
+	for said, want := range map[string]bool{"false": true, "true": false, "": false} {
+		t.Setenv("KUBE_FEATURE_"+client.Gate, said)
+		var spoken target.Spoken
+		clients := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(spoken.Config(server)))
+		got, err := clients.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"gate":"x`+said+`"}}}`), metav1.PatchOptions{})
+		check(t, err)
+		if seen := len(got.ManagedFields) > 0; seen != want {
+			t.Errorf("the environment says %q: managedFields are seen: %v, expected %v", said, seen, want)
+		}
+		if asked := strings.Contains(strings.Join(spoken.Accepts(), ","), "drop="); asked == want {
+			t.Errorf("the environment says %q: asked for less: %v, expected %v", said, asked, !want)
+		}
+	}
+}
+
 // allowCBOR has client-go speak CBOR, which it asks the environment for.
 func allowCBOR() {
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {

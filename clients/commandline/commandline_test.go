@@ -13,9 +13,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	plugin := func() { os.Exit(cli.Plugin(cli.PluginArgs(os.Args), os.Stdout, os.Stderr)) }
 	testscript.Main(target.Suite{M: m}, map[string]func(){
-		"kubectl":  kubectl.Main,
-		"cadastre": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+		"kubectl":              kubectl.Main,
+		"kubectl-own":          plugin,
+		"kubectl_complete-own": plugin,
+		"cadastre":             func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
 

@@ -67,6 +67,8 @@ func (g *generator) chosenOf(word document.Value) document.Value {
 	return document.NewString(choice)
 }
 
+const unknownName = "nobodyKnows"
+
 // withUnknown has a field more that no kind has, somewhere.
 func (g *generator) withUnknown(body document.Value) document.Value {
 	var maps []place
@@ -76,7 +78,7 @@ func (g *generator) withUnknown(body document.Value) document.Value {
 		}
 	}
 	p := one(g, maps)
-	return replaced(body, p, at(body, p).With("nobodyKnows", document.NewInt(1)))
+	return replaced(body, p, at(body, p).With(unknownName, document.NewInt(1)))
 }
 
 // hasAnyNames is for maps whose fields have whatever names.
@@ -146,7 +148,7 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 func (g *generator) withNulls(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
 		name := p[len(p)-1]
-		return name == "$patch" || isInReplaced(p) || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
+		return isDirective(p) || isInReplaced(p) || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
 	})
 	if len(places) > 0 && g.chance(45) {
 		return replaced(body, one(g, places), document.NewNull())
@@ -172,29 +174,6 @@ func (g *generator) withoutWholes(body document.Value) document.Value {
 	})
 	if len(places) > 0 && g.chance(35) {
 		return replaced(body, one(g, places), document.NewNull())
-	}
-	return body
-}
-
-// mergeKeys are the lists whose items strategic merge patches can remove.
-var mergeKeys = map[string][]string{
-	"containers": {"name"}, "initContainers": {"name"}, "env": {"name"}, "volumes": {"name"}, "volumeMounts": {"mountPath"},
-	"ports": {"containerPort", "port"}, "imagePullSecrets": {"name"}, "hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey"},
-	"ownerReferences": {"uid"}, "conditions": {"type"},
-}
-
-// withDirectives sometimes has an item removed instead of merged. Lists at the top of an object have no merge keys.
-func (g *generator) withDirectives(body document.Value) document.Value {
-	for _, p := range places(body) {
-		if len(p) < 3 || !isIndex(p[len(p)-1]) || !g.chance(20) {
-			continue
-		}
-		inNew := at(body, p[:len(p)-2]).Get("name").Text() == "side" // where a directive has nothing to be about
-		for _, name := range mergeKeys[p[len(p)-2]] {
-			if key := at(body, p).Get(name); !key.IsAbsent() && !inNew && !isInReplaced(p[:len(p)-1]) {
-				return replaced(body, p, field(name, key).With("$patch", document.NewString("delete")))
-			}
-		}
 	}
 	return body
 }

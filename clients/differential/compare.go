@@ -3,6 +3,7 @@ package differential
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing/fstest"
 
@@ -61,6 +62,8 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 			return nil, fmt.Errorf("seed %d: the first server was asked, and the second can't be: %s", f.History.Seed, result.Reason)
 		case result.Failure != nil && !isStep(result.Failure.Step):
 			return nil, fmt.Errorf("seed %d: %s", f.History.Seed, result.Failure)
+		case result.Failure != nil && strings.HasPrefix(result.Failure.Complaints[0], "$"):
+			f.Unusable = "a variable of an object that was never made"
 		case result.Failure != nil && !saysOnlyMore(result.Failure.Complaints):
 			f.Failure = result.Failure
 		}

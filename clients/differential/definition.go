@@ -21,7 +21,8 @@ var widgets []byte
 
 const (
 	definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-	widgetsPath     = "/apis/differential.example.com/"
+	definedGroup    = "differential.example.com"
+	widgetsPath     = "/apis/" + definedGroup + "/"
 )
 
 // Define has both servers know the kinds that histories are about and that no server knows by itself. What it returns

@@ -45,12 +45,13 @@ func TestHistoriesAreScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verbs, resources := map[string]int{}, map[string]int{}
+	verbs, resources, texts := map[string]int{}, map[string]int{}, strings.Builder{}
 	for seed := range uint64(3000) {
 		h := generated(t, seed)
 		if _, err := applytest.Parse("random/x", h.script()); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
+		texts.Write(h.script())
 		for _, s := range h.Steps {
 			verbs[s.Verb]++
 			for _, k := range kinds {
@@ -66,6 +67,15 @@ func TestHistoriesAreScripts(t *testing.T) {
 	for _, verb := range []string{"APPLY", "CREATE", "UPDATE", "EDIT", "MERGE", "STRATEGIC", "JSONPATCH", "DELETE", "GET"} {
 		if verbs[verb] == 0 {
 			t.Errorf("no history has %s: %v", verb, verbs)
+		}
+	}
+	for _, text := range []string{
+		"\nUser-Agent: erin/", "\nContent-Type: " + mediaYAML, "\nContent-Type: " + mediaProtobuf, "\nAccept: " + mediaYAML, "\nAccept: " + mediaProtobuf,
+		"$patch: delete", "$patch: replace", "$retainKeys:", "$setElementOrder/containers:", "$setElementOrder/finalizers:", "$deleteFromPrimitiveList/finalizers:",
+		`resourceVersion: "$resourceVersion"`, "uid: $uid", "managedFields: []", "managedFields:\n", "manager: dave",
+	} {
+		if !strings.Contains(texts.String(), text) {
+			t.Errorf("no history has %q", text)
 		}
 	}
 	for _, k := range kinds {
@@ -169,6 +179,9 @@ func TestStateAfter(t *testing.T) {
 		{Step{Verb: "APPLY"}, answer{code: 409}, 0},
 		{Step{Verb: "APPLY"}, answer{code: 200, object: object}, 1},
 		{Step{Verb: "EDIT"}, answer{code: 200, object: object}, 2},
+		{Step{Verb: "APPLY", Address: "batch/v1 jobs/a/status"}, answer{code: 200, object: object}, 3},
+		{Step{Verb: "UPDATE", Address: "batch/v1 jobs/a/status"}, answer{code: 200, object: object}, 0},
+		{Step{Verb: "EDIT"}, answer{code: 200, object: object}, 1},
 		{Step{Verb: "DELETE"}, answer{code: 200}, 0},
 	}
 	var state answer
@@ -198,11 +211,13 @@ func TestKnownDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// TestLeavesRest: only what gets into the object with an item that is new is left of a patch.
+// TestLeavesRest: only what gets into the object with a map or an item that is new is left of a patch.
 func TestLeavesRest(t *testing.T) {
 	const live = `{spec: {containers: [{name: app, env: [{name: A}]}], topologySpreadConstraints: [{topologyKey: a}]}}`
 	for patch, want := range map[string]bool{
 		`{}`: false,
+		`{metadata: {labels: {a: "1", $retainKeys: [a]}}}`:                                                              true,
+		`{spec: {$retainKeys: [containers], containers: []}}`:                                                           false,
 		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: {app: null}}}]}}`:            true,
 		`{spec: {topologySpreadConstraints: [{topologyKey: a, labelSelector: {matchLabels: {app: null}}}]}}`:            false,
 		`{spec: {topologySpreadConstraints: [{topologyKey: b, labelSelector: {matchLabels: null}}]}}`:                   false,
@@ -258,7 +273,7 @@ func parsed(t *testing.T, text string) document.Value {
 
 // TestSaysOnlyMore: a warning of ours alone is no difference; one that is missing is.
 func TestSaysOnlyMore(t *testing.T) {
-	const ours = `"\\.spec: a \"b\" was applied; apply x, by force"`
+	const ours = `".spec.strategy: type was applied, and rollingUpdate is there, owned by \"bob\", which goes only with type x; apply x"`
 	for complaint, want := range map[string]bool{
 		"warnings: expected [], received [" + ours + "]":                true,
 		`warnings: expected ["x" "y"], received ["x" ` + ours + ` "y"]`: true,

@@ -5,6 +5,9 @@
 // of the parts that a kind's vocabulary lists (kinds/*.yaml): few names and few values, so that managers meet
 // in the same fields often, and most requests are valid.
 //
+// Some requests name the uid or the revision that they are about, write managedFields themselves, come as YAML or protobuf,
+// or from a program that does not say its name; strategic patches have all of their directives.
+//
 // A history becomes a script of package applytest. The one server's answers are recorded in it, and the other
 // server is held to them, so that object, managedFields, status and errors are compared as applytest does.
 // What Cadastre does differently on purpose is taken out of the expectations first; where the objects are
@@ -12,11 +15,15 @@
 // steps first and then parts of bodies, for as long as it differs in the same way; what is left is a script
 // that can be read, and kept.
 //
+// Times of managedFields, and the order of owners, which is that of times, are not compared: they have seconds, and the two
+// servers are not asked in the same ones. Scripts of applytest wait for the next second to see them.
+//
 // # Where to look
 //
 //	vocabulary.go  the kinds, their bases and parts; definition.go, a kind that no server knows by itself
 //	generate.go    a seed becomes a history
-//	body.go        parts become the bodies of applies and patches; place.go, where in them something is
+//	body.go        parts become the bodies of applies and patches; place.go, where in them something is;
+//	               directive.go, what strategic patches say to do; condition.go, what is said about the object as it is
 //	script.go      a history becomes a script
 //	known.go       deliberate differences, taken out of what is expected, and sign.go, how they are known;
 //	               mask.go, what servers choose

@@ -21,7 +21,11 @@ type Step struct {
 	Force, DryRun          bool
 	// Validation is what shall become of fields that the kind does not have; empty if nothing is said.
 	Validation string
-	Body       document.Value
+	// Agent is sent as the name of the program. It is the manager where there is no other.
+	Agent string
+	// Media is what the body is sent as, and Accept what the answer shall be; empty if it is what the verb has.
+	Media, Accept string
+	Body          document.Value
 }
 
 // objectName is that of every history's object: each has a namespace of its own.
@@ -35,6 +39,8 @@ var vocabulary = sync.OnceValues(readKinds)
 type generator struct {
 	*rand.Rand
 	kind kind
+	// isMade says that there was a request already.
+	isMade bool
 	// scales says that the object is scaled, and otherwise only applied.
 	scales bool
 	// chosen are the parts that a manager applied last, by manager and version.
@@ -54,9 +60,10 @@ func Generate(seed uint64) (History, error) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15)), chosen: map[string][]document.Value{}}
 	g.kind = one(g, kinds)
 	g.scales = g.kind.scale && g.chance(40)
-	h := History{Seed: seed, Resource: g.kind.resource, Steps: []Step{g.first()}}
+	h := History{Seed: seed, Resource: g.kind.resource, Steps: []Step{g.varied(g.first())}}
+	g.isMade = true
 	for range 3 + g.IntN(8) {
-		h.Steps = append(h.Steps, g.step())
+		h.Steps = append(h.Steps, g.varied(g.step()))
 	}
 	return h, nil
 }
@@ -116,6 +123,15 @@ func (g *generator) send(verb, address string, body document.Value) Step {
 	return s
 }
 
+// varied sometimes says more about the object as it is, or is by a program that does not say its name, or in another form.
+func (g *generator) varied(s Step) Step {
+	s = g.inAnotherForm(g.withOwners(g.withCondition(s)))
+	if s.Verb != "APPLY" && s.Manager != "" && g.chance(8) {
+		s.Manager, s.Agent = "", one(g, []string{"erin/1.2 (linux)", "alice/0.1"})
+	}
+	return s
+}
+
 var validations = []string{"Strict", "Warn", "Ignore"}
 
 // here is the address of the object.
@@ -157,7 +173,7 @@ func (g *generator) merge(v version) Step {
 
 func (g *generator) strategic(v version) Step {
 	body := g.withDirectives(merged(document.NewMap(), g.parts(v.parts, 3)...))
-	return g.send("STRATEGIC", g.here(v), g.withNulls(body))
+	return g.send("STRATEGIC", g.here(v), g.withNulls(g.withOrders(body)))
 }
 
 func (g *generator) jsonPatch(v version) Step {
@@ -165,7 +181,7 @@ func (g *generator) jsonPatch(v version) Step {
 }
 
 func (g *generator) remove(v version) Step {
-	return Step{Verb: "DELETE", Address: g.here(v)}
+	return Step{Verb: "DELETE", Address: g.here(v), DryRun: g.chance(10)}
 }
 
 func (g *generator) read(v version) Step {

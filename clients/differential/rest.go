@@ -9,17 +9,31 @@ import (
 
 // This file is about the difference "A patch leaves nothing of itself behind".
 
-// hasReplacedNull is for patches that put a null into a map that they replace, of which Kubernetes makes "".
-func hasReplacedNull(s Step) bool {
-	return strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/") && hasNullIn(s.Body.Lookup("spec", "selector"))
+// replacesWithRest is for patches that put a null or a directive into a map that they replace. Kubernetes makes "" of the
+// null, and takes the directive for a field.
+func replacesWithRest(s Step) bool {
+	selector := s.Body.Lookup("spec", "selector")
+	isReplaced := strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/")
+	return isReplaced && (hasNullIn(selector) || slices.ContainsFunc(places(selector), isDirective)) ||
+		slices.ContainsFunc(places(s.Body), func(p place) bool {
+			m := at(s.Body, p)
+			return m.Get("$patch").Text() == "replace" && isOfPatch(m.Without("$patch"))
+		})
 }
 
-// leavesRest is for patches of which something gets into the object with an item that is new: a directive, or a null in
-// a map of strings, of which Kubernetes makes "".
+// isOfPatch reports whether something in a value is about the patch, and not about the object.
+func isOfPatch(v document.Value) bool {
+	return slices.ContainsFunc(places(v), func(p place) bool { return isDirective(p) || at(v, p).IsNull() })
+}
+
+// leavesRest is for patches of which something gets into the object with what is new: a directive, or, in
+// an item, a null in a map of strings, of which Kubernetes makes "".
 func leavesRest(live, patch document.Value) bool {
 	for name, value := range patch.Fields() {
 		old := live.Get(name)
 		switch {
+		case old.IsAbsent() && isKeptWhereNew(value):
+			return true
 		case value.Kind() == document.Map && leavesRest(old, value):
 			return true
 		case value.Kind() == document.List && old.Kind() == document.List && leavesRestInItems(mergeKeys[name], old, value):
@@ -27,6 +41,11 @@ func leavesRest(live, patch document.Value) bool {
 		}
 	}
 	return false
+}
+
+// isKeptWhereNew is for what has directives that Kubernetes takes for fields where nothing was before.
+func isKeptWhereNew(patch document.Value) bool {
+	return slices.ContainsFunc(places(patch), func(p place) bool { return isDirective(p) && at(patch, p).Text() != "delete" })
 }
 
 func leavesRestInItems(keys []string, live, patch document.Value) bool {
@@ -62,6 +81,6 @@ func itemLike(keys []string, live, item document.Value) (document.Value, bool) {
 // hasRest reports whether a new item has something in it that is about the patch.
 func hasRest(item document.Value) bool {
 	return slices.ContainsFunc(places(item), func(p place) bool {
-		return len(p) > 0 && p[len(p)-1] == "$patch" || len(p) > 1 && at(item, p).IsNull() && hasAnyNames(p[len(p)-2])
+		return isDirective(p) || len(p) > 1 && at(item, p).IsNull() && hasAnyNames(p[len(p)-2])
 	})
 }

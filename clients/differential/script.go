@@ -52,8 +52,14 @@ func (s Step) request() []byte {
 		text.WriteString(" fieldValidation=" + s.Validation)
 	}
 	text.WriteString("\n")
+	for _, header := range [][2]string{{"User-Agent", s.Agent}, {"Content-Type", s.Media}, {"Accept", s.Accept}} {
+		if header[1] != "" {
+			text.WriteString(header[0] + ": " + header[1] + "\n")
+		}
+	}
 	if !s.Body.IsAbsent() {
-		text.WriteString("\n" + s.Body.YAML())
+		// What stands for a revision must be a text when it is there, too.
+		text.WriteString("\n" + strings.ReplaceAll(s.Body.YAML(), "resourceVersion: $resourceVersion", `resourceVersion: "$resourceVersion"`))
 	}
 	return text.Bytes()
 }

@@ -19,7 +19,9 @@ type Options struct {
 	Kind string
 	// Batch is how many histories are compared at once; 32 if 0.
 	Batch int
-	// Found is called with each difference of a new sort, shrunk.
+	// Whole leaves what differs as it was drawn, which is found in less time.
+	Whole bool
+	// Found is called with each difference of a new sort, shrunk unless it is to be left whole.
 	Found func(Finding) error
 	// Lost is called with each difference that did not come back when the same was asked again.
 	Lost func(Finding)
@@ -158,7 +160,7 @@ func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[stri
 		return nil
 	}
 	small := f
-	if err == nil {
+	if err == nil && !options.Whole {
 		small, err = Shrink(ctx, pair, f)
 	}
 	if err != nil && ctx.Err() == nil {

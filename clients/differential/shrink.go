@@ -54,9 +54,7 @@ func smaller(found Finding) []History {
 		}
 	}
 	for i, s := range h.Steps {
-		if s.Force || s.DryRun || s.Validation != "" {
-			plain := s
-			plain.Force, plain.DryRun, plain.Validation = false, false, ""
+		if plain := s.plain(); plain != s {
 			all = append(all, h.with(i, plain))
 		}
 		if s.Body.IsAbsent() {
@@ -72,6 +70,11 @@ func smaller(found Finding) []History {
 		}
 	}
 	return all
+}
+
+// plain is the step with nothing but its verb, its manager and its body.
+func (s Step) plain() Step {
+	return Step{Verb: s.Verb, Address: s.Address, Manager: s.Manager, Agent: s.Agent, Body: s.Body}
 }
 
 // with returns the history with another step in the place of one.
@@ -111,7 +114,7 @@ func (f Finding) ways() []string {
 var (
 	statuses = regexp.MustCompile(`^answer: expected status (\d+), received (\d+)`)
 	fieldIn  = regexp.MustCompile(`^(object|error): \S+:`)
-	drawn    = regexp.MustCompile(`alice|bob|carol|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is [0-9]+ as`)
+	drawn    = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is [0-9]+ as`)
 )
 
 // isLike says whether a finding is nothing but what was found before.

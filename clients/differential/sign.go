@@ -12,9 +12,15 @@ import (
 // This file has the signs by which a step is known to be one of which the answers differ.
 
 // isWrittenTwice is for kinds that Kubernetes writes once more, as they are, when somebody writes them for the first time
-// after they were made.
+// after they were made, or after their status was put.
 func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
+}
+
+// hasSeveralVersions is for objects whose owners may be at other versions than the one that is written.
+func hasSeveralVersions(object document.Value) bool {
+	version := object.Get("apiVersion").Text()
+	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, definedGroup+"/")
 }
 
 func hasTwins(list document.Value) bool {
@@ -117,6 +123,13 @@ func touchesTwins(object, patch document.Value) bool {
 		}
 	}
 	return false
+}
+
+// replacesNothing is for patches that replace a map where there is none.
+func replacesNothing(object, patch document.Value) bool {
+	return slices.ContainsFunc(places(patch)[1:], func(p place) bool {
+		return at(patch, p).Get("$patch").Text() == "replace" && !slices.ContainsFunc(p, isIndex) && at(object, p).IsAbsent()
+	})
 }
 
 // valuesOf returns what the items of a list have at a key.

@@ -110,6 +110,9 @@ func newKind(text document.Value, common, template []document.Value) kind {
 	return k
 }
 
+// isDefined is for a kind of users' own, of which there is no protobuf.
+func (k kind) isDefined() bool { return strings.HasPrefix(k.versions[0].apiVersion, definedGroup+"/") }
+
 // name is that of the object, which is the only one in its namespace, or is named after it.
 func (k kind) name() string {
 	if k.cluster {

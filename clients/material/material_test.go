@@ -44,7 +44,8 @@ func testProject(t *testing.T, project material.Project) {
 		if want := answers[o.Name]; want != o.Answer() {
 			t.Errorf("%s: received %s, kube-apiserver had %s; make oracle-material tells both in full", o.Name, o.Answer(), want)
 		}
-		if o.Again != "" && o.Again != material.Unchanged {
+		// Kubernetes writes some again, which is one of the differences: see docs/differences.md.
+		if target.Implementation() == target.Cadastre && o.Again != "" && o.Again != material.Unchanged {
 			t.Errorf("%s: applied again: %s", o.Name, o.Again)
 		}
 		delete(answers, o.Name)

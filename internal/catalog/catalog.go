@@ -73,14 +73,23 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	if answer == nil {
 		return false
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, r, http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "the document can only be read: send GET, not "+r.Method)
+	if r.Method != http.MethodGet && mindsMethod(address) {
+		w.Header().Set("Allow", "GET")
+		refuse(w, r, metav1.Status{
+			Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+			Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
+		})
 		return true
 	}
 	w.Header().Set("Cache-Control", "no-cache, private")
 	answer(w, r)
 	return true
+}
+
+// mindsMethod reports whether a document is only for who reads. Others are answered whatever is done to them, as in Kubernetes.
+func mindsMethod(address string) bool {
+	version := strings.HasPrefix(address, "/apis/") && strings.Count(address, "/") == 3
+	return version || address == "/api" || strings.HasPrefix(address, "/api/") || address == "/version"
 }
 
 // mayServe sorts out, at no cost, requests for objects: these are nearly all that a server gets.

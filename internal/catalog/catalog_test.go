@@ -135,8 +135,8 @@ func TestSameInAllForms(t *testing.T) {
 func TestRefusedInAllForms(t *testing.T) {
 	server := theServer()
 	for accept, want := range map[string]string{mediaProto: mediaProto, mediaCBOR: mediaCBOR, mediaYAML: mediaYAML, mediaJSON: mediaJSON, "text/html": mediaJSON} {
-		response, body := fetch(t, server, "POST", "/apis", "Accept", accept)
-		if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusMethodNotAllowed || got != want || !bytes.Contains(body, []byte("send GET, not POST")) {
+		response, body := fetch(t, server, "POST", "/api", "Accept", accept)
+		if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusMethodNotAllowed || got != want || !bytes.Contains(body, []byte("the server does not allow this method on the requested resource")) {
 			t.Errorf("%s: %s %s %q, want %s", accept, response.Status, got, body, want)
 		}
 	}
@@ -219,6 +219,13 @@ func TestOnlyRead(t *testing.T) {
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || response.StatusCode != 405 || status.Reason != metav1.StatusReasonMethodNotAllowed || status.Kind != "Status" {
 		t.Errorf("%s %s", response.Status, body)
+	}
+	for path, want := range map[string]int{"/api": 405, "/api/v1": 405, "/version": 405, "/apis": 200, "/apis/apps": 200, "/openapi/v3": 200, "/apis/apps/v9": 404} {
+		for _, method := range []string{"DELETE", "HEAD"} {
+			if response, body := fetch(t, server, method, path); response.StatusCode != want {
+				t.Errorf("%s %s: %s %s, want %d", method, path, response.Status, body, want)
+			}
+		}
 	}
 	response, body = fetch(t, server, "HEAD", "/openapi/v2", "Accept-Encoding", "identity")
 	if response.StatusCode != 200 || len(body) != 0 || response.ContentLength < 1e6 {

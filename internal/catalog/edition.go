@@ -123,7 +123,10 @@ func (e *edition) answerDiscovery(address string, make func() protoObject) http.
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, _, ok := choose(r.Header.Get("Accept"), discoveryForms, plain)
 		if !ok {
-			refuse(w, r, http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, "only the following media types are accepted: "+strings.Join(discoveryForms, ", "))
+			refuse(w, r, metav1.Status{
+				Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
+				Message: "only the following media types are accepted: " + strings.Join(discoveryForms, ", "),
+			})
 			return
 		}
 		e.answer(w, r, address+" "+form, func() (*page, error) {
@@ -136,21 +139,23 @@ func (e *edition) answerDiscovery(address string, make func() protoObject) http.
 func (e *edition) answer(w http.ResponseWriter, r *http.Request, key string, make func() (*page, error)) {
 	p, err := e.page(key, make)
 	if err != nil {
-		refuse(w, r, http.StatusInternalServerError, metav1.StatusReasonInternalError, "the document could not be made: "+err.Error())
+		refuse(w, r, metav1.Status{
+			Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "the document could not be made: " + err.Error(),
+		})
 		return
 	}
 	p.send(w, r)
 }
 
 // refuse answers with a status that says why not, in the form that the client takes.
-func refuse(w http.ResponseWriter, r *http.Request, code int, reason metav1.StatusReason, message string) {
-	status := metav1.Status{Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message}
+func refuse(w http.ResponseWriter, r *http.Request, status metav1.Status) {
+	status.Status = metav1.StatusFailure
 	format := codec.NegotiateStatus(r.Header.Get("Accept"), r.URL.RawQuery, r.UserAgent())
 	body, err := codec.AppendStatus(nil, format, &status)
 	if err != nil {
 		panic(err) // a status can be written in every form
 	}
 	w.Header().Set("Content-Type", format.ContentType())
-	w.WriteHeader(code)
+	w.WriteHeader(int(status.Code))
 	_, _ = w.Write(body) // who is gone needs no answer
 }

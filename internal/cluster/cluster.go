@@ -19,9 +19,9 @@ import (
 type Cluster struct {
 	url    string
 	client *http.Client
-	kinds  func(ctx context.Context) ([]Kind, error)
 
 	mu        sync.Mutex
+	kinds     func(ctx context.Context) ([]Kind, error)
 	published map[string]published // by the paths of their OpenAPI
 
 	warning sync.Mutex
@@ -96,7 +96,6 @@ type request struct {
 	body         string
 	// contentType is that of the body, accept that of the answer; JSON if it is empty.
 	contentType, accept string
-	ifNoneMatch         string
 }
 
 const jsonType = "application/json"
@@ -147,9 +146,6 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	}
 	if r.contentType != "" {
 		request.Header.Set("Content-Type", r.contentType)
-	}
-	if r.ifNoneMatch != "" {
-		request.Header.Set("If-None-Match", r.ifNoneMatch)
 	}
 	response, err := c.client.Do(request)
 	if err != nil {

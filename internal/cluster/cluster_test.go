@@ -329,6 +329,12 @@ func TestErrors(t *testing.T) {
 		case "/api/v1/things/cut":
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, `{`)
+		case "/api/v1/things/listed":
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"kind":"Status","message":"failed to create: errors:\n  .a: expected b\n\n  .c: expected d\n"}`)
+		case "/api/v1/things/stranger":
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"kind":"Status","message":"Unauthorized"}`)
 		case "/api/v1/things/text":
 			fmt.Fprint(w, "hello")
 		default:
@@ -339,7 +345,7 @@ func TestErrors(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	_, old := c.Kinds(t.Context())
 	get := func(name string) error { _, err := c.Get(t.Context(), things, "", name); return err }
-	cut, text, teapot := get("cut"), get("text"), get("teapot")
+	cut, text, teapot, listed, stranger := get("cut"), get("text"), get("teapot"), get("listed"), get("stranger")
 	server.Close()
 	gone := get("x")
 	for _, test := range []struct {
@@ -349,7 +355,9 @@ func TestErrors(t *testing.T) {
 		{old, `GET /api: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received "Hello": is this a Kubernetes API server?`},
 		{cut, "GET /api/v1/things/cut: the answer ended early: "},
 		{text, "read a thing from the server: "},
-		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: <html>"},
+		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: received a page for people: is this a Kubernetes API server?"},
+		{listed, "failed to create: .a: expected b; .c: expected d"},
+		{stranger, "the server does not accept your credentials, or there are none: Unauthorized"},
 		{gone, "ask the server at " + server.URL + ": dial tcp "},
 	} {
 		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) || strings.Contains(test.err.Error(), "\n") {

@@ -43,7 +43,10 @@ func readError(r request, code int, body string) error {
 		e.Message = fmt.Sprintf("%s: %d %s: %s", e.Request, code, http.StatusText(code), firstLine(body))
 		return e
 	}
-	e.Reason, e.Message = status.Get("reason").Text(), status.Get("message").Text()
+	e.Reason, e.Message = status.Get("reason").Text(), oneLine(status.Get("message").Text())
+	if code == http.StatusUnauthorized {
+		e.Message = "the server does not accept your credentials, or there are none: " + e.Message
+	}
 	e.Continue = status.Lookup("metadata", "continue").Text()
 	for _, cause := range status.Lookup("details", "causes").Items() {
 		e.Causes = append(e.Causes, Cause{cause.Get("reason").Text(), cause.Get("field").Text(), cause.Get("message").Text()})
@@ -51,8 +54,29 @@ func readError(r request, code int, body string) error {
 	return e
 }
 
+// oneLine puts what a server says into one line. Kubernetes lists several problems below each other, as "errors:".
+func oneLine(message string) string {
+	var line strings.Builder
+	for part := range strings.Lines(message) {
+		part = strings.TrimSpace(part)
+		switch {
+		case line.Len() == 0 || part == "":
+		case strings.HasSuffix(line.String(), ":"):
+			line.WriteByte(' ')
+		default:
+			line.WriteString("; ")
+		}
+		line.WriteString(strings.TrimSpace(strings.TrimSuffix(part, "errors:")))
+	}
+	return line.String()
+}
+
+// firstLine is the beginning of an answer that is not as Kubernetes answers.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.HasPrefix(line, "<") {
+		return "received a page for people: is this a Kubernetes API server?"
+	}
 	return line
 }
 
@@ -74,7 +98,7 @@ func (e *NoAnswerError) Unwrap() error { return e.Err }
 
 // noAnswer is for a request that may have reached the server.
 func noAnswer(r request, err error) error {
-	return &NoAnswerError{MayBeDone: r.method != http.MethodGet, Err: err}
+	return &NoAnswerError{MayBeDone: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
 }
 
 // notSent is for a request that failed before an answer began: without a connection it was not sent at all.

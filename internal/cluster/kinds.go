@@ -2,8 +2,8 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -40,7 +40,30 @@ func (k Kind) Can(verbs ...string) bool {
 
 // Kinds returns all kinds at all versions, those of the core first, and the preferred version of each before
 // the others.
-func (c *Cluster) Kinds(ctx context.Context) ([]Kind, error) { return c.kinds(ctx) }
+func (c *Cluster) Kinds(ctx context.Context) ([]Kind, error) {
+	c.mu.Lock()
+	kinds := c.kinds
+	c.mu.Unlock()
+	return kinds(ctx)
+}
+
+// Refresh has the server asked again for its kinds: some may be new.
+func (c *Cluster) Refresh() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kinds = once(c.discover)
+	clear(c.published)
+}
+
+// UnknownKindError says that the server does not have a kind.
+type UnknownKindError struct{ which string }
+
+// Plain says so without what to do about it.
+func (e *UnknownKindError) Plain() string { return "the server does not have the kind " + e.which }
+
+func (e *UnknownKindError) Error() string {
+	return e.Plain() + "; kubectl api-resources lists those that it has"
+}
 
 // KindOf finds a kind by what an object says.
 func (c *Cluster) KindOf(ctx context.Context, apiVersion, kind string) (Kind, error) {
@@ -53,7 +76,7 @@ func (c *Cluster) KindOf(ctx context.Context, apiVersion, kind string) (Kind, er
 			return k, nil
 		}
 	}
-	return Kind{}, fmt.Errorf("the server does not have the kind %s at %s; kubectl api-resources lists those that it has", kind, apiVersion)
+	return Kind{}, &UnknownKindError{kind + " at " + apiVersion}
 }
 
 // FindKind finds a kind by what people call it: deployments, deployment, deploy, deployments.apps or
@@ -68,7 +91,7 @@ func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Kind{}, fmt.Errorf("the server does not have the kind %q; kubectl api-resources lists those that it has", name)
+	return Kind{}, &UnknownKindError{strconv.Quote(name)}
 }
 
 func (k Kind) isCalled(name string) bool {

@@ -140,8 +140,6 @@ func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager st
 type ApplyOptions struct {
 	Manager       string
 	Force, DryRun bool
-	// OnlyCreate asks the server to refuse an object that is there. Not all servers know about that.
-	OnlyCreate bool
 	// TakeOver asks the server to have the manager get first what client-side apply wrote. Only those that
 	// [Cluster.TakesOver] tells of know about that.
 	TakeOver bool
@@ -159,9 +157,6 @@ func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, con
 	r := request{
 		method: http.MethodPatch, path: k.Path(namespace, name), query: query,
 		body: config.JSON(), contentType: "application/apply-patch+yaml",
-	}
-	if o.OnlyCreate {
-		r.ifNoneMatch = "*"
 	}
 	body, err := c.send(ctx, r)
 	if err != nil {

@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -29,7 +30,38 @@ func ReadProtobuf(body []byte, expected schema.GroupVersionKind) ([]byte, error)
 	}
 	object.GetObjectKind().SetGroupVersionKind(*gvk)
 	text, err := json.Marshal(object)
+	if err == nil && hasReplaced(text) {
+		err = fmt.Errorf("the body can't be read as %s: %w", Protobuf, notUTF8(object))
+	}
 	return bytes.TrimSpace(text), err
+}
+
+// hasReplaced reports whether bytes that are not UTF-8 have become something else when JSON was made. Only these are written with
+// the escape: the character itself is not, and a backslash that a text has is one of two.
+func hasReplaced(text []byte) bool {
+	for {
+		_, after, found := bytes.Cut(text, []byte(`\ufffd`))
+		if !found {
+			return false
+		}
+		before := text[:len(text)-len(after)-len(`\ufffd`)]
+		if backslashes := len(before) - len(bytes.TrimRight(before, `\`)); backslashes%2 == 0 {
+			return true
+		}
+		text = after
+	}
+}
+
+// notUTF8 is the error of an object some text of which is not UTF-8. It says which, if the object's Go types show it.
+func notUTF8(object runtime.Object) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err == nil {
+		_, err = document.FromGo(content)
+	}
+	if err == nil {
+		err = errors.New("expected text in UTF-8, received other bytes")
+	}
+	return err
 }
 
 // checkWeight refuses a body that would take too much memory. What is wrong with its envelope the reader tells.

@@ -162,3 +162,36 @@ func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 		t.Errorf("received %s: %v", text, err)
 	}
 }
+
+// Kubernetes: takes it, keeps the bytes, and shows U+FFFD in JSON. Here nothing but UTF-8 is kept, so that it is refused rather
+// than changed. What only looks like a replacement stays.
+func TestDifferenceTextIsUTF8InProtobuf(t *testing.T) {
+	read := func(object corev1.ConfigMap) ([]byte, error) {
+		body, err := object.Marshal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return readProtobuf(envelope(t, "v1", "ConfigMap", body))
+	}
+	named := metav1.ObjectMeta{Name: "a"}
+	for path, object := range map[string]corev1.ConfigMap{
+		`.data.a: expected text in UTF-8, received "x\xff"`: {ObjectMeta: named, Data: map[string]string{"a": "x\xff"}},
+		".data.\xff: expected a name in UTF-8":              {ObjectMeta: named, Data: map[string]string{"\xff": ""}},
+		".metadata.finalizers[0]: expected":                 {ObjectMeta: metav1.ObjectMeta{Name: "a", Finalizers: []string{"\\\xff"}}},
+		".metadata.managedFields[0].manager: expected":      {ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "\xc3"}}}},
+	} {
+		if text, err := read(object); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s, error %v, expected that it is refused with %q", text, err, path)
+		}
+	}
+	for _, kept := range []string{"\ufffd", `\ufffd`, `\\ufffd`, `\\\ufffd`, "ü", "\\"} {
+		text, err := read(corev1.ConfigMap{ObjectMeta: named, Data: map[string]string{"a": kept}, BinaryData: map[string][]byte{"b": {0xff}}})
+		var is corev1.ConfigMap
+		if err := json.Unmarshal(text, &is); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil || is.Data["a"] != kept || is.BinaryData["b"][0] != 0xff {
+			t.Errorf("%q: received %s: %v", kept, text, err)
+		}
+	}
+}

@@ -16,8 +16,8 @@ type Events struct {
 
 // NewEvents returns what writes the events of a watch.
 func NewEvents(v View) (*Events, error) {
-	if v.Shape == PartialList {
-		return nil, notAcceptableError("you requested PartialObjectMetadataList, but the requested object is not a list")
+	if err := v.FitsObject(); err != nil {
+		return nil, err
 	}
 	v.Pretty = false
 	return &Events{view: v}, nil

@@ -23,11 +23,20 @@ type List struct {
 	TypedItems bool
 }
 
+// FitsList fails if a list of a kind can't have the shape that was asked for.
+func (f Format) FitsList(kind string) error {
+	if f.Shape == Partial {
+		return notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + kind + ")")
+	}
+	return nil
+}
+
 // AppendList appends the answer that is a list. The objects are gone through twice.
 func AppendList[O Object](dst []byte, v View, l List, objects iter.Seq[O]) ([]byte, error) {
+	if err := v.FitsList(l.Kind); err != nil {
+		return dst, err
+	}
 	switch {
-	case v.Shape == Partial:
-		return dst, notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + l.Kind + ")")
 	case v.InPieces():
 		return AppendInPieces(slices.Grow(dst, listSize(l, objects)), v, l, objects, keepAll)
 	case v.Shape == PartialList:

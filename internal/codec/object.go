@@ -56,10 +56,18 @@ type View struct {
 	Now     time.Time
 }
 
+// FitsObject fails if an object can't have the shape that was asked for: who is to write one asks before.
+func (f Format) FitsObject() error {
+	if f.Shape == PartialList {
+		return notAcceptableError("you requested PartialObjectMetadataList, but the requested object is not a list")
+	}
+	return nil
+}
+
 // AppendObject appends the answer that is one object.
 func AppendObject(dst []byte, v View, o Object) ([]byte, error) {
-	if v.Shape == PartialList {
-		return dst, notAcceptableError("you requested PartialObjectMetadataList, but the requested object is not a list")
+	if err := v.FitsObject(); err != nil {
+		return dst, err
 	}
 	if v.isPacked() {
 		return v.appendPacked(dst, o)

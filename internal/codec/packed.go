@@ -68,6 +68,9 @@ func (p parsed) CBOR() (*packed.CBORObject, error)        { return packed.CBOR(p
 
 // isWithoutType reports whether a kind has no protobuf.
 func isWithoutType(err error) bool {
+	if err == nil { // nearly always, and what is to be found takes memory
+		return false
+	}
 	none := (*packed.NoTypeError)(nil)
 	return errors.As(err, &none)
 }
@@ -86,6 +89,9 @@ func cborOf(o Object) (*packed.CBORObject, error) {
 
 // noProtobuf is the error for what protobuf does not have.
 func noProtobuf(err error) error {
+	if err == nil {
+		return nil
+	}
 	if none := (*packed.NoTypeError)(nil); errors.As(err, &none) {
 		return notAcceptableError(none.Error())
 	}

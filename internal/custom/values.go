@@ -28,17 +28,26 @@ func (v values) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value 
 
 // WithoutEmptied leaves out what a patch made empty in the metadata: what it leaves empty elsewhere is empty.
 func (v values) WithoutEmptied(before, after, patch document.Value) document.Value {
-	const name = "metadata"
-	emptied := after.Get(name)
-	if rest := v.Metadata().WithoutEmptied(before.Get(name), emptied, patch.Get(name)); !document.Same(rest, emptied) {
-		return after.With(name, rest)
-	}
-	return after
+	return withChanged(after, v.Metadata().WithoutEmptied(before.Get(metadata), after.Get(metadata), patch.Get(metadata)))
 }
 
-// WithoutPruned returns the document: what an applier leaves empty is empty.
-func (v values) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
-	return after
+// WithoutPruned leaves out what an applier left empty in the metadata, and nothing else.
+func (v values) WithoutPruned(before, after, config document.Value, topology *schema.Type) document.Value {
+	var of *schema.Type
+	if topology.Map != nil {
+		of, _ = topology.Map.TypeOf(metadata)
+	}
+	return withChanged(after, v.Metadata().WithoutPruned(before.Get(metadata), after.Get(metadata), config.Get(metadata), of))
+}
+
+const metadata = "metadata"
+
+// withChanged returns the document with other metadata, and itself if that is what it has already.
+func withChanged(doc, value document.Value) document.Value {
+	if document.Same(value, doc.Get(metadata)) {
+		return doc
+	}
+	return doc.With(metadata, value)
 }
 
 // OneOfs returns none: schemas don't say which fields exclude each other.

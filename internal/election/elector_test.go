@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/objects/objectstest"
 	"github.com/cadastre/cadastre/internal/store"
@@ -154,5 +155,27 @@ func TestReleaseOfAnothers(t *testing.T) {
 	e.release(t.Context())
 	if !b.tryHold(t.Context()) {
 		t.Error("b can't hold what was given back")
+	}
+}
+
+// TestLeaseWithoutManagedFields: who has written the lease does not matter, so that it can be held also if nobody can read that.
+func TestLeaseWithoutManagedFields(t *testing.T) {
+	k := objectstest.Open(t)
+	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: objectstest.User, Manager: "a", Log: objectstest.Log}
+	e.setDefaults()
+	if !e.tryHold(t.Context()) {
+		t.Fatal("a can't hold the lease")
+	}
+	lease, err := k.All.Cache.Get(t.Context(), cache.Key{Kind: kind, Namespace: "kube-system", Name: "controllers"}, cache.Latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spans := lease.Spans()
+	spoiled := spans.Before + `"managedFields":"unreadable",` + spans.Between + spans.After
+	if _, _, err := k.All.Cache.Commit(t.Context(), store.Write{Key: lease.Key(), Value: []byte(spoiled), Expected: lease.Revision()}); err != nil {
+		t.Fatal(err)
+	}
+	if !e.tryHold(t.Context()) {
+		t.Error("a can't hold a lease whose managedFields nobody can read")
 	}
 }

@@ -36,11 +36,11 @@ func (e *Elector) read(ctx context.Context) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	parsed, err := object.Parsed()
+	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return record{}, err
 	}
-	spec := parsed.Document.Get("spec")
+	spec := doc.Get("spec")
 	r := record{
 		holder: spec.Get("holderIdentity").Text(), acquired: spec.Get("acquireTime").Text(), renewed: spec.Get("renewTime").Text(),
 		resourceVersion: fmt.Sprint(object.Revision()),

@@ -145,11 +145,11 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*c
 
 // formerly is what the finalizers of an object that is not deleted yet say about its dependants.
 func formerly(object *subject) objects.Propagation {
-	parsed, err := object.Parsed()
+	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return objects.Background
 	}
-	for _, f := range parsed.Document.Lookup("metadata", "finalizers").Items() {
+	for _, f := range doc.Lookup("metadata", "finalizers").Items() {
 		switch f.Text() {
 		case objects.OrphanFinalizer:
 			return objects.Orphan

@@ -62,12 +62,12 @@ func (c *Collector) change(ctx context.Context, object *subject, field string, c
 	if err != nil {
 		return err
 	}
-	parsed, err := object.Parsed()
+	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return err
 	}
 	metadata := document.NewMap(
-		document.Field{Name: field, Value: change(parsed.Document.Lookup("metadata", field))},
+		document.Field{Name: field, Value: change(doc.Lookup("metadata", field))},
 		document.Field{Name: "resourceVersion", Value: document.NewString(fmt.Sprint(object.Revision()))},
 		document.Field{Name: "uid", Value: document.NewString(object.UID())},
 	)

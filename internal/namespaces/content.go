@@ -77,8 +77,8 @@ func (r *Remover) deleteOne(ctx context.Context, kind *kinds.Kind, object *cache
 	left.mu.Lock()
 	defer left.mu.Unlock()
 	left.kinds[kind.Resource+"."+kind.Group]++
-	if parsed, err := deleted.Object.Parsed(); err == nil {
-		for _, f := range parsed.Document.Lookup("metadata", "finalizers").Items() {
+	if doc, err := deleted.Object.WithoutManagedFields(); err == nil {
+		for _, f := range doc.Lookup("metadata", "finalizers").Items() {
 			left.finalizers[f.Text()]++
 		}
 	}
@@ -87,10 +87,10 @@ func (r *Remover) deleteOne(ctx context.Context, kind *kinds.Kind, object *cache
 
 // isLate reports whether an object should have been gone by now.
 func (r *Remover) isLate(object *cache.Object) bool {
-	parsed, err := object.Parsed()
+	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return false
 	}
-	when, err := time.Parse(time.RFC3339, parsed.Document.Lookup("metadata", "deletionTimestamp").Text())
+	when, err := time.Parse(time.RFC3339, doc.Lookup("metadata", "deletionTimestamp").Text())
 	return err == nil && r.Objects.Now().After(when)
 }

@@ -60,7 +60,7 @@ func (r *Request) readConfig(live document.Value) (sent, error) {
 	return config, err
 }
 
-// apply is the part of the verb.
+// apply is the part of the verb. Conflicts with others are told before that the object is not the one that was meant.
 func (w *writing) apply(ctx context.Context, config sent) error {
 	if err := w.checkExistence(ctx, config); err != nil {
 		return err
@@ -70,6 +70,14 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 			return err
 		}
 	}
+	if err := w.merge(config); err != nil {
+		return err
+	}
+	return w.checkRevision(config)
+}
+
+// merge applies a configuration to what is there.
+func (w *writing) merge(config sent) error {
 	w.sentRevision = w.liveRevision()
 	if w.Endpoint.Subresource == scale {
 		return w.throughScale(func(before apply.Object) (apply.Result, error) {
@@ -130,14 +138,14 @@ func (w *writing) checkOnly() error {
 	return nil
 }
 
-// checkExistence refuses an apply to an older version of an object, or to another object.
+// checkExistence refuses an apply to an object that should be there and is not.
 func (w *writing) checkExistence(ctx context.Context, config sent) error {
 	e := w.Endpoint
 	if w.live == nil && e.Subresource != "" {
 		return apierrors.NewNotFound(e.resource(), w.Name)
 	}
-	if err := w.checkRevision(config); err != nil || w.live != nil {
-		return err
+	if w.live != nil {
+		return nil
 	}
 	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" {
 		return apierrors.NewConflict(e.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))

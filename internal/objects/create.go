@@ -29,10 +29,6 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	// In Kubernetes the store says so, and a dry run does not get there. Tests send what they got from another request.
-	if body.resourceVersion != "" && !r.DryRun {
-		return Result{}, apierrors.NewBadRequest(versionedNew)
-	}
 	if err := body.checkManaged(); err != nil {
 		return Result{}, r.unfit(err.Error())
 	}
@@ -42,7 +38,9 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	body.document = r.onceReferred(body.document, asSent)
 	metadata := body.document.Get("metadata")
 	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
-	w := &writing{all: o, Request: r, once: true, isCreated: true, change: func(w *writing) error { return w.create(body) }}
+	// A dry run does not get to the store, which says so in Kubernetes. Tests send what they got from another request.
+	isRevision := body.resourceVersion != "" && !r.DryRun
+	w := &writing{all: o, Request: r, once: true, isRevision: isRevision, isCreated: true, change: func(w *writing) error { return w.create(body) }}
 	for range nameTries {
 		r.Name = name
 		if name == "" && prefix != "" {
@@ -55,6 +53,18 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 		}
 	}
 	return Result{}, apierrors.NewGenerateNameConflict(r.Endpoint.resource(), r.Name, 1)
+}
+
+// cannotBeMade tells what is wrong with making an object that is right. In Kubernetes the store does, after all others were
+// asked.
+func (w *writing) cannotBeMade() error {
+	switch {
+	case w.isRevision:
+		return apierrors.NewBadRequest(versionedNew)
+	case w.isTaken:
+		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+	}
+	return nil
 }
 
 // deletionFields are what an object has when it is being deleted. Nobody sets them, and no object begins with them.
@@ -90,7 +100,6 @@ func (w *writing) checkNotDeleted(config document.Value) error {
 // create is the part of the verb.
 func (w *writing) create(body sent) error {
 	if w.isTaken = w.live != nil; w.isTaken {
-		// In Kubernetes the store says so, after all others were asked: what else is wrong is told first.
 		w.live, w.stored, w.before = nil, document.Value{}, apply.Object{}
 	}
 	metadata := body.document.Get("metadata").With("name", document.NewString(w.Name))

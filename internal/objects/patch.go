@@ -54,11 +54,15 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if kind := patched.Get("kind").Text(); e.isCustomObject() && (kind != e.BodyKind || patched.Get("apiVersion").Text() != e.BodyVersion) {
 		return w.otherType(patched, kind)
 	}
+	if patched.Get("apiVersion").Text() == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
+	}
 	after, err := w.split(patched)
 	if err != nil {
-		return err
+		return w.unfitPatch(err)
 	}
-	if err := after.checkManaged(); err != nil {
+	// What was there before, and can't be read, is not the patch's fault.
+	if err := after.checkManaged(); err != nil && !document.Equal(after.managed, object.Lookup("metadata", "managedFields")) {
 		return w.unfitPatch(err)
 	}
 	if after.document, err = w.fit(e.body, after.document, unknownInPatch(body)...); err != nil {
@@ -68,7 +72,20 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err := w.checkName(after.document); err != nil {
 		return err
 	}
+	if err := w.checkScaled(after); err != nil {
+		return err
+	}
 	return w.replace(after)
+}
+
+// checkScaled refuses patches of the scale of another object. Other objects have no uid but theirs when they are validated.
+func (w *writing) checkScaled(after sent) error {
+	if w.Endpoint.Subresource != scale {
+		return nil
+	}
+	resource := w.Endpoint.resource()
+	resource.Resource += "/" + scale
+	return w.checkUID(after, resource)
 }
 
 // withoutEmptied leaves out what a patch left nothing in. Operations do not tell what becomes of what they send, so that
@@ -102,7 +119,9 @@ func jsonPatch(object, body document.Value) (document.Value, error) {
 // built in say nothing of it: ok is false, also for their scales, although those are of a kind that does.
 func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
 	t := e.strategies()
-	patch = func(object, body document.Value) (document.Value, error) { return strategic.Merge(object, body, t) }
+	patch = func(object, body document.Value) (document.Value, error) {
+		return strategic.Merge(object, body.Without("apiVersion").Without("kind"), t) // which stay, whatever is said
+	}
 	return patch, t != nil && e.evolving == nil
 }
 

@@ -36,34 +36,26 @@ func (o *Objects) Update(ctx context.Context, r *Request) (Result, error) {
 // update is the part of the verb.
 func (w *writing) update(ctx context.Context, body sent) error {
 	e := w.Endpoint
-	if w.live == nil {
-		if !e.Kind.PutCreates || e.Subresource != "" {
-			return apierrors.NewNotFound(e.resource(), w.Name)
-		}
-		if err := w.mayCreate(ctx); err != nil {
-			return err
-		}
-		if err := w.checkUID(body); err != nil {
-			return err
-		}
-		return w.create(body)
+	if w.live == nil && (!e.Kind.PutCreates || e.Subresource != "") {
+		return apierrors.NewNotFound(e.resource(), w.Name)
 	}
-	if body.resourceVersion == "" && e.Kind.PutVersioned && e.Subresource != scale {
-		return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
-		})
-	}
-	if err := w.checkUID(body); err != nil {
+	if err := w.checkUID(body, w.Endpoint.resource()); err != nil {
 		return err
 	}
-	return w.replace(body)
+	if w.live != nil {
+		return w.replace(body)
+	}
+	if err := w.mayCreate(ctx); err != nil {
+		return err
+	}
+	return w.create(body)
 }
 
-// checkUID refuses bodies that are about another object than the one that is there, if any is.
-func (w *writing) checkUID(body sent) error {
+// checkUID refuses bodies about another object that had the same name.
+func (w *writing) checkUID(body sent, resource schema.GroupResource) error {
 	there := w.stored.Lookup("metadata", "uid").Text()
 	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
-		return apierrors.NewConflict(w.Endpoint.resource(), w.Name,
+		return apierrors.NewConflict(resource, w.Name,
 			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
 	}
 	return nil
@@ -71,6 +63,9 @@ func (w *writing) checkUID(body sent) error {
 
 // replace puts another object in the place of the one that is there.
 func (w *writing) replace(body sent) error {
+	if err := w.requireRevision(body); err != nil {
+		return err
+	}
 	if err := w.checkRevision(body); err != nil {
 		return err
 	}
@@ -80,10 +75,23 @@ func (w *writing) replace(body sent) error {
 	}
 	w.sentRevision = body.resourceVersion
 	before := w.before
-	if w.Endpoint.Subresource == "" {
+	// An empty list of owners is none in the metadata of custom resources. An empty entry clears there, too.
+	isNothing := w.Endpoint.evolving != nil && body.managed.Len() == 0
+	if w.Endpoint.Subresource == "" && !isNothing {
 		before.Entries = body.entries(w.before)
 	}
 	return w.track(before, w.Endpoint.keepUnset(w.Endpoint.whole(doc), w.before.Document))
+}
+
+// requireRevision refuses bodies that do not say about which version of the object they are, where the kind wants that.
+func (w *writing) requireRevision(body sent) error {
+	e := w.Endpoint
+	if body.resourceVersion != "" || !e.Kind.PutVersioned || e.Subresource == scale {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
+		field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+	})
 }
 
 // checkRevision refuses bodies that are about another version of the object than the one that is

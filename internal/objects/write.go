@@ -47,6 +47,8 @@ type writing struct {
 	sentRevision string
 	// isTaken says that there is an object already that has the name of the one to be created.
 	isTaken bool
+	// isRevision says that the object to be created is said to have been written already.
+	isRevision bool
 	// isNamed says that the client did not name the object: its name was made of generateName.
 	isNamed bool
 	// validates says that there is somebody who may want to refuse the object as it shall be.
@@ -111,8 +113,8 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		if err := w.check(ctx); err != nil {
 			return Result{}, err
 		}
-		if w.isTaken {
-			return Result{}, apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+		if err := w.cannotBeMade(); err != nil {
+			return Result{}, err
 		}
 		// 7 on disk, or back to 1
 		result, err := w.commit(ctx)

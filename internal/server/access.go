@@ -1,6 +1,8 @@
 package server
 
 import (
+	"net/http"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 
@@ -17,6 +19,12 @@ func isPublic(path string) bool {
 	return false
 }
 
+// isForAll reports whether everybody may do what the request is about: read what is public.
+func (q *request) isForAll() bool {
+	reads := q.r.Method == http.MethodGet || q.r.Method == http.MethodHead
+	return reads && !q.target.isResource() && isPublic(q.target.path)
+}
+
 // authenticate finds out who the client is, and whom it wants to be taken for.
 func (q *request) authenticate() error {
 	user, err := q.h.Authenticator.Authenticate(q.r)
@@ -24,7 +32,7 @@ func (q *request) authenticate() error {
 		q.h.Log.Debug("a client could not be authenticated", "address", q.r.RemoteAddr, "error", err)
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
-	if user.IsAnonymous() && !isPublic(q.target.path) {
+	if user.IsAnonymous() && !q.isForAll() {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	q.user = user
@@ -38,7 +46,7 @@ func (q *request) authenticate() error {
 
 // authorize asks whether the user may do what it wants.
 func (q *request) authorize() error {
-	if !q.target.isResource() && isPublic(q.target.path) {
+	if q.isForAll() {
 		return nil
 	}
 	return q.h.Authorizer.Check(q.attributes())

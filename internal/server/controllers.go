@@ -40,7 +40,7 @@ func controllerUser(name string) *identity.User {
 //
 // Controllers, and all else here that follows objects, read them from the cache without managedFields, which costs what it
 // costs to leave them out of an answer: nothing. Only that of events looks at managedFields, for when an event was last
-// written, which nothing else tells.
+// written, which nothing else tells. Definitions of kinds are parsed where the cache has them, and theirs not looked at.
 func (s *Server) startControllers(ctx context.Context, all *objects.Objects) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
 	own := &keeper{all: all, address: s.socket.Addr(), every: s.config.keepEvery}

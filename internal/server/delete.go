@@ -22,7 +22,7 @@ func (q *request) delete() error {
 	if q.target.subresource != "" {
 		return q.noSuchMethod()
 	}
-	view, err := q.negotiate()
+	view, err := q.negotiate() // most deletions are answered with a status, whatever was asked for
 	if err != nil {
 		return err
 	}
@@ -68,6 +68,9 @@ func (q *request) deleteCollection() error {
 		return q.noSuchMethod()
 	}
 	view, err := q.negotiate()
+	if err == nil {
+		err = view.FitsList(q.kind.ListName())
+	}
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@ func TestHealth(t *testing.T) {
 			}
 		}
 		c.call("GET", "/"+name+"/nonsense", "").want(404)
-		c.call("POST", "/"+name, "").want(404)
+		c.call("POST", "/"+name, "").want(200)
+		c.withToken("").call("POST", "/"+name, "").want(401)
 		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // the parts are for who has a name
 	}
 	c.call("GET", "/livez/shutdown", "").want(404)

@@ -12,14 +12,20 @@ import (
 
 var managedFields = regexp.MustCompile(`"managedFields":\[.*?\}\],"name"`)
 
+// What managedFields are that nobody can read: not of their type, or not even JSON.
+const (
+	unreadable = `"unreadable"`
+	noJSON     = `[unreadable]`
+)
+
 // spoil gives an object managedFields that nobody can read, as well as another text somewhere.
-func (c *client) spoil(key cache.Key, was, is string) {
+func (c *client) spoil(key cache.Key, managed, was, is string) {
 	c.t.Helper()
 	o, err := c.server.cache.Get(c.t.Context(), key, cache.Latest)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	text := managedFields.ReplaceAllString(o.Text(), `"managedFields":"unreadable","name"`)
+	text := managedFields.ReplaceAllString(o.Text(), `"managedFields":`+managed+`,"name"`)
 	if text == o.Text() {
 		c.t.Fatalf("%s has no managedFields: %s", o.Key(), text)
 	}
@@ -63,16 +69,59 @@ func TestInsideWithoutManagedFields(t *testing.T) {
 		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"operations":["CREATE"]}]}]}`).want(201)
 	c.makeNamespace("odd", "")
 
-	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, "configmaps", "secrets")
-	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, "nobody", "reader")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, "as it was", "as it is")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, "other", "p")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, "before", "later")
-	c.spoil(cache.Key{Kind: "core/namespaces", Name: "odd"}, "", "")
+	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, noJSON, "configmaps", "secrets")
+	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, noJSON, "nobody", "reader")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, noJSON, "as it was", "as it is")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, noJSON, "other", "p")
+	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, noJSON, "before", "later")
+	c.spoil(cache.Key{Kind: "core/namespaces", Name: "odd"}, unreadable, "", "")
 
 	c.withToken("secret").waitFor("/api/v1/secrets", 200)
 	c.until("as it is", "POST", allNamespaces+"/odd/configmaps?dryRun=All", mapBody("c", `{}`))
 	c.until("later.example.com", "POST", allNamespaces+"/default/secrets?dryRun=All", `{"metadata":{"name":"s"}}`)
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(allNamespaces+"/odd", 404)
+}
+
+// TestControllersWithoutManagedFields: controllers judge and change objects whose managedFields can't be read as all others.
+func TestControllersWithoutManagedFields(t *testing.T) {
+	c := start(t, Config{})
+	here := func(name string) cache.Key {
+		return cache.Key{Kind: "core/configmaps", Namespace: "default", Name: name}
+	}
+	uid := c.call("POST", configMaps, configMap("left")).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("orphan", "left", uid)).want(201)
+	c.spoil(here("orphan"), unreadable, "", "")
+	c.call("DELETE", configMaps+"/left?propagationPolicy=Orphan", "").want(200)
+	c.waitFor(configMaps+"/left", 404)
+	if orphan := c.call("GET", configMaps+"/orphan", "").want(200); orphan.get("metadata", "ownerReferences", 0) != "" {
+		t.Errorf("received %s, expected no owners", orphan.text)
+	}
+
+	// What is to become of the dependants of an object that goes with its owner is what its finalizers say.
+	uid = c.call("POST", configMaps, configMap("first")).want(201).get("metadata", "uid")
+	uid = c.call("POST", configMaps, strings.Replace(ownedBy("second", "first", uid), `"metadata":{`, `"metadata":{"finalizers":["orphan"],`, 1)).want(201).get("metadata", "uid")
+	c.call("POST", configMaps, ownedBy("third", "second", uid)).want(201)
+	c.spoil(here("second"), unreadable, "", "")
+	c.call("DELETE", configMaps+"/first?propagationPolicy=Background", "").want(200)
+	c.waitFor(configMaps+"/second", 404)
+	if third := c.call("GET", configMaps+"/third", "").want(200); third.get("metadata", "ownerReferences", 0) != "" {
+		t.Errorf("received %s, expected no owners", third.text)
+	}
+}
+
+// TestNamespacesOfUnreadableObjects: what waits in a namespace that goes is told, and what was given time goes when that is over.
+func TestNamespacesOfUnreadableObjects(t *testing.T) {
+	c := start(t, Config{})
+	c.makeNamespace("odd", "")
+	inside := allNamespaces + "/odd/"
+	c.call("POST", inside+"configmaps", `{"metadata":{"name":"waits","finalizers":["example.com/wait"]}}`).want(201)
+	c.call("DELETE", inside+"configmaps/waits", "").want(200, "deletionTimestamp")
+	c.call("POST", inside+"pods", `{"metadata":{"name":"late"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`).want(201)
+	c.call("DELETE", inside+"pods/late?gracePeriodSeconds=1", "").want(200, "deletionTimestamp")
+	c.spoil(cache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, unreadable, "", "")
+	c.spoil(cache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, unreadable, "", "")
+	c.call("DELETE", allNamespaces+"/odd", "").want(200)
+	c.waitFor(inside+"pods/late", 404)
+	c.until("example.com/wait in 1 resource instances", "GET", allNamespaces+"/odd", "")
 }

@@ -14,15 +14,12 @@ import (
 
 // serveOther answers what is not about objects.
 func (q *request) serveOther() error {
-	if q.r.Method != http.MethodGet && q.r.Method != http.MethodHead {
-		return q.noSuchPath()
-	}
-	switch path := q.target.path; {
+	switch path := q.target.path; { // whatever the method, as in Kubernetes; the catalog minds
 	case path == "/":
 		return q.listPaths()
 	case isHealth(path):
 		return q.health()
-	case path == "/metrics":
+	case path == "/metrics" && q.r.Method != http.MethodDelete: // which would set all back
 		q.h.Metrics.Handler().ServeHTTP(&q.w, q.r)
 		return nil
 	case q.h.Catalog.Serve(&q.w, q.r):

@@ -135,9 +135,10 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 	}
 }
 
-// refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes.
+// refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes, and so is one of which there is no
+// state yet.
 func (s *stream) refuse(err error) error {
-	if !errors.Is(err, cache.ErrTooOld) {
+	if tooNew := (*cache.TooNewError)(nil); !errors.Is(err, cache.ErrTooOld) && !errors.As(err, &tooNew) {
 		return objects.StoreError(err)
 	}
 	if err := s.begin(); err != nil {

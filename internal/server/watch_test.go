@@ -118,3 +118,27 @@ func TestWatchEnds(t *testing.T) {
 		t.Errorf("received %s", got)
 	}
 }
+
+// Kubernetes: does what it is asked to and says then that it can't answer with that. A watch begins, and ends without a word
+// at the first event.
+func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
+	c := start(t, Config{})
+	const one, list = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
+	before := c.call("GET", configMaps+"/there", "").want(200).text
+	for _, media := range allMedia {
+		asList, asOne := "Accept: "+media+list, "Accept: "+media+one
+		c.call("POST", configMaps, mapBody("new", `{}`), asList).want(406, "is not a list")
+		c.call("PUT", configMaps+"/there", mapBody("there", `{"a":"2"}`), asList).want(406, "is not a list")
+		c.call("PATCH", configMaps+"/there", `{"data":{"a":"2"}}`, asList, "Content-Type: "+mergeType).want(406, "is not a list")
+		c.call("PATCH", configMaps+"/new?fieldManager=me", mapBody("new", `{}`), asList, "Content-Type: "+applyType).want(406, "is not a list")
+		c.call("DELETE", configMaps, "", asOne).want(406, "is a list (ConfigMapList)")
+		c.call("GET", configMaps+"?watch=true", "", asList).want(406)
+		c.call("GET", configMaps+"/there", "", asOne).want(200)
+		c.call("GET", configMaps, "", asList).want(200)
+	}
+	c.call("GET", configMaps+"/new", "").want(404)
+	if after := c.call("GET", configMaps+"/there", "").want(200).text; after != before {
+		t.Errorf("received %s, expected that nothing was changed: %s", after, before)
+	}
+}

@@ -80,6 +80,9 @@ func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Re
 // write has an object written, and answers with it.
 func (q *request) write(o writeOptions, do func(context.Context, *objects.Request) (objects.Result, error)) error {
 	view, err := q.negotiate()
+	if err == nil {
+		err = view.FitsObject()
+	}
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ func main() {
 func parseOptions() (o options, err error) {
 	pattern := flag.String("run", "", "cases to run, a regular expression on names such as get/json/8, list/cbor/3 or watch/100/1, which end with how many managers objects have")
 	flag.DurationVar(&o.load.Window, "time", time.Second, "time that is measured in one turn")
+	flag.DurationVar(&o.load.CPU, "cpu", 500*time.Millisecond, "CPU of the server that a turn needs at least: it takes longer until it has")
 	flag.IntVar(&o.rounds, "rounds", 3, "turns of each side in each way on a case")
 	flag.IntVar(&o.load.Clients, "clients", 8, "clients that are at work at once, with a connection each")
 	flag.StringVar(&o.folder, "folder", os.TempDir(), "where the servers keep their data")

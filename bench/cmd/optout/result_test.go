@@ -14,7 +14,7 @@ import (
 // turnsOf have a CPU time each, and ten times as many bytes of the heap.
 func turnsOf(cpu ...float64) (all []turn) {
 	for _, c := range cpu {
-		all = append(all, turn{cpu: c, heap: 10 * c, heard: c / 10, bytes: 100, resident: 50 << 20})
+		all = append(all, turn{cpu: c, change: 1000 + c, heap: 10 * c, heard: c / 10, bytes: 100, resident: 50 << 20})
 	}
 	return all
 }
@@ -55,6 +55,18 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// TestFewWatchers are compared by what a change costs with all its events.
+func TestFewWatchers(t *testing.T) {
+	r := watched()
+	r.testCase = watchCase(serverbench.JSON, few, 8)
+	found := figures(r.findings())
+	for name, want := range map[string]float64{"dropped CPU": 0.75, "mixed CPU": 0.95, "by kube-apiserver": 0.4} {
+		if got := found["watch/10/8 "+name]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %v, expected %v", name, got, want)
+		}
+	}
+}
+
 // TestGoalsAreFound: no goal is about what nothing finds, if all take part.
 func TestGoalsAreFound(t *testing.T) {
 	for _, c := range allCases() {
@@ -81,7 +93,8 @@ func TestGoals(t *testing.T) {
 	}{
 		{watchless("get", serverbench.JSON), []string{"dropped CPU", "share"}},
 		{watchless("list", serverbench.CBOR), []string{"dropped CPU", "share", "by kube-apiserver"}},
-		{watchCase(serverbench.JSON, 10, 3), nil},
+		{watchCase(serverbench.JSON, 1, 3), nil},
+		{watchCase(serverbench.JSON, 10, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.Protobuf, 100, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.JSON, 1000, 3), []string{
 			"dropped CPU", "mixed CPU", "mixed heap", "mixed heard", "full by floor", "dropped by floor", "mixed by floor",
@@ -119,10 +132,10 @@ func TestDroppedShare(t *testing.T) {
 func TestCells(t *testing.T) {
 	r := watched()
 	for i, want := range []string{
-		"ours full 100B 1µs 10000B 100B 50.0MiB - -",
-		"ours dropped 100B 500ns 0.50x 5000B 50B 50.0MiB - -",
-		"ours mixed 100B 900ns 0.90x 9000B 90B 50.0MiB - -",
-		"floor full 100B 800ns 1.25x 8000B 80B 50.0MiB - -",
+		"ours full 100B 1µs 2µs 10000B 100B 50.0MiB - -",
+		"ours dropped 100B 500ns 1.5µs 0.50x 5000B 50B 50.0MiB - -",
+		"ours mixed 100B 900ns 1.9µs 0.90x 9000B 90B 50.0MiB - -",
+		"floor full 100B 800ns 1.8µs 1.25x 8000B 80B 50.0MiB - -",
 	} {
 		cells := r.cells(r.rows[i])
 		if got := strings.Join(strings.Fields(fmt.Sprintln(cells...)), " "); got != want {

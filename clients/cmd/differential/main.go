@@ -27,6 +27,7 @@ type flags struct {
 	seed            uint64
 	kubeconfig, out string
 	kind            string
+	whole           bool
 }
 
 func main() {
@@ -35,6 +36,7 @@ func main() {
 	flag.Uint64Var(&f.seed, "seed", uint64(time.Now().Unix())<<16, "the `number` of the first history; the same number is the same history")
 	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "a kube-apiserver that runs already; otherwise one is started")
 	flag.StringVar(&f.kind, "kind", "", "the `resource` that histories are about, such as deployments; any if it is left out")
+	flag.BoolVar(&f.whole, "whole", false, "leave what differs as it was drawn, which is quicker than to make it small")
 	flag.StringVar(&f.out, "out", filepath.Join(os.TempDir(), "differential"), "the `folder` to write scripts of differences to")
 	flag.Parse()
 	if err := search(f); err != nil {
@@ -68,7 +70,7 @@ func search(f flags) (err error) {
 	defer func() { err = errors.Join(err, forget(context.WithoutCancel(ctx))) }()
 	fmt.Printf("seed %d\n", f.seed)
 	progress, err := differential.Search(ctx, servers, differential.Options{
-		Time: f.time, Seed: f.seed, Kind: f.kind,
+		Time: f.time, Seed: f.seed, Kind: f.kind, Whole: f.whole,
 		Found: func(found differential.Finding) error { return write(f.out, found) },
 		Lost: func(lost differential.Finding) {
 			fmt.Printf("\nseed %d differed, and not again: %s\n", lost.History.Seed, lost.Signature())

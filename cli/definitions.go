@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+// definitions are the kinds that the definitions among what is applied define, by apiVersion and name. The server has a
+// kind some time after it has accepted its definition.
+type definitions struct {
+	kinds map[[2]string]bool
+	// tried says that nothing is written.
+	tried bool
+}
+
+// How long a kind is waited for, and how often it is asked about.
+const (
+	kindPatience = 30 * time.Second
+	kindPause    = 100 * time.Millisecond
+)
+
+// note remembers what an object that was applied defines, if it is a definition.
+func (d *definitions) note(o document.Value) {
+	spec := o.Get("spec")
+	if o.Get("kind").Text() != "CustomResourceDefinition" {
+		return
+	}
+	for _, version := range spec.Get("versions").Items() {
+		if d.kinds == nil {
+			d.kinds = map[[2]string]bool{}
+		}
+		d.kinds[[2]string{spec.Get("group").Text() + "/" + version.Get("name").Text(), spec.Lookup("names", "kind").Text()}] = true
+	}
+}
+
+// target finds where an object is. A kind that was defined just now is waited for.
+func (d *definitions) target(ctx context.Context, c *cluster.Cluster, namespace string, m manifest) (target, error) {
+	for deadline := time.Now().Add(kindPatience); ; {
+		t, err := m.target(ctx, c, namespace)
+		unknown := (*cluster.UnknownKindError)(nil)
+		switch {
+		case !errors.As(err, &unknown) || !d.kinds[[2]string{m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text()}]:
+			return t, err
+		case d.tried:
+			return t, fmt.Errorf("%s: %s; its definition is among what is applied, and was only tried", m.source, unknown.Plain())
+		case time.Now().After(deadline):
+			return t, fmt.Errorf("%s: %s, %v after its definition was applied", m.source, unknown.Plain(), kindPatience)
+		}
+		select {
+		case <-ctx.Done():
+			return t, err
+		case <-time.After(kindPause):
+			c.Refresh()
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+// Between reading an object and applying to it, somebody may have made it, deleted it, or changed it. Servers refuse what is
+// meant for another object in the same step as they would apply it:
+//
+//	uid              the object that was read, in any state: one that is not there is not made
+//	resourceVersion  the object as it was read; the version that no object has: none, so that it is only made
+
+// noRevision is the version of no object: servers count them up from 1.
+const noRevision = "9223372036854775807"
+
+var (
+	errIsThere    = errors.New("not applied: it is there already, and --only-create was asked for")
+	errIsNotThere = errors.New("not applied: it is not there, and --only-update was asked for")
+)
+
+// excluded refuses an object that is there, or is not, if the flags say so.
+func (a *application) excluded(exists bool) error {
+	switch {
+	case exists && a.onlyCreate:
+		return errIsThere
+	case !exists && a.onlyUpdate:
+		return errIsNotThere
+	}
+	return nil
+}
+
+// asRead says in the configuration that only the object is meant that was read.
+func (a *application) asRead(name string) document.Value {
+	value := document.NewString(noRevision)
+	if a.exists {
+		value = a.live.Document.Lookup("metadata", name)
+	}
+	return a.config.With("metadata", a.config.Get("metadata").With(name, value))
+}
+
+// withoutNoRevision is what a dry run would make: it has no version.
+func (a *application) withoutNoRevision(doc document.Value) document.Value {
+	if a.exists {
+		return doc
+	}
+	return doc.With("metadata", doc.Get("metadata").Without("resourceVersion"))
+}
+
+// sendOrExclude applies to the object that was read. If that is another one now, it is looked whether that is why the
+// server refuses: what it answers does not say so. Of one that should not be there it may tell conflicts first.
+func (a *application) sendOrExclude(ctx context.Context, name string, dryRun bool) (apply.Object, error) {
+	after, err := a.sendAsRead(ctx, name, a.force, dryRun)
+	if !cluster.IsCode(err, http.StatusConflict) || isRefusedForConflicts(err) && a.onlyUpdate {
+		return after, err
+	}
+	_, now := a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
+	if now != nil && !cluster.IsCode(now, http.StatusNotFound) {
+		return after, err
+	}
+	if excluded := a.excluded(now == nil); excluded != nil {
+		return after, excluded
+	}
+	return after, err
+}
