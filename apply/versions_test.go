@@ -353,8 +353,12 @@ func TestConversionThatIsGone(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		e := mustEngine(Options{Versions: failingVersions{ErrVersionGone}, Plain: plain})
 		for verb, do := range map[string]func() (Result, error){
-			"apply":  func() (Result, error) { return e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}) },
-			"update": func() (Result, error) { return e.Update(live, parse(`{number: 2}`), Request{Manager: "you", Version: "v1"}) },
+			"apply": func() (Result, error) {
+				return e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"})
+			},
+			"update": func() (Result, error) {
+				return e.Update(live, parse(`{number: 2}`), Request{Manager: "you", Version: "v1"})
+			},
 		} {
 			result, err := do()
 			if err != nil || len(result.Dropped) != 1 || result.Dropped[0] != other || slices.Contains(result.Object.Entries, other) {
