@@ -212,7 +212,7 @@ func TestWhatIsDeletedAlready(t *testing.T) {
 	k.Delete("secrets", "default", "child", objects.Background)
 	k.Delete("configmaps", "default", "owner", objects.Foreground)
 	k.settle()
-	k.Merge("secrets", "default", "child", `{"metadata":{"labels":{"a":"b"}}}`) // it is looked at again
+	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "owner", uid)+`]}}`) // it is looked at again
 	k.settle()
 	if got := k.Get(secrets, "default", "child").Lookup("metadata", "finalizers").JSON(); got != `["example.com/hold"]` {
 		t.Errorf("received %s, want only what it had", got)
