@@ -44,6 +44,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if a.target, err = f.definitions.target(ctx, c, namespace, m); err != nil {
 		return err
 	}
+	a.config = a.target.placed(a.config)
 	if err := a.unset(ctx); err != nil {
 		return fmt.Errorf("%s: --unset: %w", m.source, err)
 	}

@@ -144,7 +144,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	}
 	a := &application{
 		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: f.migrationOff},
-		cluster:    c, target: t, config: m.doc,
+		cluster:    c, target: t, config: t.placed(m.doc),
 	}
 	if err := a.prepare(ctx); err != nil {
 		return nil, err

@@ -50,6 +50,16 @@ func targetOf(k cluster.Kind, doc document.Value) target {
 	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}
 }
 
+// placed is a configuration of the object that says in which namespace it is, as kubectl does: the server notes in the
+// annotation of client-side apply what it gets, so that two clients that say it differently would write in turns.
+func (t target) placed(config document.Value) document.Value {
+	metadata := config.Get("metadata")
+	if !t.kind.Namespaced || metadata.Get("namespace").Text() != "" {
+		return config
+	}
+	return config.With("metadata", metadata.With("namespace", document.NewString(t.namespace)))
+}
+
 // oneTarget reads TYPE NAME or TYPE/NAME from the front of the arguments, and returns the others.
 func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
 	if len(args) == 0 {
