@@ -14,7 +14,6 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/schema"
@@ -90,7 +89,11 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	}
 	view := blameView{w: stdout, now: time.Now(), version: o.Document.Get("apiVersion").Text(), palette: newPalette(coloured)}
 	if f.by == "manager" {
-		return f.printManagers(view, o, others)
+		all, err := managersOfObject(ctx, c, t, o, others)
+		if err != nil {
+			return err
+		}
+		return f.printManagers(view, all)
 	}
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
@@ -108,12 +111,8 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	return nil
 }
 
-func (f blameFlags) printManagers(view blameView, o apply.Object, others map[string]document.Value) error {
-	all, err := managersOfObject(o, others)
-	switch {
-	case err != nil:
-		return err
-	case f.output.form != "text":
+func (f blameFlags) printManagers(view blameView, all []managed) error {
+	if f.output.form != "text" {
 		return f.output.print(view.w, managersValue(all))
 	}
 	view.byManager(all)
@@ -192,59 +191,6 @@ func (v blameView) owner(e apply.Entry) string {
 		text += " " + e.APIVersion
 	}
 	return text + " " + age(e, v.now)
-}
-
-// managed is what a manager owns, with the values at the version that it wrote at.
-type managed struct {
-	by     apply.Entry
-	fields fieldset.Set
-	doc    document.Value
-}
-
-// managersOfObject are all managers of an object, which was also read at other versions.
-func managersOfObject(o apply.Object, others map[string]document.Value) ([]managed, error) {
-	all := make([]managed, len(o.Entries))
-	for i, e := range o.Entries {
-		fields, err := e.Fields()
-		if err != nil {
-			return nil, &apply.EntryError{Index: i, Problem: "the fields can't be read", Err: err}
-		}
-		doc, known := others[e.APIVersion]
-		if !known {
-			doc = o.Document
-		}
-		all[i] = managed{e, fields.Leaves(), doc}
-	}
-	return all, nil
-}
-
-// byManager writes for each manager what it owns.
-func (v blameView) byManager(all []managed) {
-	for i, m := range all {
-		if i > 0 {
-			fmt.Fprintln(v.w)
-		}
-		fmt.Fprintln(v.w, v.palette.paint(m.by.Manager, v.owner(m.by)))
-		for path := range m.fields.All() {
-			fmt.Fprintf(v.w, "  %s: %s\n", shownPath(path), shownValue(ownership.ValueAt(m.doc, path)))
-		}
-	}
-}
-
-// managersValue is for machines what each manager owns, with the values that are there.
-func managersValue(all []managed) document.Value {
-	managers := make([]document.Value, len(all))
-	for i, m := range all {
-		var fields []document.Value
-		for path := range m.fields.All() {
-			fields = append(fields, document.NewMap(
-				document.Field{Name: "path", Value: document.NewString(shownPath(path))},
-				document.Field{Name: "value", Value: ownership.ValueAt(m.doc, path)},
-			))
-		}
-		managers[i] = entryValue(m.by).With("fields", document.NewList(fields...))
-	}
-	return document.NewMap(document.Field{Name: "managers", Value: document.NewList(managers...)})
 }
 
 var stateNames = []string{

@@ -7,7 +7,7 @@
 //	serve.go        cadastre serve; startpages_linux.go, what of the program it does not keep in memory
 //	envtest.go      cadastre envtest; envtestserver.go, what the programs do that it writes
 //	conformance.go  cadastre conformance
-//	blame.go        cadastre blame; otherversions.go, what owners wrote at other versions
+//	blame.go        cadastre blame; managers.go, manager by manager; otherversions.go, what owners wrote at other versions
 //	apply.go        cadastre apply; application.go does it to one object; sameobject.go, to which one;
 //	                definitions.go, of a kind that is just defined; forcedpaths.go, which --force-path is of which use
 //	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,

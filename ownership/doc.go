@@ -34,5 +34,5 @@
 //	writtenpath.go paths as people write them; resolve.go is what they mean in an object
 //	unset.go       unset markers where a written path leads to
 //	atversion.go   which fields of another version an object has
-//	value.go       values by path, told apart by path elements alone
+//	value.go       values by path, told apart by path elements alone, and what of them is owned
 package ownership

@@ -1,8 +1,10 @@
 package ownership
 
 import (
+	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // ValueAt returns the value that a document has at a path, absent if it has none. No topology is needed:
@@ -12,6 +14,45 @@ func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 		doc = child(doc, e)
 	}
 	return doc
+}
+
+// OwnedAt returns what owners of a path own there, if they own nothing below it: the value, unless that is owned in parts.
+// Then they own that the map, the list or the item is there, which is shown empty but for the item's keys. The topology
+// is that of the object's version, or nil; see [Blame].
+func OwnedAt(o apply.Object, path fieldset.Path, t *schema.Type) (document.Value, error) {
+	p := place{value: o.Document, topology: t, sets: make([]fieldset.Set, len(o.Entries))}
+	for i := range o.Entries {
+		var err error
+		if p.sets[i], err = fieldsOf(o.Entries, i); err != nil {
+			return document.Value{}, err
+		}
+	}
+	for _, e := range path {
+		below := p.itemType()
+		if e.Kind() == fieldset.FieldName {
+			below = p.fieldType(e.Name())
+		}
+		p = p.step(e, child(p.value, e), below)
+	}
+	switch p.shape(0) {
+	case byField:
+		return keysOf(path), nil
+	case byItem:
+		return document.NewList(), nil
+	}
+	return p.value, nil
+}
+
+// keysOf are the fields that tell an item apart, none if the path is not that of a keyed one.
+func keysOf(path fieldset.Path) document.Value {
+	keys := document.NewMap()
+	if len(path) == 0 {
+		return keys
+	}
+	for _, key := range path[len(path)-1].KeyFields() {
+		keys = keys.With(key.Name, key.Value)
+	}
+	return keys
 }
 
 // child returns the part of a value that an element selects, absent if there is none.

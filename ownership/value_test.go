@@ -2,6 +2,9 @@ package ownership
 
 import (
 	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/schema"
 )
 
 func TestValueAt(t *testing.T) {
@@ -30,5 +33,40 @@ map: {x: {z: 1}}
 		if got := ValueAt(doc, paths(t, path)[0]); got.JSON() != want {
 			t.Errorf("%s: received %s, want %s", path, got, want)
 		}
+	}
+}
+
+// TestOwnedAt has values that others put into what somebody owns: those are not its own.
+func TestOwnedAt(t *testing.T) {
+	o := readYAML(t, `
+apiVersion: v1
+ports: [{port: 80, name: web}]
+set: [a]
+map: {x: {z: 1}, empty: {}}
+whole: {x: 1}
+`)
+	o.Entries = []apply.Entry{
+		entry(t, "a/Apply", "map", "ports", "ports[port=80]", "set", "whole", "gone"),
+		entry(t, "b/Update", "map.x.z", "ports[port=80].name", `set[="a"]`),
+	}
+	for path, want := range map[string]string{
+		"map":            "{}",
+		"map.x.z":        "1",
+		"map.empty":      "{}",
+		"ports":          "[]",
+		"ports[port=80]": `{"port":80}`,
+		"set":            "[]",
+		`set[="a"]`:      `"a"`,
+		"whole":          `{"x":1}`, // nobody owns a part of it, and nothing else says that it has any
+		"gone":           "",
+	} {
+		if got, err := OwnedAt(o, paths(t, path)[0], nil); err != nil || got.JSON() != want {
+			t.Errorf("%s: received %s, %v; want %s", path, got, err, want)
+		}
+	}
+	granular := &schema.Type{Map: &schema.Map{Element: schema.Untyped}}
+	root := &schema.Type{Map: &schema.Map{Fields: []schema.Field{{Name: "whole", Type: granular}}}}
+	if got, err := OwnedAt(o, paths(t, "whole")[0], root); err != nil || got.JSON() != "{}" {
+		t.Errorf("with a topology: received %s, %v", got, err)
 	}
 }
