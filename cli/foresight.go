@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 )
 
 // A server can be asked what an apply would do, but not what it would do after a migration that is not done. So
@@ -16,6 +18,9 @@ import (
 //	live    data: {key, legacy}   client-side apply owns both
 //	server  data: {key, legacy}   as it answers a dry run: legacy is somebody else's
 //	result  data: {key}           legacy would be the applier's own, and it leaves it out
+//
+// What the server makes of such a result it tells when it is asked to try that as a patch: it gives defaults to what is
+// missing, keeps some fields as others, and refuses what is invalid.
 
 // foresee tells what applying would do after the migration, from what it would do without.
 func (a *application) foresee(ctx context.Context, answer apply.Object) (apply.Object, error) {
@@ -34,7 +39,48 @@ func (a *application) foresee(ctx context.Context, answer apply.Object) (apply.O
 	}
 	result, err := engine.Apply(apply.Object{Document: answer.Document, Entries: a.foreseenAfter(answer)}, a.config,
 		apply.Request{Manager: a.manager, Version: version, Time: time.Now(), Force: true})
-	return result.Object, err
+	if err != nil {
+		return result.Object, err
+	}
+	patch := patchTo(a.live.Document, result.Object.Document)
+	if patch.Len() == 0 {
+		return result.Object, nil
+	}
+	made, err := a.cluster.TryPatch(ctx, a.target.kind, a.target.namespace, a.target.name, a.manager, patch.AppendJSON(nil))
+	return apply.Object{Document: made.Document, Entries: result.Object.Entries}, err
+}
+
+// patchTo is a JSON patch that has an object become another: its fields, and those of its metadata that clients write, are
+// replaced one by one. Who may apply may patch, but need not be allowed to replace the object as a whole.
+func patchTo(from, to document.Value) document.Value {
+	changes := appendChanges(nil, "/", from.Without("metadata"), to.Without("metadata"))
+	changes = appendChanges(changes, "/metadata/", from.Get("metadata"), to.Get("metadata"))
+	return document.NewList(changes...)
+}
+
+// pointerEscapes are how names are written in a JSON pointer.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// appendChanges appends the changes of the fields of a map that is there, at a path.
+func appendChanges(changes []document.Value, path string, from, to document.Value) []document.Value {
+	change := func(op, name string, value document.Value) {
+		changes = append(changes, document.NewMap(
+			document.Field{Name: "op", Value: document.NewString(op)},
+			document.Field{Name: "path", Value: document.NewString(path + pointerEscapes.Replace(name))},
+			document.Field{Name: "value", Value: value},
+		))
+	}
+	for name, value := range to.Fields() {
+		if !document.Equal(from.Get(name), value) {
+			change("add", name, value)
+		}
+	}
+	for name := range from.Fields() {
+		if to.Get(name).IsAbsent() {
+			change("remove", name, document.Value{})
+		}
+	}
+	return changes
 }
 
 // foreseenAfter are the entries that the migration would leave, of which those that it does not touch have lost what the

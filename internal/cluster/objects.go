@@ -126,8 +126,17 @@ func splitItem(k Kind, item document.Value) (apply.Object, error) {
 
 // Patch changes an object by a JSON patch.
 func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
+	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}}, patch)
+}
+
+// TryPatch tells what a JSON patch would make of an object, and writes nothing.
+func (c *Cluster) TryPatch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
+	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}, "dryRun": {"All"}}, patch)
+}
+
+func (c *Cluster) patch(ctx context.Context, k Kind, namespace, name string, query url.Values, patch []byte) (apply.Object, error) {
 	body, err := c.send(ctx, request{
-		method: http.MethodPatch, path: k.Path(namespace, name), query: url.Values{"fieldManager": {manager}},
+		method: http.MethodPatch, path: k.Path(namespace, name), query: query,
 		body: string(patch), contentType: "application/json-patch+json",
 	})
 	if err != nil {
