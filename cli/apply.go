@@ -118,6 +118,14 @@ func isMigrationOff() (bool, error) {
 	return off, nil
 }
 
+// did is what is done to an object.
+func (f *applyFlags) did() string {
+	if f.dryRun {
+		return "tried"
+	}
+	return "applied"
+}
+
 // applyFiles applies one object after the other.
 func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
@@ -125,14 +133,14 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 	}
 	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
-		return beforeAnything(err, "applied")
+		return beforeAnything(err, f.did())
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
 		return err
 	}
 	b := batch{
-		verb: "apply", did: "applied",
+		verb: "apply", did: f.did(),
 		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
 	warned := tellWarnings(c, stderr)

@@ -10,7 +10,7 @@ import (
 )
 
 // batch is a verb that goes through objects, one after the other. What fails does not keep the others from it; when
-// the server is gone, it stops, and lists what was not done.
+// the server is gone, or what is done can't be printed, it stops, and lists what was not done.
 type batch struct {
 	verb string
 	// did is what is done to an object, as in "not applied".
@@ -35,9 +35,14 @@ func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer
 			failed++
 			fmt.Fprintf(&complained, "%v\n", err)
 		}
-		b.progress.aside(func() { err = errors.Join(write(b.stdout, &said), write(b.stderr, &complained)) })
-		if err != nil {
-			return err
+		var unsaid error
+		b.progress.aside(func() {
+			unsaid = write(b.stdout, &said)
+			_ = write(b.stderr, &complained) // nobody could be told that
+		})
+		if unsaid != nil {
+			b.progress.end()
+			return b.unheard(all, i, failed, err == nil, unsaid)
 		}
 		b.progress.step()
 	}
@@ -55,14 +60,29 @@ func write(w io.Writer, text *bytes.Buffer) error {
 // stopped tells what was not done because the server is gone: the object at a place, and all after it. What was
 // done has been told.
 func (b batch) stopped(all []manifest, at, failed int, lost *cluster.NoAnswerError) error {
-	for i, m := range all[at:] {
-		what := "not " + b.did
-		if i == 0 && lost.MayBeDone {
-			what = "may or may not have been " + b.did
-		}
-		fmt.Fprintf(b.stderr, "%s: %s\n", m.name(), what)
+	if lost.MayBeDone {
+		fmt.Fprintf(b.stderr, "%s: may or may not have been %s\n", all[at].name(), b.did)
+	} else {
+		b.tellNotDone(all[at : at+1])
 	}
+	b.tellNotDone(all[at+1:])
 	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at, len(all), failed, lost)
+}
+
+// unheard tells what was not done because what is done can't be printed: all after the object at a place. That one is
+// told, too, if it was done.
+func (b batch) unheard(all []manifest, at, failed int, done bool, unsaid error) error {
+	if done {
+		fmt.Fprintf(b.stderr, "%s: %s, but that could not be printed\n", all[at].name(), b.did)
+	}
+	b.tellNotDone(all[at+1:])
+	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at+1, len(all), failed, lostOutput(unsaid))
+}
+
+func (b batch) tellNotDone(some []manifest) {
+	for _, m := range some {
+		fmt.Fprintf(b.stderr, "%s: not %s\n", m.name(), b.did)
+	}
 }
 
 // beforeAnything is why nothing was done at all. What can't be understood says so by itself.

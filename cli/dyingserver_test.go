@@ -77,7 +77,7 @@ func TestServerGoneHalfWay(t *testing.T) {
 		},
 		{
 			"apply that only tries", "apply -f FRESH --dry-run", 2, "PATCH", "", 1, "configmap/n0 created \\(dry run\\)\n",
-			"configmap/n1: not applied\nconfigmap/n2: not applied\nconfigmap/n3: not applied\n" +
+			"configmap/n1: not tried\nconfigmap/n2: not tried\nconfigmap/n3: not tried\n" +
 				"cadastre: apply: stopped after 1 of 4 objects, of which 0 failed: " + gone + "\n",
 		},
 		{

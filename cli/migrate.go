@@ -152,7 +152,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	tellWarnings(c, progress.beside(stderr))
 	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
 	if isLost(err) && f.named(args) {
-		return f.noneDone(args, manifests, err, stdout)
+		return f.noneDone(args, manifests, err, stdout, stderr)
 	}
 	if err != nil {
 		return beforeAnything(err, "migrated")
@@ -166,15 +166,31 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 		}
 	}
 	run.tell = f.output.tell(stdout, f.to)
-	report := run.all(ctx, found)
-	if err := report.finish(stdout, f.output); err != nil {
-		return err
+	return f.finish(run.all(ctx, found), stdout, stderr)
+}
+
+// finish tells what was not told one by one. If that can't be printed, what was and was not done is told all the same, as
+// there is only the report to lose.
+func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) error {
+	err := report.finish(stdout, f.output)
+	if err == nil && report.untold == nil {
+		return report.err()
 	}
-	return report.err()
+	for _, r := range report.untold {
+		fmt.Fprint(stderr, r.text(f.to))
+	}
+	_ = report.finish(stderr, output{form: "text"}) // nobody could be told that
+	switch failed := report.err(); {
+	case report.stopped != nil:
+		return failed
+	case failed != nil:
+		return fmt.Errorf("%w; %w", failed, lostOutput(err))
+	}
+	return fmt.Errorf("migrate: %w", lostOutput(err))
 }
 
 // noneDone tells of the objects that are named that nothing was done, as the server did not answer at all.
-func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error, stdout io.Writer) error {
+func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
 	report := &migrationReport{to: f.to, stopped: cause}
 	for _, m := range manifests {
 		report.results = append(report.results, result{target: m.place(), outcome: notDone})
@@ -186,10 +202,7 @@ func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error,
 	for _, n := range names {
 		report.results = append(report.results, result{target: target{kind: cluster.Kind{Name: n.kind}, name: n.name}, outcome: notDone})
 	}
-	if err := report.finish(stdout, f.output); err != nil {
-		return err
-	}
-	return report.err()
+	return f.finish(report, stdout, stderr)
 }
 
 // ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.

@@ -48,6 +48,8 @@ type migrationReport struct {
 	mu      sync.Mutex
 	results []result // those with nothing to do are only counted
 	idle    int
+	// untold are those that could not be told one by one.
+	untold []result
 	// waiting are results that others have to be told before, by their places; next is the place of the next one.
 	waiting map[int]result
 	next    int
@@ -71,8 +73,11 @@ func (m *migrationReport) add(place int, r result, tell func(result) error) erro
 			continue
 		}
 		m.results = append(m.results, r)
-		if tell != nil && r.outcome != notDone && err == nil {
-			err = tell(r)
+		if tell == nil || r.outcome == notDone {
+			continue
+		}
+		if failed := tell(r); failed != nil {
+			m.untold, err = append(m.untold, r), lostOutput(failed)
 		}
 	}
 	return err

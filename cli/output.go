@@ -85,8 +85,10 @@ func (c *checkedWriter) failed() error {
 	if c.err == nil {
 		return nil
 	}
-	return fmt.Errorf("what was to be printed is lost: %w", c.err)
+	return lostOutput(c.err)
 }
+
+func lostOutput(err error) error { return fmt.Errorf("what was to be printed is lost: %w", err) }
 
 func isTerminal(w any) bool {
 	if checked, ok := w.(*checkedWriter); ok {
