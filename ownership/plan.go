@@ -19,7 +19,8 @@ type Plan struct {
 	Gained, Shared, Released fieldset.Set
 	// Lost is what others do not own any more.
 	Lost []Move
-	// Stays are the fields that the manager does not own any more and that stay nevertheless.
+	// Stays are the fields that the manager does not own any more and that stay nevertheless. Those that it took over
+	// from others and gave up in the same write are among them.
 	Stays []Stay
 }
 
@@ -63,7 +64,11 @@ func Compare(before, after apply.Object, t *schema.Type, who Selector) (Plan, er
 	if p.Lost, err = lost(before, after, who); err != nil {
 		return p, err
 	}
-	p.Stays, err = staying(after, p.Released)
+	given := p.Released
+	for _, m := range p.Lost {
+		given = given.Union(m.Fields.Difference(mine))
+	}
+	p.Stays, err = staying(after, given, mine)
 	return p, err
 }
 
@@ -130,21 +135,39 @@ func lost(before, after apply.Object, who Selector) ([]Move, error) {
 	return moves, nil
 }
 
-// staying returns which of some fields an object has, the innermost ones.
-func staying(o apply.Object, released fieldset.Set) ([]Stay, error) {
+// staying returns which of some fields an object has, the innermost ones, but for what is in a manager's own, or has some
+// of it: at another version the same field may be known by a longer path, or by a shorter one. The annotation of
+// client-side apply is left out where it has its keeper: nobody configures it.
+func staying(o apply.Object, given, mine fieldset.Set) ([]Stay, error) {
 	var stays []Stay
-	for path := range present(o.Document, released.Leaves()).All() {
-		stay := Stay{Path: slices.Clone(path), Value: ValueAt(o.Document, path)}
-		for i, e := range o.Entries {
-			set, err := fieldsOf(o.Entries, i)
-			if err != nil {
-				return nil, err
-			}
-			if set.Has(path) || !set.At(path).IsEmpty() {
-				stay.Owners = append(stay.Owners, e)
-			}
+	own := mine.Leaves()
+	for path := range present(o.Document, given.Leaves()).All() {
+		if !mine.At(path).IsEmpty() || !fieldset.New(path).Covered(own).IsEmpty() {
+			continue
 		}
-		stays = append(stays, stay)
+		owners, err := ownersAt(o.Entries, path)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(owners, func(e apply.Entry) bool { return e.Manager == LastAppliedKeeper }) {
+			continue
+		}
+		stays = append(stays, Stay{Path: slices.Clone(path), Value: ValueAt(o.Document, path), Owners: owners})
 	}
 	return stays, nil
+}
+
+// ownersAt are who owns a field, or something in it.
+func ownersAt(entries []apply.Entry, path fieldset.Path) ([]apply.Entry, error) {
+	var owners []apply.Entry
+	for i, e := range entries {
+		set, err := fieldsOf(entries, i)
+		if err != nil {
+			return nil, err
+		}
+		if set.Has(path) || !set.At(path).IsEmpty() {
+			owners = append(owners, e)
+		}
+	}
+	return owners, nil
 }

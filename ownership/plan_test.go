@@ -141,6 +141,45 @@ released .spec.template.spec.containers[name="b"] .spec.template.spec.containers
 	}
 }
 
+// TestCompareTakeOver has a manager get what client-side apply wrote, and leave some of it out: what is there nevertheless
+// stays, whether somebody else owns it or nobody does.
+func TestCompareTakeOver(t *testing.T) {
+	annotation := `metadata.annotations."` + LastApplied + `"`
+	before := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastApplied+`: x}}, spec: {a: 1, default: 2, shared: 3, gone: 4}}`)
+	before.Entries = []apply.Entry{
+		entry(t, "kubectl-client-side-apply/Update", "metadata.annotations", annotation, "spec", "spec.a", "spec.default", "spec.gone", "spec.shared"),
+		entry(t, "ops/Apply", "spec.shared"),
+	}
+	after := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastApplied+`: x}}, spec: {a: 1, default: 2, shared: 3}}`)
+	after.Entries = []apply.Entry{
+		entry(t, "kubectl/Apply", "spec.a"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "ops/Apply", "spec.shared"),
+	}
+	plan, err := Compare(before, after, nil, Selector{Manager: "kubectl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stays, _ := strings.Cut(showPlan(plan), ".spec.shared\n")
+	if want := ".spec.default stays 2, no managers\n.spec.shared stays 3, \"ops\" by Apply\n"; stays != want {
+		t.Errorf("received\n%swant\n%s", showPlan(plan), want)
+	}
+}
+
+// TestCompareOtherVersion has a manager own the same by longer and by shorter paths, as another version has it: that it
+// does not give up.
+func TestCompareOtherVersion(t *testing.T) {
+	before := readYAML(t, `{apiVersion: v2, spec: {whole: {x: 1}, parts: {y: 2}, given: {z: 3}}}`)
+	before.Entries = []apply.Entry{entry(t, "ci/Apply@v1", "spec.whole", "spec.parts.y", "spec.given.z")}
+	after := before
+	after.Entries = []apply.Entry{entry(t, "ci/Apply@v2", "spec.whole.x", "spec.parts")}
+	plan, err := Compare(before, after, nil, Selector{Manager: "ci"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Stays) != 1 || plan.Stays[0].Path.String() != ".spec.given.z" || len(plan.Stays[0].Owners) != 0 {
+		t.Errorf("received\n%s", showPlan(plan))
+	}
+}
+
 func TestExtract(t *testing.T) {
 	o := deployment(t)
 	for _, test := range []struct {
