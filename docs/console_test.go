@@ -129,7 +129,7 @@ func (p *page) update(t *testing.T, steps []step, received map[int]string) {
 			continue
 		}
 		lines = append(lines, p.lines[done:step.first]...)
-		if got = strings.TrimSpace(got); got != "" {
+		if got = withoutEmptyEnds(got); got != "" {
 			lines = append(lines, got)
 		}
 		done = step.end
@@ -158,7 +158,12 @@ func masked(text string) string {
 	for _, mask := range masks {
 		text = mask.pattern.ReplaceAllString(text, mask.text)
 	}
-	return strings.TrimSpace(text)
+	return withoutEmptyEnds(text)
+}
+
+// withoutEmptyEnds takes the empty lines around a text away, and leaves its first line indented.
+func withoutEmptyEnds(text string) string {
+	return strings.TrimLeft(strings.TrimRight(text, " \n"), "\n")
 }
 
 // What pages say, and what it is in a test.
