@@ -65,7 +65,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent, if the server understands that; may be repeated")
 	flags.BoolVar(&f.onlyCreate, "only-create", false, "fail for objects that are there")
 	flags.BoolVar(&f.onlyUpdate, "only-update", false, "fail for objects that are not there")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "have the server check it, and write nothing")
+	bindDryRun(flags, &f.dryRun, "have the server check it, and write nothing")
 	f.quiet.bind(flags)
 	completeConnection(command, &f.connection)
 	completeAppliers(command, &f.connection, &f.input)

@@ -25,6 +25,7 @@
 //	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
 //	output.go       how things are printed; who.go, how managers and fields are shown; shownvalue.go, how values are;
 //	                secrets.go, which are not; warnings.go, what servers warn of
+//	dryrun.go       the switch --dry-run, for those that write
 //	gates.go        feature gates
 //	log.go          what is logged, and how
 package cli

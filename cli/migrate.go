@@ -65,7 +65,7 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	flags.StringSliceVar(&f.from, "from", nil, "the `managers` that give their fields up, by whatever operation they own them (default: what client-side apply of kubectl wrote)")
 	flags.StringVar(&f.to, "to", "", "the `manager` that gets the fields, as it applies; required")
 	flags.BoolVar(&f.subresources, "subresources", false, "with --from, also what these own at other endpoints, such as scale; never status")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would move, and write nothing")
+	bindDryRun(flags, &f.dryRun, "show what would move, and write nothing")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	f.quiet.bind(flags)
 	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")

@@ -81,7 +81,7 @@ func (f *ownFlags) bind(command *cobra.Command) {
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	completeWords(command, "output", f.output.forms...)
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
-	command.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and write nothing")
+	bindDryRun(command.Flags(), &f.dryRun, "show what would change, and write nothing")
 }
 
 func (f ownFlags) check() error {
