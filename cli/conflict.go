@@ -73,12 +73,34 @@ func readConflicts(field, manager string, live apply.Object, wanted document.Val
 		return []conflict{{field: field}}
 	}
 	for i, c := range all {
-		all[i].live, all[i].wanted = ownership.ValueAt(live.Document, c.path), ownership.ValueAt(wanted, c.path)
+		all[i].live, all[i].wanted = ownership.ValueAt(live.Document, c.path), wantedAt(wanted, c.path)
 	}
 	if changed := slices.DeleteFunc(slices.Clone(all), func(c conflict) bool { return document.Equal(c.live, c.wanted) }); len(changed) > 0 {
 		return changed
 	}
 	return all
+}
+
+// wantedAt is what a configuration wants at a path: the marker, if that unsets the field, or what it is in.
+func wantedAt(config document.Value, path fieldset.Path) document.Value {
+	for i := range path {
+		if v := ownership.ValueAt(config, path[:i+1]); isMarker(v) {
+			return v
+		}
+	}
+	return ownership.ValueAt(config, path)
+}
+
+func isMarker(v document.Value) bool {
+	return v.Kind() == document.Map && v.Get(apply.MarkerKey).Text() == apply.MarkerValue
+}
+
+// shownValues are the values of both sides as people read them.
+func (c conflict) shownValues() (theirs, yours string) {
+	if isMarker(c.wanted) {
+		return shownValue(c.live), "unset"
+	}
+	return shownPair(c.live, c.wanted)
 }
 
 // addConflict notes an owner of a field.
@@ -127,7 +149,7 @@ func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 		if len(c.owners) == 0 {
 			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.shown())
 		}
-		theirs, yours := shownPair(c.live, c.wanted)
+		theirs, yours := c.shownValues()
 		for _, e := range c.owners {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.shown(), who(e), age(e, now), theirs, yours)
 		}

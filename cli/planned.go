@@ -71,7 +71,7 @@ func (v planView) print(p *planned) {
 		for _, e := range c.owners {
 			owners = append(owners, since(e, v.now))
 		}
-		theirs, yours := shownPair(c.live, c.wanted)
+		theirs, yours := c.shownValues()
 		v.line("conflict", "%s: owned by %s; it is %s, you want %s", c.shown(), strings.Join(owners, " and "), theirs, yours)
 	}
 	v.printValues(p)
