@@ -147,19 +147,27 @@ func (a *application) apply(ctx context.Context) (apply.Object, error) {
 }
 
 // attempt applies; if nothing but what may be forced is in the way, it forces, provided that the object has not
-// changed since.
+// changed since. If it has, what is in the way is looked at again.
 func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, error) {
-	after, err := a.sendFirst(ctx, dryRun)
-	live := a.tracked(ctx, err)
-	shown, wanted := a.target.masked(live.Document, a.config)
-	all := conflictsOf(err, a.manager, apply.Object{Document: shown, Entries: live.Entries}, wanted)
-	if len(all) == 0 {
-		return after, err
+	for race := 0; ; race++ {
+		after, err := a.sendFirst(ctx, dryRun)
+		live := a.tracked(ctx, err)
+		shown, wanted := a.target.masked(live.Document, a.config)
+		all := conflictsOf(err, a.manager, apply.Object{Document: shown, Entries: live.Entries}, wanted)
+		if len(all) == 0 {
+			return after, err
+		}
+		if left := a.forced.left(a.live, a.inTheWay(all)); len(left) > 0 {
+			return after, &conflictsError{left}
+		}
+		after, err = a.sendAsRead(ctx, "resourceVersion", true, dryRun)
+		if a.foreseen != nil || !again(ctx, err, race) { // what was foreseen was so of the object as it was
+			return after, err
+		}
+		if err := a.readAgain(ctx); err != nil {
+			return after, err
+		}
 	}
-	if left := a.forced.left(a.live, a.inTheWay(all)); len(left) > 0 {
-		return after, &conflictsError{left}
-	}
-	return a.sendAsRead(ctx, "resourceVersion", true, dryRun)
 }
 
 // sendFirst applies, before anything is known about conflicts.

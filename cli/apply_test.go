@@ -3,12 +3,14 @@ package cli
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
@@ -72,29 +74,53 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 	}
 }
 
-// TestForcePathLosesRace has somebody else write the object after it was read: nothing is forced that was not
-// looked at.
+// TestForcePathLosesRace has somebody else write the object after it was read: what is in the way is looked at again, and
+// forced if it may be; nothing is forced that was not looked at.
 func TestForcePathLosesRace(t *testing.T) {
-	f := newFixture(t, cadastretest.Start(t), 1)
+	f := newFixture(t, cadastretest.Start(t), 2)
 	path, err := ownership.ParsePath("data.a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := application{
-		applyFlags: applyFlags{manager: "new", forced: newForcedPaths([]ownership.WrittenPath{path})},
-		cluster:    f.cluster, target: target{f.kind, "default", "c0"}, config: configOf(t, "c0", "a", "mine"),
+	read := func(name string, config document.Value) application {
+		a := application{
+			applyFlags: applyFlags{manager: "new", forced: newForcedPaths([]ownership.WrittenPath{path})},
+			cluster:    f.cluster, target: target{f.kind, "default", name}, config: config,
+		}
+		if err := a.read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return a
 	}
-	if err := a.read(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	unrelated := read("c0", configOf(t, "c0", "a", "mine"))
 	f.apply(t, "c0", "other", "b")
-	if _, err := a.apply(t.Context()); !cluster.IsCode(err, http.StatusConflict) {
+	after, err := unrelated.apply(t.Context())
+	if err != nil || after.Document.Lookup("data", "a").Text() != "mine" || after.Document.Lookup("data", "b").Text() != "x" {
+		t.Errorf("%v: %s", err, after.JSON())
+	}
+	related := read("c1", withAt(configOf(t, "c1", "a", "mine"), document.NewString("mine"), "data", "b"))
+	f.apply(t, "c1", "other", "b")
+	refused := (*conflictsError)(nil)
+	if _, err := related.apply(t.Context()); !errors.As(err, &refused) || len(refused.conflicts) != 1 {
 		t.Errorf("applied: %v", err)
 	}
+	if now, err := related.target.get(t.Context(), f.cluster); err != nil || now.Document.Lookup("data", "a").Text() != "x" {
+		t.Errorf("%v: %s", err, now.JSON())
+	}
+}
+
+// TestNameIsToldOnce has somebody else write the object before its owners are put back: the error is told with the object's
+// name in front, and has it nowhere else.
+func TestNameIsToldOnce(t *testing.T) {
+	f := newFixture(t, cadastretest.Start(t), 1)
+	a := application{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}
 	if err := a.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if after, err := a.apply(t.Context()); err != nil || after.Document.Lookup("data", "a").Text() != "mine" {
-		t.Errorf("%v: %s", err, after.JSON())
+	handedOver := a.live
+	f.apply(t, "c0", "other", "b")
+	err := a.putBack(t.Context(), handedOver, nil, errors.New("refused"))
+	if !cluster.IsCode(err, http.StatusConflict) || strings.Contains(err.Error(), a.target.String()+": ") {
+		t.Errorf("received %v", err)
 	}
 }

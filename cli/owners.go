@@ -20,10 +20,10 @@ const ownersManager = "cadastre"
 func (t target) writeOwners(ctx context.Context, c *cluster.Cluster, read apply.Object, entries []apply.Entry) error {
 	patch, err := ownership.Patch(read, entries)
 	if err != nil {
-		return fmt.Errorf("%s: %w", t, err)
+		return &placedError{t, err}
 	}
 	if _, err := c.Patch(ctx, t.kind, t.namespace, t.name, ownersManager, patch); err != nil {
-		return fmt.Errorf("%s: %w", t, err)
+		return &placedError{t, err}
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ func (t target) moved(ctx context.Context, c *cluster.Cluster, o apply.Object, m
 		result, err = move(o)
 	}
 	if err != nil {
-		return o, result, fmt.Errorf("%s: %w", t, err)
+		return o, result, &placedError{t, err}
 	}
 	return o, result, nil
 }
@@ -51,7 +51,7 @@ func (t target) moved(ctx context.Context, c *cluster.Cluster, o apply.Object, m
 func (t target) atVersionOf(ctx context.Context, c *cluster.Cluster, e apply.Entry) (target, error) {
 	kind, err := c.KindOf(ctx, e.APIVersion, t.kind.Name)
 	if err != nil {
-		return t, fmt.Errorf("%s: %s owns fields at %s: %w", t, who(e), e.APIVersion, err)
+		return t, &placedError{t, fmt.Errorf("%s owns fields at %s: %w", who(e), e.APIVersion, err)}
 	}
 	return target{kind, t.namespace, t.name}, nil
 }

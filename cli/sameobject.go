@@ -35,6 +35,24 @@ func (a *application) excluded(exists bool) error {
 	return nil
 }
 
+// readAgain gets the object after somebody else has written it.
+func (a *application) readAgain(ctx context.Context) error {
+	live, err := a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
+	if err != nil && !cluster.IsCode(err, http.StatusNotFound) {
+		return err
+	}
+	a.exists, a.live = err == nil, live
+	if err := a.excluded(a.exists); err != nil || a.how != atOnce || !a.exists {
+		return err
+	}
+	_, moved, err := a.target.moved(ctx, a.cluster, a.live, takeOver(a.manager))
+	if err != nil {
+		return unplaced(err)
+	}
+	a.live.Entries = moved.Entries
+	return nil
+}
+
 // asRead says in the configuration that only the object is meant that was read.
 func (a *application) asRead(name string) document.Value {
 	value := document.NewString(noRevision)

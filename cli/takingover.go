@@ -71,12 +71,13 @@ func (a *application) handOverAndApply(ctx context.Context) (apply.Object, error
 	a.foreseen = nil
 	former, err := a.handOver(ctx)
 	if err != nil {
-		return apply.Object{}, err
+		return apply.Object{}, unplaced(err)
 	}
 	a.rewritten = true
+	handedOver := a.live
 	after, err := a.attempt(ctx, false)
 	if err != nil {
-		return after, a.putBack(ctx, former, err)
+		return after, a.putBack(ctx, handedOver, former, err)
 	}
 	a.rewritten = false
 	return after, nil
@@ -108,12 +109,12 @@ func (a *application) handOver(ctx context.Context) (former []apply.Entry, err e
 }
 
 // putBack gives an object that could not be applied to the owners back that it had, unless somebody has written it since.
-func (a *application) putBack(ctx context.Context, former []apply.Entry, refused error) error {
+func (a *application) putBack(ctx context.Context, handedOver apply.Object, former []apply.Entry, refused error) error {
 	if isLost(refused) {
 		return refused // and there is nobody to ask
 	}
-	if err := a.target.writeOwners(ctx, a.cluster, a.live, former); err != nil {
-		return fmt.Errorf("%w; the owners could not be put back: %w", refused, err)
+	if err := a.target.writeOwners(ctx, a.cluster, handedOver, former); err != nil {
+		return fmt.Errorf("%w; the owners could not be put back: %w", refused, unplaced(err))
 	}
 	a.rewritten = false
 	return refused
@@ -128,14 +129,14 @@ func (a *application) applyAndHandOver(ctx context.Context) (apply.Object, error
 	_, moved, err := a.target.moved(ctx, a.cluster, after, takeOver(a.manager))
 	switch {
 	case err != nil, moved.NoOp():
-		return after, err
+		return after, unplaced(err)
 	case a.dryRun:
 		a.foreseen = moved.Entries
 		return a.foresee(ctx, after)
 	}
 	a.live = after
 	if _, err := a.handOver(ctx); err != nil {
-		return after, fmt.Errorf("it was applied, but what client-side apply wrote could not be taken over; apply again: %w", err)
+		return after, fmt.Errorf("it was applied, but what client-side apply wrote could not be taken over; apply again: %w", unplaced(err))
 	}
 	after, err = a.attempt(ctx, false)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -105,7 +106,24 @@ func (c *connection) openOne(ctx context.Context, verb string, args []string, st
 func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, error) {
 	o, err := c.Get(ctx, t.kind, t.namespace, t.name)
 	if err != nil {
-		return o, fmt.Errorf("%s: %w", t, err)
+		return o, &placedError{t, err}
 	}
 	return o, nil
+}
+
+// placedError says which object an error is about.
+type placedError struct {
+	target target
+	err    error
+}
+
+func (e *placedError) Error() string { return e.target.String() + ": " + e.err.Error() }
+func (e *placedError) Unwrap() error { return e.err }
+
+// unplaced is an error without its object, where that is told anyway.
+func unplaced(err error) error {
+	if placed := (*placedError)(nil); errors.As(err, &placed) {
+		return placed.err
+	}
+	return err
 }
