@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -49,7 +50,7 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 		case name == "-":
 			all, err = appendManifests(all, "standard input", stdin)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-			all, err = appendAddress(ctx, all, name)
+			all, err = appendAddress(ctx, all, name, addressPatience)
 		default:
 			all, err = appendFiles(all, name, recursive)
 		}
@@ -63,7 +64,21 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 	return all, nil
 }
 
-func appendAddress(ctx context.Context, all []manifest, address string) ([]manifest, error) {
+// addressPatience is how long an address may take to answer, all of it.
+const addressPatience = time.Minute
+
+func appendAddress(ctx context.Context, all []manifest, address string, patience time.Duration) ([]manifest, error) {
+	tooLong := fmt.Errorf("%s: expected an answer within %v, received none, or not all of it", address, patience)
+	ctx, stop := context.WithTimeoutCause(ctx, patience, tooLong)
+	defer stop()
+	all, err := readAddress(ctx, all, address)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = context.Cause(ctx)
+	}
+	return all, err
+}
+
+func readAddress(ctx context.Context, all []manifest, address string) ([]manifest, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestManifestsAtAddresses: configurations may be at an address; what is not there, or can't be read, is told with it.
@@ -36,5 +37,25 @@ func TestManifestsAtAddresses(t *testing.T) {
 	server.Close()
 	if _, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, nil); err == nil || !strings.Contains(err.Error(), address+"/two.yaml") {
 		t.Errorf("received %v, want an error with the address", err)
+	}
+}
+
+// TestAddressThatNeverEnds has addresses that do not answer, or not to the end: nobody waits for ever.
+func TestAddressThatNeverEnds(t *testing.T) {
+	end := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/half.yaml" {
+			fmt.Fprint(w, "{apiVersion: v1, ")
+			_ = http.NewResponseController(w).Flush()
+		}
+		<-end
+	}))
+	defer server.Close()
+	defer close(end)
+	for _, path := range []string{"/never.yaml", "/half.yaml"} {
+		want := server.URL + path + ": expected an answer within 200ms, received none, or not all of it"
+		if _, err := appendAddress(t.Context(), nil, server.URL+path, 200*time.Millisecond); err == nil || err.Error() != want {
+			t.Errorf("%s: received %v, want %s", path, err, want)
+		}
 	}
 }
