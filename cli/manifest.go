@@ -68,12 +68,11 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 const addressPatience = time.Minute
 
 func appendAddress(ctx context.Context, all []manifest, address string, patience time.Duration) ([]manifest, error) {
-	tooLong := fmt.Errorf("%s: expected an answer within %v, received none, or not all of it", address, patience)
-	ctx, stop := context.WithTimeoutCause(ctx, patience, tooLong)
+	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	all, err := readAddress(ctx, all, address)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = context.Cause(ctx)
+		return nil, fmt.Errorf("%s: expected an answer within %v, received none, or not all of it", address, patience)
 	}
 	return all, err
 }
