@@ -48,6 +48,28 @@ func TestDifferencesAreListed(t *testing.T) {
 	}
 }
 
+// TestPageHasAllScripts: docs/conformance.md was written by a run of all scripts that there are.
+func TestPageHasAllScripts(t *testing.T) {
+	page, err := os.ReadFile("../docs/conformance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := applytest.Scripts(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, script := range scripts {
+		area, _, _ := strings.Cut(script.Name, "/")
+		count[area]++
+	}
+	for area, n := range count {
+		if !strings.Contains(string(page), fmt.Sprintf("\n| %s | %d |", area, n)) {
+			t.Errorf("docs/conformance.md: expected that %s has %d scripts; run make conformance, which writes the page", area, n)
+		}
+	}
+}
+
 // TestDocumentation runs the script that the package's documentation starts with.
 func TestDocumentation(t *testing.T) {
 	text, err := os.ReadFile("doc.go")

@@ -106,7 +106,7 @@
 //
 // # Variables
 //
-// They may be anywhere in requests, and in strings of expectations:
+// They may be anywhere in requests, and in strings and names of expectations:
 //
 //	$NAMESPACE                     the script's namespace
 //	$N, $NN                        the number of the request, see TIMES; $NN has two digits, so that names sort

@@ -86,6 +86,7 @@ func (m *matcher) matchString(path fieldset.Path, expected string, received docu
 }
 
 func (m *matcher) matchMap(path fieldset.Path, expected, received document.Value) {
+	expected = m.named(path, expected)
 	for name, value := range expected.Fields() {
 		m.match(append(path, fieldset.NameElement(name)), value, received.Get(name))
 	}
@@ -97,6 +98,21 @@ func (m *matcher) matchMap(path fieldset.Path, expected, received document.Value
 			m.complain(append(path, fieldset.NameElement(name)), "nothing", shown(value))
 		}
 	}
+}
+
+// named replaces the variables in the names of fields.
+func (m *matcher) named(path fieldset.Path, expected document.Value) document.Value {
+	for name, value := range expected.Fields() {
+		text, err := m.expand(name)
+		if err != nil {
+			m.complaints = append(m.complaints, fmt.Sprintf("%s: %v", path.Quoted(), err))
+			continue
+		}
+		if text != name {
+			expected = expected.Without(name).With(text, value)
+		}
+	}
+	return expected
 }
 
 func (m *matcher) matchList(path fieldset.Path, expected, received document.Value) {

@@ -119,6 +119,7 @@ func (p *play) attempt(ctx context.Context, step *step, trial bool) *Failure {
 		return &Failure{Complaints: []string{err.Error()}, Request: curl}
 	}
 	p.forget(before, a)
+	p.made(request, a)
 	if trial {
 		return p.tried(step, a)
 	}

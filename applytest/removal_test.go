@@ -41,6 +41,58 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeftElsewhere: what a script makes goes, whatever its name is, and what was there stays.
+func TestNothingIsLeftElsewhere(t *testing.T) {
+	t.Parallel()
+	const script = `It makes objects that are not named after its namespace.
+-- a namespace --
+CREATE /api/v1/namespaces
+
+apiVersion: v1
+kind: Namespace
+metadata: {name: elsewhere}
+-- one of a name that the server chooses --
+CREATE /apis/rbac.authorization.k8s.io/v1/clusterroles
+
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {generateName: elsewhere-}
+-- one that is there --
+APPLY /api/v1/namespaces/default as alice
+
+apiVersion: v1
+kind: Namespace
+metadata: {name: default, labels: {a: "1"}}
+-- answer --
+200
+`
+	config := cadastretest.Start(t)
+	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Scripts: fstest.MapFS{"area/elsewhere.txtar": {Data: []byte(script)}}})
+	if err != nil || report.Count(applytest.Pass) != 1 || len(report.Left) > 0 {
+		t.Fatalf("received %v, %+v", err, report)
+	}
+	client := metadata.NewForConfigOrDie(config)
+	for resource, want := range map[schema.GroupVersionResource]bool{
+		{Version: "v1", Resource: "namespaces"}:                                       true,
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}: false,
+	} {
+		list, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		isDefault := false
+		for _, item := range list.Items {
+			isDefault = isDefault || item.Name == "default"
+			if strings.HasPrefix(item.Name, "elsewhere") && item.DeletionTimestamp == nil {
+				t.Errorf("%s %s is left", resource.Resource, item.Name)
+			}
+		}
+		if isDefault != want {
+			t.Errorf("%s: the one that was there: received %t, want %t", resource.Resource, isDefault, want)
+		}
+	}
+}
+
 // TestNothingIsLeftByInterrupts: whenever a run is interrupted, all that it has made goes.
 func TestNothingIsLeftByInterrupts(t *testing.T) {
 	t.Parallel()

@@ -191,6 +191,7 @@ type (
 		Name     string       `xml:"name,attr"`
 		Tests    int          `xml:"tests,attr"`
 		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
 		Skipped  int          `xml:"skipped,attr"`
 		Suites   []junitSuite `xml:"testsuite"`
 	}
@@ -198,6 +199,7 @@ type (
 		Name     string      `xml:"name,attr"`
 		Tests    int         `xml:"tests,attr"`
 		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
 		Skipped  int         `xml:"skipped,attr"`
 		Time     string      `xml:"time,attr"`
 		Cases    []junitCase `xml:"testcase"`
@@ -207,6 +209,7 @@ type (
 		Class   string        `xml:"classname,attr"`
 		Time    string        `xml:"time,attr"`
 		Failure *junitMessage `xml:"failure,omitempty"`
+		Error   *junitMessage `xml:"error,omitempty"`
 		Skipped *junitMessage `xml:"skipped,omitempty"`
 	}
 	junitMessage struct {
@@ -221,6 +224,10 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	for _, area := range r.Areas() {
 		suites.Suites = append(suites.Suites, area.junit())
 	}
+	if len(r.Results) < r.Scripts {
+		suites.Errors = 1
+		suites.Suites = append(suites.Suites, r.junitOfStop())
+	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -231,6 +238,13 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// junitOfStop tells those who count failures that the run did not come to its end.
+func (r *Report) junitOfStop() junitSuite {
+	stop := junitMessage{Message: fmt.Sprintf("the run was stopped after %d of %d scripts", len(r.Results), r.Scripts)}
+	whole := junitCase{Name: "all scripts", Class: "applytest", Time: seconds(0), Error: &stop}
+	return junitSuite{Name: "run", Tests: 1, Errors: 1, Time: seconds(0), Cases: []junitCase{whole}}
 }
 
 func (a Area) junit() junitSuite {

@@ -68,6 +68,20 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
+// TestJUnitOfStoppedRuns: who reads only the counts sees that not all scripts ran.
+func TestJUnitOfStoppedRuns(t *testing.T) {
+	for _, scripts := range []int{1, 2} {
+		stopped := Report{Scripts: scripts, Results: []Result{{Name: "a/b", Area: "a", Outcome: Pass}}}
+		var text bytes.Buffer
+		if err := stopped.WriteJUnit(&text); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Contains(text.String(), "stopped after 1 of 2 scripts"), scripts == 2; got != want {
+			t.Errorf("%d scripts: received\n%s", scripts, text.String())
+		}
+	}
+}
+
 // TestTableIsPrintable: what a server says of itself does not reach the terminal as commands.
 func TestTableIsPrintable(t *testing.T) {
 	var text bytes.Buffer

@@ -10,8 +10,8 @@ import (
 )
 
 // Traces are what a script may have made. A trace is noted before its request is sent: a server may do what it is
-// asked even if nobody waits for the answer. All names have the script's namespace in them, so that nothing else is
-// ever removed.
+// asked even if nobody waits for the answer. What has not the script's namespace in its name is noted only when the server
+// says that it was made: nothing that was there before is ever removed.
 
 // A place is what a path is about.
 type place struct {
@@ -80,6 +80,15 @@ func (p *play) leave(t trace) {
 func (p *play) forget(before int, a *answer) {
 	if a.code/100 == 4 {
 		p.traces = p.traces[:before]
+	}
+}
+
+// made notes what a request has made elsewhere than in the script's own names.
+func (p *play) made(request *http.Request, a *answer) {
+	at, name := placeOf(request.URL.Path), a.body.Lookup("metadata", "name").Text()
+	isMade := a.code == http.StatusCreated && !request.URL.Query().Has("dryRun")
+	if t := (trace{path: at.collection + "/" + name}); isMade && name != "" && at.subresource == "" && !slices.Contains(p.traces, t) {
+		p.traces = append(p.traces, t)
 	}
 }
 

@@ -26,6 +26,9 @@ type Finding struct {
 // Differs says whether the two servers answered differently.
 func (f Finding) Differs() bool { return f.Failure != nil }
 
+// neverMade is why a history can't be compared that names an object which was refused.
+const neverMade = "a variable of an object that was never made"
+
 // A Pair is two servers that are asked the same.
 type Pair interface {
 	// Compare sends histories to both, side by side, and returns the findings in the same order.
@@ -63,7 +66,7 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 		case result.Failure != nil && !isStep(result.Failure.Step):
 			return nil, fmt.Errorf("seed %d: %s", f.History.Seed, result.Failure)
 		case result.Failure != nil && strings.HasPrefix(result.Failure.Complaints[0], "$"):
-			f.Unusable = "a variable of an object that was never made"
+			f.Unusable = neverMade
 		case result.Failure != nil && !saysOnlyMore(result.Failure.Complaints):
 			f.Failure = result.Failure
 		}
@@ -92,6 +95,9 @@ func (s Servers) record(ctx context.Context, scripts fstest.MapFS, findings []Fi
 		i := numberOf(result.Name)
 		if result.Outcome != applytest.Pass {
 			findings[i].Unusable = fmt.Sprint(result.Reason, result.Failure)
+			if result.Failure != nil && strings.HasPrefix(result.Failure.Complaints[0], "$") {
+				findings[i].Unusable = neverMade
+			}
 			continue
 		}
 		r := recorded{txtar.Parse(texts[result.Name])}

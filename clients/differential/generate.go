@@ -210,7 +210,7 @@ func (g *generator) status(v version) Step {
 }
 
 func (g *generator) scale(v version) Step {
-	body := field("spec", field("replicas", document.NewInt(int64(1+g.IntN(3)))))
+	body := field("spec", field("replicas", document.NewInt(int64(g.IntN(4)))))
 	verb := one(g, []string{"APPLY", "MERGE", "EDIT", "UPDATE", "STRATEGIC", "JSONPATCH"})
 	s := g.send(verb, g.here(v)+"/scale", body)
 	v.apiVersion, v.kind = "autoscaling/v1", "Scale"

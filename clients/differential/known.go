@@ -81,7 +81,7 @@ var differences = []difference{
 		title: "A container that pruning emptied is empty, not null",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() &&
-				(hasEmpty(s.Body, document.Map) || a.code == 422 && a.says(`must be of type object: "null"`, `must be of type array: "null"`))
+				(isDefined(s) && hasEmpty(s.Body, document.Map) || a.code == 422 && a.says(`must be of type object: "null"`, `must be of type array: "null"`))
 		},
 		loosened: anything, ends: true,
 	},

@@ -17,6 +17,9 @@ func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
 }
 
+// isDefined is for steps about a kind of users' own.
+func isDefined(s Step) bool { return strings.HasPrefix(s.Address, definedGroup+"/") }
+
 // hasSeveralVersions is for objects whose owners may be at other versions than the one that is written.
 func hasSeveralVersions(object document.Value) bool {
 	version := object.Get("apiVersion").Text()

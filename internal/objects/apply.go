@@ -73,6 +73,9 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	if err := w.merge(config); err != nil {
 		return err
 	}
+	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" && w.live == nil {
+		return apierrors.NewConflict(w.Endpoint.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
 	return w.checkRevision(config)
 }
 
@@ -146,9 +149,6 @@ func (w *writing) checkExistence(ctx context.Context, config sent) error {
 	}
 	if w.live != nil {
 		return nil
-	}
-	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" {
-		return apierrors.NewConflict(e.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
 	return w.mayCreate(ctx)
 }
