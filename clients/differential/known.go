@@ -114,6 +114,11 @@ var differences = []difference{
 		loosened: withoutOwners, ends: true,
 	},
 	{
+		title:    "Reset fields hold for every owner",
+		applies:  func(s Step, a answer) bool { return a.code == 200 && takesReset(s, a) },
+		loosened: withoutOwners, ends: true,
+	},
+	{
 		title: "Duplicates stay where they are",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && touchesTwins(a.before, s.Body)

@@ -101,6 +101,37 @@ func isScaledByUpdate(owners string) bool {
 	return false
 }
 
+// takesReset reports whether a write to the one endpoint of a custom resource has taken something from those who wrote at the
+// other, at another version.
+func takesReset(s Step, a answer) bool {
+	if !isDefined(s) {
+		return false
+	}
+	version, path, _ := strings.Cut(s.Address, " ")
+	after := entriesIn(a.owners)
+	for entry, fields := range entriesIn(a.ownersBefore) {
+		isOfStatus := strings.HasSuffix(entry, " status")
+		isElsewhere := isOfStatus != strings.HasSuffix(path, "/status") && !slices.Contains(strings.Fields(entry), version)
+		if isElsewhere && after[entry] != fields {
+			return true
+		}
+	}
+	return false
+}
+
+// entriesIn returns the fields of each entry, as scripts write owners.
+func entriesIn(owners string) map[string]string {
+	entries, entry := map[string]string{}, ""
+	for line := range strings.Lines(owners) {
+		fields := line
+		if !strings.HasPrefix(line, " ") {
+			entry, fields, _ = strings.Cut(line, ":")
+		}
+		entries[entry] = strings.Join(append(strings.Fields(entries[entry]), strings.Fields(fields)...), " ")
+	}
+	return entries
+}
+
 func uidsIn(metadata document.Value) document.Value {
 	return valuesOf(metadata.Get("ownerReferences"), "uid")
 }

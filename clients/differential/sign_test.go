@@ -96,3 +96,24 @@ func TestRespelled(t *testing.T) {
 		}
 	}
 }
+
+// TestTakesReset: only what was written at the other endpoint, at another version, is lost as Kubernetes loses it.
+func TestTakesReset(t *testing.T) {
+	const group = "differential.example.com"
+	before := "carol Apply " + group + "/v1beta1 status: .status.a\nbob Update " + group + "/v1: .spec.a\n"
+	for _, c := range []struct {
+		address, owners string
+		want            bool
+	}{
+		{group + "/v1 widgets/shared", before, false},
+		{group + "/v1 widgets/shared", "bob Update " + group + "/v1:\n  .spec.a\n", true},
+		{group + "/v1beta1 widgets/shared", "bob Update " + group + "/v1: .spec.a\n", false},
+		{group + "/v1beta1 widgets/shared/status", "carol Apply " + group + "/v1beta1 status: .status.a\n", true},
+		{group + "/v1 widgets/shared", "carol Apply " + group + "/v1beta1 status:\n  .status.a\n", false},
+		{"apps/v1 deployments/shared", "", false},
+	} {
+		if got := takesReset(Step{Address: c.address}, answer{owners: c.owners, ownersBefore: before}); got != c.want {
+			t.Errorf("%s, %q: received %t", c.address, c.owners, got)
+		}
+	}
+}

@@ -73,6 +73,9 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	if err := w.merge(config); err != nil {
 		return err
 	}
+	if err := w.checkScaled(config); err != nil {
+		return err
+	}
 	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" && w.live == nil {
 		return apierrors.NewConflict(w.Endpoint.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}

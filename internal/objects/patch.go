@@ -78,7 +78,8 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	return w.replace(after)
 }
 
-// checkScaled refuses patches of the scale of another object. Other objects have no uid but theirs when they are validated.
+// checkScaled refuses patches of, and applies to, the scale of another object. Other objects have no uid but theirs when they are
+// validated.
 func (w *writing) checkScaled(after sent) error {
 	if w.Endpoint.Subresource != scale {
 		return nil
