@@ -1,10 +1,6 @@
 package differential
 
-import (
-	"slices"
-
-	"github.com/cadastre/cadastre/document"
-)
+import "github.com/cadastre/cadastre/document"
 
 // This file has what a body can say about the object as it is: which one it was, and who owns what in it.
 
@@ -47,30 +43,4 @@ func (s Step) withMetadata(f document.Field) Step {
 	}
 	s.Body = s.Body.With("metadata", metadata.With(f.Name, f.Value))
 	return s
-}
-
-// Media that bodies are sent in, and answers asked for.
-const (
-	mediaYAML     = "application/yaml"
-	mediaProtobuf = "application/vnd.kubernetes.protobuf"
-)
-
-// inAnotherForm sometimes sends a whole object as YAML or protobuf, or wants such an answer.
-func (g *generator) inAnotherForm(s Step) Step {
-	media := []string{mediaYAML}
-	if !g.kind.isDefined() {
-		media = append(media, mediaProtobuf)
-	}
-	if (s.Verb == "CREATE" || s.Verb == "UPDATE") && g.chance(20) && !s.hasUnknown() {
-		s.Media = one(g, media)
-	}
-	if s.Verb != "DELETE" && s.Verb != "EDIT" && g.chance(8) {
-		s.Accept = one(g, media)
-	}
-	return s
-}
-
-// hasUnknown is for what protobuf can't say.
-func (s Step) hasUnknown() bool {
-	return slices.ContainsFunc(places(s.Body), func(p place) bool { return len(p) > 0 && p[len(p)-1] == unknownName })
 }

@@ -23,7 +23,8 @@
 //	vocabulary.go  the kinds, their bases and parts; definition.go, a kind that no server knows by itself
 //	generate.go    a seed becomes a history
 //	body.go        parts become the bodies of applies and patches; place.go, where in them something is;
-//	               directive.go, what strategic patches say to do; condition.go, what is said about the object as it is
+//	               directive.go, what strategic patches say to do; condition.go, what is said about the object as it is;
+//	               form.go, in what bodies are sent
 //	script.go      a history becomes a script
 //	known.go       deliberate differences, taken out of what is expected, and sign.go, how they are known;
 //	               mask.go, what servers choose

@@ -78,17 +78,6 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	return w.replace(after)
 }
 
-// checkScaled refuses patches of, and applies to, the scale of another object. Other objects have no uid but theirs when they are
-// validated.
-func (w *writing) checkScaled(after sent) error {
-	if w.Endpoint.Subresource != scale {
-		return nil
-	}
-	resource := w.Endpoint.resource()
-	resource.Resource += "/" + scale
-	return w.checkUID(after, resource)
-}
-
 // withoutEmptied leaves out what a patch left nothing in. Operations do not tell what becomes of what they send, so that
 // all that is empty stays if one of them sends something empty.
 func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {

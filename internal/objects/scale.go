@@ -70,3 +70,14 @@ func (w *writing) throughScale(do func(apply.Object) (apply.Result, error)) erro
 	w.after.Entries, err = w.Endpoint.Kind.ScaledEntries(w.before.Entries, after.Entries, w.Endpoint.objectVersion)
 	return err
 }
+
+// checkScaled refuses patches of, and applies to, the scale of another object. Other objects have no uid but theirs when they are
+// validated.
+func (w *writing) checkScaled(after sent) error {
+	if w.Endpoint.Subresource != scale {
+		return nil
+	}
+	resource := w.Endpoint.resource()
+	resource.Resource += "/" + scale
+	return w.checkUID(after, resource)
+}
