@@ -150,17 +150,24 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestFloor starts the floor as a process and puts every load on it.
-func TestFloor(t *testing.T) {
-	s, err := Floor(MadeSample()).Start(t.Context(), "")
+// startFloor starts the floor as a process, until the test is over.
+func startFloor(t *testing.T) *Server {
+	t.Helper()
+	s, err := Floor(MadeSample()).Start(context.WithoutCancel(t.Context()), "") // which is over before what is cleaned up
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return s
+}
+
+// TestFloor starts the floor as a process and puts every load on it.
+func TestFloor(t *testing.T) {
+	s := startFloor(t)
 	for _, c := range Cases {
 		if err := c.Prepare(t.Context(), s, testLoad.Clients); err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
@@ -182,15 +189,7 @@ func TestFloor(t *testing.T) {
 
 // TestEnoughCPU: a window is as long as it takes to use so much, and all the windows of a watch together.
 func TestEnoughCPU(t *testing.T) {
-	s, err := Floor(MadeSample()).Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := startFloor(t)
 	load := testLoad
 	load.Window, load.CPU = time.Millisecond, 200*time.Millisecond
 	if err := Cases[0].Prepare(t.Context(), s, load.Clients); err != nil {
