@@ -229,11 +229,6 @@ func (w *writing) check(ctx context.Context) error {
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
 		return Invalid(e.errorKind(), w.Name, errs)
 	}
-	if w.live == nil && e.Kind.Namespaced {
-		if err := w.checkNamespace(ctx); err != nil {
-			return err
-		}
-	}
 	w.warnOfFields(w.after.Document)
 	if w.all.Admit != nil {
 		if err := w.all.Admit(ctx, w.User, e.Kind, w.after.Document, w.stored); err != nil {
