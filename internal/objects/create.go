@@ -62,7 +62,11 @@ func (w *writing) cannotBeMade() error {
 	case w.isRevision:
 		return apierrors.NewBadRequest(versionedNew)
 	case w.isTaken:
-		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+		taken := apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+		if w.isTakenYet {
+			taken.ErrStatus.Message = "object is being deleted: " + taken.ErrStatus.Message
+		}
+		return taken
 	}
 	return nil
 }
@@ -100,6 +104,7 @@ func (w *writing) checkNotDeleted(config document.Value) error {
 // create is the part of the verb.
 func (w *writing) create(ctx context.Context, body sent) error {
 	if w.isTaken = w.live != nil; w.isTaken {
+		w.isTakenYet = isMarked(w.stored)
 		w.live, w.stored, w.before = nil, document.Value{}, apply.Object{}
 	}
 	metadata := body.document.Get("metadata").With("name", document.NewString(w.Name))

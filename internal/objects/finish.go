@@ -213,9 +213,6 @@ func (w *writing) fieldWarnings(stored document.Value) []string {
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
-	if w.live == nil && e.Kind.IsClosed {
-		return apierrors.NewForbidden(e.resource(), w.Name, errors.New("create not allowed while custom resource definition is terminating"))
-	}
 	w.warnOfSent()
 	errs, err := w.deviceAccess(ctx)
 	if err != nil {

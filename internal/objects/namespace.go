@@ -17,12 +17,17 @@ import (
 // namespaces is what the kind of namespaces is called in keys.
 const namespaces = "core/namespaces"
 
-// findPlace refuses what would be created in a namespace that is not there, or that is
+// findPlace refuses what would be created while its kind is going, or in a namespace that is not there, or that is
 // going. Clients hear of that before they hear what is wrong with the object. What it found is a condition of the commit: were
 // the namespace to go meanwhile, nobody would find the object in it any more. If it changed in another way, the write is tried
 // again.
 func (w *writing) findPlace(ctx context.Context) error {
-	if w.live != nil || w.Namespace == "" {
+	switch e := w.Endpoint; {
+	case w.live != nil:
+		return nil
+	case e.Kind.IsClosed:
+		return apierrors.NewForbidden(e.resource(), cmp.Or(w.prefix, w.Name), errors.New("create not allowed while custom resource definition is terminating"))
+	case w.Namespace == "":
 		return nil // an object that must be in one, and is not, is invalid
 	}
 	there, err := w.all.Cache.Get(ctx, cache.Key{Kind: namespaces, Name: w.Namespace}, cache.Any)

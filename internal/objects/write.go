@@ -44,8 +44,8 @@ type writing struct {
 	isCreated bool
 	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
 	sentRevision string
-	// isTaken says that there is an object already that has the name of the one to be created.
-	isTaken bool
+	// isTaken says that there is an object already that has the name of the one to be created, and isTakenYet that it is being deleted.
+	isTaken, isTakenYet bool
 	// isRevision says that the object to be created is said to have been written already.
 	isRevision bool
 	// prefix is the generateName that the name was made of, if the client did not name the object.
