@@ -268,9 +268,18 @@ func (d *definition) Readable(doc document.Value) document.Value {
 	return read
 }
 
-// Stored implements objects.Evolving.
+// Stored implements objects.Evolving. What is written at another version has the defaults of the one that is stored, as it will be read.
 func (d *definition) Stored(doc document.Value) (document.Value, error) {
-	return d.Convert(doc, doc.Get("apiVersion").Text(), d.group+"/"+d.store)
+	from := doc.Get("apiVersion").Text()
+	stored, err := d.Convert(doc, from, d.group+"/"+d.store)
+	if err != nil || path.Base(from) == d.store {
+		return stored, err
+	}
+	t, err := d.typeAt(d.store)
+	if err != nil {
+		return doc, err
+	}
+	return t.Default(stored), nil
 }
 
 // Convert implements kinds.Definition.
