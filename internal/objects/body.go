@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -151,7 +150,7 @@ func (w *writing) checkType(doc document.Value) (document.Value, error) {
 		wrong = w.keptMetadata(doc)
 	}
 	name := doc.Lookup("metadata", "name").Text()
-	return doc, Invalid(schema.GroupKind{Group: e.Kind.Group, Kind: cmp.Or(kind, e.BodyKind)}, name, e.values.Validate(wrong, w.before.Document))
+	return doc, Invalid(e.errorKindOf(doc), name, e.values.Validate(wrong, w.before.Document))
 }
 
 // invalid returns the error for a configuration that does not fit the kind. It begins as in

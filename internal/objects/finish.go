@@ -224,7 +224,7 @@ func (w *writing) check(ctx context.Context) error {
 	}
 	errs = append(errs, wrong...)
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
-		return Invalid(e.errorKind(), w.Name, errs)
+		return Invalid(e.errorKindOf(w.after.Document), w.Name, errs)
 	}
 	w.warnOfFields(w.after.Document)
 	if w.all.Admit != nil {
