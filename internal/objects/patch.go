@@ -94,12 +94,28 @@ func (w *writing) splitPatched(patched document.Value) (after sent, err error) {
 // all that is empty stays if one of them sends something empty.
 func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {
 	if body.Kind() != document.List {
-		return e.body.WithoutEmptied(before, after, body)
+		return e.body.WithoutEmptied(before, after, withoutNothing(before, body))
 	}
 	if rules.SendsEmpty(body) {
 		return after
 	}
 	return e.body.WithoutEmptied(before, after, document.Value{})
+}
+
+// withoutNothing returns a patch without the empty labels and annotations that it sends to an object that has none: clients do not mean
+// these, but send them when they have found nothing to change, and compare what comes back.
+func withoutNothing(before, patch document.Value) document.Value {
+	for _, name := range []string{"annotations", "labels"} {
+		sent := patch.Lookup("metadata", name)
+		if sent.Kind() != document.Map || sent.Len() > 0 || !before.Lookup("metadata", name).IsAbsent() {
+			continue
+		}
+		rest := patch.Get("metadata").Without(name)
+		if patch = patch.With("metadata", rest); rest.Len() == 0 {
+			patch = patch.Without("metadata")
+		}
+	}
+	return patch
 }
 
 // The ways to change an object.
