@@ -18,17 +18,18 @@ func TestPatchKeepsFieldSets(t *testing.T) {
 	}
 }
 
-// TestPatchThatEmpties: a map of which a patch removes the last field goes with it.
+// TestPatchThatEmpties: a map of which a patch removes the last field goes with it. One that a patch sends empty stays, but for labels and
+// annotations that there were none of.
 func TestPatchThatEmpties(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, strings.Replace(configMap("e"), `"name":"e"`, `"name":"e","labels":{"a":"1"}`, 1)).want(201)
-	for range 2 {
-		got := c.call("PATCH", configMaps+"/e", `{"metadata":{"labels":{"a":null}}}`, "Content-Type: "+mergeType).want(200)
-		if strings.Contains(got.text, "labels") {
-			t.Errorf("there are labels: %s", got.text)
+	for _, patch := range []string{`{"labels":{"a":null}}`, `{"labels":{"a":null}}`, `{"labels":{},"annotations":{}}`} {
+		got := c.call("PATCH", configMaps+"/e", `{"metadata":`+patch+`}`, "Content-Type: "+mergeType).want(200)
+		if strings.Contains(got.text, "labels") || strings.Contains(got.text, "annotations") {
+			t.Errorf("there are labels or annotations after %s: %s", patch, got.text)
 		}
 	}
-	c.call("PATCH", configMaps+"/e", `{"metadata":{"labels":{}}}`, "Content-Type: "+mergeType).want(200, `"labels":{}`)
+	c.call("PATCH", configMaps+"/e", `{"binaryData":{}}`, "Content-Type: "+mergeType).want(200, `"binaryData":{}`)
 }
 
 // TestPatchRefused: a patch that makes no object is invalid, with a cause; of a Secret it is not shown.
