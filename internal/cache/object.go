@@ -88,10 +88,24 @@ func fit(value []byte) []byte {
 
 // At returns the same object at another revision: what a watcher gets who loses sight of it, and who deletes it.
 func (o *Object) At(revision store.Revision) *Object {
-	return &Object{
+	moved := &Object{
 		kind: o.kind, key: o.key, text: o.text, revision: revision,
 		managed: o.managed, place: o.place, deletion: o.deletion, owners: o.owners, labels: o.labels, fields: o.fields,
 	}
+	moved.forms.Store(&formList{&form{of: written, value: o.Written()}, nil})
+	return moved
+}
+
+// written is the form of objects that are told at another revision than the one that they were written at, which it has. Few are, and not
+// for long, so that not every object has a field for it.
+var written = NewForm(nil)
+
+// Written returns the revision of the commit that wrote the object as it is.
+func (o *Object) Written() store.Revision {
+	if there := o.forms.Load().find(written); there != nil {
+		return there.value.(store.Revision)
+	}
+	return o.revision
 }
 
 // Key returns the key that the store has the object at.

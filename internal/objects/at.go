@@ -18,9 +18,10 @@ func (o *Objects) At(e *Endpoint, object *cache.Object) (*cache.Object, error) {
 	return shown.(*cache.Object), nil
 }
 
-// isAt reports whether an object that may be older than its definition is stored as it is shown here.
+// isAt reports whether an object that may be older than its definition is stored as it is shown here. Nobody knows of one that is being
+// deleted: it was marked as it was, since that must not fail for want of somebody who converts it.
 func (e *Endpoint) isAt(object *cache.Object) bool {
-	return e.evolving != nil && e.evolving.IsAt(object.Revision(), e.Version)
+	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsAt(object.Written(), e.Version)
 }
 
 // objectAt returns an object at the version of an endpoint, also where the endpoint shows something else.
