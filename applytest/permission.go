@@ -2,7 +2,6 @@ package applytest
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -35,19 +34,4 @@ func (s *server) denies(a *answer) error {
 		return nil
 	}
 	return &denial{a.body.Get("message").Text()}
-}
-
-// settleIn makes the namespace for what the runner itself tries.
-func (s *server) settleIn(ctx context.Context) (err error) {
-	if s.allowed, err = s.mayEverything(ctx); err != nil {
-		return err
-	}
-	s.home = newNamespaceName()
-	if err := s.makeNamespace(ctx, s.home); err != nil {
-		if ctx.Err() != nil { // it may be there
-			s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
-		}
-		return fmt.Errorf("every script needs a namespace of its own: %w", err)
-	}
-	return nil
 }
