@@ -14,8 +14,8 @@ import (
 )
 
 // Every script has a namespace of its own, made for it and removed after it. Somebody who may not make namespaces gives
-// one instead, which all scripts share: they run there one after the other, and those that would meet what was there
-// before are skipped.
+// one instead, which all scripts share: they run there one after the other. Those that write to anything else are skipped,
+// and so are those that would meet what was there before.
 
 // newNamespaceName chooses a name that nobody else has.
 func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
@@ -83,8 +83,8 @@ func (o *Options) checkShared(scripts []*Script) error {
 // crowded says why a script can't run in a namespace that was given; empty if it can.
 func (s *server) crowded(script *Script) string {
 	for _, step := range script.steps {
-		if step.request.isOfNamespace() {
-			return "it changes its namespace, and this one was given"
+		if step.request.writesOutside() {
+			return "it writes to more than what is in the namespace that was given"
 		}
 	}
 	for _, collection := range script.collections() {
@@ -95,18 +95,19 @@ func (s *server) crowded(script *Script) string {
 	return ""
 }
 
-// isOfNamespace says whether a request writes to the script's namespace itself.
-func (r *request) isOfNamespace() bool {
-	at := placeOf(r.path)
-	return r.verb.method != http.MethodGet && at.collection+"/" == namespacePath && at.name == "$NAMESPACE"
+// writesOutside says whether a request is for something that is not in the script's namespace.
+func (r *request) writesOutside() bool {
+	return r.wait == 0 && r.verb.method != http.MethodGet && !strings.Contains(placeOf(r.path).collection, inScriptsNamespace)
 }
+
+const inScriptsNamespace = "/namespaces/$NAMESPACE/"
 
 // collections are the paths of what the script makes in its namespace.
 func (s *Script) collections() []string {
 	var paths []string
 	for _, step := range s.steps {
 		at := placeOf(step.request.path)
-		if strings.Contains(at.collection, "/namespaces/$NAMESPACE/") && !slices.Contains(paths, at.collection) {
+		if strings.Contains(at.collection, inScriptsNamespace) && !slices.Contains(paths, at.collection) {
 			paths = append(paths, at.collection)
 		}
 	}

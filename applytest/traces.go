@@ -71,19 +71,9 @@ func (p *play) note(request *http.Request, body []byte) {
 
 // leave notes a trace if it is the script's own.
 func (p *play) leave(t trace) {
-	if p.isOwn(t) && !slices.Contains(p.traces, t) {
+	if strings.Contains(t.path+t.prefix, p.variables.namespace) && !slices.Contains(p.traces, t) {
 		p.traces = append(p.traces, t)
 	}
-}
-
-// isOwn knows what is the script's by its namespace's name, which nobody else has. The name of one that was given may be a
-// word that is in many others.
-func (p *play) isOwn(t trace) bool {
-	own := p.variables.namespace
-	if p.server.shared {
-		own = "/namespaces/" + own + "/"
-	}
-	return strings.Contains(t.path+t.prefix, own)
 }
 
 // forget drops what was noted for a request, but for the traces before it, if the server has refused that request.

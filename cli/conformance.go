@@ -35,12 +35,13 @@ those of kube-apiserver.
 
 Each script runs in a namespace of its own, which is removed after it. If you may not make
 namespaces, give one with --namespace: scripts run in it one after the other, what they make
-is removed, and scripts about kinds of which there is something already are skipped.
-Failures come with what was expected and received, and with the request to repeat. At the
-end there is a table by area of what passed, failed and was skipped; the reason of each skip
-is above it. The exit code is 1 if anything failed, or could not be removed after the run,
-and 130 if the run was interrupted; then what the scripts have made is removed, and the
-result is of those that ended. Interrupt twice to leave at once.`,
+is removed, and scripts that write to anything else, or about a kind of which something is
+there already, are skipped. Failures come with what was expected and received, and with the
+request to repeat. At the end there is a table by area of what passed, failed and was
+skipped; the reason of each skip is above it. The exit code is 1 if anything failed, or
+could not be removed after the run, and 130 if the run was interrupted; then what the
+scripts have made is removed, and the result is of those that ended. Interrupt twice to
+leave at once.`,
 		Example: `  cadastre conformance
   cadastre conformance --run '^conflict/' --report result.xml --report result.json
   cadastre conformance --namespace team-a
