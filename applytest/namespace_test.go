@@ -100,13 +100,13 @@ func tenant(t *testing.T, client *kubernetes.Clientset, name string) {
 		t.Fatal(err)
 	}
 	all := rbac.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}
-	role := &rbac.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbac.PolicyRule{all}}
-	if _, err := client.RbacV1().Roles(name).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+	role := &rbac.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbac.PolicyRule{all}}
+	if _, err := client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	binding := &rbac.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef:    rbac.RoleRef{APIGroup: rbac.GroupName, Kind: "Role", Name: name},
+		RoleRef:    rbac.RoleRef{APIGroup: rbac.GroupName, Kind: "ClusterRole", Name: name},
 		Subjects:   []rbac.Subject{{APIGroup: rbac.GroupName, Kind: "User", Name: name}},
 	}
 	if _, err := client.RbacV1().RoleBindings(name).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
