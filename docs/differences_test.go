@@ -63,6 +63,40 @@ func TestDifferencePodsAreNotMeasured(t *testing.T) {
 	}
 }
 
+// Kubernetes: 201 with a token, 201 for an eviction and a binding, 200 for the others.
+func TestDifferenceWhatOthersDoIsNotServed(t *testing.T) {
+	c := newClient(t)
+	const namespace, requests = "/api/v1/namespaces/default/", "/apis/certificates.k8s.io/v1/certificatesigningrequests/r"
+	c.call("POST", namespace+"serviceaccounts", `{"metadata":{"name":"a"}}`).want(201)
+	c.call("POST", namespace+"pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`).want(201)
+	for _, test := range []struct{ method, path, body, says string }{
+		{"POST", namespace + "serviceaccounts/a/token", `{"spec":{}}`, `serviceaccounts has no subresource \"token\" here`},
+		{"POST", namespace + "pods/p/eviction", `{"metadata":{"name":"p"}}`, `pods has no subresource \"eviction\" here`},
+		{"POST", namespace + "pods/p/binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`, `pods has no subresource \"binding\" here`},
+		{"POST", namespace + "bindings", `{"metadata":{"name":"p"},"target":{"name":"n"}}`, "bindings"},
+		{"GET", namespace + "pods/p/log", "", `pods has no subresource \"log\" here`},
+		{"GET", namespace + "pods/p/resize", "", `pods has no subresource \"resize\" here`},
+		{"GET", namespace + "pods/p/ephemeralcontainers", "", `pods has no subresource \"ephemeralcontainers\" here`},
+		{"GET", requests + "/approval", "", `certificatesigningrequests.certificates.k8s.io has no subresource \"approval\" here`},
+	} {
+		c.call(test.method, test.path, test.body).want(404).wantText("the server could not find the requested resource", test.says)
+	}
+	c.call("GET", namespace+"pods/p", "").want(200)
+}
+
+// Kubernetes: the ConfigMap has the label.
+func TestDifferenceMutatingPoliciesChangeNothing(t *testing.T) {
+	c := newClient(t)
+	const registration = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolic"
+	c.call("POST", registration+"ies", `{"metadata":{"name":"p"},"spec":{"reinvocationPolicy":"Never",
+		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},
+		"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":"Object{metadata: Object.metadata{labels: {\"mutated\": \"yes\"}}}"}}]}}`).want(201)
+	c.call("POST", registration+"ybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p"}}`).want(201)
+	if made := c.call("POST", configMaps, configMap("c", `"data":{}`)).want(201); strings.Contains(made.text, "mutated") {
+		t.Errorf("the policy has changed %s", made.text)
+	}
+}
+
 // Kubernetes: neither data nor binaryData is there, and nobody owns them.
 func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 	c := newClient(t)

@@ -290,6 +290,16 @@ var trials = []trial{
 		MERGE configmaps/c {"data":{"b":"1"}}
 		PUT configmaps/c {"metadata":{"name":"c"},"data":{"a":"2"}}
 		APPLY configmaps/c?fieldManager=alice {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"2"}}`},
+	{"uids that webhooks set", []hook{{"m", "/uid", "rules: [{apiGroups: ['', apps], apiVersions: [v1], resources: [configmaps, 'replicasets/scale'], operations: ['*']}]"}}, `
+		POST configmaps ` + configMap + `
+		MERGE configmaps/c {"data":{"b":"1"}}
+		PUT configmaps/c {"metadata":{"name":"c"},"data":{"a":"2"}}
+		APPLY configmaps/c?fieldManager=alice&force=true {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"3"}}
+		POST apps/v1:replicasets {"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}
+		MERGE apps/v1:replicasets/r/scale {"spec":{"replicas":3}}
+		PUT apps/v1:replicasets/r/scale {"metadata":{"name":"r"},"spec":{"replicas":4}}
+		APPLY apps/v1:replicasets/r/scale?fieldManager=alice&force=true {"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"r"},"spec":{"replicas":5}}
+		MERGE apps/v1:replicasets/r/scale {"spec":{"replicas":1}}`},
 	{"kinds that webhooks remove", []hook{{"m", "/untype", ""}}, `
 		POST configmaps ` + configMap + `
 		MERGE configmaps/c {"data":{"b":"1"}}`},

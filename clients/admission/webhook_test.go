@@ -133,6 +133,9 @@ var words = map[string]func(answer, response, request map[string]any){
 	"wrong":   func(_, response, _ map[string]any) { patch(response, add("/data/a b", "keys have no spaces")) },
 	"rename":  func(_, response, _ map[string]any) { patch(response, add("/metadata/name", "another")) },
 	"version": func(_, response, _ map[string]any) { patch(response, add("/metadata/resourceVersion", "1")) },
+	"uid": func(_, response, _ map[string]any) {
+		patch(response, add("/metadata/uid", "00000000-0000-0000-0000-000000000000"))
+	},
 	"untype": func(_, response, _ map[string]any) {
 		patch(response, map[string]any{"op": "remove", "path": "/kind"}, map[string]any{"op": "remove", "path": "/apiVersion"})
 	},

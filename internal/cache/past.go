@@ -121,14 +121,11 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 		if err != nil {
 			return List{}, fromStore(err)
 		}
-		for _, item := range page.Items {
-			o, err := newObject(k, item.Key, item.Value, item.Revision)
-			if err != nil {
-				return List{}, err
-			}
-			if !m.matches(o) {
-				continue
-			}
+		objects, err := pageObjects(k, page.Items)
+		if err != nil {
+			return List{}, err
+		}
+		for o := range m.of(slices.Values(objects)) {
 			if q.Limit > 0 && len(list.Objects) == q.Limit {
 				list.More, list.Remaining = true, -1
 				return list, nil
@@ -140,6 +137,18 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 		}
 		r.After = page.Items[len(page.Items)-1].Key
 	}
+}
+
+// pageObjects returns the objects of a part of the store.
+func pageObjects(k *kind, items []store.Item) ([]*Object, error) {
+	objects := make([]*Object, len(items))
+	for i, item := range items {
+		var err error
+		if objects[i], err = newObject(k, item.Key, item.Value, item.Revision); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
 }
 
 // openHistory follows the store's history of a kind.

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/fields"
@@ -20,14 +21,21 @@ type Selection struct {
 	// Match selects by what the cache does not know; nil selects all. It must say the same of an object
 	// each time.
 	Match func(*Object) bool
+	// Foresee is told of the objects that Match will be asked about, some at a time, where there are many: in lists and in the
+	// state that a watch begins with. What has to be found out about them can be found out together. It may be nil.
+	Foresee func([]*Object)
 }
+
+// foreseen is how many objects are foreseen at once at most.
+const foreseen = 100
 
 // matcher is a selection in the form in which it is asked. nothing selects no object at all.
 type matcher struct {
 	namespace, name string
-	labels          labels.Selector // nil selects all
-	fields          fields.Selector // nil selects all
-	match           func(*Object) bool
+	labels          labels.Selector    // nil selects all
+	fields          fields.Selector    // nil selects all
+	match           func(*Object) bool // nil selects all
+	foresee         func([]*Object)
 	nothing         bool
 	// topic is one that has all that is selected. onlyPlace says that namespace and name are
 	// all that counts.
@@ -40,7 +48,7 @@ func newMatcher(k *kind, s Selection) (matcher, error) {
 	if !isKind(s.Kind) {
 		return matcher{}, fmt.Errorf("cache: expected a kind such as apps/deployments, received %q", s.Kind)
 	}
-	m := matcher{namespace: s.Namespace, name: s.Name, match: s.Match}
+	m := matcher{namespace: s.Namespace, name: s.Name, match: s.Match, foresee: s.Foresee}
 	if s.Labels != nil && !s.Labels.Empty() {
 		m.labels = s.Labels
 	}
@@ -106,7 +114,10 @@ func isEquality(o selection.Operator) bool {
 }
 
 // matches reports whether the selection has the object; it does not have nil.
-func (m *matcher) matches(o *Object) bool {
+func (m *matcher) matches(o *Object) bool { return m.mayMatch(o) && (m.match == nil || m.match(o)) }
+
+// mayMatch is matches but for what the cache does not know.
+func (m *matcher) mayMatch(o *Object) bool {
 	if o == nil || m.nothing {
 		return false
 	}
@@ -116,8 +127,45 @@ func (m *matcher) matches(o *Object) bool {
 			return false
 		}
 	}
-	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o})) &&
-		(m.match == nil || m.match(o))
+	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o}))
+}
+
+// of returns which of some objects the selection has.
+func (m *matcher) of(objects iter.Seq[*Object]) iter.Seq[*Object] {
+	return func(yield func(*Object) bool) {
+		var next []*Object
+		for o := range objects {
+			if !m.mayMatch(o) {
+				continue
+			}
+			if m.match == nil {
+				if !yield(o) {
+					return
+				}
+				continue
+			}
+			if next = append(next, o); len(next) == foreseen {
+				if !m.tell(next, yield) {
+					return
+				}
+				next = next[:0]
+			}
+		}
+		m.tell(next, yield)
+	}
+}
+
+// tell yields those of some objects that match, and reports whether more are wanted.
+func (m *matcher) tell(next []*Object, yield func(*Object) bool) bool {
+	if m.foresee != nil && len(next) > 0 {
+		m.foresee(next)
+	}
+	for _, o := range next {
+		if m.match(o) && !yield(o) {
+			return false
+		}
+	}
+	return true
 }
 
 // labelsOf and fieldsOf show an object to selectors.
@@ -161,13 +209,7 @@ func (m *matcher) list(k *kind, objects tree, q Query) List {
 		list.Objects = objects.slice(first, count)
 		return list
 	}
-	for o := range objects.from(start) {
-		if o.key >= end {
-			break
-		}
-		if !m.matches(o) {
-			continue
-		}
+	for o := range m.of(objects.between(start, end)) {
 		if q.Limit > 0 && len(list.Objects) == q.Limit {
 			list.More, list.Remaining = true, -1
 			break

@@ -255,6 +255,17 @@ func (t *tree) from(key string) iter.Seq[*Object] {
 	}
 }
 
+// between goes through the objects from a key on, up to another that it does not reach.
+func (t *tree) between(start, end string) iter.Seq[*Object] {
+	return func(yield func(*Object) bool) {
+		for o := range t.from(start) {
+			if o.key >= end || !yield(o) {
+				return
+			}
+		}
+	}
+}
+
 func (n *node) from(key string, yield func(*Object) bool) bool {
 	if n.isLeaf() {
 		start := 0

@@ -3,7 +3,6 @@ package cache
 import (
 	"container/list"
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -303,21 +302,26 @@ func (w *Watcher) tellInitial() error {
 	if w.lastKey != "" {
 		start = w.lastKey + "\x00"
 	}
-	looked := 0
-	for o := range objects.from(start) {
-		if !strings.HasPrefix(o.key, prefix) {
-			break
-		}
-		if looked++; looked > largestInitial {
-			return nil
-		}
-		w.lastKey = o.key
-		if w.m.matches(o) {
-			w.events = append(w.events, Event{Added, o, w.after})
+	looked, isEnd := 0, true
+	next := func(yield func(*Object) bool) {
+		for o := range objects.between(start, successor(prefix)) {
+			if looked++; looked > largestInitial {
+				isEnd = false
+				return
+			}
+			w.lastKey = o.key
+			if !yield(o) {
+				return
+			}
 		}
 	}
-	w.bookmark(InitialEnd, w.after)
-	w.endInitial()
+	for o := range w.m.of(next) {
+		w.events = append(w.events, Event{Added, o, w.after})
+	}
+	if isEnd {
+		w.bookmark(InitialEnd, w.after)
+		w.endInitial()
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -27,7 +28,9 @@ type Controller struct {
 	groups map[string]map[string]*defined
 	// removing are the definitions whose objects are being deleted.
 	removing map[string]bool
-	running  sync.WaitGroup
+	// unfinished are the kinds whose owners were being brought over when the server ended.
+	unfinished []unfinished
+	running    sync.WaitGroup
 }
 
 // defined is a definition that is there.
@@ -45,6 +48,10 @@ func (c *Controller) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kept, err := c.formersOf(ctx)
+	if err != nil {
+		return err
+	}
 	var all []*kinds.Kind
 	for _, object := range list.Objects {
 		d, err := c.read(object)
@@ -54,9 +61,15 @@ func (c *Controller) Load(ctx context.Context) error {
 		}
 		if kind := c.kindOf(d, nil); d.isTrue(established) && c.mayServe(kind) {
 			d.kind = kind
-			kind.Definition.(*definition).since.Store(int64(list.Revision))
+			if !c.resume(kind, kept[d.uid]) {
+				kind.Definition.(*definition).since.Store(int64(list.Revision))
+			}
 			all = append(all, kind)
 		}
+		delete(kept, d.uid)
+	}
+	for uid := range kept {
+		c.forget(ctx, uid, math.MaxInt64)
 	}
 	return c.Objects.Kinds.Add(all...)
 }
@@ -86,6 +99,9 @@ const lastWait = time.Second
 // Run follows definitions until the context ends or the cache is closed. Load has been called before.
 func (c *Controller) Run(ctx context.Context) {
 	defer c.running.Wait()
+	for _, u := range c.unfinished {
+		c.running.Go(func() { c.finish(ctx, u) })
+	}
 	for ctx.Err() == nil {
 		err := c.follow(ctx)
 		if errors.Is(err, cache.ErrClosed) || ctx.Err() != nil {
@@ -172,6 +188,7 @@ func (c *Controller) gone(ctx context.Context, object *cache.Object) {
 		if d := group[object.Name()]; d != nil {
 			delete(group, object.Name())
 			c.stopServing(d)
+			c.forget(ctx, d.uid, math.MaxInt64)
 			c.settleOthers(ctx, d)
 			return
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// definition is what a custom kind was made of. It never changes but for since: a CustomResourceDefinition that
+// definition is what a custom kind was made of. It never changes but for since and isBehind: a CustomResourceDefinition that
 // changes makes a new one.
 type definition struct {
 	*reading
@@ -31,6 +31,8 @@ type definition struct {
 	converter converter
 	// since is a revision after which all objects were written by this definition.
 	since atomic.Int64
+	// isBehind says that owners could not be brought over to it in all objects: after a restart it is tried again.
+	isBehind atomic.Bool
 }
 
 // definedVersion is one version of a definition. What is costly is made when it is first needed.
@@ -268,9 +270,18 @@ func (d *definition) Readable(doc document.Value) document.Value {
 	return read
 }
 
-// Stored implements objects.Evolving.
+// Stored implements objects.Evolving. What is written at another version has the defaults of the one that is stored, as it will be read.
 func (d *definition) Stored(doc document.Value) (document.Value, error) {
-	return d.Convert(doc, doc.Get("apiVersion").Text(), d.group+"/"+d.store)
+	from := doc.Get("apiVersion").Text()
+	stored, err := d.Convert(doc, from, d.group+"/"+d.store)
+	if err != nil || path.Base(from) == d.store {
+		return stored, err
+	}
+	t, err := d.typeAt(d.store)
+	if err != nil {
+		return doc, err
+	}
+	return t.Default(stored), nil
 }
 
 // Convert implements kinds.Definition.

@@ -133,7 +133,7 @@ func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	if err != nil {
 		return unreadable(err)
 	}
-	return validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)
+	return append(updated(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
 // ValidateStatus returns what is wrong with a write to the status of a definition.
@@ -146,7 +146,13 @@ func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList
 	if err != nil {
 		return unreadable(err)
 	}
-	return validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)
+	return append(updated(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
+}
+
+// updated returns what is wrong with an update of any object. Definitions look for some of it once more, and clients are told twice.
+func updated(obj, live document.Value) field.ErrorList {
+	general, _ := rules.CheckMetadata(obj, live, false)
+	return general
 }
 
 // unreadable is for definitions that Go read before, and can't any more.

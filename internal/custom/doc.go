@@ -23,7 +23,8 @@
 //
 // A definition that is deleted gets a finalizer. Its kind is closed, its objects are deleted, and when the last is
 // gone, which may take somebody else's finalizers, the definition goes, and with it the kind. Watches end when a kind
-// is replaced or gone. Nothing is remembered but what definitions say, so that a server that is started again goes on.
+// is replaced or gone. Nothing is remembered but what definitions say, and what they said before for as long as owners are brought over, so
+// that a server that is started again goes on.
 //
 // # Conversion
 //
@@ -40,6 +41,7 @@
 //	definition.go        what a kind was made of: its versions, and objects at them
 //	values.go            the values of custom resources, as endpoints want them
 //	conversion.go        objects at other versions; webhook.go, by a webhook; conversionreview.go, how that is asked
-//	owners.go            who owns what after the schema has changed; retired.go, after a version is gone
+//	owners.go            who owns what after the schema has changed; retired.go, after a version is gone; former.go, how that is
+//	                     finished after a restart
 //	openapi.go           what OpenAPI tells about a kind
 package custom

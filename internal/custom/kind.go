@@ -1,12 +1,14 @@
 package custom
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -87,20 +89,29 @@ func withStoredVersion(obj document.Value) document.Value {
 	return obj.With("status", status.With("storedVersions", textList(append(texts(versions), now))))
 }
 
-// Extra returns what definitions get beside what all kinds get: they wait until their objects are gone.
+// Extra returns what definitions get beside what all kinds get: they wait until their objects are gone, and what they were is kept until
+// owners are as they are now.
 func Extra(now func() time.Time) objects.Extra {
-	return objects.Extra{Mark: func(doc document.Value) (document.Value, bool) {
-		metadata := doc.Get("metadata")
-		if !metadata.Get("deletionTimestamp").IsAbsent() {
-			return doc, false
-		}
-		finalizers := slices.DeleteFunc(texts(metadata.Get("finalizers")), func(f string) bool { return f == cleanup })
-		doc = doc.With("metadata", metadata.
-			With("deletionTimestamp", document.NewString(now().UTC().Format(time.RFC3339))).
-			With("finalizers", textList(append(finalizers, cleanup))))
-		return withConditions(doc, now(), condition{"Terminating", true, "InstanceDeletionPending",
-			"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"}), true
-	}}
+	return objects.Extra{
+		Mark: func(doc document.Value) (document.Value, bool) { return marked(doc, now()) },
+		Reserve: func(_ context.Context, obj, live document.Value, _ bool) (document.Value, []store.Write, error) {
+			return obj, keepFormer(obj, live), nil // which a dry run does not write
+		},
+	}
+}
+
+// marked returns a definition as a deletion marks it; ok is false if one has before.
+func marked(doc document.Value, now time.Time) (_ document.Value, ok bool) {
+	metadata := doc.Get("metadata")
+	if !metadata.Get("deletionTimestamp").IsAbsent() {
+		return doc, false
+	}
+	finalizers := slices.DeleteFunc(texts(metadata.Get("finalizers")), func(f string) bool { return f == cleanup })
+	doc = doc.With("metadata", metadata.
+		With("deletionTimestamp", document.NewString(now.UTC().Format(time.RFC3339))).
+		With("finalizers", textList(append(finalizers, cleanup))))
+	return withConditions(doc, now, condition{"Terminating", true, "InstanceDeletionPending",
+		"CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"}), true
 }
 
 func textList(all []string) document.Value {

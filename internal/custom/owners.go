@@ -5,12 +5,15 @@ import (
 	"errors"
 	"path"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/store"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -23,35 +26,36 @@ import (
 
 // mayMergeOtherwise reports whether a kind may merge in another way than the one before it, at some version.
 func mayMergeOtherwise(before, kind *kinds.Kind) bool {
-	old, now := before.Definition.(*definition), kind.Definition.(*definition)
-	if len(gone(old, now)) > 0 {
-		return true
-	}
-	for name, v := range now.versions {
-		if was := old.versions[name]; was != nil && !document.Equal(was.schema, v.schema) {
-			return true
-		}
-	}
-	return false
+	return mergeOtherwise(before.Definition.(*definition).reading, kind.Definition.(*definition).reading)
 }
 
-// bringOwners rewrites who owns what in the objects of a kind that has taken the place of another. Nobody else writes
-// meanwhile.
-func (c *Controller) bringOwners(ctx context.Context, before, kind *kinds.Kind) {
+// reownedAtOnce is how many objects get their owners side by side, so that they share the wait for the disk.
+const reownedAtOnce = 32
+
+// bringOwners rewrites who owns what in the objects of a kind that has taken the place of another, and reports whether that is done for all.
+// Users do not write meanwhile.
+func (c *Controller) bringOwners(ctx context.Context, before, kind *kinds.Kind) (isDone bool) {
 	if !mayMergeOtherwise(before, kind) {
-		return
+		return true
 	}
 	list, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: kind.StoreName()}, Freshness: cache.Latest})
 	if err != nil {
 		c.Log.Error("cannot bring owners of custom resources to their new definition", "kind", kind, "error", err)
-		return
+		return false
 	}
 	b := &bringer{objects: c.Objects, old: before.Definition.(*definition), now: kind.Definition.(*definition), kind: kind}
+	var group errgroup.Group
+	group.SetLimit(reownedAtOnce)
 	for _, object := range list.Objects {
-		if err := c.Objects.Reown(ctx, object, b.entries); err != nil && ctx.Err() == nil {
-			c.Log.Error("cannot bring the owners of a custom resource to its new definition", "key", object.Key(), "error", err)
-		}
+		group.Go(func() error {
+			err := b.reown(ctx, object)
+			if err != nil && ctx.Err() == nil {
+				c.Log.Error("cannot bring the owners of a custom resource to its new definition", "key", object.Key(), "error", err)
+			}
+			return err
+		})
 	}
+	return group.Wait() == nil
 }
 
 // bringer brings entries from one definition to another.
@@ -59,6 +63,23 @@ type bringer struct {
 	objects  *objects.Objects
 	old, now *definition
 	kind     *kinds.Kind
+}
+
+// reown brings over the owners of an object. The server itself may write to it meanwhile, or delete it: then it looks again.
+func (b *bringer) reown(ctx context.Context, object *cache.Object) error {
+	key := cache.Key{Kind: object.Kind(), Namespace: object.Namespace(), Name: object.Name()}
+	for {
+		err := b.objects.Reown(ctx, object, b.entries)
+		if conflict := (*store.ConflictError)(nil); !errors.As(err, &conflict) {
+			return err
+		}
+		if object, err = b.objects.Cache.Get(ctx, key, cache.Latest); errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // entries returns those of an object as the new definition has them. What can't be brought over stays.

@@ -56,12 +56,15 @@ type versionReading struct {
 var schemaPath = []string{"spec", "versions", document.AnyItem, "schema"}
 
 // readDefinition reads a definition that is stored.
-func readDefinition(object *cache.Object) (*reading, error) {
-	doc, err := document.ParseJSONBeside(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, schemaPath...)
+func readDefinition(object *cache.Object) (*reading, error) { return readSealed(object) }
+
+// readSealed reads the definition that something stored has at a path.
+func readSealed(object *cache.Object, path ...string) (*reading, error) {
+	doc, err := document.ParseJSONBeside(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
 	if err != nil {
 		return nil, err
 	}
-	return read(doc), nil
+	return read(doc.Lookup(path...)), nil
 }
 
 func read(doc document.Value) *reading {

@@ -23,7 +23,7 @@ func (c *Controller) serve(ctx context.Context, d *defined) {
 		c.Objects.Kinds.Remove(before.Group, before.Resource)
 	}
 	release := func() {}
-	if before != nil && mayMergeOtherwise(before, kind) {
+	if before != nil && (mayMergeOtherwise(before, kind) || before.Uses.IsHeld()) {
 		release = kind.Uses.Hold() // owners are brought over before anybody writes
 	}
 	if err := c.Objects.Kinds.Add(kind); err != nil {
@@ -55,8 +55,17 @@ func (c *Controller) mayServe(kind *kinds.Kind) bool {
 func (c *Controller) replace(ctx context.Context, before, kind *kinds.Kind) {
 	if before != nil {
 		before.Uses.End()
-		c.bringOwners(ctx, before, kind)
+		if !c.bringOwners(ctx, before, kind) || before.Definition.(*definition).isBehind.Load() {
+			kind.Definition.(*definition).isBehind.Store(true)
+			return // what it was stays known
+		}
+		c.forgetBefore(ctx, kind)
 	}
+	c.settled(ctx, kind)
+}
+
+// settled notes that from now on all that is written is as a kind has it.
+func (c *Controller) settled(ctx context.Context, kind *kinds.Kind) {
 	revision, err := c.Objects.Cache.Revision(ctx)
 	if err != nil {
 		return // it works all the same, but looks at every object

@@ -48,6 +48,15 @@ func (u *Uses) Hold() (release func()) {
 	return u.writers.Unlock
 }
 
+// IsHeld reports whether somebody keeps those waiting who want to enter.
+func (u *Uses) IsHeld() bool {
+	if !u.writers.TryRLock() {
+		return true
+	}
+	u.writers.RUnlock()
+	return false
+}
+
 // End lets nobody enter any more, and returns when all have left.
 func (u *Uses) End() {
 	u.end()

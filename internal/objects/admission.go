@@ -52,11 +52,7 @@ func (w *writing) mutate(ctx context.Context) error {
 	if err := w.asAdmitted(ctx); err != nil {
 		return err
 	}
-	object, err := w.sentObject()
-	if err != nil {
-		return err
-	}
-	q, err := w.question(object, w.sentRevision)
+	q, err := w.question(w.sentObject(), w.sentRevision)
 	if err != nil {
 		return err
 	}
@@ -79,11 +75,6 @@ func (w *writing) mutate(ctx context.Context) error {
 // admission plugins set. What is done here is done again later to what comes out, and changes no more then.
 func (w *writing) asAdmitted(ctx context.Context) (err error) {
 	e := w.Endpoint
-	if w.live == nil && e.Kind.Namespaced && !e.Kind.OnlyCreate {
-		if err := w.checkNamespace(ctx); err != nil {
-			return err
-		}
-	}
 	if w.after.Document, err = w.clean(e.values, w.after.Document); err != nil {
 		return err
 	}
@@ -97,25 +88,23 @@ func (w *writing) asAdmitted(ctx context.Context) (err error) {
 
 // sentObject is the object as those see it who mutate: without what is not known yet when it is created. A scale has the
 // owners that it shares with the object.
-func (w *writing) sentObject() (object apply.Object, err error) {
-	object = w.after
+func (w *writing) sentObject() apply.Object {
+	object := w.after
 	if w.Endpoint.Subresource == scale {
-		object.Document, err = w.Endpoint.Kind.ScaleOf(w.after.Document)
-		object.Entries = w.scaleEntries
-		return object, err
+		return w.scaleAfter
 	}
 	if w.live != nil {
-		return object, nil
+		return object
 	}
 	metadata := object.Document.Get("metadata")
 	for _, name := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		metadata = metadata.Without(name)
 	}
-	if w.isNamed {
+	if w.prefix != "" {
 		metadata = metadata.Without("name")
 	}
 	object.Document = object.Document.With("metadata", metadata)
-	return object, nil
+	return object
 }
 
 // badEntries is for objects whose managedFields can't be read after they were mutated.
@@ -136,14 +125,13 @@ func (w *writing) takeMutated(doc document.Value) error {
 		return err
 	}
 	if e.Subresource == scale {
-		w.after.Document = e.Kind.Scaled(w.after.Document, doc)
-		return nil
+		return w.takeScale(doc)
 	}
 	doc, err := w.place(doc)
 	if err != nil {
 		return err
 	}
-	if w.isNamed && doc.Lookup("metadata", "name").IsAbsent() {
+	if w.prefix != "" && doc.Lookup("metadata", "name").IsAbsent() {
 		doc = doc.With("metadata", doc.Get("metadata").With("name", document.NewString(w.Name)))
 	}
 	if name := doc.Lookup("metadata", "name").Text(); name != w.Name {
@@ -160,6 +148,15 @@ func (w *writing) takeMutated(doc document.Value) error {
 		w.Warn(fmt.Sprintf(badEntries, err))
 	}
 	w.after = apply.Object{Document: w.onceReferred(doc.With("metadata", metadata.Without("managedFields")), asMerged), Entries: entries}
+	return nil
+}
+
+// takeScale takes over what others made of a scale.
+func (w *writing) takeScale(doc document.Value) error {
+	if err := w.checkScaled(doc); err != nil && !w.Endpoint.Kind.Custom {
+		return err
+	}
+	w.after.Document = w.Endpoint.Kind.Scaled(w.after.Document, doc)
 	return nil
 }
 

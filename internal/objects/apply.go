@@ -73,13 +73,16 @@ func (w *writing) apply(ctx context.Context, config sent) error {
 	if err := w.merge(config); err != nil {
 		return err
 	}
-	if err := w.checkScaled(config); err != nil {
+	if err := w.checkScaled(config.document); err != nil {
 		return err
 	}
 	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" && w.live == nil {
 		return apierrors.NewConflict(w.Endpoint.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
-	return w.checkRevision(config)
+	if err := w.checkRevision(config); err != nil {
+		return err
+	}
+	return w.findPlace(ctx)
 }
 
 // merge applies a configuration to what is there.

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -57,14 +55,14 @@ func (r *Request) read(live document.Value) (sent, error) {
 	if err != nil {
 		return sent{}, err
 	}
+	if doc, err = r.withKind(doc); err != nil {
+		return sent{}, err
+	}
 	return r.split(doc)
 }
 
 // split takes apart what is said about an object from the object.
 func (r *Request) split(doc document.Value) (s sent, err error) {
-	if doc, err = r.withKind(doc); err != nil {
-		return sent{}, err
-	}
 	metadata := doc.Get("metadata")
 	switch metadata.Kind() {
 	case document.Map:
@@ -100,7 +98,7 @@ func (r *Request) withKind(doc document.Value) (document.Value, error) {
 	e := r.Endpoint
 	kind, version := doc.Get("kind").Text(), doc.Get("apiVersion").Text()
 	if e.isCustomObject() {
-		return doc, r.checkCustomKind(doc, kind, version)
+		return doc, r.checkCustomKind(kind, version)
 	}
 	if kind == "" {
 		doc = doc.With("kind", document.NewString(e.BodyKind))
@@ -123,32 +121,36 @@ func (r *Request) otherVersion(version string) error {
 // isCustomObject reports whether custom resources are sent to the endpoint, and not their scales.
 func (e *Endpoint) isCustomObject() bool { return e.Kind.Custom && e.Subresource != scale }
 
-// checkCustomKind refuses what is no custom resource of the kind. They say themselves what they are, as nothing else does: for another kind the same
-// rules could hold.
-func (r *Request) checkCustomKind(doc document.Value, kind, version string) error {
+// checkCustomKind refuses what does not say that it is a custom resource of the version. They say themselves what they are, as nothing else does:
+// for another kind the same rules could hold. That it is one is a rule like others, see checkType.
+func (r *Request) checkCustomKind(kind, version string) error {
 	e := r.Endpoint
 	switch {
 	case kind == "":
 		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): Object 'Kind' is missing: expected kind %[1]s and apiVersion %[2]s", e.BodyKind, e.BodyVersion))
 	case version != e.BodyVersion:
 		return r.otherVersion(version)
-	case kind != e.BodyKind:
-		return r.otherType(doc, kind)
 	}
 	return nil
 }
 
-// otherType is for custom resources that are of another kind, or have become so.
-func (r *Request) otherType(doc document.Value, kind string) error {
-	e := r.Endpoint
-	var errs field.ErrorList
-	if version := doc.Get("apiVersion").Text(); version != e.BodyVersion {
-		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), version, "must be "+e.BodyVersion))
+// checkType refuses custom resources that are of another kind, or have become so, with all else that is wrong with them. Nobody looks at
+// that in what is written to a status: all of it but the status stays as it is.
+func (w *writing) checkType(doc document.Value) (document.Value, error) {
+	e := w.Endpoint
+	kind := doc.Get("kind").Text()
+	if !e.isCustomObject() || kind == e.BodyKind && doc.Get("apiVersion").Text() == e.BodyVersion {
+		return doc, nil
 	}
-	if kind != e.BodyKind {
-		errs = append(errs, field.Invalid(field.NewPath("kind"), kind, "must be "+e.BodyKind))
+	if e.Subresource == status {
+		return doc.With("kind", document.NewString(e.BodyKind)).With("apiVersion", document.NewString(e.BodyVersion)), nil
 	}
-	return Invalid(schema.GroupKind{Group: e.Kind.Group, Kind: cmp.Or(kind, e.BodyKind)}, doc.Lookup("metadata", "name").Text(), errs)
+	wrong := w.newMetadata(doc)
+	if w.live != nil {
+		wrong = w.keptMetadata(doc)
+	}
+	name := doc.Lookup("metadata", "name").Text()
+	return doc, Invalid(e.errorKindOf(doc), name, e.values.Validate(wrong, w.before.Document))
 }
 
 // invalid returns the error for a configuration that does not fit the kind. It begins as in

@@ -40,11 +40,11 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
 	// A dry run does not get to the store, which says so in Kubernetes. Tests send what they got from another request.
 	isRevision := body.resourceVersion != "" && !r.DryRun
-	w := &writing{all: o, Request: r, once: true, isRevision: isRevision, isCreated: true, change: func(w *writing) error { return w.create(body) }}
+	w := &writing{all: o, Request: r, once: true, isRevision: isRevision, isCreated: true, change: func(w *writing) error { return w.create(ctx, body) }}
 	for range nameTries {
 		r.Name = name
 		if name == "" && prefix != "" {
-			w.isNamed = true
+			w.prefix = prefix
 			r.Name = prefix[:min(len(prefix), longestPrefix)] + rand.String(randomLetters)
 		}
 		result, err := w.write(ctx)
@@ -62,7 +62,11 @@ func (w *writing) cannotBeMade() error {
 	case w.isRevision:
 		return apierrors.NewBadRequest(versionedNew)
 	case w.isTaken:
-		return apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+		taken := apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+		if w.isTakenYet {
+			taken.ErrStatus.Message = "object is being deleted: " + taken.ErrStatus.Message
+		}
+		return taken
 	}
 	return nil
 }
@@ -98,8 +102,9 @@ func (w *writing) checkNotDeleted(config document.Value) error {
 }
 
 // create is the part of the verb.
-func (w *writing) create(body sent) error {
+func (w *writing) create(ctx context.Context, body sent) error {
 	if w.isTaken = w.live != nil; w.isTaken {
+		w.isTakenYet = isMarked(w.stored)
 		w.live, w.stored, w.before = nil, document.Value{}, apply.Object{}
 	}
 	metadata := body.document.Get("metadata").With("name", document.NewString(w.Name))
@@ -108,6 +113,12 @@ func (w *writing) create(body sent) error {
 	}
 	doc, err := w.place(withoutDeletion(body.document.With("metadata", metadata)))
 	if err != nil {
+		return err
+	}
+	if err := w.findPlace(ctx); err != nil {
+		return err
+	}
+	if doc, err = w.checkType(doc); err != nil {
 		return err
 	}
 	return w.track(apply.Object{Document: w.Endpoint.empty, Entries: body.entries(apply.Object{})}, w.Endpoint.whole(doc))

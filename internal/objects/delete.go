@@ -167,7 +167,7 @@ func (o *Objects) writeMark(ctx context.Context, d *Deletion, live *cache.Object
 func (d *Deletion) checkPreconditions(live *cache.Object, doc document.Value) error {
 	kind := d.Endpoint.Kind
 	differs := func(field, meant, there, happened string) error {
-		if kind.Contains {
+		if kind.Contains || d.Endpoint.extra.Mark != nil {
 			//lint:ignore ST1005 as Kubernetes writes it
 			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
 				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, meant, there))

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"sync"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -121,6 +122,15 @@ func (e *Endpoint) errorKind() apischema.GroupKind {
 		return apischema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Name}
 	}
 	return apischema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind).GroupKind()
+}
+
+// errorKindOf names what breaks rules as a custom resource names itself, which may be what is wrong with it.
+func (e *Endpoint) errorKindOf(doc document.Value) apischema.GroupKind {
+	named := e.errorKind()
+	if e.isCustomObject() {
+		named.Kind = cmp.Or(doc.Get("kind").Text(), named.Kind)
+	}
+	return named
 }
 
 func kindResource(k *kinds.Kind) apischema.GroupResource {

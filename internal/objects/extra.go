@@ -79,7 +79,7 @@ func (o *Objects) DraftCreation(ctx context.Context, r *Request) (store.Write, e
 	if err != nil {
 		return store.Write{}, err
 	}
-	w := &writing{all: o, Request: r, change: func(w *writing) error { return w.create(body) }}
+	w := &writing{all: o, Request: r, change: func(w *writing) error { return w.create(ctx, body) }}
 	if err := w.change(w); err != nil {
 		return store.Write{}, err
 	}

@@ -213,9 +213,6 @@ func (w *writing) fieldWarnings(stored document.Value) []string {
 // check refuses what the kind's rules forbid, and what others forbid.
 func (w *writing) check(ctx context.Context) error {
 	e := w.Endpoint
-	if w.live == nil && e.Kind.IsClosed {
-		return apierrors.NewForbidden(e.resource(), w.Name, errors.New("create not allowed while custom resource definition is terminating"))
-	}
 	w.warnOfSent()
 	errs, err := w.deviceAccess(ctx)
 	if err != nil {
@@ -227,12 +224,7 @@ func (w *writing) check(ctx context.Context) error {
 	}
 	errs = append(errs, wrong...)
 	if errs = append(errs, checkManagers(w.after.Entries)...); len(errs) > 0 {
-		return Invalid(e.errorKind(), w.Name, errs)
-	}
-	if w.live == nil && e.Kind.Namespaced {
-		if err := w.checkNamespace(ctx); err != nil {
-			return err
-		}
+		return Invalid(e.errorKindOf(w.after.Document), w.Name, errs)
 	}
 	w.warnOfFields(w.after.Document)
 	if w.all.Admit != nil {

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,19 @@ import (
 // namespaces is what the kind of namespaces is called in keys.
 const namespaces = "core/namespaces"
 
-// checkNamespace refuses what would be created in a namespace that is not there, or that is
-// going. What it found is a condition of the commit: were the namespace to go meanwhile, nobody
-// would find the object in it any more. If it changed in another way, the write is tried again.
-func (w *writing) checkNamespace(ctx context.Context) error {
+// findPlace refuses what would be created while its kind is going, or in a namespace that is not there, or that is
+// going. Clients hear of that before they hear what is wrong with the object. What it found is a condition of the commit: were
+// the namespace to go meanwhile, nobody would find the object in it any more. If it changed in another way, the write is tried
+// again.
+func (w *writing) findPlace(ctx context.Context) error {
+	switch e := w.Endpoint; {
+	case w.live != nil:
+		return nil
+	case e.Kind.IsClosed:
+		return apierrors.NewForbidden(e.resource(), cmp.Or(w.prefix, w.Name), errors.New("create not allowed while custom resource definition is terminating"))
+	case w.Namespace == "":
+		return nil // an object that must be in one, and is not, is invalid
+	}
 	there, err := w.all.Cache.Get(ctx, cache.Key{Kind: namespaces, Name: w.Namespace}, cache.Any)
 	if errors.Is(err, store.ErrNotFound) {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, w.Namespace)
@@ -35,7 +45,7 @@ func (w *writing) checkNamespace(ctx context.Context) error {
 		w.home = store.Write{Key: there.Key(), Expected: there.Revision(), Keep: true}
 		return nil
 	}
-	forbidden := apierrors.NewForbidden(w.Endpoint.resource(), w.Name,
+	forbidden := apierrors.NewForbidden(w.Endpoint.resource(), cmp.Or(w.prefix, w.Name),
 		fmt.Errorf("unable to create new content in namespace %s because it is being terminated", w.Namespace))
 	forbidden.ErrStatus.Details.Causes = append(forbidden.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: "NamespaceTerminating", Message: fmt.Sprintf("namespace %s is being terminated", w.Namespace), Field: "metadata.namespace",

@@ -51,15 +51,9 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err != nil {
 		return w.Endpoint.patchError(err)
 	}
-	if kind := patched.Get("kind").Text(); e.isCustomObject() && (kind != e.BodyKind || patched.Get("apiVersion").Text() != e.BodyVersion) {
-		return w.otherType(patched, kind)
-	}
-	if patched.Get("apiVersion").Text() == "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
-	}
-	after, err := w.split(patched)
+	after, err := w.splitPatched(patched)
 	if err != nil {
-		return w.unfitPatch(err)
+		return err
 	}
 	// What was there before, and can't be read, is not the patch's fault.
 	if err := after.checkManaged(); err != nil && !document.Equal(after.managed, object.Lookup("metadata", "managedFields")) {
@@ -72,22 +66,56 @@ func (w *writing) patch(patch Patch, body document.Value) error {
 	if err := w.checkName(after.document); err != nil {
 		return err
 	}
-	if err := w.checkScaled(after); err != nil {
+	if err := w.checkScaled(after.document); err != nil && !e.Kind.Custom {
 		return err
 	}
 	return w.replace(after)
+}
+
+// splitPatched takes apart what became of an object. A custom resource may have become something else, which is told when nothing
+// else is wrong.
+func (w *writing) splitPatched(patched document.Value) (after sent, err error) {
+	e := w.Endpoint
+	if !e.isCustomObject() {
+		if patched.Get("apiVersion").Text() == "" {
+			return after, apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
+		}
+		if patched, err = w.withKind(patched); err != nil {
+			return after, w.unfitPatch(err)
+		}
+	}
+	if after, err = w.split(patched); err != nil {
+		return after, w.unfitPatch(err)
+	}
+	return after, nil
 }
 
 // withoutEmptied leaves out what a patch left nothing in. Operations do not tell what becomes of what they send, so that
 // all that is empty stays if one of them sends something empty.
 func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {
 	if body.Kind() != document.List {
-		return e.body.WithoutEmptied(before, after, body)
+		return e.body.WithoutEmptied(before, after, withoutNothing(before, body))
 	}
 	if rules.SendsEmpty(body) {
 		return after
 	}
 	return e.body.WithoutEmptied(before, after, document.Value{})
+}
+
+// withoutNothing returns a patch without the empty labels and annotations that it sends to an object that has none: clients do not mean
+// these, but send them when they have found nothing to change, and compare what comes back.
+func withoutNothing(before, patch document.Value) document.Value {
+	for _, name := range []string{"annotations", "labels"} {
+		sent := patch.Lookup("metadata", name)
+		if sent.Kind() != document.Map || sent.Len() > 0 || !before.Lookup("metadata", name).IsAbsent() {
+			continue
+		}
+		rest := patch.Get("metadata").Without(name)
+		if patch = patch.With("metadata", rest); rest.Len() == 0 {
+			patch = patch.Without("metadata")
+		}
+	}
+	return patch
 }
 
 // The ways to change an object.

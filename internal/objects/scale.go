@@ -61,7 +61,7 @@ func (w *writing) throughScale(do func(apply.Object) (apply.Result, error)) erro
 		return w.engineError(err)
 	}
 	after := result.Object
-	w.scaleBefore, w.scaleEntries = before, after.Entries
+	w.scaleBefore, w.scaleAfter = before, after
 	if document.Equal(before.Document, after.Document) && sameOwners(before.Entries, after.Entries) {
 		w.after = w.before
 		return nil
@@ -71,9 +71,9 @@ func (w *writing) throughScale(do func(apply.Object) (apply.Result, error)) erro
 	return err
 }
 
-// checkScaled refuses patches of, and applies to, the scale of another object. Other objects have no uid but theirs when they are
-// validated.
-func (w *writing) checkScaled(after sent) error {
+// checkScaled refuses the scale of another object. Other objects have no uid but theirs when they are validated. Kubernetes does not
+// look at it in patches of the scales of custom resources, nor in what webhooks make of these.
+func (w *writing) checkScaled(after document.Value) error {
 	if w.Endpoint.Subresource != scale {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (w *writing) update(ctx context.Context, body sent) error {
 	if w.live == nil && (!e.Kind.PutCreates || e.Subresource != "") {
 		return apierrors.NewNotFound(e.resource(), w.Name)
 	}
-	if err := w.checkUID(body, w.Endpoint.resource()); err != nil {
+	if err := w.checkUID(body.document, w.Endpoint.resource()); err != nil {
 		return err
 	}
 	if w.live != nil {
@@ -48,13 +48,13 @@ func (w *writing) update(ctx context.Context, body sent) error {
 	if err := w.mayCreate(ctx); err != nil {
 		return err
 	}
-	return w.create(body)
+	return w.create(ctx, body)
 }
 
 // checkUID refuses bodies about another object that had the same name.
-func (w *writing) checkUID(body sent, resource schema.GroupResource) error {
+func (w *writing) checkUID(body document.Value, resource schema.GroupResource) error {
 	there := w.stored.Lookup("metadata", "uid").Text()
-	if uid := body.document.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
+	if uid := body.Lookup("metadata", "uid").Text(); uid != "" && uid != there {
 		return apierrors.NewConflict(resource, w.Name,
 			errors.New("Precondition failed: UID in precondition: "+uid+", UID in object meta: "+there))
 	}
@@ -69,8 +69,11 @@ func (w *writing) replace(body sent) error {
 	if err := w.checkRevision(body); err != nil {
 		return err
 	}
-	doc, err := w.place(body.document)
+	doc, err := w.checkType(body.document)
 	if err != nil {
+		return err
+	}
+	if doc, err = w.place(doc); err != nil {
 		return err
 	}
 	w.sentRevision = body.resourceVersion

@@ -37,20 +37,19 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
-	// scaleBefore is the scale that was there, and scaleEntries are those of the one that was written, with times that
-	// the object does not get.
-	scaleBefore  apply.Object
-	scaleEntries []apply.Entry
+	// scaleBefore is the scale that was there, and scaleAfter the one that was written, with as much as its writer sent, and entries with
+	// times that the object does not get.
+	scaleBefore, scaleAfter apply.Object
 	// isCreated says that the verb is to create.
 	isCreated bool
 	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
 	sentRevision string
-	// isTaken says that there is an object already that has the name of the one to be created.
-	isTaken bool
+	// isTaken says that there is an object already that has the name of the one to be created, and isTakenYet that it is being deleted.
+	isTaken, isTakenYet bool
 	// isRevision says that the object to be created is said to have been written already.
 	isRevision bool
-	// isNamed says that the client did not name the object: its name was made of generateName.
-	isNamed bool
+	// prefix is the generateName that the name was made of, if the client did not name the object.
+	prefix string
 	// validates says that there is somebody who may want to refuse the object as it shall be.
 	validates bool
 	// converted says that the object was sent whole at another version than the stored one. Then it is

@@ -218,6 +218,7 @@ func TestWebhooksDoNotMakeOtherKinds(t *testing.T) {
 func TestWebhooksAndCustomResources(t *testing.T) {
 	for _, test := range []struct{ resource, path, value, text string }{
 		{"widgets", "/spec", "null", `Widget.example.com \"a\" is invalid: spec: Invalid value: \"null\": spec in body must be of type object: \"null\"`},
+		{"widgets", "/kind", `"Gadget"`, `Gadget.example.com \"a\" is invalid: kind: Invalid value: \"Gadget\": must be Widget`},
 		{"widgets/scale", "/kind", `"Other"`, "an admission webhook made autoscaling/v1 Other of the object: expected autoscaling/v1 Scale"},
 		{"widgets/scale", "/apiVersion", `"autoscaling/v2"`, "an admission webhook made autoscaling/v2 Scale of the object: expected autoscaling/v1 Scale"},
 		{"widgets/scale", "/kind", `""`, "an admission webhook made autoscaling/v1  of the object: expected autoscaling/v1 Scale"},

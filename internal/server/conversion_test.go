@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -76,38 +78,129 @@ func TestDifferenceUnconvertedIsToldAtOnce(t *testing.T) {
 	c.call("GET", atV1, "").want(200, `"name":"a"`, `"name":"b"`)
 }
 
+// A converter is a webhook that converts widgets from v1 to v2.
+type converter struct {
+	*httptest.Server
+	// down has it fail once.
+	down atomic.Bool
+	mu   sync.Mutex
+	// asked are how many objects each review had.
+	asked []int
+}
+
+func startConverter(t *testing.T) *converter {
+	t.Helper()
+	c := &converter{}
+	c.Server = httptest.NewTLSServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// ServeHTTP implements http.Handler.
+func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c.down.Swap(false) {
+		http.Error(w, "in a moment", http.StatusServiceUnavailable)
+		return
+	}
+	const before, after = `"apiVersion":"example.com/v1","kind"`, `"apiVersion":"example.com/v2","kind"`
+	text, _ := io.ReadAll(r.Body)
+	uid, _, _ := strings.Cut(strings.SplitN(string(text), `"uid":"`, 2)[1], `"`)
+	_, objects, _ := strings.Cut(string(text), `"objects":[`)
+	objects, _, _ = strings.Cut(objects, `]},"response"`)
+	c.mu.Lock()
+	c.asked = append(c.asked, strings.Count(objects, before))
+	c.mu.Unlock()
+	fmt.Fprintf(w, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":%q,"result":{"status":"Success"},"convertedObjects":[%s]}}`,
+		uid, strings.ReplaceAll(objects, before, after))
+}
+
+// take returns how many objects each review had since the last time.
+func (c *converter) take() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() { c.asked = nil }()
+	return c.asked
+}
+
+// config is where the converter is called.
+func (c *converter) config() string {
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate().Raw})
+	return fmt.Sprintf(`"url":%q,"caBundle":%q`, c.URL, base64.StdEncoding.EncodeToString(bundle))
+}
+
 // TestSelectingWhatIsUnknown: of an object that can't be converted when it is asked for its fields nobody knows whether it is selected,
 // though it can be converted a moment later.
 func TestSelectingWhatIsUnknown(t *testing.T) {
-	var down atomic.Bool
-	converter := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if down.Swap(false) {
-			http.Error(w, "in a moment", http.StatusServiceUnavailable)
-			return
-		}
-		text, _ := io.ReadAll(r.Body)
-		uid, _, _ := strings.Cut(strings.SplitN(string(text), `"uid":"`, 2)[1], `"`)
-		_, object, _ := strings.Cut(string(text), `"objects":[`)
-		object, _, _ = strings.Cut(object, `]},"response"`)
-		fmt.Fprintf(w, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":%q,"result":{"status":"Success"},"convertedObjects":[%s]}}`,
-			uid, strings.Replace(object, `"apiVersion":"example.com/v1","kind"`, `"apiVersion":"example.com/v2","kind"`, 1))
-	}))
-	t.Cleanup(converter.Close)
-	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: converter.Certificate().Raw})
-	c := start(t, Config{})
-	c.defineConverted(fmt.Sprintf(`"url":%q,"caBundle":%q`, converter.URL, base64.StdEncoding.EncodeToString(bundle)))
+	c, converter := start(t, Config{}), startConverter(t)
+	c.defineConverted(converter.config())
 	const large, why = "fieldSelector=size%3Dlarge", "currently unable to handle the request"
 	c.makeWidget("a", "")
-	down.Store(true)
+	converter.down.Store(true)
 	c.call("GET", atV2+"?"+large, "").want(500, why)
-	down.Store(true)
+	converter.down.Store(true)
 	c.call("DELETE", atV2+"?"+large, "").want(500, why)
 	c.call("GET", atV2+"?"+large, "").want(200, `"items":[]`)
 	watch := c.watch(atV2 + "?watch=true&" + large)
-	down.Store(true)
+	converter.down.Store(true)
 	c.makeWidget("b", "")
 	watch.wantUnconverted()
 	c.call("GET", atV1, "").want(200, `"name":"a"`, `"name":"b"`)
+}
+
+// TestSelectingConvertsTogether: who selects by the fields of another version has many objects converted at once, and none that the
+// rest of the selection leaves out, or that are known.
+func TestSelectingConvertsTogether(t *testing.T) {
+	c, converter := start(t, Config{}), startConverter(t)
+	c.defineConverted(converter.config())
+	const small = "?fieldSelector=size%3Dsmall"
+	wantAsked := func(after string, sizes ...int) {
+		t.Helper()
+		if asked := converter.take(); !slices.Equal(asked, sizes) {
+			t.Errorf("%s the webhook was asked about %v objects, expected %v", after, asked, sizes)
+		}
+	}
+	more := func(from, to int, metadata string) {
+		for i := from; i < to; i++ {
+			c.makeWidget(fmt.Sprintf("w%03d", i), metadata)
+		}
+	}
+	more(0, 120, "")
+	c.call("GET", atV2+small+"&limit=2", "").want(200, `"name":"w001"`)
+	wantAsked("after a page", 100)
+	c.call("GET", atV2+small, "").want(200, `"name":"w119"`)
+	wantAsked("after a list", 20)
+	more(120, 150, `,"labels":{"new":"yes"}`)
+	more(150, 160, "")
+	c.call("GET", atV2+small+"&labelSelector=new", "").want(200, `"name":"w149"`)
+	wantAsked("after a list by labels", 30)
+	c.call("DELETE", atV2+small+"&labelSelector=%21new", "").want(200, `"name":"w159"`)
+	wantAsked("after a deletion", 10)
+	more(200, 210, "")
+	watch := c.watch(atV2 + small + "&watch=true")
+	for i := 120; i < 150; i++ {
+		watch.want("ADDED", fmt.Sprintf("w%03d", i))
+	}
+	watch.want("ADDED", "w200")
+	wantAsked("after a watch", 10)
+}
+
+// TestSelectingStopsAtTheFirst: what can't be converted is found out once, and not for each object.
+func TestSelectingStopsAtTheFirst(t *testing.T) {
+	c, converter := start(t, Config{}), startConverter(t)
+	c.defineConverted(converter.config())
+	c.makeWidget("a", "")
+	c.makeWidget("b", "")
+	c.makeWidget("c", "")
+	converter.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		converter.mu.Lock()
+		defer converter.mu.Unlock()
+		converter.asked = append(converter.asked, 1)
+		http.Error(w, "not today", http.StatusServiceUnavailable)
+	})
+	c.call("GET", atV2+"?fieldSelector=size%3Dsmall", "").want(500, "unable to handle the request")
+	if asked := converter.take(); len(asked) != 2 { // about all, and then about the first alone
+		t.Errorf("the webhook was asked %d times, expected 2", len(asked))
+	}
 }
 
 // TestDifferenceDeletingNeedsNoConversion: who deletes an object at a version that it can't be converted to has it deleted, or marked.

@@ -37,6 +37,11 @@ func (q *request) selectCustom(s *cache.Selection, selector fields.Selector) err
 	s.Fields = fields.AndSelectors(others...)
 	if len(own) > 0 {
 		s.Match = q.matchCustom(endpoint, fields.AndSelectors(own...))
+		s.Foresee = func(all []*cache.Object) {
+			if _, err := q.h.Objects.AllAt(endpoint, all); err != nil {
+				q.unselected.CompareAndSwap(nil, &err)
+			}
+		}
 	}
 	return nil
 }
@@ -52,6 +57,9 @@ func requirement(r fields.Requirement) fields.Selector {
 // nobody knows: it is noted, and the request fails rather than leave the object out.
 func (q *request) matchCustom(endpoint *objects.Endpoint, selector fields.Selector) func(*cache.Object) bool {
 	return func(object *cache.Object) bool {
+		if q.selectError() != nil {
+			return true
+		}
 		shown, err := q.h.Objects.At(endpoint, object)
 		if err != nil {
 			q.unselected.CompareAndSwap(nil, &err)
