@@ -140,10 +140,10 @@ func (a *application) apply(ctx context.Context) (apply.Object, error) {
 		return a.applyAndHandOver(ctx)
 	}
 	after, err := a.attempt(ctx, a.dryRun)
-	if err != nil || a.foreseen == nil {
+	if a.foreseen == nil {
 		return after, err
 	}
-	return a.foresee(ctx, after)
+	return a.foresee(ctx, after, err)
 }
 
 // attempt applies; if nothing but what may be forced is in the way, it forces, provided that the object has not

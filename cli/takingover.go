@@ -132,7 +132,7 @@ func (a *application) applyAndHandOver(ctx context.Context) (apply.Object, error
 		return after, unplaced(err)
 	case a.dryRun:
 		a.foreseen = moved.Entries
-		return a.foresee(ctx, after)
+		return a.foresee(ctx, after, nil)
 	}
 	a.live = after
 	if _, err := a.handOver(ctx); err != nil {
