@@ -118,7 +118,9 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 		return nil
 	})
 	if f.output.form == "json" || f.output.form == "yaml" {
-		err = errors.Join(f.output.print(stdout, plansValue(all)), err)
+		if lost := f.output.print(stdout, plansValue(all)); lost != nil {
+			err = errors.Join(lostOutput(lost), err)
+		}
 	}
 	return all, err
 }
