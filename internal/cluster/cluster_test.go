@@ -365,3 +365,18 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestReadsLongErrors: a refusal may be longer than what servers accept, as one with thousands of conflicts is; what nobody
+// understands is told by its beginning.
+func TestReadsLongErrors(t *testing.T) {
+	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
+	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
+	var refused *Error
+	if err := readError(request{}, http.StatusConflict, body); !errors.As(err, &refused) || refused.Message != "refused" || len(refused.Causes) != 5001 {
+		t.Errorf("received %.300s", err)
+	}
+	const want = "GET /x: 500 Internal Server Error: "
+	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
+		t.Errorf("received %.300s", err)
+	}
+}

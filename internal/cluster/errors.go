@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 // readError reads the answer of a server that refuses a request.
 func readError(r request, code int, body string) error {
 	e := &Error{Code: code, Request: r.method + " " + r.path}
-	status, err := document.ParseJSON(body)
+	status, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
 	if err != nil || status.Get("kind").Text() != "Status" {
 		e.Message = fmt.Sprintf("%s: %d %s: %s", e.Request, code, http.StatusText(code), firstLine(body))
 		return e
@@ -77,8 +77,14 @@ func firstLine(text string) string {
 	if strings.HasPrefix(line, "<") {
 		return "received a page for people: is this a Kubernetes API server?"
 	}
+	if len(line) > longestLine {
+		line = strings.ToValidUTF8(line[:longestLine], "") + "…"
+	}
 	return line
 }
+
+// longestLine is how much is told of it, in bytes.
+const longestLine = 200
 
 // IsCode reports whether a server refused something with a status code.
 func IsCode(err error, code int) bool {
