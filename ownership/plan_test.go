@@ -180,6 +180,36 @@ func TestCompareOtherVersion(t *testing.T) {
 	}
 }
 
+// TestCompareMany: who owns what stays is read once, and not for each field.
+func TestCompareMany(t *testing.T) {
+	cost := func(n int) float64 {
+		var fields, owned strings.Builder
+		for i := range n {
+			fmt.Fprintf(&fields, "k%d: x, ", i)
+			fmt.Fprintf(&owned, `,"f:k%d":{}`, i)
+		}
+		before := readYAML(t, "{apiVersion: v1, data: {"+fields.String()+"}}")
+		all := `{"f:data":{` + owned.String()[1:] + `}}`
+		mine, theirs := apply.Entry{Manager: "me", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}, apply.Entry{Manager: "you", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}
+		before.Entries = []apply.Entry{mine, theirs}
+		after := apply.Object{Document: before.Document, Entries: []apply.Entry{theirs}}
+		compare := func() Plan {
+			p, err := Compare(before, after, nil, Selector{Manager: "me"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		if p := compare(); len(p.Stays) != n {
+			t.Fatalf("expected %d fields to stay, received %d", n, len(p.Stays))
+		}
+		return testing.AllocsPerRun(1, func() { compare() })
+	}
+	if few, many := cost(100), cost(400); many > 6*few {
+		t.Errorf("100 fields take %v allocations, and 400 take %v", few, many)
+	}
+}
+
 func TestExtract(t *testing.T) {
 	o := deployment(t)
 	for _, test := range []struct {
