@@ -64,7 +64,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 		return fmt.Errorf("%s: not applied", a.target)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.target, err)
+		return fmt.Errorf("%s: %w", a.target, f.definitions.explained(a.target, err))
 	}
 	f.definitions.note(after.Document)
 	return a.tell(after, stdout)

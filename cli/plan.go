@@ -159,7 +159,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 		p.after, err = a.apply(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t, err)
+		return nil, fmt.Errorf("%s: %w", t, f.definitions.explained(t, err))
 	}
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
