@@ -63,6 +63,25 @@ func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 	}
 }
 
+// TestInvalidWritesNothing: what is invalid after the migration, too, is refused before the owners are rewritten.
+func TestInvalidWritesNothing(t *testing.T) {
+	server := cadastretest.Start(t)
+	formerDeployment(t, server)
+	for _, test := range []struct {
+		image string
+		want  int
+	}{{`""`, 0}, {"nginx", 2}} {
+		c, writes := counted(t, server, true)
+		doc := deploymentOf(t, "spec: {replicas: 2, strategy: {type: Recreate}, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: "+test.image+"}]}}}}")
+		var stdout, stderr bytes.Buffer
+		f := applyFlags{definitions: &definitions{}, manager: "gitops", output: output{form: "text"}}
+		err := f.applyOne(t.Context(), c, "default", manifest{"standard input", doc}, &stdout, &stderr)
+		if *writes != test.want || (err == nil) != (test.want > 0) {
+			t.Errorf("%s: expected %d writes, received %d: %v", test.image, test.want, *writes, err)
+		}
+	}
+}
+
 // formerDeployment makes a Deployment as client-side apply does, of which somebody else has changed the replicas.
 func formerDeployment(t *testing.T, config *rest.Config) {
 	t.Helper()
@@ -88,27 +107,39 @@ func formerDeployment(t *testing.T, config *rest.Config) {
 // plannedText is what is planned for the Deployment, by a server that migrates as it applies or does not.
 func plannedText(t *testing.T, server *rest.Config, manager, config string, likeKubernetes bool) (string, error) {
 	t.Helper()
-	doc, err := document.ParseYAML([]byte("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, " + config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	writes := 0
-	wrapped := rest.CopyConfig(server)
-	wrapped.Wrap(func(rt http.RoundTripper) http.RoundTripper { return counting{rt, likeKubernetes, &writes} })
-	c, err := cluster.Open(wrapped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := planOne(t.Context(), c, planFlags{manager: manager, definitions: &definitions{}}, "default", manifest{"standard input", doc})
+	c, writes := counted(t, server, likeKubernetes)
+	p, err := planOne(t.Context(), c, planFlags{manager: manager, definitions: &definitions{}}, "default", manifest{"standard input", deploymentOf(t, config)})
 	if err != nil {
 		return "", err
 	}
-	if writes > 0 {
+	if *writes > 0 {
 		t.Errorf("a plan wrote")
 	}
 	var text bytes.Buffer
 	planView{w: &text, now: time.Unix(1<<33, 0)}.print(p) // the same age, however long it takes
 	return text.String(), nil
+}
+
+// counted is a server whose writes are counted, and that may be like Kubernetes'.
+func counted(t *testing.T, server *rest.Config, likeKubernetes bool) (c *cluster.Cluster, writes *int) {
+	t.Helper()
+	writes = new(int)
+	wrapped := rest.CopyConfig(server)
+	wrapped.Wrap(func(rt http.RoundTripper) http.RoundTripper { return counting{rt, likeKubernetes, writes} })
+	c, err := cluster.Open(wrapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, writes
+}
+
+func deploymentOf(t *testing.T, rest string) document.Value {
+	t.Helper()
+	doc, err := document.ParseYAML([]byte("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, " + rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }
 
 func parseJSON(t *testing.T, text string) document.Value {

@@ -158,10 +158,12 @@ func TestFailingApplyPutsOwnersBack(t *testing.T) {
 			config := rest.CopyConfig(server)
 			config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 				return refusing{counting{rt, true, &writes}, func(r *http.Request) bool {
-					switch r.Header.Get("Content-Type") {
-					case "application/apply-patch+yaml":
-						return r.URL.Query().Get("dryRun") == ""
-					case "application/json-patch+json":
+					switch contentType := r.Header.Get("Content-Type"); {
+					case r.URL.Query().Get("dryRun") != "":
+						return false
+					case contentType == "application/apply-patch+yaml":
+						return true
+					case contentType == "application/json-patch+json":
 						patches++
 						return patches > test.mostPatches
 					}
