@@ -161,7 +161,7 @@ func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, e
 			return after, &conflictsError{left}
 		}
 		after, err = a.sendAsRead(ctx, "resourceVersion", true, dryRun)
-		if a.foreseen != nil || !again(ctx, err, race) { // what was foreseen was so of the object as it was
+		if !again(ctx, err, race) {
 			return after, err
 		}
 		if err := a.readAgain(ctx); err != nil {

@@ -56,7 +56,17 @@ func configOf(t *testing.T, name, field, value string) document.Value {
 
 func (f fixture) apply(t *testing.T, name, manager, field string) {
 	t.Helper()
-	if _, err := f.cluster.Apply(t.Context(), f.kind, "default", name, configOf(t, name, field, "x"), cluster.ApplyOptions{Manager: manager}); err != nil {
+	f.send(t, name, field, cluster.ApplyOptions{Manager: manager})
+}
+
+func (f fixture) force(t *testing.T, name, manager, field string) {
+	t.Helper()
+	f.send(t, name, field, cluster.ApplyOptions{Manager: manager, Force: true})
+}
+
+func (f fixture) send(t *testing.T, name, field string, options cluster.ApplyOptions) {
+	t.Helper()
+	if _, err := f.cluster.Apply(t.Context(), f.kind, "default", name, configOf(t, name, field, "x"), options); err != nil {
 		t.Fatal(err)
 	}
 }
