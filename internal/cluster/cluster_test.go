@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -378,5 +379,30 @@ func TestReadsLongErrors(t *testing.T) {
 	const want = "GET /x: 500 Internal Server Error: "
 	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
 		t.Errorf("received %.300s", err)
+	}
+}
+
+// TestStoppedWhileAsking: who stops to wait is told why, and not how.
+func TestStoppedWhileAsking(t *testing.T) {
+	enough := errors.New("that is enough")
+	for name, answer := range map[string]http.HandlerFunc{
+		"for an answer":             func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"for the end of an answer":  func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
+		"until there is less to do": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(answer)
+			defer server.Close()
+			c, err := Open(&rest.Config{Host: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancelCause(t.Context())
+			time.AfterFunc(50*time.Millisecond, func() { stop(enough) })
+			var lost *NoAnswerError
+			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != enough.Error() {
+				t.Errorf("received %v", err)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -115,6 +116,14 @@ func notSent(r request, err error) error {
 		return &NoAnswerError{Err: err}
 	}
 	return noAnswer(r, err)
+}
+
+// orStopped is why nobody waits for the answer any more, if that is so, instead of how that looks.
+func orStopped(ctx context.Context, r request, err error) error {
+	if stopped := context.Cause(ctx); stopped != nil {
+		return noAnswer(r, stopped)
+	}
+	return err
 }
 
 // unwrapURL takes the URL out of an error, which is long and tells little.
