@@ -26,7 +26,8 @@ func ReadOwnedParts(o apply.Object, t *schema.Type) (OwnedParts, error) {
 }
 
 // At returns what owners of a path own there, if they own nothing below it: the value, unless that is owned in parts. Then
-// they own that the map, the list or the item is there, which is shown empty but for the item's keys.
+// they own that the map, the list or the item is there, which is shown empty but for the item's keys. Of items that have the
+// same keys they own all, as a list.
 func (p OwnedParts) At(path fieldset.Path) document.Value {
 	at := p.root
 	for _, e := range path {
@@ -36,6 +37,9 @@ func (p OwnedParts) At(path fieldset.Path) document.Value {
 		}
 		at = at.step(e, child(at.value, e), below)
 	}
+	if twins := p.twinsAt(path); len(twins) > 1 && at.all().IsEmpty() {
+		return document.NewList(twins...)
+	}
 	switch at.shape(0) {
 	case byField:
 		return keysOf(path)
@@ -43,6 +47,21 @@ func (p OwnedParts) At(path fieldset.Path) document.Value {
 		return document.NewList()
 	}
 	return at.value
+}
+
+// twinsAt are all items that have the keys at the end of a path: servers track items that have the same each as a whole.
+func (p OwnedParts) twinsAt(path fieldset.Path) []document.Value {
+	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
+		return nil
+	}
+	last := path[len(path)-1]
+	var twins []document.Value
+	for _, item := range ValueAt(p.root.value, path[:len(path)-1]).Items() {
+		if _, all := hasKeys(item, last.KeyFields()); all {
+			twins = append(twins, item)
+		}
+	}
+	return twins
 }
 
 // keysOf are the fields that tell an item apart, none if the path is not that of a keyed one.
