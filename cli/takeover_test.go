@@ -157,6 +157,31 @@ func TestTakingOverLosesRace(t *testing.T) {
 	}
 }
 
+// TestTakingOverWhatIsGone has somebody else delete the object after it was read: it is made, and nothing is taken over.
+func TestTakingOverWhatIsGone(t *testing.T) {
+	server := cadastretest.Start(t)
+	c, _ := counted(t, server, true)
+	f := newFixture(t, server, 0)
+	for _, dryRun := range []bool{true, false} {
+		formerly(t, server, "shop")
+		a := application{
+			applyFlags: applyFlags{manager: "gitops", dryRun: dryRun},
+			cluster:    c, target: target{f.kind, "default", "shop"}, config: configOf(t, "shop", "key", "mine"),
+		}
+		if err := a.prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		remove(t, server, "shop")
+		if err := a.readAgain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := a.apply(t.Context())
+		if want := `{"key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want || len(a.from) > 0 {
+			t.Errorf("dry run %v: %v: received %s, want %s, from %v", dryRun, err, after.JSON(), want, a.from)
+		}
+	}
+}
+
 // refusing is a server that does not take over by itself, and refuses some requests, which have reached it.
 type refusing struct {
 	counting
