@@ -93,6 +93,9 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 	if err := f.check(); err != nil {
 		return err
 	}
+	if f.overwrite && f.live == "" {
+		return &usageError{errors.New("--overwrite: expected --live as well, received none: without the live object nobody has changed anything")}
+	}
 	names := append(args, f.live)
 	docs, err := readDocuments(names, stdin)
 	if err != nil {

@@ -71,6 +71,7 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")
 	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
 	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "dry-run", dryRunWords...)
 	return command
 }
 

@@ -82,6 +82,7 @@ func (f *ownFlags) bind(command *cobra.Command) {
 	completeWords(command, "output", f.output.forms...)
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
 	bindDryRun(command.Flags(), &f.dryRun, "show what would change, and write nothing")
+	completeWords(command, "dry-run", dryRunWords...)
 }
 
 func (f ownFlags) check() error {
