@@ -17,6 +17,14 @@ func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
 }
 
+// isAsBefore is for what changes neither the object nor who owns what, but for the order of the owners.
+func isAsBefore(a answer) bool {
+	owners, before := strings.Split(a.owners, "\n"), strings.Split(a.ownersBefore, "\n")
+	slices.Sort(owners)
+	slices.Sort(before)
+	return document.Equal(a.object, a.before) && slices.Equal(owners, before)
+}
+
 // isDefined is for steps about a kind of users' own.
 func isDefined(s Step) bool { return strings.HasPrefix(s.Address, definedGroup+"/") }
 
