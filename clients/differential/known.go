@@ -110,6 +110,11 @@ var differences = []difference{
 		loosened: writtenOrNot,
 	},
 	{
+		title:    "Who writes again stays where it is among the owners",
+		applies:  func(s Step, a answer) bool { return s.Verb == "APPLY" && a.code == 200 && movesOwners(a) },
+		loosened: func(expected []txtar.File) []txtar.File { return changedOrNot(withoutOwners(expected)) }, ends: true,
+	},
+	{
 		title: "Nobody loses fields because of what others sent",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
@@ -178,7 +183,7 @@ var differences = []difference{
 		title: "A status makes no object",
 		applies: func(s Step, a answer) bool {
 			return isMadeByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
-				(a.code == 201 || a.code == 422 || a.code == 500)
+				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.says("no existing object was found"))
 		},
 		loosened: notFound, ends: true,
 	},

@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -125,6 +126,11 @@ func takesReset(s Step, a answer) bool {
 		}
 	}
 	return false
+}
+
+// movesOwners reports whether the same own the same after a write as before, in another order.
+func movesOwners(a answer) bool {
+	return a.owners != a.ownersBefore && maps.Equal(entriesIn(a.owners), entriesIn(a.ownersBefore))
 }
 
 // entriesIn returns the fields of each entry, as scripts write owners.
