@@ -207,6 +207,7 @@
 //	answer.go       what a server said
 //	media.go        CBOR and protobuf, sent and read
 //	server.go       the server that is asked; needs.go finds out what it can do, permission.go what the user may do
+//	namespace.go    where scripts run: a namespace made for each, or one that was given
 //	play.go         one run of a script; traces.go what it may have made, removal.go how that goes
 //	run.go          many; report.go what they found, curl.go how to ask for it again
 //	testing.go      for Go tests

@@ -110,11 +110,6 @@ var differences = []difference{
 		loosened: writtenOrNot,
 	},
 	{
-		title:    "Who writes again stays where it is among the owners",
-		applies:  func(s Step, a answer) bool { return s.Verb == "APPLY" && a.code == 200 && movesOwners(a) },
-		loosened: func(expected []txtar.File) []txtar.File { return changedOrNot(withoutOwners(expected)) }, ends: true,
-	},
-	{
 		title: "Nobody loses fields because of what others sent",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
