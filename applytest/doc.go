@@ -1,6 +1,6 @@
 // Package applytest asks a Kubernetes API server what Server-Side Apply does there, and holds the answers
 // against those of kube-apiserver. It speaks plain HTTP, so that it works with any server, and needs no more
-// than the right to make and delete namespaces: scripts that do what the user may not do are skipped.
+// than the right to make and delete namespaces, or to write to one: scripts that do what the user may not do are skipped.
 //
 // [Run] runs the scripts of this package, or your own, and returns a [Report]. In a Go test of a server,
 // [RunTests] does. On the command line it is cadastre conformance.
@@ -37,7 +37,7 @@
 //	bob Apply v1: .data.a
 //
 // Every script runs in a namespace of its own, $NAMESPACE, which is removed after it, as is everything else
-// that the script has made. Name what is in no namespace $NAMESPACE-something, so that scripts that run side
+// that the script has made. (In a namespace that was given, scripts run one after the other.) Name what is in no namespace $NAMESPACE-something, so that scripts that run side
 // by side do not meet.
 //
 // # Directives
@@ -207,6 +207,7 @@
 //	answer.go       what a server said
 //	media.go        CBOR and protobuf, sent and read
 //	server.go       the server that is asked; needs.go finds out what it can do, permission.go what the user may do
+//	namespace.go    where scripts run: a namespace made for each, or one that was given
 //	play.go         one run of a script; traces.go what it may have made, removal.go how that goes
 //	run.go          many; report.go what they found, curl.go how to ask for it again
 //	testing.go      for Go tests

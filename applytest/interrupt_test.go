@@ -3,6 +3,7 @@ package applytest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,5 +52,19 @@ func TestGone(t *testing.T) {
 	}
 	if len(report.Left) != 2 || !strings.HasPrefix(report.Left[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Left[0].Reason, "refused") {
 		t.Errorf("left are %v, want the namespaces of the script and of the runner", report.Left)
+	}
+}
+
+// TestUnclearInGivenNamespace: a server that fails may have made what it was asked for. It is removed, the namespace is not.
+func TestUnclearInGivenNamespace(t *testing.T) {
+	f := newFake(t, "200 {}", "200 {}", "500 {}") // it is there, nothing is in it, and the script's request fails
+	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n")
+	options.Namespace = "applytest-given"
+	report, err := Run(t.Context(), options)
+	if err != nil || report.Count(Fail) != 1 || len(report.Left) != 0 {
+		t.Errorf("received %v, %+v", err, report)
+	}
+	if want := []string{namespacePath + "applytest-given/configmaps/shared"}; !slices.Equal(f.removed, want) {
+		t.Errorf("removed %q, want %q", f.removed, want)
 	}
 }

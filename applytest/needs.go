@@ -52,6 +52,9 @@ func (s *server) skipReason(ctx context.Context, script *Script) (string, error)
 			return lack, nil
 		}
 	}
+	if s.shared {
+		return s.crowded(script), nil
+	}
 	return "", nil
 }
 
@@ -159,9 +162,13 @@ func probeCBOR(ctx context.Context, s *server) (string, error) {
 	return "the server has no CBOR", nil
 }
 
-// probeControllers looks for what controllers do to every namespace.
+// probeControllers looks for what controllers do to every namespace. One that was just made may not have it yet.
 func probeControllers(ctx context.Context, s *server) (string, error) {
-	a, err := s.probed(s.send(ctx, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", nil, ""))
+	namespace := "default"
+	if s.shared {
+		namespace = s.home
+	}
+	a, err := s.probed(s.send(ctx, http.MethodGet, namespacePath+namespace+"/serviceaccounts/default", nil, ""))
 	if err == nil && a.succeeded() {
 		return "controllers run here, and write to the same objects", nil
 	}

@@ -2,7 +2,6 @@ package applytest
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 )
@@ -29,25 +28,13 @@ func (s *server) mayEverything(ctx context.Context) (bool, error) {
 	return allowed.IsAbsent() || allowed.JSON() == "true", nil
 }
 
-// denies says what the user may not do, if this is why the server has refused; nil if it is not.
+// denies says what the user may not do, if this is why the server has refused; nil if it is not. For single fields, such
+// as the allocation of a claim, the denial is among what is invalid.
 func (s *server) denies(a *answer) error {
-	if a.code != http.StatusForbidden || s.allowed {
+	message := a.body.Get("message").Text()
+	isDenied := a.code == http.StatusForbidden || a.code == http.StatusUnprocessableEntity && strings.Contains(message, ` is forbidden: User "`)
+	if !isDenied || s.allowed {
 		return nil
 	}
-	return &denial{a.body.Get("message").Text()}
-}
-
-// settleIn makes the namespace for what the runner itself tries.
-func (s *server) settleIn(ctx context.Context) (err error) {
-	if s.allowed, err = s.mayEverything(ctx); err != nil {
-		return err
-	}
-	s.home = newNamespaceName()
-	if err := s.makeNamespace(ctx, s.home); err != nil {
-		if ctx.Err() != nil { // it may be there
-			s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
-		}
-		return fmt.Errorf("every script needs a namespace of its own: %w", err)
-	}
-	return nil
+	return &denial{message}
 }

@@ -36,14 +36,19 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		return result, nil
 	}
 	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
-	p.variables = variables{namespace: newNamespaceName(), answers: map[string]*answer{}}
+	p.variables = variables{namespace: s.home, answers: map[string]*answer{}}
+	if !s.shared {
+		p.variables.namespace = newNamespaceName()
+	}
 	result.Namespace = p.variables.namespace
 	if !keep {
 		defer p.clean(ctx)
 	}
-	if err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
-		result.end(&Failure{Complaints: []string{err.Error()}, err: err})
-		return result, nil
+	if !s.shared {
+		if err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
+			result.end(&Failure{Complaints: []string{err.Error()}, err: err})
+			return result, nil
+		}
 	}
 	for _, step := range script.steps {
 		if failure := p.run(ctx, step); failure != nil {

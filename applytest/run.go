@@ -2,6 +2,7 @@ package applytest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -16,14 +17,17 @@ import (
 
 // Options say what to run, and where. Only Config is required.
 type Options struct {
-	// Config is the server's address and the credentials of somebody who may make and delete namespaces. Scripts that
-	// do what this user may not are skipped.
+	// Config is the server's address and the credentials of somebody who may make and delete namespaces, or write to
+	// the one of Namespace. Scripts that do what this user may not are skipped.
 	Config *rest.Config
+	// Namespace is one that is there, for all scripts, which then run one after the other. If it is empty, each script
+	// has one of its own.
+	Namespace string
 	// Scripts is a folder of scripts; those of this package if nil.
 	Scripts fs.FS
 	// Run selects scripts by name, such as "removal/last-owner"; all if nil.
 	Run *regexp.Regexp
-	// Parallel is how many scripts run at once; 8 if 0.
+	// Parallel is how many scripts run at once; 8 if 0, and always 1 in a given Namespace.
 	Parallel int
 	// AnswerTime is how long the server may take to answer a request, or to begin a watch; a minute if 0.
 	AnswerTime time.Duration
@@ -60,6 +64,9 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if len(scripts) == 0 {
 		return nil, errors.New("there are no scripts of that name")
 	}
+	if err := options.checkShared(scripts); err != nil {
+		return nil, err
+	}
 	s, err := connect(ctx, options)
 	if err != nil {
 		return nil, err
@@ -67,13 +74,20 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Scripts: len(scripts)}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
-	if err := s.settleIn(ctx); err != nil {
+	if err := s.settleIn(ctx, scripts); err != nil {
 		return nil, err
 	}
 	report.Results, err = s.playAll(ctx, scripts, options)
-	s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
+	s.leaveHome(ctx)
 	report.Left = s.settle(ctx)
 	return report, err
+}
+
+func (o *Options) parallel() int {
+	if o.Namespace != "" {
+		return 1
+	}
+	return cmp.Or(o.Parallel, defaultParallel)
 }
 
 // playAll runs scripts side by side, and returns the results in the order of the scripts.
@@ -82,10 +96,7 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 	done := 0
 	results := make([]Result, len(scripts))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(defaultParallel)
-	if options.Parallel > 0 {
-		group.SetLimit(options.Parallel)
-	}
+	group.SetLimit(options.parallel())
 	for i, script := range scripts {
 		group.Go(func() error {
 			if ctx.Err() != nil {

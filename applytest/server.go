@@ -3,7 +3,6 @@ package applytest
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
@@ -37,6 +36,10 @@ type server struct {
 	// home is the namespace of what the runner itself tries, and allowed says whether the user may do everything.
 	home    string
 	allowed bool
+	// shared says that home was given, and that the scripts run in it, too. Then one runs at a time, and present is what
+	// was in each collection before.
+	shared  bool
+	present map[string]string
 	// stop ends the run, and says why.
 	stop context.CancelCauseFunc
 	// gone is set when the server answers nothing any more.
@@ -66,6 +69,7 @@ func connect(ctx context.Context, options Options) (*server, error) {
 		stop: func(error) {},
 		url:  strings.TrimSuffix(url.String(), "/"), client: client,
 		answerTime: cmp.Or(options.AnswerTime, defaultAnswerTime), cleanTime: cmp.Or(options.CleanTime, defaultCleanTime),
+		home: options.Namespace, shared: options.Namespace != "",
 		abilities: map[string]func() (string, error){},
 	}
 	a, err := s.send(ctx, http.MethodGet, "/version", nil, "")
@@ -166,20 +170,4 @@ func (s *server) create(ctx context.Context, path string, object document.Value)
 		return a, err
 	}
 	return a, fmt.Errorf("POST %s: %s", path, a.summary())
-}
-
-// newNamespaceName chooses a name that nobody else has.
-func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
-
-// makeNamespace makes a namespace, such as the one that a script has for itself.
-func (s *server) makeNamespace(ctx context.Context, name string) error {
-	_, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
-		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
-		document.Field{Name: "kind", Value: document.NewString("Namespace")},
-		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
-	))
-	if err != nil {
-		return fmt.Errorf("make a namespace: %w", err)
-	}
-	return nil
 }

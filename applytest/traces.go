@@ -135,5 +135,9 @@ func (p *play) clean(ctx context.Context) {
 			p.server.remove(ctx, path)
 		}
 	}
+	if p.server.shared {
+		p.server.settle(ctx) // the next script has the same names
+		return
+	}
 	p.server.remove(ctx, namespacePath+p.variables.namespace)
 }

@@ -64,7 +64,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 		return fmt.Errorf("%s: not applied", a.target)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.target, err)
+		return fmt.Errorf("%s: %w", a.target, f.definitions.explained(a.target, err))
 	}
 	f.definitions.note(after.Document)
 	return a.tell(after, stdout)
@@ -140,10 +140,10 @@ func (a *application) apply(ctx context.Context) (apply.Object, error) {
 		return a.applyAndHandOver(ctx)
 	}
 	after, err := a.attempt(ctx, a.dryRun)
-	if err != nil || a.foreseen == nil {
+	if a.foreseen == nil {
 		return after, err
 	}
-	return a.foresee(ctx, after)
+	return a.foresee(ctx, after, err)
 }
 
 // attempt applies; if nothing but what may be forced is in the way, it forces, provided that the object has not
@@ -161,7 +161,7 @@ func (a *application) attempt(ctx context.Context, dryRun bool) (apply.Object, e
 			return after, &conflictsError{left}
 		}
 		after, err = a.sendAsRead(ctx, "resourceVersion", true, dryRun)
-		if a.foreseen != nil || !again(ctx, err, race) { // what was foreseen was so of the object as it was
+		if !again(ctx, err, race) {
 			return after, err
 		}
 		if err := a.readAgain(ctx); err != nil {

@@ -72,6 +72,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	completePaths(command, &f.connection, "force-path", f.forcePathsLike)
 	completePaths(command, &f.connection, "unset", f.unsetPathsLike)
 	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "dry-run", dryRunWords...)
 	return command
 }
 

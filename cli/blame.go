@@ -93,6 +93,9 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 		if err != nil {
 			return err
 		}
+		if len(all) == 0 {
+			fmt.Fprintf(stderr, "%s: %v\n", t, errNoOwners)
+		}
 		return f.printManagers(view, all)
 	}
 	topology, err := topologyOrNil(ctx, c, t.kind)

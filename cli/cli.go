@@ -27,7 +27,7 @@ func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	command.SetOut(said)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
-	if err == nil {
+	if err == nil || said.is(err) {
 		err = said.failed() // what nobody can read is no success
 	}
 	if err == nil {

@@ -36,11 +36,12 @@ func conflictsOf(err error, manager string, live apply.Object, wanted document.V
 	var refused *cluster.Error
 	errors.As(err, &refused)
 	var all []conflict
+	owned := ownedByOthers(manager, live)
 	known := map[string]bool{}
 	for _, cause := range refused.Causes {
 		if cause.Reason == conflictReason && !known[cause.Field] {
 			known[cause.Field] = true // there is a cause for each owner, and for each field that is shown like this
-			all = append(all, readConflicts(cause.Field, manager, live, wanted)...)
+			all = append(all, readConflicts(cause.Field, owned[cause.Field], live, wanted)...)
 		}
 	}
 	return all
@@ -54,21 +55,25 @@ func isRefusedForConflicts(err error) bool {
 		slices.ContainsFunc(refused.Causes, func(c cluster.Cause) bool { return c.Reason == conflictReason })
 }
 
-// readConflicts finds the fields that a server shows in one way. Servers show paths without quotes around names, so that
-// they are looked for among all that is owned, and there may be several: those whose values would change are meant.
-func readConflicts(field, manager string, live apply.Object, wanted document.Value) []conflict {
-	var all []conflict
+// ownedByOthers are the fields that others than an applier own, by how servers show their paths: without quotes around
+// names, so that there may be several that are shown in one way.
+func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
+	owned := map[string][]conflict{}
 	for _, e := range live.Entries {
 		fields, err := e.Fields()
 		if err != nil || e.Manager == manager && e.Operation == apply.Apply {
 			continue
 		}
 		for path := range fields.All() {
-			if path.String() == field {
-				all = addConflict(all, field, fieldset.New(path).Paths()[0], e)
-			}
+			field := path.String()
+			owned[field] = addConflict(owned[field], field, path, e)
 		}
 	}
+	return owned
+}
+
+// readConflicts finds among the fields that a server shows in one way those that are meant: whose values would change.
+func readConflicts(field string, all []conflict, live apply.Object, wanted document.Value) []conflict {
 	if len(all) == 0 {
 		return []conflict{{field: field}}
 	}
@@ -111,7 +116,7 @@ func addConflict(all []conflict, field string, path fieldset.Path, owner apply.E
 			return all
 		}
 	}
-	return append(all, conflict{field: field, path: path, owners: []apply.Entry{owner}})
+	return append(all, conflict{field: field, path: fieldset.New(path).Paths()[0], owners: []apply.Entry{owner}})
 }
 
 // isIn reports whether the field is at a path, or in what is there.

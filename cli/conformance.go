@@ -18,7 +18,7 @@ import (
 
 type conformanceFlags struct {
 	kubeconfig, context string
-	run                 string
+	run, namespace      string
 	scripts, record     string
 	reports             []string
 	parallel            int
@@ -33,14 +33,18 @@ func conformanceCommand() *cobra.Command {
 		Long: `Run behaviour scripts against a Kubernetes API server, and tell where its answers are not
 those of kube-apiserver.
 
-Each script runs in a namespace of its own, which is removed after it. Failures come with
-what was expected and received, and with the request to repeat. At the end there is a table
-by area of what passed, failed and was skipped; the reason of each skip is above it. The
-exit code is 1 if anything failed, or could not be removed after the run, and 130 if the run
-was interrupted; then what the scripts have made is removed, and the result is of those that
-ended. Interrupt twice to leave at once.`,
+Each script runs in a namespace of its own, which is removed after it. If you may not make
+namespaces, give one with --namespace: scripts run in it one after the other, what they make
+is removed, and scripts that write to anything else, or about a kind of which something is
+there already, are skipped. Failures come with what was expected and received, and with the
+request to repeat. At the end there is a table by area of what passed, failed and was
+skipped; the reason of each skip is above it. The exit code is 1 if anything failed, or
+could not be removed after the run, and 130 if the run was interrupted; then what the
+scripts have made is removed, and the result is of those that ended. Interrupt twice to
+leave at once.`,
 		Example: `  cadastre conformance
   cadastre conformance --run '^conflict/' --report result.xml --report result.json
+  cadastre conformance --namespace team-a
   cadastre conformance --list`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -55,6 +59,7 @@ ended. Interrupt twice to leave at once.`,
 	flags := command.Flags()
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config)")
 	flags.StringVar(&f.context, "context", "", "the context of the kubeconfig to use, by `name`")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "run all scripts in this namespace, by `name`, one after the other, instead of making one for each")
 	flags.StringVar(&f.run, "run", "", "run only the scripts whose name, such as removal/last-owner, matches the `expression`")
 	flags.StringArrayVar(&f.reports, "report", nil, "write the result to a `file`, as JUnit if it ends in .xml, as JSON if it ends in .json; may be repeated")
 	flags.StringVar(&f.scripts, "scripts", "", "run the scripts of a `folder` instead of those that are built in")
@@ -68,7 +73,7 @@ ended. Interrupt twice to leave at once.`,
 
 // options reads the flags, and refuses those that can't work before anything is asked.
 func (f conformanceFlags) options() (applytest.Options, error) {
-	options := applytest.Options{Parallel: f.parallel, Keep: f.keep}
+	options := applytest.Options{Namespace: f.namespace, Parallel: f.parallel, Keep: f.keep}
 	run, err := regexp.Compile(f.run)
 	if err != nil {
 		return options, fmt.Errorf("--run: %w", err)

@@ -32,7 +32,7 @@ func makePatchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "make OLD NEW",
 		Short: "Make the patch that turns one object into another",
-		Long: `Make the patch that turns one object into another.
+		Long: `Make the patch that turns one object into another; -o name names the object that it is for.
 
 With --live it is the patch that kubectl apply would send: OLD is what was applied the last time, NEW what is
 applied now, and the live object may have more, which is left alone. What somebody else has changed since is a
@@ -55,7 +55,7 @@ func mergePatchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "merge OBJECT PATCH",
 		Short: "Merge a patch into an object",
-		Long:  `Merge a patch into an object, as a server would before it sets defaults.`,
+		Long:  `Merge a patch into an object, as a server would before it sets defaults; -o name names the object.`,
 		Example: `  cadastre convert-patch merge web.yaml patch.yaml
   cadastre convert-patch merge web.yaml operations.json --type json`,
 		Args: twoFiles,
@@ -69,7 +69,7 @@ func mergePatchCommand() *cobra.Command {
 
 func (f *patchFlags) bind(command *cobra.Command, forms ...string) {
 	f.forms = forms
-	f.output.bind(command.Flags(), "yaml", "json")
+	f.output.bind(command.Flags(), "yaml", "json", "name")
 	command.Flags().StringVar(&f.form, "type", forms[0], "which kind of patch: `"+strings.Join(forms, "|")+"`")
 	completeWords(command, "type", forms...)
 	completeWords(command, "output", f.output.forms...)
@@ -93,6 +93,9 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 	if err := f.check(); err != nil {
 		return err
 	}
+	if f.overwrite && f.live == "" {
+		return &usageError{errors.New("--overwrite: expected --live as well, received none: without the live object nobody has changed anything")}
+	}
 	names := append(args, f.live)
 	docs, err := readDocuments(names, stdin)
 	if err != nil {
@@ -114,7 +117,7 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 	if err != nil {
 		return err
 	}
-	return f.output.print(stdout, patch)
+	return f.print(stdout, args[1], docs[1], patch)
 }
 
 func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) error {
@@ -144,7 +147,20 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[1], err)
 	}
-	return f.output.print(stdout, merged)
+	return f.print(stdout, args[0], merged, merged)
+}
+
+// print writes what was made, or which object that is about.
+func (f patchFlags) print(stdout io.Writer, file string, object, made document.Value) error {
+	if f.output.form != "name" {
+		return f.output.print(stdout, made)
+	}
+	place := manifest{doc: object}.place()
+	if place.kind.Name == "" || place.name == "" {
+		return fmt.Errorf("%s: -o name: expected an object with kind and metadata.name, received %s", file, shownValue(object))
+	}
+	_, err := fmt.Fprintln(stdout, place)
+	return err
 }
 
 // checkSameKind refuses to compare what are not states of one object. A file that is empty is none yet.

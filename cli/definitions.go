@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
 )
 
-// definitions are the kinds that the definitions among what is applied define, by apiVersion and name. The server has a
-// kind some time after it has accepted its definition.
+// definitions are the kinds that the definitions among what is applied define, by apiVersion and name, and the namespaces.
+// The server has a kind some time after it has accepted its definition.
 type definitions struct {
-	kinds map[[2]string]bool
+	kinds      map[[2]string]bool
+	namespaces []string
 	// tried says that nothing is written.
 	tried bool
 }
@@ -24,10 +27,15 @@ const (
 	kindPause    = 100 * time.Millisecond
 )
 
-// note remembers what an object that was applied defines, if it is a definition.
+// note remembers what an object that was applied defines, if it is a definition, or a namespace.
 func (d *definitions) note(o document.Value) {
 	spec := o.Get("spec")
-	if o.Get("kind").Text() != "CustomResourceDefinition" {
+	switch o.Get("kind").Text() {
+	case "Namespace":
+		d.namespaces = append(d.namespaces, o.Lookup("metadata", "name").Text())
+		return
+	case "CustomResourceDefinition":
+	default:
 		return
 	}
 	for _, version := range spec.Get("versions").Items() {
@@ -58,4 +66,12 @@ func (d *definitions) target(ctx context.Context, c *cluster.Cluster, namespace 
 			c.Refresh()
 		}
 	}
+}
+
+// explained says why a namespace is not there, if it was only tried.
+func (d *definitions) explained(t target, err error) error {
+	if d.tried && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
+		return fmt.Errorf("%w; it is among what is applied, and was only tried", err)
+	}
+	return err
 }

@@ -11,6 +11,9 @@ import (
 // owns what is known there.
 type dryRunFlag bool
 
+// dryRunWords are those of kubectl's that mean something here.
+var dryRunWords = []string{"server", "none"}
+
 func bindDryRun(flags *pflag.FlagSet, on *bool, about string) {
 	flags.VarPF((*dryRunFlag)(on), "dry-run", "", about).NoOptDefVal = "true"
 }

@@ -96,6 +96,11 @@ func TestServerGoneHalfWay(t *testing.T) {
 			"cadastre: migrate: stopped: configmap/c1: " + gone + "; run it again to do the rest\n",
 		},
 		{
+			"migrate with names only", "migrate -f KNOWN --from old --to new --parallel 1 -o name", 2, "PATCH", "", 1, "configmap/c0\n",
+			"configmap/c1 in default: may or may not be done\nconfigmap/c2 in default: not done\nconfigmap/c3 in default: not done\n" +
+				"cadastre: migrate: stopped: configmap/c1: " + gone + "; run it again to do the rest\n",
+		},
+		{
 			"own release", "own release cm c0 data.a", 1, "PATCH", "", 1, "",
 			"cadastre: configmap/c0: " + gone + "; its owners may or may not have changed: run it again\n",
 		},

@@ -73,6 +73,9 @@ func (f extractFlags) extract(ctx context.Context, c *cluster.Cluster, t target)
 	if err != nil {
 		return document.Value{}, err
 	}
+	if isUntracked(o) {
+		return document.Value{}, fmt.Errorf("%s: %w", t, errNoOwners)
+	}
 	topology, err := c.Topology(ctx, t.kind)
 	if err != nil {
 		return document.Value{}, err

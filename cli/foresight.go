@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
 )
 
 // A server can be asked what an apply would do, but not what it would do after a migration that is not done. So
@@ -21,24 +23,38 @@ import (
 //
 // What the server makes of such a result it tells when it is asked to try that as a patch: it gives defaults to what is
 // missing, keeps some fields as others, and refuses what is invalid.
+//
+// It may have no answer before that: an object may be invalid only with what goes, as a Deployment is whose strategy
+// becomes Recreate and that still has the numbers of a rolling update. Then the engine applies to the object as it is.
 
-// foresee tells what applying would do after the migration, from what it would do without.
-func (a *application) foresee(ctx context.Context, answer apply.Object) (apply.Object, error) {
+// foresee tells what applying would do after the migration, from what the server says that it would do without.
+func (a *application) foresee(ctx context.Context, answer apply.Object, refused error) (apply.Object, error) {
+	switch {
+	case refused == nil:
+		return a.foreseeFrom(ctx, apply.Object{Document: answer.Document, Entries: a.foreseenAfter(answer)})
+	case cluster.IsCode(refused, http.StatusUnprocessableEntity):
+		return a.foreseeFrom(ctx, apply.Object{Document: a.withLastApplied(a.live.Document), Entries: a.foreseen})
+	}
+	return answer, refused
+}
+
+// foreseeFrom tells what applying makes of an object with the owners that the migration would leave. There are no conflicts
+// but those that may be forced: the server looks for them first.
+func (a *application) foreseeFrom(ctx context.Context, from apply.Object) (apply.Object, error) {
 	version := a.target.kind.APIVersion()
 	if i := slices.IndexFunc(a.foreseen, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
-		return answer, fmt.Errorf("a dry run can't tell what applying removes after the migration, as %s owns fields at %s; migrate first",
+		return from, fmt.Errorf("a dry run can't tell what applying removes after the migration, as %s owns fields at %s; migrate first",
 			who(a.foreseen[i]), a.foreseen[i].APIVersion)
 	}
 	t, err := a.cluster.Topology(ctx, a.target.kind)
 	if err != nil {
-		return answer, fmt.Errorf("a dry run can't tell what applying removes after the migration; migrate first: %w", err)
+		return from, fmt.Errorf("a dry run can't tell what applying removes after the migration; migrate first: %w", err)
 	}
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t), Unset: true})
 	if err != nil {
-		return answer, err
+		return from, err
 	}
-	result, err := engine.Apply(apply.Object{Document: answer.Document, Entries: a.foreseenAfter(answer)}, a.config,
-		apply.Request{Manager: a.manager, Version: version, Time: time.Now(), Force: true})
+	result, err := engine.Apply(from, a.config, apply.Request{Manager: a.manager, Version: version, Time: time.Now(), Force: true})
 	if err != nil {
 		return result.Object, err
 	}

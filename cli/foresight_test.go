@@ -1,9 +1,20 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
 
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/strategic"
 )
 
@@ -25,6 +36,110 @@ func TestPatchTo(t *testing.T) {
 			t.Errorf("%s -> %s: %s makes %s, %v", test.from, test.to, patch.JSON(), got, err)
 		}
 	}
+}
+
+// TestForeseesWhatOnlyTheMigrationMakesValid: a Deployment that client-side apply made gets another strategy, with which the
+// numbers of a rolling update are invalid until they go. What is planned is the same whether or not the server can
+// migrate as it applies.
+func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
+	server := cadastretest.Start(t)
+	formerDeployment(t, server)
+	recreate := `spec: {replicas: 3, strategy: {type: Recreate}, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: %s}]}}}}`
+	for _, manager := range []string{ownership.Kubectl, "gitops"} {
+		t.Run(manager, func(t *testing.T) {
+			config := fmt.Sprintf(recreate, "nginx")
+			one, err := plannedText(t, server, manager, config, false)
+			if err != nil || !strings.Contains(one, "\n  - spec.strategy.rollingUpdate: ") || !strings.Contains(one, "\n  conflict spec.replicas: owned by hpa Update") {
+				t.Errorf("%v\n%s", err, one)
+			}
+			if two, err := plannedText(t, server, manager, config, true); err != nil || one != two {
+				t.Errorf("%v\nin one step\n%s\nin two\n%s", err, one, two)
+			}
+			_, err = plannedText(t, server, manager, fmt.Sprintf(recreate, `""`), true)
+			if err == nil || !strings.Contains(err.Error(), "image: Required value") || strings.Contains(err.Error(), "rollingUpdate") {
+				t.Errorf("expected only what is invalid after the migration, received %v", err)
+			}
+		})
+	}
+}
+
+// TestInvalidWritesNothing: what is invalid after the migration, too, is refused before the owners are rewritten.
+func TestInvalidWritesNothing(t *testing.T) {
+	server := cadastretest.Start(t)
+	formerDeployment(t, server)
+	for _, test := range []struct {
+		image string
+		want  int
+	}{{`""`, 0}, {"nginx", 2}} {
+		c, writes := counted(t, server, true)
+		doc := deploymentOf(t, "spec: {replicas: 2, strategy: {type: Recreate}, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: "+test.image+"}]}}}}")
+		var stdout, stderr bytes.Buffer
+		f := applyFlags{definitions: &definitions{}, manager: "gitops", output: output{form: "text"}}
+		err := f.applyOne(t.Context(), c, "default", manifest{"standard input", doc}, &stdout, &stderr)
+		if *writes != test.want || (err == nil) != (test.want > 0) {
+			t.Errorf("%s: expected %d writes, received %d: %v", test.image, test.want, *writes, err)
+		}
+	}
+}
+
+// formerDeployment makes a Deployment as client-side apply does, of which somebody else has changed the replicas.
+func formerDeployment(t *testing.T, config *rest.Config) {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","annotations":{"` + ownership.LastApplied + `":"{}"}},
+		"spec":{"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"app","image":"nginx"}]}}}}`
+	deployments := client.AppsV1().RESTClient()
+	err = deployments.Post().Namespace("default").Resource("deployments").Param("fieldManager", "kubectl-client-side-apply").
+		SetHeader("Content-Type", "application/json").Body([]byte(body)).Do(t.Context()).Error()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = deployments.Patch("application/merge-patch+json").Namespace("default").Resource("deployments").Name("web").
+		Param("fieldManager", "hpa").Body([]byte(`{"spec":{"replicas":2}}`)).Do(t.Context()).Error()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plannedText is what is planned for the Deployment, by a server that migrates as it applies or does not.
+func plannedText(t *testing.T, server *rest.Config, manager, config string, likeKubernetes bool) (string, error) {
+	t.Helper()
+	c, writes := counted(t, server, likeKubernetes)
+	p, err := planOne(t.Context(), c, planFlags{manager: manager, definitions: &definitions{}}, "default", manifest{"standard input", deploymentOf(t, config)})
+	if err != nil {
+		return "", err
+	}
+	if *writes > 0 {
+		t.Errorf("a plan wrote")
+	}
+	var text bytes.Buffer
+	planView{w: &text, now: time.Unix(1<<33, 0)}.print(p) // the same age, however long it takes
+	return text.String(), nil
+}
+
+// counted is a server whose writes are counted, and that may be like Kubernetes'.
+func counted(t *testing.T, server *rest.Config, likeKubernetes bool) (c *cluster.Cluster, writes *int) {
+	t.Helper()
+	writes = new(int)
+	wrapped := rest.CopyConfig(server)
+	wrapped.Wrap(func(rt http.RoundTripper) http.RoundTripper { return counting{rt, likeKubernetes, writes} })
+	c, err := cluster.Open(wrapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, writes
+}
+
+func deploymentOf(t *testing.T, rest string) document.Value {
+	t.Helper()
+	doc, err := document.ParseYAML([]byte("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, " + rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }
 
 func parseJSON(t *testing.T, text string) document.Value {

@@ -52,6 +52,18 @@ func lastApplied(doc document.Value) string {
 	return doc.Lookup("metadata", "annotations", ownership.LastApplied).Text()
 }
 
+// withLastApplied is the object with what the server notes in the annotation when it is applied to.
+func (a *application) withLastApplied(doc document.Value) document.Value {
+	if !a.keepsLastApplied() {
+		return doc
+	}
+	noted := a.config
+	if annotations := noted.Lookup("metadata", "annotations"); !annotations.IsAbsent() {
+		noted = withAt(noted, annotations.Without(ownership.LastApplied), "metadata", "annotations")
+	}
+	return withAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastApplied)
+}
+
 // withoutMetadata takes a field of the metadata out of a configuration in an annotation.
 func withoutMetadata(text, name string) string {
 	config, err := document.ParseJSON(text)

@@ -39,13 +39,13 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 		if doc, known := others[e.APIVersion]; known {
 			seen.Document = doc
 		}
+		owned, err := ownership.ReadOwnedParts(seen, topology)
+		if err != nil {
+			return nil, err
+		}
 		all[i].by = e
 		for path := range fields.Leaves().All() {
-			value, err := ownership.OwnedAt(seen, path, topology)
-			if err != nil {
-				return nil, err
-			}
-			all[i].fields = append(all[i].fields, managedField{shownPath(path), value})
+			all[i].fields = append(all[i].fields, managedField{shownPath(path), owned.At(path)})
 		}
 	}
 	return all, nil

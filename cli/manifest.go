@@ -188,8 +188,12 @@ func itemsOf(doc document.Value) []document.Value {
 // check refuses what does not say which object it is.
 func (m manifest) check() error {
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}} {
-		if v := m.doc.Lookup(path...); v.Kind() != document.String || v.Text() == "" {
+		switch v := m.doc.Lookup(path...); {
+		case v.Kind() == document.String && v.Text() != "":
+		case v.IsAbsent():
 			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), shownValue(m.doc))
+		default: // YAML takes many words for something else, such as n and 1e3
+			return fmt.Errorf("%s: expected text, in quotes if need be, received %s", strings.Join(path, "."), shownValue(v))
 		}
 	}
 	return nil

@@ -71,6 +71,7 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")
 	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
 	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "dry-run", dryRunWords...)
 	return command
 }
 
@@ -165,21 +166,20 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 			return err
 		}
 	}
-	run.tell = f.output.tell(stdout, f.to)
+	run.tell = f.output.tell(stdout, stderr, f.to)
 	return f.finish(run.all(ctx, found), stdout, stderr)
 }
 
 // finish tells what was not told one by one. If that can't be printed, what was and was not done is told all the same, as
 // there is only the report to lose.
 func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) error {
-	err := report.finish(stdout, f.output)
-	if err == nil && report.untold == nil {
-		return report.err()
+	var err error
+	if report.untold == nil {
+		if err = report.finish(stdout, stderr, f.output); err == nil {
+			return report.err()
+		}
 	}
-	for _, r := range report.untold {
-		fmt.Fprint(stderr, r.text(f.to))
-	}
-	_ = report.finish(stderr, output{form: "text"}) // nobody could be told that
+	report.retell(stderr, f.output)
 	switch failed := report.err(); {
 	case report.stopped != nil:
 		return failed
@@ -208,9 +208,9 @@ func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error,
 // ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.
 func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
 	form := output{form: "text"}
-	run.write, run.tell = false, form.tell(stderr, run.to)
+	run.write, run.tell = false, form.tell(stderr, stderr, run.to)
 	preview := run.all(ctx, found)
-	if err := preview.finish(stderr, form); err != nil {
+	if err := preview.finish(stderr, stderr, form); err != nil {
 		return run, err
 	}
 	n := preview.count(wouldMigrate)

@@ -56,7 +56,17 @@ func configOf(t *testing.T, name, field, value string) document.Value {
 
 func (f fixture) apply(t *testing.T, name, manager, field string) {
 	t.Helper()
-	if _, err := f.cluster.Apply(t.Context(), f.kind, "default", name, configOf(t, name, field, "x"), cluster.ApplyOptions{Manager: manager}); err != nil {
+	f.send(t, name, field, cluster.ApplyOptions{Manager: manager})
+}
+
+func (f fixture) force(t *testing.T, name, manager, field string) {
+	t.Helper()
+	f.send(t, name, field, cluster.ApplyOptions{Manager: manager, Force: true})
+}
+
+func (f fixture) send(t *testing.T, name, field string, options cluster.ApplyOptions) {
+	t.Helper()
+	if _, err := f.cluster.Apply(t.Context(), f.kind, "default", name, configOf(t, name, field, "x"), options); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -181,7 +191,7 @@ func TestMigrationReport(t *testing.T) {
 	})
 	var text strings.Builder
 	run := f.run()
-	run.tell = output{form: "text"}.tell(&text, run.to)
+	run.tell = output{form: "text"}.tell(&text, io.Discard, run.to)
 	report := run.all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if report.summary() != "2 migrated, 1 failed" || report.err() == nil {
 		t.Errorf("%s, %v", report.summary(), report.err())
@@ -193,7 +203,7 @@ func TestMigrationReport(t *testing.T) {
 	if want := []string{"c0 migrated", "c1 failed", "c2 migrated"}; !slices.Equal(names, want) {
 		t.Errorf("received %q, want %q", names, want)
 	}
-	if err := report.finish(&text, output{form: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
+	if err := report.finish(&text, io.Discard, output{form: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
@@ -204,9 +214,9 @@ func TestMigrationWithoutServer(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	var text strings.Builder
-	run.parallel, run.stop, run.tell = 1, stop, output{form: "text"}.tell(&text, run.to)
+	run.parallel, run.stop, run.tell = 1, stop, output{form: "text"}.tell(&text, io.Discard, run.to)
 	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
-	if err := report.finish(&text, output{form: "text"}); err != nil {
+	if err := report.finish(&text, io.Discard, output{form: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	// With one at a time, the next may be on its way already when the first fails.

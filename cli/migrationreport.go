@@ -113,20 +113,22 @@ func (m *migrationReport) err() error {
 	return nil
 }
 
-// tell returns how one object is told, in a form that tells them one by one; nil if there is none.
-func (o output) tell(w io.Writer, to string) func(result) error {
+// tell returns how one object is told, in a form that tells them one by one; nil if there is none. Names are of what is
+// migrated; why others are not is told on standard error.
+func (o output) tell(stdout, stderr io.Writer, to string) func(result) error {
 	switch o.form {
 	case "text":
 		return func(r result) error {
-			_, err := io.WriteString(w, r.text(to))
+			_, err := io.WriteString(stdout, r.text(to))
 			return err
 		}
 	case "name":
 		return func(r result) error {
 			if r.outcome != migrated && r.outcome != wouldMigrate {
-				return nil
+				_, err := io.WriteString(stderr, r.text(to))
+				return err
 			}
-			_, err := fmt.Fprintln(w, r.target)
+			_, err := fmt.Fprintln(stdout, r.target)
 			return err
 		}
 	}
@@ -134,21 +136,39 @@ func (o output) tell(w io.Writer, to string) func(result) error {
 }
 
 // finish tells what was not told one by one.
-func (m *migrationReport) finish(w io.Writer, o output) error {
+func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
 	switch o.form {
 	case "json", "yaml":
-		return o.print(w, m.value())
+		return o.print(stdout, m.value())
 	case "name":
-		return nil
+		_, err := io.WriteString(stderr, m.notDone())
+		return err
 	}
+	_, err := fmt.Fprintln(stdout, m.notDone()+m.summary())
+	return err
+}
+
+// notDone lists what was not done.
+func (m *migrationReport) notDone() string {
 	var text strings.Builder
 	for _, r := range m.results {
 		if r.outcome == notDone {
 			text.WriteString(r.text(m.to))
 		}
 	}
-	_, err := fmt.Fprintln(w, text.String()+m.summary())
-	return err
+	return text.String()
+}
+
+// retell tells on standard error what is lost in another form.
+func (m *migrationReport) retell(stderr io.Writer, o output) {
+	lost := m.untold
+	if o.form == "json" || o.form == "yaml" {
+		lost = slices.DeleteFunc(slices.Clone(m.results), func(r result) bool { return r.outcome == notDone })
+	}
+	for _, r := range lost {
+		fmt.Fprint(stderr, r.text(m.to))
+	}
+	_ = m.finish(stderr, stderr, output{form: "text"}) // nobody could be told that
 }
 
 func (m *migrationReport) summary() string {

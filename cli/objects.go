@@ -78,15 +78,18 @@ func preferred(all []cluster.Kind, everything bool) []cluster.Kind {
 	return some
 }
 
-// findKinds reads TYPE[,TYPE…].
+// findKinds reads TYPE[,TYPE…], where a type may be a category of many, each of which is meant at its preferred version.
 func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster.Kind, error) {
 	var kinds []cluster.Kind
 	for name := range strings.SplitSeq(names, ",") {
-		k, err := c.FindKind(ctx, name)
+		found, err := c.FindKinds(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		kinds = append(kinds, k)
+		if len(found) > 1 {
+			found = preferred(found, true)
+		}
+		kinds = append(kinds, found...)
 	}
 	return kinds, nil
 }

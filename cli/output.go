@@ -88,6 +88,13 @@ func (c *checkedWriter) failed() error {
 	return lostOutput(c.err)
 }
 
+// is reports whether an error is that something could not be written, and nothing more.
+func (c *checkedWriter) is(err error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return err == c.err
+}
+
 func lostOutput(err error) error { return fmt.Errorf("what was to be printed is lost: %w", err) }
 
 func isTerminal(w any) bool {

@@ -82,6 +82,7 @@ func (f *ownFlags) bind(command *cobra.Command) {
 	completeWords(command, "output", f.output.forms...)
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
 	bindDryRun(command.Flags(), &f.dryRun, "show what would change, and write nothing")
+	completeWords(command, "dry-run", dryRunWords...)
 }
 
 func (f ownFlags) check() error {
@@ -166,7 +167,11 @@ func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written
 			return mayBeChanged(err)
 		}
 	}
-	return f.tell(t, result, stdout)
+	err = f.tell(t, result, stdout)
+	if err != nil && !result.NoOp() && !f.dryRun {
+		return &placedError{t, fmt.Errorf("its owners were changed, but %w", lostOutput(err))}
+	}
+	return err
 }
 
 // withEndpoint says how to name the endpoint at which a field is owned, if that is why it is not found.
@@ -240,9 +245,16 @@ func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) erro
 		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}
+	_, err := io.WriteString(stdout, f.text(t, result))
+	return err
+}
+
+// text is what has changed, for people.
+func (f ownFlags) text(t target, result ownership.Result) string {
 	if result.NoOp() {
-		fmt.Fprintf(stdout, "%s: nothing to do\n", t)
+		return fmt.Sprintf("%s: nothing to do\n", t)
 	}
+	var text strings.Builder
 	for _, m := range result.Moves {
 		var paths []string
 		for path := range m.Fields.All() {
@@ -255,9 +267,9 @@ func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) erro
 		if f.dryRun {
 			did += " (dry run)"
 		}
-		fmt.Fprintf(stdout, "%s: %s: %s\n", t, did, strings.Join(paths, ", "))
+		fmt.Fprintf(&text, "%s: %s: %s\n", t, did, strings.Join(paths, ", "))
 	}
-	return nil
+	return text.String()
 }
 
 // newEntry is who gets the fields, as entries name it.

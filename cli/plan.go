@@ -118,7 +118,9 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 		return nil
 	})
 	if f.output.form == "json" || f.output.form == "yaml" {
-		err = errors.Join(f.output.print(stdout, plansValue(all)), err)
+		if lost := f.output.print(stdout, plansValue(all)); lost != nil {
+			err = errors.Join(lostOutput(lost), err)
+		}
 	}
 	return all, err
 }
@@ -149,7 +151,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
-	p := &planned{target: t, manager: f.manager, creates: !a.exists, from: a.from, before: a.found}
+	p := &planned{target: t, manager: f.manager, creates: !a.exists, from: a.from}
 	p.after, err = a.apply(ctx)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
 		p.conflicts = refused.conflicts
@@ -157,8 +159,9 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 		p.after, err = a.apply(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t, err)
+		return nil, fmt.Errorf("%s: %w", t, f.definitions.explained(t, err))
 	}
+	p.before = a.found // as it was the last time that it was looked at
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
 		return nil, err

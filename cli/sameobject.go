@@ -41,15 +41,21 @@ func (a *application) readAgain(ctx context.Context) error {
 	if err != nil && !cluster.IsCode(err, http.StatusNotFound) {
 		return err
 	}
-	a.exists, a.live = err == nil, live
-	if err := a.excluded(a.exists); err != nil || a.how != atOnce || !a.exists {
+	if a.exists, a.live = err == nil, live; !a.exists {
+		a.how, a.from, a.foreseen = notAtAll, nil, nil
+	}
+	if err := a.excluded(a.exists); err != nil || a.how != atOnce && a.foreseen == nil {
 		return err
 	}
 	_, moved, err := a.target.moved(ctx, a.cluster, a.live, takeOver(a.manager))
 	if err != nil {
 		return unplaced(err)
 	}
-	a.live.Entries = moved.Entries
+	if a.how == atOnce {
+		a.live.Entries = moved.Entries
+		return nil
+	}
+	a.found, a.foreseen = a.live, moved.Entries // nothing is done yet
 	return nil
 }
 

@@ -125,6 +125,63 @@ func remove(t *testing.T, config *rest.Config, name string) {
 	}
 }
 
+// TestTakingOverLosesRace has somebody else write the object after it was read: it is looked at again before anything is
+// written, and a plan tells only what the apply does.
+func TestTakingOverLosesRace(t *testing.T) {
+	server := cadastretest.Start(t)
+	c, _ := counted(t, server, true)
+	f := newFixture(t, server, 0)
+	forced, err := ownership.ParsePath("data.key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dryRun := range []bool{true, false} {
+		formerly(t, server, "shop")
+		f.force(t, "shop", "other", "key")
+		a := application{
+			applyFlags: applyFlags{manager: "gitops", dryRun: dryRun, forced: newForcedPaths([]ownership.WrittenPath{forced})},
+			cluster:    c, target: target{f.kind, "default", "shop"}, config: configOf(t, "shop", "key", "mine"),
+		}
+		if err := a.prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.apply(t, "shop", "another", "b")
+		after, err := a.apply(t.Context())
+		if want := `{"b":"x","key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want {
+			t.Errorf("dry run %v: %v: received %s, want %s", dryRun, err, after.JSON(), want)
+		}
+		if dryRun && a.found.Document.Lookup("data", "b").Text() != "x" {
+			t.Errorf("it is compared with %s", a.found.JSON())
+		}
+		remove(t, server, "shop")
+	}
+}
+
+// TestTakingOverWhatIsGone has somebody else delete the object after it was read: it is made, and nothing is taken over.
+func TestTakingOverWhatIsGone(t *testing.T) {
+	server := cadastretest.Start(t)
+	c, _ := counted(t, server, true)
+	f := newFixture(t, server, 0)
+	for _, dryRun := range []bool{true, false} {
+		formerly(t, server, "shop")
+		a := application{
+			applyFlags: applyFlags{manager: "gitops", dryRun: dryRun},
+			cluster:    c, target: target{f.kind, "default", "shop"}, config: configOf(t, "shop", "key", "mine"),
+		}
+		if err := a.prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		remove(t, server, "shop")
+		if err := a.readAgain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := a.apply(t.Context())
+		if want := `{"key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want || len(a.from) > 0 {
+			t.Errorf("dry run %v: %v: received %s, want %s, from %v", dryRun, err, after.JSON(), want, a.from)
+		}
+	}
+}
+
 // refusing is a server that does not take over by itself, and refuses some requests, which have reached it.
 type refusing struct {
 	counting
@@ -158,10 +215,12 @@ func TestFailingApplyPutsOwnersBack(t *testing.T) {
 			config := rest.CopyConfig(server)
 			config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 				return refusing{counting{rt, true, &writes}, func(r *http.Request) bool {
-					switch r.Header.Get("Content-Type") {
-					case "application/apply-patch+yaml":
-						return r.URL.Query().Get("dryRun") == ""
-					case "application/json-patch+json":
+					switch contentType := r.Header.Get("Content-Type"); {
+					case r.URL.Query().Get("dryRun") != "":
+						return false
+					case contentType == "application/apply-patch+yaml":
+						return true
+					case contentType == "application/json-patch+json":
 						patches++
 						return patches > test.mostPatches
 					}

@@ -65,8 +65,8 @@ func giversOf(moves []ownership.Move) []string {
 
 // handOverAndApply rewrites the owners, and applies. What can be known to fail before does so before anything is written.
 func (a *application) handOverAndApply(ctx context.Context) (apply.Object, error) {
-	if after, err := a.attempt(ctx, true); err != nil && !mayPassLater(err) {
-		return after, err
+	if err := a.failsForeseeably(ctx); err != nil {
+		return apply.Object{}, err
 	}
 	a.foreseen = nil
 	former, err := a.handOver(ctx)
@@ -81,6 +81,28 @@ func (a *application) handOverAndApply(ctx context.Context) (apply.Object, error
 	}
 	a.rewritten = false
 	return after, nil
+}
+
+// failsForeseeably is why applying would fail after the migration, as far as that can be told; nil if nothing is known to be
+// in the way.
+func (a *application) failsForeseeably(ctx context.Context) error {
+	after, err := a.attempt(ctx, true)
+	if err == nil || isInvalid(err) {
+		if _, err = a.foresee(ctx, after, err); isInvalid(err) {
+			return err
+		}
+		return nil
+	}
+	if mayPassLater(err) {
+		return nil
+	}
+	return err
+}
+
+// isInvalid reports whether an object was refused for what it is, which a server says field by field.
+func isInvalid(err error) bool {
+	var refused *cluster.Error
+	return errors.As(err, &refused) && refused.Code == http.StatusUnprocessableEntity && len(refused.Causes) > 0
 }
 
 // mayPassLater reports whether what a dry run was refused for may be different after the migration: an object may be
@@ -132,7 +154,7 @@ func (a *application) applyAndHandOver(ctx context.Context) (apply.Object, error
 		return after, unplaced(err)
 	case a.dryRun:
 		a.foreseen = moved.Entries
-		return a.foresee(ctx, after)
+		return a.foresee(ctx, after, nil)
 	}
 	a.live = after
 	if _, err := a.handOver(ctx); err != nil {

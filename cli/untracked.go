@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cadastre/cadastre/apply"
@@ -13,6 +14,9 @@ import (
 // Objects that were written before there were managedFields, or whose managedFields somebody has cleared, have no owners.
 // As soon as somebody applies to one, all that was there is before-first-apply's. Which fields those are depends on what
 // the server resets, and on its schema: so it is asked, by applying nothing in a dry run.
+
+// errNoOwners is for verbs that have nothing to say about such objects.
+var errNoOwners = errors.New("nobody owns anything in this object")
 
 // isUntracked reports whether nobody owns anything of an object.
 func isUntracked(o apply.Object) bool { return len(o.Entries) == 0 }

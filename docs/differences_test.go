@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The tests of this file are entries of differences.md: how the server differs from kube-apiserver 1.36,
@@ -37,6 +38,21 @@ func TestDifferenceDoubleNamesAreRefused(t *testing.T) {
 		c.call("POST", configMaps+"?fieldValidation="+validation, double).want(400).wantText(".data.a: the field occurs twice")
 	}
 	c.apply("c", "m", `"data":{"a":"1","a":"2"}`).want(400).wantText(".data.a: the field occurs twice")
+}
+
+// Kubernetes: alice's second apply has another resourceVersion than bob's, as she comes after him then.
+func TestDifferenceWritingAgainIsNoChangeOfOrder(t *testing.T) {
+	c := newClient(t)
+	write := func(manager, fields string) string {
+		return c.call("PATCH", "/api/v1/namespaces/default/secrets/s?fieldManager="+manager,
+			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},`+fields+`}`, applyType).want(200, 201).get("metadata", "resourceVersion")
+	}
+	write("alice", `"stringData":{"a":"1"}`) // is kept as data, and so is never what is there
+	before := write("bob", `"data":{"b":"Mg=="}`)
+	time.Sleep(1100 * time.Millisecond) // times have seconds
+	if after := write("alice", `"stringData":{"a":"1"}`); after != before {
+		t.Errorf("expected version %s, received %s", before, after)
+	}
 }
 
 // Kubernetes: 200, and the object is gone.

@@ -79,7 +79,7 @@ func readYAML(text []byte, limits Limits) (Value, *SyntaxError) {
 	}
 	if second != nil && !isEmptyYAML(second) {
 		return Value{}, &SyntaxError{Line: second.Line, Column: second.Column,
-			Problem: "expected one document, received a second one; read them as a stream"}
+			Problem: "expected one document, received a second one"}
 	}
 	if root == nil {
 		return NewNull(), nil

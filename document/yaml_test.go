@@ -186,7 +186,7 @@ var yamlErrors = []struct {
 	{"x:\n- {b: 1, a: 2, b: 3}", "line 2, column 16: .x[0].b: the field occurs twice in one map, first on line 2, column 4; remove one of them", true},
 	{"1: a\n\"1\": b", "line 2, column 1: .1: the field occurs twice in one map, first on line 1, column 1; remove one of them", true},
 	{"a: 1\n<<: {a: 2}\na: 3", "line 3, column 1: .a: the field occurs twice in one map, first on line 1, column 1; remove one of them", true},
-	{"a: b\n---\nc: d", "line 3, column 1: expected one document, received a second one; read them as a stream", true},
+	{"a: b\n---\nc: d", "line 3, column 1: expected one document, received a second one", true},
 	{"{a: b}}", "line 1, column 7: expected the end of the document", true},
 	{"a: !!binary /w==", "line 1, column 4: .a: expected binary data that is UTF-8; leave out !!binary to keep it in base64", true},
 	{"\xff\xfea\x00:\x00 \x00b\x00", "line 1, column 1: expected UTF-8, received the byte 0xff", true},

@@ -208,7 +208,7 @@ func (b *blamer) items(p place, indent int) {
 	elements := itemElements(p.value, p.all())
 	for i, v := range p.value.Items() {
 		item := p.step(elements[i], v, p.itemType())
-		if item.shape(indent/2) != byField {
+		if item.shape(indent/2) != byField || item.isOwned() && item.all().IsEmpty() && isTwin(elements, i) {
 			b.add(item, indent, itemText(v), Unowned)
 			b.absentWithin(item, indent+2)
 			continue

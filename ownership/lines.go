@@ -41,6 +41,16 @@ func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
 	return elements
 }
 
+// isTwin reports whether another item has the same element. Servers track such items each as a whole.
+func isTwin(elements []fieldset.Element, i int) bool {
+	for j, e := range elements {
+		if j != i && e.Compare(elements[i]) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // keyNames returns the keys that tell the items of a list apart, nil if it is none of that kind.
 func keyNames(set fieldset.Set) []string {
 	for i := range set.Len() {

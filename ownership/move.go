@@ -151,6 +151,18 @@ func gained(fields, fresh fieldset.Set) fieldset.Set {
 // noFields is the empty set as FieldsV1.
 const noFields = "{}"
 
+// setsOf are the field sets of entries. Reading them costs more than asking them: who asks about many paths reads once.
+func setsOf(entries []apply.Entry) ([]fieldset.Set, error) {
+	sets := make([]fieldset.Set, len(entries))
+	for i := range entries {
+		var err error
+		if sets[i], err = fieldsOf(entries, i); err != nil {
+			return nil, err
+		}
+	}
+	return sets, nil
+}
+
 // fieldsOf reads the set of an entry.
 func fieldsOf(entries []apply.Entry, i int) (fieldset.Set, error) {
 	set, err := entries[i].Fields()

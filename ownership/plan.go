@@ -139,16 +139,17 @@ func lost(before, after apply.Object, who Selector) ([]Move, error) {
 // of it: at another version the same field may be known by a longer path, or by a shorter one. The annotation of
 // client-side apply is left out where it has its keeper: nobody configures it.
 func staying(o apply.Object, given, mine fieldset.Set) ([]Stay, error) {
+	sets, err := setsOf(o.Entries)
+	if err != nil {
+		return nil, err
+	}
 	var stays []Stay
 	own := mine.Leaves()
 	for path := range present(o.Document, given.Leaves()).All() {
 		if !mine.At(path).IsEmpty() || !fieldset.New(path).Covered(own).IsEmpty() {
 			continue
 		}
-		owners, err := ownersAt(o.Entries, path)
-		if err != nil {
-			return nil, err
-		}
+		owners := ownersAt(o.Entries, sets, path)
 		if slices.ContainsFunc(owners, func(e apply.Entry) bool { return e.Manager == LastAppliedKeeper }) {
 			continue
 		}
@@ -158,16 +159,12 @@ func staying(o apply.Object, given, mine fieldset.Set) ([]Stay, error) {
 }
 
 // ownersAt are who owns a field, or something in it.
-func ownersAt(entries []apply.Entry, path fieldset.Path) ([]apply.Entry, error) {
+func ownersAt(entries []apply.Entry, sets []fieldset.Set, path fieldset.Path) []apply.Entry {
 	var owners []apply.Entry
-	for i, e := range entries {
-		set, err := fieldsOf(entries, i)
-		if err != nil {
-			return nil, err
-		}
+	for i, set := range sets {
 		if set.Has(path) || !set.At(path).IsEmpty() {
-			owners = append(owners, e)
+			owners = append(owners, entries[i])
 		}
 	}
-	return owners, nil
+	return owners
 }

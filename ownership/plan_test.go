@@ -3,6 +3,7 @@ package ownership
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -177,6 +178,40 @@ func TestCompareOtherVersion(t *testing.T) {
 	}
 	if len(plan.Stays) != 1 || plan.Stays[0].Path.String() != ".spec.given.z" || len(plan.Stays[0].Owners) != 0 {
 		t.Errorf("received\n%s", showPlan(plan))
+	}
+}
+
+// TestCompareMany: who owns what stays is read once, and not for each field.
+func TestCompareMany(t *testing.T) {
+	cost := func(n int) uint64 {
+		var fields, owned strings.Builder
+		for i := range n {
+			fmt.Fprintf(&fields, "k%d: x, ", i)
+			fmt.Fprintf(&owned, `,"f:k%d":{}`, i)
+		}
+		before := readYAML(t, "{apiVersion: v1, data: {"+fields.String()+"}}")
+		all := `{"f:data":{` + owned.String()[1:] + `}}`
+		mine, theirs := apply.Entry{Manager: "me", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}, apply.Entry{Manager: "you", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}
+		before.Entries = []apply.Entry{mine, theirs}
+		after := apply.Object{Document: before.Document, Entries: []apply.Entry{theirs}}
+		compare := func() Plan {
+			p, err := Compare(before, after, nil, Selector{Manager: "me"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		if p := compare(); len(p.Stays) != n {
+			t.Fatalf("expected %d fields to stay, received %d", n, len(p.Stays))
+		}
+		var start, end runtime.MemStats
+		runtime.ReadMemStats(&start)
+		compare()
+		runtime.ReadMemStats(&end)
+		return end.TotalAlloc - start.TotalAlloc
+	}
+	if few, many := cost(500), cost(2000); many > 8*few {
+		t.Errorf("500 fields take %d bytes, and 2,000 take %d", few, many)
 	}
 }
 

@@ -51,13 +51,16 @@ func ClientSideManagers(o apply.Object) ([]Selector, error) {
 	return all, nil
 }
 
-// keepLastApplied adds the owner of the annotation, unless it does not move, or an applier owns it already.
+// keepLastApplied adds the owner of the annotation, unless it does not move, or an applier owns it already and goes on to.
 func keepLastApplied(o apply.Object, result Result) (Result, error) {
 	if !slices.ContainsFunc(result.Moves, func(m Move) bool { return m.Fields.Has(lastAppliedPath()) }) {
 		return result, nil
 	}
 	owners, err := Owners(o, lastAppliedPath())
-	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, isApplier) {
+	keeps := func(e apply.Entry) bool {
+		return e.Operation == apply.Apply && (!result.gives(e) || e.Manager == LastAppliedKeeper) // who takes it from that one means it
+	}
+	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, keeps) {
 		return result, err
 	}
 	keeper := apply.Entry{
@@ -70,6 +73,9 @@ func keepLastApplied(o apply.Object, result Result) (Result, error) {
 	return result, nil
 }
 
-func isApplier(e apply.Entry) bool { return e.Operation == apply.Apply }
+// gives reports whether an entry gives fields up.
+func (r Result) gives(e apply.Entry) bool {
+	return slices.ContainsFunc(r.Moves, func(m Move) bool { return m.From == e })
+}
 
 func lastAppliedPath() fieldset.Path { return fieldset.Names("metadata", "annotations", LastApplied) }

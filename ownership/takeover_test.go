@@ -79,6 +79,39 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// TestMigrateKeepsLastApplied: an applier that gives the annotation up does not keep it; one that does not give it up does.
+func TestMigrateKeepsLastApplied(t *testing.T) {
+	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
+	wrote := func(who string) apply.Entry { return entry(t, who, ".data.a", annotation) }
+	m := Migration{From: []Selector{{Manager: "ci"}, {Manager: LastAppliedKeeper}}, To: Kubectl, KeepLastApplied: true}
+	for name, test := range map[string]struct{ entries, want []apply.Entry }{
+		"the only one": {
+			[]apply.Entry{wrote("ci/Apply")},
+			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+		},
+		"the one that did": {
+			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a"), entry(t, "kubectl-last-applied/Apply", annotation)},
+			[]apply.Entry{wrote("kubectl/Apply")},
+		},
+		"one of two": {
+			[]apply.Entry{wrote("ci/Apply"), wrote("ops/Apply")},
+			[]apply.Entry{wrote("kubectl/Apply"), wrote("ops/Apply")},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test, annotations: {`+LastApplied+`: "{}"}}, data: {a: b}}`)
+			o.Entries = test.entries
+			result, err := Migrate(o, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := show(t, result.Entries), show(t, test.want); got != want {
+				t.Errorf("received\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
 func TestTakeOverOfWhatCantBeRead(t *testing.T) {
 	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test}}`)
 	o.Entries = []apply.Entry{{Manager: "kubectl-client-side-apply", Operation: apply.Update, APIVersion: "v1", FieldsV1: "{"}}

@@ -16,31 +16,52 @@ func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	return doc
 }
 
-// OwnedAt returns what owners of a path own there, if they own nothing below it: the value, unless that is owned in parts.
-// Then they own that the map, the list or the item is there, which is shown empty but for the item's keys. The topology
-// is that of the object's version, or nil; see [Blame].
-func OwnedAt(o apply.Object, path fieldset.Path, t *schema.Type) (document.Value, error) {
-	p := place{value: o.Document, topology: t, sets: make([]fieldset.Set, len(o.Entries))}
-	for i := range o.Entries {
-		var err error
-		if p.sets[i], err = fieldsOf(o.Entries, i); err != nil {
-			return document.Value{}, err
-		}
-	}
+// OwnedParts tells what is owned at the paths of an object.
+type OwnedParts struct{ root place }
+
+// ReadOwnedParts reads what the entries of an object own. The topology is that of the object's version, or nil; see [Blame].
+func ReadOwnedParts(o apply.Object, t *schema.Type) (OwnedParts, error) {
+	sets, err := setsOf(o.Entries)
+	return OwnedParts{place{value: o.Document, topology: t, sets: sets}}, err
+}
+
+// At returns what owners of a path own there, if they own nothing below it: the value, unless that is owned in parts. Then
+// they own that the map, the list or the item is there, which is shown empty but for the item's keys. Of items that have the
+// same keys they own all, as a list.
+func (p OwnedParts) At(path fieldset.Path) document.Value {
+	at := p.root
 	for _, e := range path {
-		below := p.itemType()
+		below := at.itemType()
 		if e.Kind() == fieldset.FieldName {
-			below = p.fieldType(e.Name())
+			below = at.fieldType(e.Name())
 		}
-		p = p.step(e, child(p.value, e), below)
+		at = at.step(e, child(at.value, e), below)
 	}
-	switch p.shape(0) {
+	if twins := p.twinsAt(path); len(twins) > 1 && at.all().IsEmpty() {
+		return document.NewList(twins...)
+	}
+	switch at.shape(0) {
 	case byField:
-		return keysOf(path), nil
+		return keysOf(path)
 	case byItem:
-		return document.NewList(), nil
+		return document.NewList()
 	}
-	return p.value, nil
+	return at.value
+}
+
+// twinsAt are all items that have the keys at the end of a path: servers track items that have the same each as a whole.
+func (p OwnedParts) twinsAt(path fieldset.Path) []document.Value {
+	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
+		return nil
+	}
+	last := path[len(path)-1]
+	var twins []document.Value
+	for _, item := range ValueAt(p.root.value, path[:len(path)-1]).Items() {
+		if _, all := hasKeys(item, last.KeyFields()); all {
+			twins = append(twins, item)
+		}
+	}
+	return twins
 }
 
 // keysOf are the fields that tell an item apart, none if the path is not that of a keyed one.

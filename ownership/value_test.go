@@ -36,37 +36,44 @@ map: {x: {z: 1}}
 	}
 }
 
-// TestOwnedAt has values that others put into what somebody owns: those are not its own.
-func TestOwnedAt(t *testing.T) {
+// TestOwned has values that others put into what somebody owns: those are not its own.
+func TestOwned(t *testing.T) {
 	o := readYAML(t, `
 apiVersion: v1
 ports: [{port: 80, name: web}]
+twins: [{name: x, a: 1}, {name: b}, {name: x}]
 set: [a]
 map: {x: {z: 1}, empty: {}}
 whole: {x: 1}
 `)
 	o.Entries = []apply.Entry{
-		entry(t, "a/Apply", "map", "ports", "ports[port=80]", "set", "whole", "gone"),
+		entry(t, "a/Apply", "map", "ports", "ports[port=80]", `twins[name="x"]`, `twins[name="b"]`, `twins[name="b"].name`, "set", "whole", "gone"),
 		entry(t, "b/Update", "map.x.z", "ports[port=80].name", `set[="a"]`),
 	}
+	owned, err := ReadOwnedParts(o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, want := range map[string]string{
-		"map":            "{}",
-		"map.x.z":        "1",
-		"map.empty":      "{}",
-		"ports":          "[]",
-		"ports[port=80]": `{"port":80}`,
-		"set":            "[]",
-		`set[="a"]`:      `"a"`,
-		"whole":          `{"x":1}`, // nobody owns a part of it, and nothing else says that it has any
-		"gone":           "",
+		"map":             "{}",
+		"map.x.z":         "1",
+		"map.empty":       "{}",
+		"ports":           "[]",
+		"ports[port=80]":  `{"port":80}`,
+		`twins[name="x"]`: `[{"a":1,"name":"x"},{"name":"x"}]`,
+		`twins[name="b"]`: `{"name":"b"}`,
+		"set":             "[]",
+		`set[="a"]`:       `"a"`,
+		"whole":           `{"x":1}`, // nobody owns a part of it, and nothing else says that it has any
+		"gone":            "",
 	} {
-		if got, err := OwnedAt(o, paths(t, path)[0], nil); err != nil || got.JSON() != want {
-			t.Errorf("%s: received %s, %v; want %s", path, got, err, want)
+		if got := owned.At(paths(t, path)[0]); got.JSON() != want {
+			t.Errorf("%s: received %s, want %s", path, got, want)
 		}
 	}
 	granular := &schema.Type{Map: &schema.Map{Element: schema.Untyped}}
 	root := &schema.Type{Map: &schema.Map{Fields: []schema.Field{{Name: "whole", Type: granular}}}}
-	if got, err := OwnedAt(o, paths(t, "whole")[0], root); err != nil || got.JSON() != "{}" {
-		t.Errorf("with a topology: received %s, %v", got, err)
+	if owned, err = ReadOwnedParts(o, root); err != nil || owned.At(paths(t, "whole")[0]).JSON() != "{}" {
+		t.Errorf("with a topology: received %s, %v", owned.At(paths(t, "whole")[0]), err)
 	}
 }

@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,13 @@ import (
 // after they were made, or after their status was put.
 func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
+}
+
+// isAsBefore is for what changes neither the object nor who owns what. The order of owners may change, if there are several; scripts
+// write it in one that does not.
+func isAsBefore(a answer) bool {
+	owners := entriesIn(a.owners)
+	return len(owners) > 1 && maps.Equal(owners, entriesIn(a.ownersBefore)) && document.Equal(a.object, a.before)
 }
 
 // isDefined is for steps about a kind of users' own.

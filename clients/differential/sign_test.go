@@ -3,6 +3,8 @@ package differential
 import (
 	"testing"
 
+	"golang.org/x/tools/txtar"
+
 	"github.com/cadastre/cadastre/document"
 )
 
@@ -115,5 +117,33 @@ func TestTakesReset(t *testing.T) {
 		if got := takesReset(Step{Address: c.address}, answer{owners: c.owners, ownersBefore: before}); got != c.want {
 			t.Errorf("%s, %q: received %t", c.address, c.owners, got)
 		}
+	}
+}
+
+// TestWrittenOrNot: only who writes the same again may do so or not, and only where the first server does.
+func TestWrittenOrNot(t *testing.T) {
+	const before = "alice Apply v1: .data.a\nbob Apply v1: .data.b"
+	for _, test := range []struct {
+		object, owners string
+		want           bool
+	}{
+		{`{data: {a: x}}`, before, true},
+		{`{data: {a: x}}`, "bob Apply v1: .data.b\nalice Apply v1: .data.a", true},
+		{`{data: {a: x}}`, "bob Apply v1: .data.b", false},
+		{`{data: {a: other}}`, before, false},
+	} {
+		a := answer{code: 200, before: parsed(t, `{data: {a: x}}`), ownersBefore: before, object: parsed(t, test.object), owners: test.owners}
+		if got := isAsBefore(a); got != test.want {
+			t.Errorf("%s of %q: expected %t, received %t", test.object, test.owners, test.want, got)
+		}
+	}
+	for answer, want := range map[string]string{"200 changed\n": "200\n", "200 unchanged\n": "200 unchanged\n"} {
+		if got := string(writtenOrNot([]txtar.File{{Name: "answer", Data: []byte(answer)}})[0].Data); got != want {
+			t.Errorf("%q: expected %q, received %q", answer, want, got)
+		}
+	}
+	const alone = "alice Apply v1: .data.a"
+	if isAsBefore(answer{code: 200, before: parsed(t, `{}`), object: parsed(t, `{}`), owners: alone, ownersBefore: alone}) {
+		t.Error("there is no order of one owner")
 	}
 }

@@ -119,7 +119,7 @@ func (c *Cluster) send(ctx context.Context, r request) (string, error) {
 		select {
 		case <-time.After(patience(header)):
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return "", &NoAnswerError{Err: context.Cause(ctx)} // it was refused until then
 		}
 	}
 }
@@ -149,12 +149,12 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return 0, nil, "", notSent(r, fmt.Errorf("ask the server at %s: %w", c.url, unwrapURL(err)))
+		return 0, nil, "", orStopped(ctx, r, notSent(r, fmt.Errorf("ask the server at %s: %w", c.url, unwrapURL(err))))
 	}
 	defer func() { _ = response.Body.Close() }() // it has been read
 	var text strings.Builder
 	if _, err = io.Copy(&text, response.Body); err != nil {
-		return 0, nil, "", noAnswer(r, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err))
+		return 0, nil, "", orStopped(ctx, r, noAnswer(r, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err)))
 	}
 	c.tellWarnings(response.Header)
 	return response.StatusCode, response.Header, text.String(), nil

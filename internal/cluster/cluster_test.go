@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -363,5 +364,45 @@ func TestErrors(t *testing.T) {
 		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) || strings.Contains(test.err.Error(), "\n") {
 			t.Errorf("received %v, want %s", test.err, test.want)
 		}
+	}
+}
+
+// TestReadsLongErrors: a refusal may be longer than what servers accept, as one with thousands of conflicts is; what nobody
+// understands is told by its beginning.
+func TestReadsLongErrors(t *testing.T) {
+	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
+	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
+	var refused *Error
+	if err := readError(request{}, http.StatusConflict, body); !errors.As(err, &refused) || refused.Message != "refused" || len(refused.Causes) != 5001 {
+		t.Errorf("received %.300s", err)
+	}
+	const want = "GET /x: 500 Internal Server Error: "
+	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
+		t.Errorf("received %.300s", err)
+	}
+}
+
+// TestStoppedWhileAsking: who stops to wait is told why, and not how.
+func TestStoppedWhileAsking(t *testing.T) {
+	enough := errors.New("that is enough")
+	for name, answer := range map[string]http.HandlerFunc{
+		"for an answer":             func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"for the end of an answer":  func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
+		"until there is less to do": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(answer)
+			defer server.Close()
+			c, err := Open(&rest.Config{Host: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancelCause(t.Context())
+			time.AfterFunc(50*time.Millisecond, func() { stop(enough) })
+			var lost *NoAnswerError
+			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != enough.Error() {
+				t.Errorf("received %v", err)
+			}
+		})
 	}
 }

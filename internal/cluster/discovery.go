@@ -71,7 +71,7 @@ func readKind(group, version string, r document.Value) Kind {
 	return Kind{
 		Group: group, Version: version, Name: r.Lookup("responseKind", "kind").Text(),
 		Resource: r.Get("resource").Text(), Singular: r.Get("singularResource").Text(),
-		ShortNames: texts(r.Get("shortNames")), Verbs: texts(r.Get("verbs")),
+		ShortNames: texts(r.Get("shortNames")), Categories: texts(r.Get("categories")), Verbs: texts(r.Get("verbs")),
 		Namespaced: r.Get("scope").Text() == "Namespaced",
 	}
 }
@@ -153,7 +153,8 @@ func readResources(page groupVersion, list document.Value) []Kind {
 		}
 		all = append(all, Kind{
 			Group: page.group, Version: page.version, Name: kind, Resource: name, Singular: singular,
-			ShortNames: texts(r.Get("shortNames")), Verbs: texts(r.Get("verbs")), Namespaced: r.Get("namespaced").Bool(),
+			ShortNames: texts(r.Get("shortNames")), Categories: texts(r.Get("categories")), Verbs: texts(r.Get("verbs")),
+			Namespaced: r.Get("namespaced").Bool(),
 		})
 	}
 	return all

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (e *Error) Error() string {
 // readError reads the answer of a server that refuses a request.
 func readError(r request, code int, body string) error {
 	e := &Error{Code: code, Request: r.method + " " + r.path}
-	status, err := document.ParseJSON(body)
+	status, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
 	if err != nil || status.Get("kind").Text() != "Status" {
 		e.Message = fmt.Sprintf("%s: %d %s: %s", e.Request, code, http.StatusText(code), firstLine(body))
 		return e
@@ -77,8 +78,14 @@ func firstLine(text string) string {
 	if strings.HasPrefix(line, "<") {
 		return "received a page for people: is this a Kubernetes API server?"
 	}
+	if len(line) > longestLine {
+		line = strings.ToValidUTF8(line[:longestLine], "") + "…"
+	}
 	return line
 }
+
+// longestLine is how much is told of it, in bytes.
+const longestLine = 200
 
 // IsCode reports whether a server refused something with a status code.
 func IsCode(err error, code int) bool {
@@ -109,6 +116,14 @@ func notSent(r request, err error) error {
 		return &NoAnswerError{Err: err}
 	}
 	return noAnswer(r, err)
+}
+
+// orStopped is why nobody waits for the answer any more, if that is so, instead of how that looks.
+func orStopped(ctx context.Context, r request, err error) error {
+	if stopped := context.Cause(ctx); stopped != nil {
+		return noAnswer(r, stopped)
+	}
+	return err
 }
 
 // unwrapURL takes the URL out of an error, which is long and tells little.

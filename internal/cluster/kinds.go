@@ -12,6 +12,7 @@ type Kind struct {
 	Group, Version, Name string // apps, v1, Deployment
 	Resource, Singular   string // deployments, deployment
 	ShortNames           []string
+	Categories           []string // all, and what else names many kinds at once
 	Namespaced           bool
 	Verbs                []string
 }
@@ -92,6 +93,23 @@ func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 		}
 	}
 	return Kind{}, &UnknownKindError{strconv.Quote(name)}
+}
+
+// FindKinds finds a kind as [Cluster.FindKind] does, or all kinds of a category, at all their versions.
+func (c *Cluster) FindKinds(ctx context.Context, name string) ([]Kind, error) {
+	one, unknown := c.FindKind(ctx, name)
+	if unknown == nil {
+		return []Kind{one}, nil
+	}
+	all, err := c.Kinds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	some := slices.DeleteFunc(slices.Clone(all), func(k Kind) bool { return !slices.Contains(k.Categories, name) })
+	if len(some) == 0 {
+		return nil, unknown
+	}
+	return some, nil
 }
 
 func (k Kind) isCalled(name string) bool {

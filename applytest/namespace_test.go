@@ -1,0 +1,135 @@
+package applytest_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	core "k8s.io/api/core/v1"
+	rbac "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/applytest"
+	"github.com/cadastre/cadastre/cadastretest"
+)
+
+// TestGivenNamespace: somebody who may write to one namespace, and do nothing else, learns what the server does, and finds
+// everything that was in the namespace as it was.
+func TestGivenNamespace(t *testing.T) {
+	t.Parallel()
+	config := cadastretest.Start(t)
+	client := kubernetes.NewForConfigOrDie(config)
+	tenant(t, client, "team-a")
+	limited := rest.CopyConfig(config)
+	limited.Impersonate.UserName = "team-a"
+	run := func(namespace, scripts string) (*applytest.Report, error) {
+		return applytest.Run(t.Context(), applytest.Options{Config: limited, Namespace: namespace, Run: regexp.MustCompile(scripts)})
+	}
+
+	report, err := run("team-a", "^(conflict|removal|topology|coownership|jsonpatch|reset/(pods|resourceclaims)|crd/versions)")
+	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Left) > 0 {
+		t.Fatalf("received %v, %+v", err, report)
+	}
+	if passed := report.Count(applytest.Pass); passed < 60 {
+		t.Errorf("received %d that pass: somebody with a namespace should learn more", passed)
+	}
+	for _, result := range report.Results {
+		if result.Outcome == applytest.Skip && !strings.HasPrefix(result.Reason, "you may not: ") && !strings.HasPrefix(result.Reason, "it writes to more") {
+			t.Errorf("%s: received %q", result.Name, result.Reason)
+		}
+	}
+	if left := remaining(t, client, "team-a"); len(left) != 0 {
+		t.Errorf("received %q, want nothing left in the namespace", left)
+	}
+
+	mine := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
+	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), mine, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	report, err = run("team-a", "^conflict/")
+	if err != nil || report.Count(applytest.Fail) > 0 {
+		t.Fatalf("received %v, %+v", err, report)
+	}
+	crowded := 0
+	for _, result := range report.Results {
+		if strings.HasPrefix(result.Reason, "configmaps/shared was in the namespace before") {
+			crowded++
+		}
+	}
+	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" || crowded == 0 {
+		t.Errorf("received %v, %v and %d skips: what was there before is not the scripts'", kept, err, crowded)
+	}
+
+	if _, err := run("team-b", "^conflict/"); err == nil || !strings.Contains(err.Error(), "namespace team-b: expected one that is there and that you may write to, received configmaps is forbidden") {
+		t.Errorf("received %v for a namespace of others", err)
+	}
+	all := applytest.Options{Config: config, Namespace: "nowhere", Run: regexp.MustCompile("^conflict/")}
+	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), `namespaces "nowhere" not found`) {
+		t.Errorf("received %v for a namespace that is not there", err)
+	}
+	all.Keep = true
+	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), "of one script only") {
+		t.Errorf("received %v for several scripts to keep in one namespace", err)
+	}
+}
+
+// TestWritesOutside: also for somebody who may do everything, scripts write only to what is in the namespace that was given.
+func TestWritesOutside(t *testing.T) {
+	t.Parallel()
+	config := cadastretest.Start(t)
+	tenant(t, kubernetes.NewForConfigOrDie(config), "team-a")
+	report, err := applytest.Run(t.Context(), applytest.Options{
+		Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(crd/versions|reset/n|subresources/status-refused-namespace)"),
+	})
+	if err != nil || len(report.Results) < 5 || len(report.Left) > 0 {
+		t.Fatalf("received %v, %+v", err, report)
+	}
+	for _, result := range report.Results {
+		if !strings.HasPrefix(result.Reason, "it writes to more than") {
+			t.Errorf("%s: received %s %q", result.Name, result.Outcome, result.Reason)
+		}
+	}
+}
+
+// tenant makes a namespace, and somebody of the same name who may do everything there.
+func tenant(t *testing.T, client *kubernetes.Clientset, name string) {
+	t.Helper()
+	if _, err := client.CoreV1().Namespaces().Create(t.Context(), &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	all := rbac.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}
+	role := &rbac.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbac.PolicyRule{all}}
+	if _, err := client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbac.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbac.RoleRef{APIGroup: rbac.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbac.Subject{{APIGroup: rbac.GroupName, Kind: "User", Name: name}},
+	}
+	if _, err := client.RbacV1().RoleBindings(name).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// remaining names what is in a namespace, of the kinds that most scripts are about.
+func remaining(t *testing.T, client *kubernetes.Clientset, namespace string) (names []string) {
+	t.Helper()
+	configs, err := client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range configs.Items {
+		names = append(names, "configmaps/"+c.Name)
+	}
+	deployments, err := client.AppsV1().Deployments(namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range deployments.Items {
+		names = append(names, "deployments/"+d.Name)
+	}
+	return names
+}

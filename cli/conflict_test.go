@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cluster"
+)
+
+// TestManyConflicts: what is owned is read once, and not for each conflict.
+func TestManyConflicts(t *testing.T) {
+	cost := func(n int) float64 {
+		live, wanted, refused := manyConflicts(t, n)
+		if all := conflictsOf(refused, "m", live, wanted); len(all) != n || len(all[0].owners) != 2 {
+			t.Fatalf("expected %d conflicts with two owners each, received %d: %v", n, len(all), all[0].owners)
+		}
+		return testing.AllocsPerRun(1, func() { conflictsOf(refused, "m", live, wanted) })
+	}
+	if few, many := cost(100), cost(400); many > 6*few {
+		t.Errorf("100 conflicts take %v allocations, and 400 take %v", few, many)
+	}
+}
+
+// manyConflicts is an object whose fields two others own, and what a server says to who applies other values.
+func manyConflicts(t *testing.T, n int) (live apply.Object, wanted document.Value, refused error) {
+	t.Helper()
+	var values, owned strings.Builder
+	e := &cluster.Error{Code: http.StatusConflict}
+	for i := range n {
+		fmt.Fprintf(&values, `,"k%d":"x"`, i)
+		fmt.Fprintf(&owned, `,"f:k%d":{}`, i)
+		for range 2 {
+			e.Causes = append(e.Causes, cluster.Cause{Reason: conflictReason, Field: fmt.Sprint(".data.k", i)})
+		}
+	}
+	live.Document = parseJSON(t, `{"data":{`+values.String()[1:]+`}}`)
+	for _, manager := range []string{"a", "b"} {
+		live.Entries = append(live.Entries, apply.Entry{Manager: manager, Operation: apply.Apply, APIVersion: "v1", FieldsV1: `{"f:data":{` + owned.String()[1:] + `}}`})
+	}
+	return live, parseJSON(t, strings.ReplaceAll(live.Document.JSON(), `"x"`, `"y"`)), e
+}
