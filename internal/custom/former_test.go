@@ -197,3 +197,26 @@ func TestOwnersAreWaitedForTwice(t *testing.T) {
 		t.Errorf("what was given up stays: %v", list)
 	}
 }
+
+// TestOwnersStayWhereNothingMergesOtherwise: a version whose schema is as it was needs nobody who converts to it: writers do not wait for a
+// webhook that does not answer.
+func TestOwnersStayWhereNothingMergesOtherwise(t *testing.T) {
+	k, p := open(t, cachetest.OpenStore(t)), newProgram(t)
+	k.defineWidgets(twoSizes, p.conversion())
+	k.mustCreate("v2", "one", ", sizes: 3")
+	before, calls := k.owners("one"), p.calls.Load()
+	if !strings.Contains(before, `"apiVersion":"example.com/v2"`) {
+		t.Fatalf("nobody owns anything at v2: %s", before)
+	}
+	old := k.endpoint("example.com", "v1", "widgets", "")
+	k.mergeDefinition("widgets", `{"spec":{"versions":[
+		{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"},"late":{"type":"string"}}}}},
+		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"sizes":{"type":"integer","maximum":9}}}}}]}}`)
+	k.wait("the kind is replaced", func() bool { return k.endpoint("example.com", "v1", "widgets", "") != old && k.formerDefinitions() == 0 })
+	if got := p.calls.Load() - calls; got != 0 {
+		t.Errorf("the webhook was asked %d times", got)
+	}
+	if got := k.owners("one"); got != before {
+		t.Errorf("owners are %s, expected %s", got, before)
+	}
+}

@@ -87,6 +87,10 @@ func (b *bringer) entries(object apply.Object) []apply.Entry {
 	entries := make([]apply.Entry, 0, len(object.Entries))
 	for _, entry := range object.Entries {
 		to := b.target(entry)
+		if to == path.Base(entry.APIVersion) && b.isSame(to) {
+			entries = append(entries, entry) // and nobody has to convert the object
+			continue
+		}
 		fields, err := b.fields(object.Document, entry, to)
 		if err != nil {
 			entries = append(entries, entry)
@@ -104,6 +108,12 @@ func (b *bringer) entries(object apply.Object) []apply.Entry {
 		entries = append(entries, entry)
 	}
 	return joined(entries)
+}
+
+// isSame reports whether a version merges as before.
+func (b *bringer) isSame(version string) bool {
+	was, is := b.old.at(version), b.now.at(version)
+	return was != nil && is != nil && document.Equal(was.schema, is.schema)
 }
 
 var errNoTopology = errors.New("nothing is known about this version")
