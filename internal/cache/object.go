@@ -92,17 +92,17 @@ func (o *Object) At(revision store.Revision) *Object {
 		kind: o.kind, key: o.key, text: o.text, revision: revision,
 		managed: o.managed, place: o.place, deletion: o.deletion, owners: o.owners, labels: o.labels, fields: o.fields,
 	}
-	moved.forms.Store(&formList{&form{of: written, value: o.Written()}, nil})
+	moved.forms.Store(&formList{&form{of: origin, value: o.Written()}, nil})
 	return moved
 }
 
-// written is the form of objects that are told at another revision than the one that they were written at, which it has. Few are, and not
+// origin is the form of objects that are told at another revision than the one that they were written at, which it has. Few are, and not
 // for long, so that not every object has a field for it.
-var written = NewForm(nil)
+var origin = NewForm(nil)
 
 // Written returns the revision of the commit that wrote the object as it is.
 func (o *Object) Written() store.Revision {
-	if there := o.forms.Load().find(written); there != nil {
+	if there := o.forms.Load().find(origin); there != nil {
 		return there.value.(store.Revision)
 	}
 	return o.revision
