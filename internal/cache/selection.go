@@ -209,12 +209,22 @@ func (m *matcher) list(k *kind, objects tree, q Query) List {
 		list.Objects = objects.slice(first, count)
 		return list
 	}
-	for o := range m.of(objects.between(start, end)) {
+	take := func(o *Object) bool {
 		if q.Limit > 0 && len(list.Objects) == q.Limit {
 			list.More, list.Remaining = true, -1
-			break
+			return false
 		}
 		list.Objects = append(list.Objects, o)
+		return true
+	}
+	if m.match != nil {
+		m.of(objects.between(start, end))(take)
+		return list
+	}
+	for o := range objects.from(start) {
+		if o.key >= end || m.mayMatch(o) && !take(o) {
+			break
+		}
 	}
 	return list
 }
