@@ -1,6 +1,8 @@
 package custom
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,9 +13,15 @@ import (
 )
 
 // conversionError is why an object could not be converted. It may be possible later.
-type conversionError struct{ status *apierrors.StatusError }
+type conversionError struct {
+	status *apierrors.StatusError
+	// isLate says that there was no answer in time.
+	isLate bool
+}
 
-func newConversionError(err error) *conversionError { return &conversionError{plainError(err)} }
+func newConversionError(err error) *conversionError {
+	return &conversionError{plainError(err), errors.Is(err, context.DeadlineExceeded)}
+}
 
 // Error implements error.
 func (e *conversionError) Error() string { return e.status.Error() }

@@ -9,10 +9,15 @@ import (
 	"testing"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/webhook"
 )
 
 const (
@@ -212,11 +217,74 @@ func TestOwnersStayWhereNothingMergesOtherwise(t *testing.T) {
 	k.mergeDefinition("widgets", `{"spec":{"versions":[
 		{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"},"late":{"type":"string"}}}}},
 		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"sizes":{"type":"integer","maximum":9}}}}}]}}`)
-	k.wait("the kind is replaced", func() bool { return k.endpoint("example.com", "v1", "widgets", "") != old && k.formerDefinitions() == 0 })
+	k.wait("the kind is replaced", func() bool {
+		return k.endpoint("example.com", "v1", "widgets", "") != old && k.formerDefinitions() == 0
+	})
 	if got := p.calls.Load() - calls; got != 0 {
 		t.Errorf("the webhook was asked %d times", got)
 	}
 	if got := k.owners("one"); got != before {
 		t.Errorf("owners are %s, expected %s", got, before)
+	}
+}
+
+// TestOwnersFollowWhenTheWebhookIsBack: owners at a version that nobody could convert objects to, when its schema changed, follow after
+// a restart. Until then they stay as they were, and the others have followed.
+func TestOwnersFollowWhenTheWebhookIsBack(t *testing.T) {
+	const versions = `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"},"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}},
+		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"sizes":{"type":"integer"},"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}}`
+	s, p := cachetest.OpenStore(t), newProgram(t)
+	k := open(t, s)
+	k.defineWidgets(fmt.Sprintf(versions, mapAsAtom), p.conversion())
+	k.mustCreate("v2", "two", ", map: {x: 1}")
+	k.mustCreate("v1", "one", ", map: {x: 1}")
+	const whole, each = `"f:map":{}`, `"f:map":{"f:x":{}}`
+	p.spoilWith(func(r *apiextensionsv1.ConversionResponse) {
+		r.Result = metav1.Status{Status: metav1.StatusFailure, Message: "not today"}
+	})
+	k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(versions, "")+`]}}`)
+	k.wait("owners at v1 follow", func() bool { return strings.Contains(k.owners("one"), each) })
+	k.stop()
+	if got := k.owners("two"); !strings.Contains(got, whole) || k.formerDefinitions() != 1 {
+		t.Errorf("owners at v2 are %s, and %d former definitions are kept; expected %s and one", got, k.formerDefinitions(), whole)
+	}
+	p.spoil.Store(nil)
+	again := open(t, s)
+	again.wait("owners at v2 follow", func() bool { return strings.Contains(again.owners("two"), each) })
+	again.wait("nothing more is kept", func() bool { return again.formerDefinitions() == 0 })
+}
+
+// tardy are webhooks that answer in time until they are late.
+type tardy struct {
+	counted
+	isLate atomic.Bool
+	calls  atomic.Int64
+}
+
+func (w *tardy) Call(ctx context.Context, target *webhook.Target, review, answer runtime.Object) error {
+	if !w.isLate.Load() {
+		return w.counted.Call(ctx, target, review, answer)
+	}
+	w.calls.Add(1)
+	return context.DeadlineExceeded
+}
+
+// TestNobodyWaitsForWhoIsLate: while writers wait for owners, a webhook that does not answer in time is not asked about all objects.
+func TestNobodyWaitsForWhoIsLate(t *testing.T) {
+	k, hooks := open(t, cachetest.OpenStore(t)), &tardy{}
+	k.controller.Webhooks = hooks
+	k.defineWidgets(twoSizes, newProgram(t).conversion())
+	for i := range 4 * reownedAtOnce {
+		k.mustCreate("v2", fmt.Sprint("w", i), ", sizes: 3")
+	}
+	hooks.isLate.Store(true)
+	old := k.endpoint("example.com", "v1", "widgets", "")
+	k.mergeDefinition("widgets", `{"spec":{"versions":[
+		{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"}}}}},
+		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"sizes":{"type":"integer"},"late":{"type":"string"}}}}}]}}`)
+	k.wait("the kind is replaced", func() bool { return k.endpoint("example.com", "v1", "widgets", "") != old })
+	k.mustApply("other", `"size":1`) // which waits
+	if got := hooks.calls.Load(); got == 0 || got > reownedAtOnce {
+		t.Errorf("the webhook was asked %d times, expected as many as wait side by side at most", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/store"
 	"github.com/cadastre/cadastre/schema"
@@ -47,15 +49,12 @@ func (c *Controller) bringOwners(ctx context.Context, before, kind *kinds.Kind) 
 	var group errgroup.Group
 	group.SetLimit(reownedAtOnce)
 	for _, object := range list.Objects {
-		group.Go(func() error {
-			err := b.reown(ctx, object)
-			if err != nil && ctx.Err() == nil {
-				c.Log.Error("cannot bring the owners of a custom resource to its new definition", "key", object.Key(), "error", err)
-			}
-			return err
-		})
+		group.Go(func() error { return b.reown(ctx, object) })
 	}
-	return group.Wait() == nil
+	if err = group.Wait(); err != nil && ctx.Err() == nil {
+		c.Log.Error("cannot bring the owners of all custom resources to their new definition; it is tried again when the server is started", "kind", kind, "error", err)
+	}
+	return err == nil
 }
 
 // bringer brings entries from one definition to another.
@@ -63,13 +62,22 @@ type bringer struct {
 	objects  *objects.Objects
 	old, now *definition
 	kind     *kinds.Kind
+	// late is why nobody waits any more for those who convert objects: they have not answered in time, and writers wait.
+	late atomic.Pointer[conversionError]
 }
 
 // reown brings over the owners of an object. The server itself may write to it meanwhile, or delete it: then it looks again.
 func (b *bringer) reown(ctx context.Context, object *cache.Object) error {
 	key := cache.Key{Kind: object.Kind(), Namespace: object.Namespace(), Name: object.Name()}
 	for {
-		err := b.objects.Reown(ctx, object, b.entries)
+		var kept error
+		err := b.objects.Reown(ctx, object, func(o apply.Object) (entries []apply.Entry) {
+			entries, kept = b.entries(o)
+			return entries
+		})
+		if err == nil {
+			return kept
+		}
 		if conflict := (*store.ConflictError)(nil); !errors.As(err, &conflict) {
 			return err
 		}
@@ -82,9 +90,10 @@ func (b *bringer) reown(ctx context.Context, object *cache.Object) error {
 	}
 }
 
-// entries returns those of an object as the new definition has them. What can't be brought over stays.
-func (b *bringer) entries(object apply.Object) []apply.Entry {
-	entries := make([]apply.Entry, 0, len(object.Entries))
+// entries returns those of an object as the new definition has them. What can't be brought over stays; the error is why, if it may be
+// possible later.
+func (b *bringer) entries(object apply.Object) (entries []apply.Entry, kept error) {
+	entries = make([]apply.Entry, 0, len(object.Entries))
 	for _, entry := range object.Entries {
 		to := b.target(entry)
 		if to == path.Base(entry.APIVersion) && b.isSame(to) {
@@ -93,6 +102,10 @@ func (b *bringer) entries(object apply.Object) []apply.Entry {
 		}
 		fields, err := b.fields(object.Document, entry, to)
 		if err != nil {
+			if errors.Is(err, apply.ErrUnavailable) {
+				kept = err
+				b.objects.Metrics.ManagedFields(metrics.Kept, 1)
+			}
 			entries = append(entries, entry)
 			continue
 		}
@@ -107,7 +120,7 @@ func (b *bringer) entries(object apply.Object) []apply.Entry {
 		}
 		entries = append(entries, entry)
 	}
-	return joined(entries)
+	return joined(entries), kept
 }
 
 // isSame reports whether a version merges as before.
@@ -129,7 +142,7 @@ func (b *bringer) fields(stored document.Value, entry apply.Entry, to string) (f
 	if fields, err = entry.Fields(); err != nil {
 		return fields, err
 	}
-	doc, err := b.now.At(stored, to)
+	doc, err := b.at(stored, to)
 	if err != nil {
 		return fields, err
 	}
@@ -146,6 +159,18 @@ func (b *bringer) fields(stored document.Value, entry apply.Entry, to string) (f
 		brought = present(brought, all)
 	}
 	return brought, nil
+}
+
+// at returns an object at a version by the new definition.
+func (b *bringer) at(stored document.Value, version string) (document.Value, error) {
+	if late := b.late.Load(); late != nil && path.Base(stored.Get("apiVersion").Text()) != version {
+		return stored, late
+	}
+	doc, err := b.now.At(stored, version)
+	if failed := (*conversionError)(nil); errors.As(err, &failed) && failed.isLate {
+		b.late.Store(failed)
+	}
+	return doc, err
 }
 
 // bring returns a field set of one topology as another has it. The document has the values, and all are its fields by the
