@@ -2,6 +2,7 @@ package differential
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,6 +67,15 @@ func isRespelled(body, list document.Value) bool {
 	}
 	return false
 }
+
+// empties is for JSON patches that may take the last item of a list that is in the item of another.
+func empties(s Step) bool {
+	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
+		return operation.Get("op").Text() == "remove" && itemInItem.MatchString(operation.Get("path").Text())
+	})
+}
+
+var itemInItem = regexp.MustCompile(`/\d+/.*/\d+$`)
 
 // quantitiesIn finds the strings that can be read as quantities.
 func quantitiesIn(v document.Value) map[string]resource.Quantity {

@@ -147,3 +147,21 @@ func TestWrittenOrNot(t *testing.T) {
 		t.Error("there is no order of one owner")
 	}
 }
+
+// TestEmpties: only the removal of an item from a list in another one counts.
+func TestEmpties(t *testing.T) {
+	for patch, want := range map[string]bool{
+		"[{op: remove, path: /subsets/0/addresses/0}]":                                               true,
+		"[{op: add, path: /subsets/0/addresses, value: []}, {op: remove, path: /subsets/0/ports/1}]": true,
+		"[{op: remove, path: /subsets/0}]":                                                           false,
+		"[{op: remove, path: /subsets/0/addresses}]":                                                 false,
+		"[{op: replace, path: /subsets/0/addresses/0, value: {}}]":                                   false,
+	} {
+		if got := empties(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, patch)
+		}
+	}
+	if empties(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}) {
+		t.Error("a merge patch has no operations")
+	}
+}
