@@ -89,7 +89,7 @@ func (s *server) crowded(script *Script) string {
 	}
 	for _, collection := range script.collections() {
 		if present := s.present[collection]; present != "" {
-			return present + " was in the namespace before, and the script may change objects of its kind"
+			return present
 		}
 	}
 	return ""
@@ -117,8 +117,8 @@ func (s *Script) collections() []string {
 // furniture is what a cluster puts into every namespace. No script writes to it.
 var furniture = []string{"configmaps/kube-root-ca.crt", "serviceaccounts/default"}
 
-// lookAround notes what is in a namespace that was given, of the kinds that the scripts are about. What can't be listed,
-// since the user may not or the kind is yet to be made, is not there for the user.
+// lookAround notes why scripts can't be about a kind in a namespace that was given: something is there already, or the
+// user may not see what is.
 func (s *server) lookAround(ctx context.Context, scripts []*Script) error {
 	s.present = map[string]string{}
 	for _, script := range scripts {
@@ -130,18 +130,25 @@ func (s *server) lookAround(ctx context.Context, scripts []*Script) error {
 			if err != nil {
 				return err
 			}
-			s.present[collection] = guest(collection, a.body)
+			s.present[collection] = guest(collection, a)
 		}
 	}
 	return nil
 }
 
-// guest names an object of a list that is no furniture; empty if there is none.
-func guest(collection string, list document.Value) string {
+// guest says what hinders scripts about a collection; empty if nothing does, as the kind has no object but the furniture, or
+// is yet to be made.
+func guest(collection string, a *answer) string {
 	resource := collection[strings.LastIndex(collection, "/")+1:]
-	for _, item := range list.Get("items").Items() {
+	switch {
+	case a.code == http.StatusNotFound:
+		return ""
+	case !a.succeeded():
+		return fmt.Sprintf("nobody knows which %s were in the namespace before: %s", resource, cmp.Or(a.body.Get("message").Text(), a.summary()))
+	}
+	for _, item := range a.body.Get("items").Items() {
 		if name := resource + "/" + item.Lookup("metadata", "name").Text(); !slices.Contains(furniture, name) {
-			return name
+			return name + " was in the namespace before, and the script may change objects of its kind"
 		}
 	}
 	return ""

@@ -133,3 +133,37 @@ func remaining(t *testing.T, client *kubernetes.Clientset, namespace string) (na
 	}
 	return names
 }
+
+// TestUnseenIsLeftAlone: what the user may change and not list is not taken for nothing.
+func TestUnseenIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	config := cadastretest.Start(t)
+	client := kubernetes.NewForConfigOrDie(config)
+	tenant(t, client, "team-a")
+	role, err := client.RbacV1().ClusterRoles().Get(t.Context(), "team-a", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	role.Rules[0].Verbs = []string{"get", "create", "patch", "update", "delete"}
+	if _, err := client.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	mine := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
+	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), mine, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	limited := rest.CopyConfig(config)
+	limited.Impersonate.UserName = "team-a"
+	report, err := applytest.Run(t.Context(), applytest.Options{Config: limited, Namespace: "team-a", Run: regexp.MustCompile("^(conflict|coownership)/")})
+	if err != nil || report.Count(applytest.Pass)+report.Count(applytest.Fail) > 0 {
+		t.Fatalf("received %v, %+v", err, report)
+	}
+	for _, result := range report.Results {
+		if !strings.HasPrefix(result.Reason, "nobody knows which ") || !strings.Contains(result.Reason, `User "team-a" cannot list`) {
+			t.Errorf("%s: received %q", result.Name, result.Reason)
+		}
+	}
+	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" {
+		t.Errorf("received %v, %v", kept, err)
+	}
+}

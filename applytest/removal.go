@@ -43,6 +43,12 @@ func (s *server) pend(path string, why error) {
 	s.pending = append(s.pending, pendingRemoval{path, why})
 }
 
+func (s *server) countPending() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pending)
+}
+
 type pendingRemoval struct {
 	path string
 	why  error

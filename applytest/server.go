@@ -36,8 +36,8 @@ type server struct {
 	// home is the namespace of what the runner itself tries, and allowed says whether the user may do everything.
 	home    string
 	allowed bool
-	// shared says that home was given, and that the scripts run in it, too. Then one runs at a time, and present is what
-	// was in each collection before.
+	// shared says that home was given, and that the scripts run in it, too. Then one runs at a time, and present says
+	// why a collection is none of theirs.
 	shared  bool
 	present map[string]string
 	// stop ends the run, and says why.

@@ -106,6 +106,9 @@ func (s *server) found(ctx context.Context, t trace) ([]string, error) {
 	if !t.generated {
 		return []string{t.path}, nil
 	}
+	if t.prefix == "" && s.shared {
+		return nil, nil // it would lead to everything
+	}
 	a, err := s.send(ctx, http.MethodGet, t.path, nil, "")
 	if err != nil || a.code == http.StatusNotFound || a.code == http.StatusMethodNotAllowed {
 		return nil, err
@@ -126,6 +129,7 @@ func (p *play) clean(ctx context.Context) {
 	for _, watch := range p.watches {
 		watch.stop()
 	}
+	before := p.server.countPending()
 	for _, t := range slices.Backward(p.traces) {
 		paths, err := p.server.found(ctx, t)
 		if err != nil {
@@ -136,7 +140,9 @@ func (p *play) clean(ctx context.Context) {
 		}
 	}
 	if p.server.shared {
-		p.server.settle(ctx) // the next script has the same names
+		if p.server.countPending() > before {
+			p.server.settle(ctx) // the next script has the same names
+		}
 		return
 	}
 	p.server.remove(ctx, namespacePath+p.variables.namespace)

@@ -70,6 +70,9 @@ type bringer struct {
 func (b *bringer) reown(ctx context.Context, object *cache.Object) error {
 	key := cache.Key{Kind: object.Kind(), Namespace: object.Namespace(), Name: object.Name()}
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		var kept error
 		err := b.objects.Reown(ctx, object, func(o apply.Object) (entries []apply.Entry) {
 			entries, kept = b.entries(o)

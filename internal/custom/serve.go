@@ -55,11 +55,11 @@ func (c *Controller) mayServe(kind *kinds.Kind) bool {
 func (c *Controller) replace(ctx context.Context, before, kind *kinds.Kind) {
 	if before != nil {
 		before.Uses.End()
-		if !c.bringOwners(ctx, before, kind) || before.Definition.(*definition).isBehind.Load() {
-			kind.Definition.(*definition).isBehind.Store(true)
-			return // what it was stays known
+		if c.bringOwners(ctx, before, kind) && !before.Definition.(*definition).isBehind.Load() {
+			c.forgetBefore(ctx, kind)
+		} else {
+			kind.Definition.(*definition).isBehind.Store(true) // what it was stays known
 		}
-		c.forgetBefore(ctx, kind)
 	}
 	c.settled(ctx, kind)
 }

@@ -38,6 +38,9 @@ func (q *request) selectCustom(s *cache.Selection, selector fields.Selector) err
 	if len(own) > 0 {
 		s.Match = q.matchCustom(endpoint, fields.AndSelectors(own...))
 		s.Foresee = func(all []*cache.Object) {
+			if q.selectError() != nil {
+				return // the request fails: nobody has to wait for the rest
+			}
 			if _, err := q.h.Objects.AllAt(endpoint, all); err != nil {
 				q.unselected.CompareAndSwap(nil, &err)
 			}
