@@ -37,8 +37,8 @@
 //	bob Apply v1: .data.a
 //
 // Every script runs in a namespace of its own, $NAMESPACE, which is removed after it, as is everything else
-// that the script has made. (In a namespace that was given, scripts run one after the other.) Name what is in no namespace $NAMESPACE-something, so that scripts that run side
-// by side do not meet.
+// that the script has made. (In a namespace that was given, scripts run one after the other.) Name what is in
+// no namespace $NAMESPACE-something, so that scripts that run side by side do not meet.
 //
 // # Directives
 //

@@ -92,7 +92,8 @@ func (c *Controller) forgetBefore(ctx context.Context, kind *kinds.Kind) {
 	c.forget(ctx, of.uid, of.generation)
 }
 
-// unfinished is a kind whose owners were not all brought over when a server ended. Nobody writes until they are.
+// unfinished is a kind whose owners were not all brought over when a server ended. Users do not write, but for deletions,
+// until that was tried again.
 type unfinished struct {
 	kind    *kinds.Kind
 	before  []*kinds.Kind // the oldest first

@@ -121,8 +121,9 @@ func (r *Request) otherVersion(version string) error {
 // isCustomObject reports whether custom resources are sent to the endpoint, and not their scales.
 func (e *Endpoint) isCustomObject() bool { return e.Kind.Custom && e.Subresource != scale }
 
-// checkCustomKind refuses what does not say that it is a custom resource of the version. They say themselves what they are, as nothing else does:
-// for another kind the same rules could hold. That it is one is a rule like others, see checkType.
+// checkCustomKind refuses what does not say that it is a custom resource of the version. They say themselves what they
+// are, as nothing else does: for another kind the same rules could hold. That it is one is a rule like others, see
+// checkType.
 func (r *Request) checkCustomKind(kind, version string) error {
 	e := r.Endpoint
 	switch {
