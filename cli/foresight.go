@@ -33,9 +33,12 @@ func (a *application) foresee(ctx context.Context, answer apply.Object, refused 
 	case refused == nil:
 		return a.foreseeFrom(ctx, apply.Object{Document: answer.Document, Entries: a.foreseenAfter(answer)})
 	case cluster.IsCode(refused, http.StatusUnprocessableEntity):
-		return a.foreseeFrom(ctx, apply.Object{Document: a.withLastApplied(a.live.Document), Entries: a.foreseen})
+		after, err := a.foreseeFrom(ctx, apply.Object{Document: a.withLastApplied(a.live.Document), Entries: a.foreseen})
+		if err != nil || patchTo(a.live.Document, after.Document).Len() > 0 {
+			return after, err
+		}
 	}
-	return answer, refused
+	return answer, refused // also if nothing goes that could have been why
 }
 
 // foreseeFrom tells what applying makes of an object with the owners that the migration would leave. There are no conflicts

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -149,4 +151,26 @@ func parseJSON(t *testing.T, text string) document.Value {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// TestRefusedForAnotherReason: where nothing goes with the migration, what the server has refused stays refused.
+func TestRefusedForAnotherReason(t *testing.T) {
+	server := cadastretest.Start(t)
+	formerDeployment(t, server)
+	c, _ := counted(t, server, true)
+	kind, err := c.FindKind(t.Context(), "deployments")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := c.Get(t.Context(), kind, "default", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &application{cluster: c, target: target{kind: kind, namespace: "default", name: "web"}, live: live}
+	a.manager = "gitops"
+	a.config = deploymentOf(t, "}")
+	refused := &cluster.Error{Code: http.StatusUnprocessableEntity}
+	if _, err := a.foresee(t.Context(), apply.Object{}, refused); !errors.Is(err, refused) {
+		t.Errorf("received %v, want that it is refused", err)
+	}
 }
