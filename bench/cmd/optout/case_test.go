@@ -28,6 +28,7 @@ func TestAllCases(t *testing.T) {
 	for _, m := range []int{1, 3, 8} {
 		for _, what := range []string{
 			"get/json", "get/protobuf", "get/cbor", "list/json", "list/protobuf", "list/cbor",
+			"begin/json", "begin/protobuf", "begin/cbor",
 			"watch/1", "watch/10", "watch/100", "watch/1000", "watch/100-protobuf", "watch/100-cbor",
 		} {
 			want = append(want, fmt.Sprintf("%s/%d", what, m))
@@ -57,6 +58,8 @@ func TestWays(t *testing.T) {
 		{get, floorName, ""},
 		{watchless("get", serverbench.JSON), floorName, "full dropped"},
 		{one, oursName, "full dropped"},
+		{watchless("begin", serverbench.JSON), oursName, "full dropped"},
+		{watchless("begin", serverbench.JSON), floorName, ""},
 		{ten, oursName, "full dropped mixed"},
 		{ten, floorName, "full dropped mixed"},
 		{ten, peerName, "full"},
