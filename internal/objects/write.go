@@ -32,6 +32,9 @@ type writing struct {
 	prepared document.Value
 	// checked is after, with what the stored version does not have and loses.
 	checked document.Value
+	// unpruned is a custom resource with what others gave it and its kind does not have, at the version of the request; absent if
+	// there is nothing of that.
+	unpruned document.Value
 	// unprepared is the object as its writer wants it, with defaults. Of a new one the writer is told what is in
 	// there: fields take the place of some annotations afterwards.
 	unprepared document.Value
