@@ -228,9 +228,9 @@ var trials = []trial{
 		POST configmaps ` + configMap},
 	{"empty patch", []hook{{"m", "/nothing", ""}}, `
 		POST configmaps ` + configMap},
-	{"too slow", []hook{{"v", "/slow", "timeoutSeconds: 1"}}, `
+	{"too slow", []hook{{"v", "/slow", "timeoutSeconds: 3"}}, `
 		POST configmaps ` + configMap},
-	{"too slow and ignored", []hook{{"m", "/slow", "{timeoutSeconds: 1, failurePolicy: Ignore}"}}, `
+	{"too slow and ignored", []hook{{"m", "/slow", "{timeoutSeconds: 3, failurePolicy: Ignore}"}}, `
 		POST configmaps ` + configMap},
 	{"not trusted", []hook{{"v", "/allow", "clientConfig: {url: URL/allow}"}}, `
 		POST configmaps ` + configMap},

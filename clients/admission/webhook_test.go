@@ -13,11 +13,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // A webhook is one that runs here. What it does is in the path at which it is called: each word between slashes does
-// something to the answer.
+// something to the answer, but for slow, which never answers.
 type webhook struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -71,6 +70,10 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	request, _ := review["request"].(map[string]any)
 	response := map[string]any{"uid": request["uid"], "allowed": true}
 	answer := map[string]any{"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response}
+	if strings.Contains(r.URL.Path, "/slow") {
+		<-r.Context().Done() // the caller has lost patience
+		return
+	}
 	for word := range strings.SplitSeq(strings.Trim(r.URL.Path, "/"), "/") {
 		if do := words[word]; do != nil {
 			do(answer, response, request)
@@ -108,7 +111,6 @@ var words = map[string]func(answer, response, request map[string]any){
 	"audit": func(_, response, _ map[string]any) {
 		response["auditAnnotations"] = map[string]any{"seen": "yes"}
 	},
-	"slow":      func(_, _, _ map[string]any) { time.Sleep(3 * time.Second) },
 	"otheruid":  func(_, response, _ map[string]any) { response["uid"] = "another" },
 	"otherkind": func(answer, _, _ map[string]any) { answer["kind"] = "AdmissionView" },
 	"noanswer":  func(answer, _, _ map[string]any) { delete(answer, "response") },

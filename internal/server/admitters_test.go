@@ -258,9 +258,9 @@ func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	hook := replacing(t, "/spec", `{"unknown":true}`)
 	c.makeWidget("a", "")
 	c.call("POST", registration+"mutatingwebhookconfigurations", ofWidgets.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
-	first := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200)
+	first := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200, `"generation":1,`)
 	again := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200)
-	if first.text != again.text {
+	if first.text != again.text || strings.Contains(again.text, "unknown") {
 		t.Errorf("received %s after %s", again.text, first.text)
 	}
 }
