@@ -12,7 +12,7 @@ import (
 // TestNamespacesThatChangeMeanwhile: what becomes of the namespace of a new object while webhooks are asked about it counts for the object:
 // in one that goes it is not made, and in one that has changed, or is another of the same name, it is, after webhooks were asked again.
 func TestNamespacesThatChangeMeanwhile(t *testing.T) {
-	const home, maps = allNamespaces + "/home", allNamespaces + "/home/configmaps"
+	const place, maps = allNamespaces + "/place", allNamespaces + "/place/configmaps"
 	labels := []string{`{"metadata":{"labels":{"new":"yes"}}}`, "Content-Type: " + mergeType}
 	for _, test := range []struct {
 		name      string
@@ -22,25 +22,25 @@ func TestNamespacesThatChangeMeanwhile(t *testing.T) {
 		asked     int32
 	}{
 		{"nothing", func(*client) {}, 201, "", 1},
-		{"it changes", func(c *client) { c.call("PATCH", home, labels[0], labels[1]).want(200) }, 201, "", 2},
+		{"it changes", func(c *client) { c.call("PATCH", place, labels[0], labels[1]).want(200) }, 201, "", 2},
 		{"it is going", func(c *client) {
 			c.call("POST", maps, held("held")).want(201)
-			c.call("DELETE", home, "").want(200)
+			c.call("DELETE", place, "").want(200)
 		}, 403, `"reason":"NamespaceTerminating"`, 1},
 		{"it is gone", func(c *client) {
-			c.call("DELETE", home, "").want(200)
-			c.waitFor(home, 404)
-		}, 404, `namespaces \"home\" not found`, 1},
+			c.call("DELETE", place, "").want(200)
+			c.waitFor(place, 404)
+		}, 404, `namespaces \"place\" not found`, 1},
 		{"it is another", func(c *client) {
-			c.call("DELETE", home, "").want(200)
-			c.waitFor(home, 404)
-			c.makeNamespace("home", "")
+			c.call("DELETE", place, "").want(200)
+			c.waitFor(place, 404)
+			c.makeNamespace("place", "")
 		}, 201, "", 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, write := range []struct{ verb, path, mediaType string }{{"POST", maps, "application/json"}, {"PATCH", maps + "/new?fieldManager=alice", "application/apply-patch+yaml"}} {
 				c := start(t, Config{})
-				c.makeNamespace("home", "")
+				c.makeNamespace("place", "")
 				asked := c.askMeanwhile(test.meanwhile)
 				c.call(write.verb, write.path, mapBody("new", `{"a":"1"}`), "Content-Type: "+write.mediaType).want(test.code, test.text)
 				if got := asked.Load(); got != test.asked {
