@@ -32,12 +32,13 @@ func (r *Rebuild) Begin(i int) {
 
 // Add adds the i-th part, which was old and is now value; an absent one leaves it out. The name is ignored in a list.
 func (r *Rebuild) Add(i int, name string, value, old Value) {
-	if !r.begun {
-		if Same(value, old) {
-			return
-		}
-		r.Begin(i)
+	if r.begun || value != old { // which is all that most parts cost: this much is inlined
+		r.add(i, name, value)
 	}
+}
+
+func (r *Rebuild) add(i int, name string, value Value) {
+	r.Begin(i)
 	r.b.Push(name, value)
 }
 
