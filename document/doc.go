@@ -51,7 +51,8 @@
 // # Reading the source
 //
 //	value.go          the data structure, and how to look into it
-//	parse.go          JSON in; string.go reads its strings, scan.go finds where things end
+//	parse.go          JSON in; string.go reads its strings, fieldname.go puts its fields in order,
+//	                  scan.go finds where things end
 //	  reuse.go          to memory that is used again
 //	  seal.go           a part is left unread
 //	  beside.go         what another document has already is shared with it
