@@ -52,7 +52,7 @@ manager last changed something.
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
-	command.Flags().StringVar(&f.by, "by", "line", "show who owns each `line|manager`: line by line, or manager by manager what each owns")
+	command.Flags().StringVar(&f.by, "by", "line", "show it by `line|manager`: the owners of every line, or what every manager owns")
 	completeObjects(command, &f.connection, 1)
 	completeWords(command, "output", f.output.forms...)
 	completeWords(command, "color", "auto", "always", "never")

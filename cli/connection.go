@@ -24,7 +24,17 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&c.overrides, flags, names)
 	flags.StringArrayVar(&c.userExtras, "as-user-extra", nil, "an extra of the user to act as, `KEY=VALUE`; may be repeated")
-	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "context" && f.Name != "namespace" })
+	shown := map[string]string{
+		"context":   "the context of the kubeconfig to use, by `name`",
+		"namespace": "the `name` of the namespace that is meant where none is named (default: that of the context)",
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if usage := shown[f.Name]; usage != "" {
+			f.Usage = usage
+		} else {
+			f.Hidden = true
+		}
+	})
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
 }
 
