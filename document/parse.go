@@ -138,7 +138,7 @@ func (p *parser) value(at, i int) (end int, err *SyntaxError) {
 
 func (p *parser) literal(at, i int, kind Kind, spelling string) (end int, err *SyntaxError) {
 	if !strings.HasPrefix(p.text[i:], spelling) {
-		return i, p.errorAt(i, "expected %s, received %s", spelling, p.received(i))
+		return i, p.errorAt(i, "expected %s, received %q", spelling, p.word(i))
 	}
 	end = i + len(spelling)
 	p.span(at, kind, i, end)
@@ -147,7 +147,7 @@ func (p *parser) literal(at, i int, kind Kind, spelling string) (end int, err *S
 
 func (p *parser) number(at, i int) (end int, err *SyntaxError) {
 	if end = scanNumber(p.text, i); end == i {
-		return i, p.errorAt(i, "expected a number, received %s", p.received(i))
+		return i, p.errorAt(i, "expected a number, received %q", p.word(i))
 	}
 	p.span(at, Number, i, end)
 	return end, nil
