@@ -137,7 +137,7 @@ func ExampleParsePath() {
 	}
 	// Output:
 	// .metadata.labels."example.com/team" <nil>
-	// path spec.replicas[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received ""
+	// path spec.replicas[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received the end
 }
 
 // TakeOver is what kubectl does before it applies server-side. The annotation of client-side apply gets an owner of
