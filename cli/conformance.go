@@ -137,14 +137,8 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	if f.list {
 		return listScripts(stdout, options)
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	options.Config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
-	if clientcmd.IsEmptyConfig(err) {
-		return errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
-	}
-	if err != nil {
-		return fmt.Errorf("kubeconfig: %w", err)
+	if options.Config, _, err = loadConfig(f.kubeconfig, &clientcmd.ConfigOverrides{CurrentContext: f.context}); err != nil {
+		return err
 	}
 	options.Progress = func(done, total int, result applytest.Result) {
 		kept := ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -52,21 +53,30 @@ func (c *connection) open() (server *cluster.Cluster, namespace string, err erro
 	if c.overrides.AuthInfo.ImpersonateUserExtra, err = readExtras(c.userExtras); err != nil {
 		return nil, "", err
 	}
+	config, namespace, err := loadConfig(c.kubeconfig, &c.overrides)
+	if err != nil {
+		return nil, "", err
+	}
+	server, err = cluster.Open(config)
+	return server, namespace, err
+}
+
+// loadConfig reads a kubeconfig, the usual one if none is named, and returns the namespace that it names, too.
+func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &c.overrides)
-	config, err := loader.ClientConfig()
+	rules.ExplicitPath = kubeconfig
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, "", errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
+	}
+	if err == nil {
+		namespace, _, err = loader.Namespace()
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	}
-	if namespace, _, err = loader.Namespace(); err != nil {
-		return nil, "", fmt.Errorf("kubeconfig: %w", err)
-	}
-	server, err = cluster.Open(config)
-	return server, namespace, err
+	return config, namespace, nil
 }
 
 // readExtras reads KEY=VALUE; a key may have several values.
