@@ -75,7 +75,7 @@ func watchCase(media serverbench.Media, watchers, managers int) testCase {
 
 func selectedCases(o options) (selected []testCase) {
 	for _, c := range allCases() {
-		if o.selected.MatchString(c.name()) {
+		if o.Selected.MatchString(c.name()) {
 			selected = append(selected, c)
 		}
 	}
@@ -86,7 +86,7 @@ func selectedCases(o options) (selected []testCase) {
 // begins.
 func (c testCase) objects(o options) serverbench.Managed {
 	if c.verb == "watch" {
-		return serverbench.Managed{Managers: c.managers, Objects: o.load.Clients}
+		return serverbench.Managed{Managers: c.managers, Objects: o.Load.Clients}
 	}
 	return c.many()
 }
@@ -133,7 +133,7 @@ func (c testCase) compare(ctx context.Context, o options, servers []serverbench.
 			r.rows = append(r.rows, row)
 		}
 	}
-	for number := range o.rounds {
+	for number := range o.Rounds {
 		if err := c.round(ctx, o, servers, r, number); err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (c testCase) round(ctx context.Context, o options, servers []serverbench.Co
 
 // measure puts the load on a server.
 func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, way string) (turn, error) {
-	load, objects, wishes := o.load, c.objects(o), c.wishes(way)
+	load, objects, wishes := o.Load, c.objects(o), c.wishes(way)
 	load.Allocations = true
 	what, times := objects.Get(wishes[0]), 1.0
 	switch c.verb {
@@ -183,7 +183,7 @@ func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server,
 
 // measureWatch measures watchers, whose events are a few at a time.
 func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Server, wishes []serverbench.Wish) (turn, error) {
-	load := o.load
+	load := o.Load
 	load.Allocations = true
 	r, err := c.objects(o).Watch(ctx, s, c.watchers, load, wishes...)
 	return turn{

@@ -40,7 +40,7 @@ func TestAllCases(t *testing.T) {
 }
 
 func TestSelectedCases(t *testing.T) {
-	selected := selectedCases(options{selected: regexp.MustCompile("^watch/100/")})
+	selected := selectedCases(options{Selected: regexp.MustCompile("^watch/100/")})
 	if len(selected) != 3 || selected[0].name() != "watch/100/1" {
 		t.Errorf("selected %v, expected those of 100 watchers in JSON", selected)
 	}
@@ -114,7 +114,7 @@ func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contende
 
 // TestCompare measures the floor against itself, in every way.
 func TestCompare(t *testing.T) {
-	o := options{rounds: 2, load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 80 * time.Millisecond}}
+	o := options{Rounds: 2, Load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 80 * time.Millisecond}}
 	get, watch := watchless("get", serverbench.JSON), watchCase(serverbench.JSON, 4, 3)
 	servers := floorFor(t, o, get, watch)
 	for _, c := range []testCase{get, watch} {
@@ -126,8 +126,8 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %d rows, expected %d", c.name(), len(r.rows), want)
 		}
 		for _, row := range r.rows {
-			if len(row.turns) != o.rounds {
-				t.Errorf("%s: %s %s had %d turns, expected %d", c.name(), row.server, row.way, len(row.turns), o.rounds)
+			if len(row.turns) != o.Rounds {
+				t.Errorf("%s: %s %s had %d turns, expected %d", c.name(), row.server, row.way, len(row.turns), o.Rounds)
 			}
 		}
 		checkBytes(t, r)
