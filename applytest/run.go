@@ -63,7 +63,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	switch {
-	case len(scripts) == 0 && options.Run != nil:
+	case len(scripts) == 0 && options.Run != nil && options.Run.String() != "":
 		return nil, fmt.Errorf("found no script whose name matches %q", options.Run)
 	case len(scripts) == 0:
 		return nil, fmt.Errorf("found no script: expected files that end in %s in the folder", extension)
