@@ -232,3 +232,18 @@ func TestListThatTakesLong(t *testing.T) {
 		t.Errorf("received %v", names)
 	}
 }
+
+// TestListThatNeverGoesOn: a server that calls also the place expired at which it says to go on is not asked for ever.
+func TestListThatNeverGoesOn(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusGone)
+		fmt.Fprint(w, `{"kind":"Status","code":410,"reason":"Expired","metadata":{"continue":"new"}}`)
+	}))
+	t.Cleanup(server.Close)
+	c := open(t, &rest.Config{Host: server.URL})
+	for _, err := range c.List(t.Context(), Kind{Version: "v1", Name: "Thing", Resource: "things"}, "", "") {
+		if !IsCode(err, http.StatusGone) {
+			t.Errorf("received %v", err)
+		}
+	}
+}
