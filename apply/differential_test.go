@@ -126,7 +126,7 @@ func history(g generator, steps int, versions []string, strict bool) (int, error
 			plain, errPlain = w.plain.Apply(at, s.doc, s.r)
 			theirs = w.oracle.apply(at, s.doc, s.r)
 		}
-		if d := differ(outcomeOf(plain, errPlain), theirs); d != "" && strict {
+		if d := differ(outcomeOf(plain, errPlain), theirs, at.Entries); d != "" && strict {
 			return n, fmt.Errorf("the plain engine differs from structured-merge-diff:\n%s\n%s", d, log[len(log)-1])
 		}
 		if dump(ours.Object) != dump(plain.Object) || ours.NoOp != plain.NoOp || fmt.Sprint(err) != fmt.Sprint(errPlain) {

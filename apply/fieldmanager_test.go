@@ -284,7 +284,7 @@ func objectHistory(g generator, steps, managers int) error {
 		if err != nil {
 			continue
 		}
-		if d := differObjects(ours.Object, fromTheirs(theirs, now)); d != "" {
+		if d := differObjects(ours.Object, fromTheirs(theirs, now), live.Entries); d != "" {
 			return fmt.Errorf("%s\n%s", d, before)
 		}
 		if !update {
@@ -297,10 +297,10 @@ func objectHistory(g generator, steps, managers int) error {
 	return nil
 }
 
-// differObjects returns how two objects differ, "" if they don't.
-func differObjects(ours, theirs Object) string {
+// differObjects returns how two objects differ, "" if they don't. Before are the entries from which both began.
+func differObjects(ours, theirs Object, before []Entry) string {
 	d := differAsTheyAre(ours, theirs)
-	if d != "" && differAsTheyAre(withoutKeyless(ours), theirs) == "" {
+	if d != "" && differAsTheyAre(withoutKeyless(ours, before), theirs) == "" {
 		return ""
 	}
 	return d

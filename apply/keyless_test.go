@@ -32,17 +32,14 @@ func equalButEmptied(ours, theirs document.Value) bool {
 	return true
 }
 
-// withoutKeyless returns an object as they leave it where pruning spares an item that somebody owns, and not its keys: these go, and so
-// the item is lost, also to its owners.
-func withoutKeyless(o Object) Object {
-	var loss loss
-	for _, e := range o.Entries {
-		loss.owned = loss.owned.Union(mustSet(e.FieldsV1))
-	}
-	o.Document = loss.without(o.Document, loss.owned, nil)
+// withoutKeyless returns an object as they leave it where pruning spares an item that somebody owns, and not its keys, which were owned
+// before: these go, and so the item is lost, also to its owners.
+func withoutKeyless(o Object, before []Entry) Object {
+	var lost loss
+	o.Document = lost.without(o.Document, ownedIn(o.Entries), ownedIn(before), nil)
 	var entries []Entry
 	for _, e := range o.Entries {
-		if rest := mustSet(e.FieldsV1).Difference(loss.lost); !rest.IsEmpty() {
+		if rest := mustSet(e.FieldsV1).Difference(lost.fields); !rest.IsEmpty() {
 			e.FieldsV1 = rest.FieldsV1()
 			entries = append(entries, e)
 		}
@@ -51,18 +48,24 @@ func withoutKeyless(o Object) Object {
 	return o
 }
 
-// loss is what they lose of an object: items that are nothing but keys, if these are not owned and the item is.
-type loss struct{ owned, lost fieldset.Set }
+func ownedIn(entries []Entry) (all fieldset.Set) {
+	for _, e := range entries {
+		all = all.Union(mustSet(e.FieldsV1))
+	}
+	return all
+}
 
-// without returns a part of the document as they leave it.
-func (l *loss) without(part document.Value, owned fieldset.Set, at fieldset.Path) document.Value {
+// loss is what they lose of an object: items that are owned, and whose keys are not any more.
+type loss struct{ fields fieldset.Set }
+
+// without returns a part of the document as they leave it, of which some is owned, and some was before.
+func (l *loss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
 	switch part.Kind() {
 	case document.Map:
 		var fields []document.Field
 		for name, v := range part.Fields() {
 			e := fieldset.NameElement(name)
-			below, _ := owned.Below(e)
-			fields = append(fields, document.Field{Name: name, Value: l.without(v, below, append(at[:len(at):len(at)], e))})
+			fields = append(fields, document.Field{Name: name, Value: l.without(v, below(owned, e), below(before, e), append(at[:len(at):len(at)], e))})
 		}
 		return document.NewMap(fields...)
 	case document.List:
@@ -70,13 +73,12 @@ func (l *loss) without(part document.Value, owned fieldset.Set, at fieldset.Path
 		for _, item := range part.Items() {
 			e, isOwned := ownedItem(owned, item)
 			here := append(at[:len(at):len(at)], e)
-			if isOwned && isKeyless(owned, e, item) {
-				l.lost = l.lost.Insert(here)
+			if isOwned && isKeyless(owned, before, e) {
+				l.lose(owned, here)
 				continue
 			}
 			if isOwned {
-				below, _ := owned.Below(e)
-				item = l.without(item, below, here)
+				item = l.without(item, below(owned, e), below(before, e), here)
 			}
 			items = append(items, item)
 		}
@@ -95,9 +97,22 @@ func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isO
 	return e, false
 }
 
-func isKeyless(owned fieldset.Set, e fieldset.Element, item document.Value) bool {
-	below, isMember := owned.Below(e)
-	return isMember && hasNothingBut(item, e.KeyFields()) && !ownsOne(below, e.KeyFields())
+// lose notes that an item is lost, with all that is owned in it.
+func (l *loss) lose(owned fieldset.Set, item fieldset.Path) {
+	l.fields = l.fields.Insert(item)
+	for path := range below(owned, item[len(item)-1]).All() {
+		l.fields = l.fields.Insert(slices.Concat(item, path))
+	}
+}
+
+func isKeyless(owned, before fieldset.Set, e fieldset.Element) bool {
+	now, isMember := owned.Below(e)
+	return isMember && !ownsOne(now, e.KeyFields()) && ownsOne(below(before, e), e.KeyFields())
+}
+
+func below(s fieldset.Set, e fieldset.Element) fieldset.Set {
+	all, _ := s.Below(e)
+	return all
 }
 
 // hasKeys reports whether an item has the keys, or lacks them for being those that are meant by default.
@@ -108,15 +123,6 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
 	})
 }
 
-func hasNothingBut(item document.Value, keys []fieldset.KeyField) bool {
-	for name := range item.Fields() {
-		if !slices.ContainsFunc(keys, func(k fieldset.KeyField) bool { return k.Name == name }) {
-			return false
-		}
-	}
-	return true
-}
-
 func ownsOne(owned fieldset.Set, keys []fieldset.KeyField) bool {
 	return slices.ContainsFunc(keys, func(k fieldset.KeyField) bool {
 		_, is := owned.Below(fieldset.NameElement(k.Name))
@@ -125,16 +131,19 @@ func ownsOne(owned fieldset.Set, keys []fieldset.KeyField) bool {
 }
 
 func TestWithoutKeyless(t *testing.T) {
+	const more = `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:value":{}}},"f:number":{}}`
 	const keyless, owned, whole = `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{}}`
-	for _, c := range []struct{ name, ours, owned, want, wantOwned string }{
-		{"its key is nobody's", `{items: [{name: a}]}`, keyless, `{items: []}`, ""},
-		{"beside another", `{items: [{name: a}, {name: b}]}`, keyless, `{items: [{name: b}]}`, ""},
-		{"its key is owned", `{items: [{name: a}]}`, owned, `{items: [{name: a}]}`, owned},
-		{"it has more", `{items: [{name: a, value: 1}]}`, keyless, `{items: [{name: a, value: 1}]}`, keyless},
-		{"nobody's", `{items: [{name: a}]}`, whole, `{items: [{name: a}]}`, whole},
-		{"another", `{items: [{name: b}]}`, keyless, `{items: [{name: b}]}`, keyless},
+	for _, c := range []struct{ name, ours, owned, before, want, wantOwned string }{
+		{"its key is nobody's any more", `{items: [{name: a}]}`, keyless, owned, `{items: []}`, ""},
+		{"beside another", `{items: [{name: a}, {name: b}]}`, keyless, owned, `{items: [{name: b}]}`, ""},
+		{"its key was nobody's", `{items: [{name: a}]}`, keyless, keyless, `{items: [{name: a}]}`, keyless},
+		{"its key is owned", `{items: [{name: a}]}`, owned, owned, `{items: [{name: a}]}`, owned},
+		{"it has more", `{items: [{name: a, value: 1}]}`, keyless, owned, `{items: []}`, ""},
+		{"more is owned", `{items: [{name: a, value: 1}], number: 1}`, more, owned, `{items: [], number: 1}`, `{"f:number":{}}`},
+		{"nobody's", `{items: [{name: a}]}`, whole, owned, `{items: [{name: a}]}`, whole},
+		{"another", `{items: [{name: b}]}`, keyless, owned, `{items: [{name: b}]}`, keyless},
 	} {
-		got := withoutKeyless(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}})
+		got := withoutKeyless(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}}, []Entry{{Manager: "me", FieldsV1: c.before}})
 		fields := ""
 		if len(got.Entries) > 0 {
 			fields = got.Entries[0].FieldsV1

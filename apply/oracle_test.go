@@ -203,20 +203,27 @@ func outcomeOf(result Result, err error) outcome {
 func (o outcome) atV1() outcome {
 	owners := map[string]string{}
 	for manager, text := range o.owners {
-		owners[manager] = strings.ReplaceAll(text, `v2":`, `":`)
+		owners[manager] = namesAtV1(text)
 	}
 	return outcome{doc: (*world)(nil).rename(o.doc, "v2", "v1"), owners: owners}
 }
 
+// namesAtV1 has fields called as at the first version of a world.
+func namesAtV1(fieldsV1 string) string { return strings.ReplaceAll(fieldsV1, `v2":`, `":`) }
+
 // withoutKeyless returns an outcome as withoutKeyless does an object.
-func (o outcome) withoutKeyless() outcome {
+func (o outcome) withoutKeyless(before []Entry) outcome {
+	before = slices.Clone(before)
+	for i := range before {
+		before[i].FieldsV1 = namesAtV1(before[i].FieldsV1)
+	}
 	var object Object
 	for manager, text := range o.owners {
 		version, fields, _ := strings.Cut(text, " ")
 		object.Entries = append(object.Entries, Entry{Manager: manager, APIVersion: version, FieldsV1: fields})
 	}
 	object.Document = o.doc
-	object = withoutKeyless(object)
+	object = withoutKeyless(object, before)
 	out := outcome{doc: object.Document, owners: map[string]string{}}
 	for _, e := range object.Entries {
 		out.owners[e.Manager] = e.APIVersion + " " + e.FieldsV1
@@ -224,10 +231,10 @@ func (o outcome) withoutKeyless() outcome {
 	return out
 }
 
-// differ returns how two outcomes differ, "" if they don't.
-func differ(ours, theirs outcome) string {
+// differ returns how two outcomes differ, "" if they don't. Before are the entries from which both began.
+func differ(ours, theirs outcome, before []Entry) string {
 	d := differAsIs(ours, theirs)
-	if d != "" && ours.err == nil && theirs.err == nil && differAsIs(ours.atV1().withoutKeyless(), theirs.atV1()) == "" {
+	if d != "" && ours.err == nil && theirs.err == nil && differAsIs(ours.atV1().withoutKeyless(before), theirs.atV1()) == "" {
 		return ""
 	}
 	return d

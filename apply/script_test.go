@@ -111,7 +111,7 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 			out.owners[manager] = version + " " + fields.FieldsV1()
 		}
 	}
-	if d := differ(ours, theirs); d != "" {
+	if d := differ(ours, theirs, s.live.Entries); d != "" {
 		s.Errorf("%s differs from structured-merge-diff:\n%s\nlive:\n%s", name, d, dump(s.live))
 	}
 }
