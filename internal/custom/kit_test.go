@@ -39,6 +39,7 @@ func open(t *testing.T, over store.Store) *kit {
 		t.Fatal(err)
 	}
 	k.controller = &Controller{Objects: k.all, Webhooks: webhooks, Manager: "system", Log: slog.New(slog.DiscardHandler)}
+	k.controller.times = times{hold: conversionTime, first: time.Millisecond, last: 20 * time.Millisecond}
 	if err := k.controller.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package custom
 
 import (
-	"path"
 	"slices"
 
 	"github.com/cadastre/cadastre/apply"
@@ -12,29 +11,21 @@ import (
 // wrote at that one owns the same fields at any other, and their entries are rewritten to the version that is stored. If a webhook
 // converts, nobody can tell any more what the fields have become: the next apply retires the entries.
 
-// gone returns the versions that a definition had and has no longer, if what was owned there can be told.
-func gone(old, now *definition) map[string]bool {
-	_, was := old.converter.(none)
-	_, is := now.converter.(none)
-	if !was || !is || old.group != now.group {
-		return nil
+// target returns the version that entries at a version are brought to, given what the definition was since they were written: their own,
+// unless that is gone; "" if nobody can tell.
+func (b *bringer) target(version string, since []former) string {
+	if b.now.at(version) != nil {
+		return version
 	}
-	all := map[string]bool{}
-	for name := range old.versions {
-		if now.versions[name] == nil {
-			all[name] = true
+	for _, one := range since {
+		if !one.isAlike() {
+			return ""
 		}
 	}
-	return all
-}
-
-// target returns the version that an entry is brought to: its own, unless that is gone.
-func (b *bringer) target(entry apply.Entry) string {
-	version := path.Base(entry.APIVersion)
-	if gone(b.old, b.now)[version] {
-		return b.now.store
+	if !b.now.isAlike() {
+		return ""
 	}
-	return version
+	return b.now.store
 }
 
 // present returns what an object has of a set. All are its fields.

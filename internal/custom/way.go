@@ -1,0 +1,112 @@
+package custom
+
+import (
+	"path"
+	"sync"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// way is how an entry comes from the definition as which it is to the one that is there now.
+type way struct {
+	// generation is that of the definition as which the entry is.
+	generation int64
+	from, to   string // versions
+	// topologies are how its version merged, one after the other, and how the version that it comes to merges now. Somebody may have
+	// brought the entry as far as any of them.
+	topologies []*schema.Type
+}
+
+// wayOf returns how an entry of an object is brought over; nil if it stays as it is.
+func (b *bringer) wayOf(key cache.Key, uid string, entry apply.Entry) *way {
+	generation, ok := b.past.arrears.generationOf(key, uid, entry)
+	switch {
+	case ok:
+	case b.past.isOver():
+		return nil // it was written by the new definition, or is as that has it
+	default:
+		generation = b.past.arrears.generation
+	}
+	version := path.Base(entry.APIVersion)
+	if entry.APIVersion != b.now.group+"/"+version {
+		return nil
+	}
+	since := b.past.since(generation)
+	w := &way{generation: generation, from: version, to: b.target(version, since)}
+	if w.to == "" {
+		return nil
+	}
+	w.topologies = b.topologies(version, w.to, since)
+	if len(w.topologies) < 2 {
+		return nil
+	}
+	w.generation = since[0].generation
+	return w
+}
+
+// topologies returns how a version merged in definitions, and how another one does now. What is as it was before is left out, so that
+// there is only one if nothing has changed.
+func (b *bringer) topologies(from, to string, since []former) (all []*schema.Type) {
+	var last document.Value
+	add := func(d *definition, version string, isOther bool) {
+		v := d.at(version)
+		if v == nil || len(all) > 0 && !isOther && document.Equal(v.schema, last) {
+			return
+		}
+		if t, ok := d.Topology(version); ok {
+			all, last = append(all, t), v.schema
+		}
+	}
+	for _, one := range since {
+		add(one.definition, from, false)
+	}
+	if len(all) > 0 {
+		add(b.now, to, from != to)
+	}
+	return all
+}
+
+// bring returns what an entry owns at the end of its way. The document is the object there. What it does not fit in between
+// is passed over.
+func (w *way) bring(s fieldset.Set, doc document.Value, of *engines) (fieldset.Set, error) {
+	old, last := w.topologies[0], len(w.topologies)-1
+	for i, now := range w.topologies[1:] {
+		all, err := of.fields(doc, now)
+		if err != nil && i+1 == last {
+			return s, err
+		}
+		if err != nil {
+			continue
+		}
+		s, old = bring(s, old, now, doc, all), now
+		if i+1 == last && w.from != w.to {
+			s = present(s, all)
+		}
+	}
+	return s, nil
+}
+
+// engines are those of topologies.
+type engines struct{ all sync.Map }
+
+// fields returns all fields that a document has by a topology, as whoever applied it would own them.
+func (e *engines) fields(doc document.Value, t *schema.Type) (fieldset.Set, error) {
+	version := doc.Get("apiVersion").Text()
+	engine, ok := e.all.Load(t)
+	if !ok {
+		made, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
+		if err != nil {
+			return fieldset.Set{}, err
+		}
+		engine, _ = e.all.LoadOrStore(t, made)
+	}
+	result, err := engine.(*apply.Engine).Apply(apply.Object{}, doc, apply.Request{Manager: "all", Version: version})
+	if err != nil || len(result.Object.Entries) != 1 {
+		return fieldset.Set{}, err
+	}
+	return result.Object.Entries[0].Fields()
+}
