@@ -40,7 +40,6 @@ type bringer struct {
 	past    past
 	// isNoted says that the past is as it is stored.
 	isNoted bool
-	engines engines
 	// askingTime is how long all together may ask somebody who converts objects: writers wait.
 	askingTime time.Duration
 	// down is why nobody is asked any more: there was no answer.
@@ -52,9 +51,16 @@ type bringer struct {
 	why  error
 }
 
-// bringAll brings over the owners of objects. What can't be brought over now is left. It fails only if the context ends.
+// bringAll brings over the owners of objects. What can't be brought over now is left. It fails only if the context ends; what was in arrears,
+// and nobody has looked at, is left then, too.
 func (b *bringer) bringAll(ctx context.Context, all []*cache.Object) error {
 	b.left, b.why = map[cache.Key]arrear{}, nil
+	for _, object := range all {
+		key := placeOf(object)
+		if was, ok := b.past.arrears.objects[key]; ok {
+			b.left[key] = was
+		}
+	}
 	b.down.Store(nil)
 	asking, cancel := context.WithTimeout(ctx, b.askingTime)
 	defer cancel()
@@ -88,6 +94,8 @@ func (b *bringer) bringGroup(ctx, asking context.Context, all []*cache.Object) e
 	for _, object := range all {
 		if s := b.subject(object); s != nil {
 			subjects = append(subjects, s)
+		} else {
+			b.leave(placeOf(object), nil, nil)
 		}
 	}
 	b.show(asking, subjects)
@@ -123,7 +131,7 @@ func (b *bringer) subject(object *cache.Object) *subject {
 	s := &subject{object: object, parsed: parsed, ways: make([]*way, len(parsed.Entries)), shown: map[string]shown{}}
 	isNeeded := false
 	for i, entry := range parsed.Entries {
-		if s.ways[i] = b.wayOf(s.key(), s.uid(), entry); s.ways[i] != nil {
+		if s.ways[i] = b.wayOf(placeOf(object), s.uid(), entry); s.ways[i] != nil {
 			isNeeded = true
 		}
 	}
@@ -133,8 +141,9 @@ func (b *bringer) subject(object *cache.Object) *subject {
 	return s
 }
 
-func (s *subject) key() cache.Key {
-	return cache.Key{Namespace: s.object.Namespace(), Name: s.object.Name()}
+// placeOf tells an object apart from others of its kind.
+func placeOf(object *cache.Object) cache.Key {
+	return cache.Key{Namespace: object.Namespace(), Name: object.Name()}
 }
 
 func (s *subject) uid() string { return s.parsed.Document.Lookup("metadata", "uid").Text() }
@@ -206,25 +215,26 @@ func (b *bringer) ask(ctx context.Context, all []*subject, version string) {
 // reown writes the owners of an object as they are brought over. The server itself may write to it meanwhile, users may if they are not held, or
 // delete it: then it looks again.
 func (b *bringer) reown(ctx, asking context.Context, s *subject) error {
+	key := placeOf(s.object)
 	for s != nil {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries, left := b.entries(s)
+		entries, left, why := b.entries(s)
 		err := b.write(ctx, s, entries)
-		switch {
-		case err == nil:
-			b.leave(s, left)
+		if err == nil {
+			b.leave(key, s.arrear(left), why)
 			return nil
-		case !isRace(err):
-			b.leave(s, b.allOf(s, err))
-			return ctx.Err()
 		}
-		if s, err = b.again(ctx, asking, s); err != nil {
-			b.leave(s, b.allOf(s, err))
-			return ctx.Err()
+		if isRace(err) {
+			if s, err = b.again(ctx, asking, s); err == nil {
+				continue
+			}
 		}
+		b.leave(key, s.arrear(s.allEntries()), err)
+		return ctx.Err()
 	}
+	b.leave(key, nil, nil)
 	return nil
 }
 
@@ -240,7 +250,7 @@ func (b *bringer) write(ctx context.Context, s *subject, entries []apply.Entry) 
 
 // again returns an object as it has become; nil if nothing is to be done about it any more.
 func (b *bringer) again(ctx, asking context.Context, s *subject) (*subject, error) {
-	key := s.key()
+	key := placeOf(s.object)
 	key.Kind = b.kind.StoreName()
 	object, err := b.objects.Cache.Get(ctx, key, cache.Latest)
 	if errors.Is(err, store.ErrNotFound) {
@@ -256,40 +266,41 @@ func (b *bringer) again(ctx, asking context.Context, s *subject) (*subject, erro
 	return changed, nil
 }
 
-// leaving is what is left of an object, and why.
-type leaving struct {
-	entries []arrearsEntry
-	why     error
-}
-
-// leave notes which entries of an object could not be brought over.
-func (b *bringer) leave(s *subject, left leaving) {
-	if len(left.entries) == 0 {
+// leave notes which entries of an object could not be brought over, and why; nil says that there are none.
+func (b *bringer) leave(key cache.Key, left *arrear, why error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if left == nil {
+		delete(b.left, key)
 		return
 	}
 	if !b.past.isOver() { // later it is tried again and again
-		b.objects.Metrics.ManagedFields(metrics.Kept, len(left.entries))
+		b.objects.Metrics.ManagedFields(metrics.Kept, len(left.Entries))
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.why = left.why
-	b.left[s.key()] = arrear{Namespace: s.object.Namespace(), Name: s.object.Name(), UID: s.uid(), Entries: left.entries}
+	b.left[key], b.why = *left, why
 }
 
-// allOf leaves all entries that were to be brought over.
-func (b *bringer) allOf(s *subject, why error) leaving {
-	left := leaving{why: why}
+// arrear is what is noted of an object of which entries are left; nil if none are.
+func (s *subject) arrear(left []arrearsEntry) *arrear {
+	if len(left) == 0 {
+		return nil
+	}
+	return &arrear{Namespace: s.object.Namespace(), Name: s.object.Name(), UID: s.uid(), Entries: left}
+}
+
+// allEntries returns all that were to be brought over.
+func (s *subject) allEntries() (all []arrearsEntry) {
 	for i, w := range s.ways {
 		if w != nil {
-			left.entries = append(left.entries, newArrearsEntry(s.parsed.Entries[i], w.generation))
+			all = append(all, newArrearsEntry(s.parsed.Entries[i], w.generation))
 		}
 	}
-	return left
+	return all
 }
 
 // entries returns those of an object as the definition has them now. What can't be brought over stays as it is; it is left if that may be possible
 // later.
-func (b *bringer) entries(s *subject) (entries []apply.Entry, left leaving) {
+func (b *bringer) entries(s *subject) (entries []apply.Entry, left []arrearsEntry, why error) {
 	for i, entry := range s.parsed.Entries {
 		w := s.ways[i]
 		if w == nil {
@@ -298,33 +309,23 @@ func (b *bringer) entries(s *subject) (entries []apply.Entry, left leaving) {
 		}
 		at := s.shown[w.to]
 		if isUnanswered(at.err) {
-			left.entries, left.why = append(left.entries, newArrearsEntry(entry, w.generation)), at.err
+			left, why = append(left, newArrearsEntry(entry, w.generation)), at.err
 		}
-		if brought, ok := b.entry(entry, w, at); ok {
+		if brought, ok := w.entry(entry, at); ok {
 			entries = append(entries, brought)
 		}
 	}
-	return joined(entries), left
+	return joined(entries), left, why
 }
 
-// entry returns an entry at the end of its way; ok is false if it owns nothing there.
-func (b *bringer) entry(entry apply.Entry, w *way, at shown) (_ apply.Entry, ok bool) {
-	was, err := entry.Fields()
-	if err != nil || at.err != nil {
+// entry returns an entry at the end of its way; ok is false if it owns nothing there. If that can't be told, it stays as it is.
+func (w *way) entry(entry apply.Entry, at shown) (_ apply.Entry, ok bool) {
+	if at.err != nil {
 		return entry, true
 	}
-	fields, err := w.bring(was, at.doc, &b.engines)
+	brought, ok, err := w.bring(entry, at.doc)
 	if err != nil {
 		return entry, true
 	}
-	if w.from != w.to {
-		entry.APIVersion = b.now.group + "/" + w.to
-		if fields.IsEmpty() {
-			return entry, false
-		}
-	}
-	if !fields.Equal(was) {
-		entry.FieldsV1 = fields.FieldsV1()
-	}
-	return entry, true
+	return brought, ok
 }

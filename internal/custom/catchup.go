@@ -40,12 +40,23 @@ func (c *Controller) hold(ctx context.Context, kind *kinds.Kind) (release func()
 	return kind.Uses.Hold()
 }
 
-// takePlace has a kind that is in the register take the place of another, which may be nil.
-func (c *Controller) takePlace(ctx context.Context, before, kind *kinds.Kind, release func()) {
-	defer release()
-	if before != nil {
-		before.Uses.End()
-	}
+// startTakingPlace has a kind that is in the register take the place of another, which may be nil. Who is held is let go by then.
+func (c *Controller) startTakingPlace(ctx context.Context, before, kind *kinds.Kind, release func()) {
+	bringing := &kind.Definition.(*definition).bringing
+	bringing.Add(1)
+	c.running.Go(func() {
+		defer bringing.Done()
+		defer release()
+		if before != nil {
+			before.Uses.End()
+			before.Definition.(*definition).bringing.Wait()
+		}
+		c.takePlace(ctx, kind, release)
+	})
+}
+
+// takePlace brings owners over to a kind, lets those go who are held, and goes on until there are no arrears.
+func (c *Controller) takePlace(ctx context.Context, kind *kinds.Kind, release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer kind.Uses.OnEnd(cancel)()
@@ -55,13 +66,13 @@ func (c *Controller) takePlace(ctx context.Context, before, kind *kinds.Kind, re
 	}
 	wait := time.Duration(0)
 	for !b.past.isOver() {
-		if c.bringOver(ctx, b) {
-			wait = c.times.first
-			break
+		if !c.bringOver(ctx, b) {
+			sleep(ctx, lastWait)
 		}
-		if sleep(ctx, lastWait); ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
+		wait = c.times.first
 	}
 	c.settled(ctx, kind)
 	release()
@@ -84,9 +95,10 @@ func (c *Controller) newBringer(ctx context.Context, kind *kinds.Kind) *bringer 
 	}
 }
 
-// catchUp brings over what is in arrears, until there is nothing or the kind is replaced. It waits for a time before it first does.
+// catchUp brings over what is in arrears, until there is nothing or the kind is replaced. It waits for a time before it first does, and then for
+// longer and longer unless it gets on.
 func (c *Controller) catchUp(ctx context.Context, b *bringer, wait time.Duration) {
-	for ; len(b.past.arrears.objects) > 0 || !b.isNoted; wait = min(max(2*wait, c.times.first), c.times.last) {
+	for count := len(b.past.arrears.objects); count > 0 || !b.isNoted; {
 		if sleep(ctx, wait); ctx.Err() != nil {
 			return
 		}
@@ -94,8 +106,16 @@ func (c *Controller) catchUp(ctx context.Context, b *bringer, wait time.Duration
 		if b.now.since.Load() == math.MaxInt64 {
 			c.settled(ctx, b.kind)
 		}
+		before := count
+		if count = len(b.past.arrears.objects); count < before {
+			wait = 0
+		}
+		wait = min(max(2*wait, c.times.first), c.times.last)
 	}
 }
+
+// lastNote is how long it may take to note what is left when nobody goes on.
+const lastNote = 5 * time.Second
 
 // bringOver brings over the owners of all objects, or of those in arrears if the others are as the definition has them, and notes what is left.
 // It returns false if the objects could not be read, or the context has ended.
@@ -105,22 +125,30 @@ func (c *Controller) bringOver(ctx context.Context, b *bringer) bool {
 		which = b.objectsInArrears
 	}
 	all, err := which(ctx)
-	if err == nil {
-		err = b.bringAll(ctx, all)
-	}
 	if err != nil {
-		if ctx.Err() == nil {
-			c.Log.Error("cannot bring owners of custom resources to their new definition; it is tried again", "name", b.now.name, "error", err)
-		}
+		c.complain(ctx, "cannot bring owners of custom resources to their new definition; it is tried again", b, err)
 		return false
 	}
-	if len(b.left) > 0 {
+	failed := b.bringAll(ctx, all)
+	if failed != nil && !b.past.isOver() {
+		return false // whoever goes on does it all again, before anybody writes
+	}
+	if len(b.left) > 0 && failed == nil {
 		c.Log.Warn("cannot bring owners of some custom resources to their new definition yet; it is tried again", "name", b.now.name, "objects", len(b.left), "error", b.why)
 	}
-	if err := c.note(ctx, b); err != nil && ctx.Err() == nil {
-		c.Log.Error("cannot note which owners of custom resources have not followed their definition; it is tried again", "name", b.now.name, "error", err)
+	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastNote)
+	defer cancel()
+	if err := c.note(noting, b); err != nil {
+		c.complain(ctx, "cannot note which owners of custom resources have not followed their definition; it is tried again", b, err)
 	}
-	return true
+	return failed == nil
+}
+
+// complain logs what went wrong, unless nobody wants to know any more.
+func (c *Controller) complain(ctx context.Context, message string, b *bringer, err error) {
+	if ctx.Err() == nil && !errors.Is(err, cache.ErrClosed) {
+		c.Log.Error(message, "name", b.now.name, "error", err)
+	}
 }
 
 // allObjects returns all objects of the kind.

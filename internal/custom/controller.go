@@ -132,7 +132,7 @@ const lastWait = time.Second
 func (c *Controller) Run(ctx context.Context) {
 	defer c.running.Wait()
 	for _, one := range c.loaded {
-		c.running.Go(func() { c.takePlace(ctx, nil, one.kind, one.release) })
+		c.startTakingPlace(ctx, nil, one.kind, one.release)
 	}
 	c.loaded = nil
 	for ctx.Err() == nil {

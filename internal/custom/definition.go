@@ -23,7 +23,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// definition is what a custom kind was made of. It never changes but for since: a CustomResourceDefinition that changes makes a new
+// definition is what a custom kind was made of. It never changes but for since and bringing: a CustomResourceDefinition that changes makes a new
 // one.
 type definition struct {
 	*reading
@@ -32,6 +32,8 @@ type definition struct {
 	converter converter // nil if another definition has taken the place of this one: that converts
 	// since is a revision after which all objects were written by this definition.
 	since atomic.Int64
+	// bringing is over when nobody brings owners over to the definition any more.
+	bringing sync.WaitGroup
 }
 
 // definedVersion is one version of a definition. What is costly is made when it is first needed.

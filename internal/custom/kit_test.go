@@ -28,16 +28,21 @@ type kit struct {
 // open returns a server's objects over a store, and follows definitions.
 func open(t *testing.T, over store.Store) *kit {
 	t.Helper()
+	webhooks, err := NewWebhooks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openWith(t, over, webhooks)
+}
+
+func openWith(t *testing.T, over store.Store, webhooks Webhooks) *kit {
+	t.Helper()
 	register, err := kinds.NewRegister(append(kinds.Builtin(), Kind())...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := &kit{T: t, all: objects.New(objects.Options{Cache: cachetest.Over(t, over), Kinds: register, Log: slog.New(slog.DiscardHandler)})}
 	k.all.Extras = map[string]objects.Extra{Definitions: Extra(k.all.Now)}
-	webhooks, err := NewWebhooks()
-	if err != nil {
-		t.Fatal(err)
-	}
 	k.controller = &Controller{Objects: k.all, Webhooks: webhooks, Manager: "system", Log: slog.New(slog.DiscardHandler)}
 	k.controller.times = times{hold: conversionTime, first: time.Millisecond, last: 20 * time.Millisecond}
 	if err := k.controller.Load(t.Context()); err != nil {

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
@@ -9,29 +10,63 @@ import (
 // A definition may change how a part of its objects merges. Who owned that part goes on owning it, field by field:
 //
 //	atomic, becomes granular       each field of it, as it is now
+//	granular, becomes atomic       the whole
 //	a list whose keys change       the same items, by their new keys
-//	granular, becomes atomic       the whole; the engine sees to that
 //	at a version that is gone      what the object has of it at the version that is stored, see retired.go
 
-// bring returns a field set of one topology as another has it. The document has the values, and all are its fields by the
-// new topology.
-func bring(s fieldset.Set, old, now *schema.Type, doc document.Value, all fieldset.Set) fieldset.Set {
-	var out fieldset.Builder
-	mark := out.Mark()
+// bring returns what an entry of one topology owns by another. The document has the values.
+func bring(entry apply.Entry, old, now *schema.Type, doc document.Value) (apply.Entry, error) {
+	fitted, err := apply.Reconcile(apply.Object{Document: doc, Entries: []apply.Entry{entry}}, entry.APIVersion, old, now)
+	if err != nil {
+		return entry, err
+	}
+	entry = fitted.Entries[0]
+	fields, err := entry.Fields()
+	if err != nil {
+		return entry, err
+	}
+	if s := rekey(fields, old, now, doc); !s.Equal(fields) {
+		entry.FieldsV1 = s.FieldsV1()
+	}
+	return entry, nil
+}
+
+// rekey returns a field set in which items of lists are told apart by their new keys.
+func rekey(s fieldset.Set, old, now *schema.Type, doc document.Value) fieldset.Set {
+	result := fieldset.Set{}
 	for i := range s.Len() {
 		e, below := s.Element(i), s.Child(i)
-		was, is, value := partOf(old, e), partOf(now, e), valueAt(doc, e)
-		there, member := all.Below(e)
-		switch {
-		case was == nil || is == nil:
-			out.Push(e, s.Member(i), below)
-		case s.Member(i) && below.IsEmpty() && isAtomic(was, value) && !isAtomic(is, value) && !there.IsEmpty():
-			out.Push(e, member, there)
-		default:
-			out.Push(e, s.Member(i), bring(rekeyed(below, was, is, value), was, is, value, there))
+		value := valueAt(doc, e)
+		if was, is := partOf(old, e), partOf(now, e); was != nil && is != nil {
+			below = rekey(below, was, is, value)
+		}
+		if e.Kind() == fieldset.Key && value.Kind() == document.Map && keysDiffer(old, now) {
+			e = keyOf(value, now.List.Keys)
+		}
+		var one fieldset.Builder
+		mark := one.Mark()
+		one.Push(e, s.Member(i), below)
+		result = result.Union(one.Set(mark))
+	}
+	return result
+}
+
+// keysDiffer reports whether items of a list are told apart by keys, and were by others.
+func keysDiffer(old, now *schema.Type) bool {
+	return old.List != nil && now.List != nil && old.List.Relationship == schema.Keyed && now.List.Relationship == schema.Keyed &&
+		!sameKeys(old.List.Keys, now.List.Keys)
+}
+
+func sameKeys(a, b []schema.Key) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name {
+			return false
 		}
 	}
-	return out.Set(mark)
+	return true
 }
 
 // partOf returns the topology that an element leads to; nil if nothing is declared.
@@ -44,17 +79,6 @@ func partOf(t *schema.Type, e fieldset.Element) *schema.Type {
 		return t.List.Item
 	}
 	return nil
-}
-
-// isAtomic reports whether a value is owned as a whole.
-func isAtomic(t *schema.Type, value document.Value) bool {
-	switch value.Kind() {
-	case document.Map:
-		return t.Map != nil && t.Map.Atomic
-	case document.List:
-		return t.List != nil && t.List.Relationship == schema.Atomic
-	}
-	return false
 }
 
 // valueAt returns the value that an element leads to.
@@ -76,38 +100,6 @@ func valueAt(doc document.Value, e fieldset.Element) document.Value {
 func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
 	for _, k := range keys {
 		if !document.Equal(item.Get(k.Name), k.Value) {
-			return false
-		}
-	}
-	return true
-}
-
-// rekeyed returns the items that are owned in a list by their new keys.
-func rekeyed(s fieldset.Set, was, is *schema.Type, list document.Value) fieldset.Set {
-	if list.Kind() != document.List || was.List == nil || is.List == nil ||
-		was.List.Relationship != schema.Keyed || is.List.Relationship != schema.Keyed || sameKeys(was.List.Keys, is.List.Keys) {
-		return s
-	}
-	result := fieldset.Set{}
-	for i := range s.Len() {
-		e := s.Element(i)
-		if item := valueAt(list, e); e.Kind() == fieldset.Key && item.Kind() == document.Map {
-			e = keyOf(item, is.List.Keys)
-		}
-		var one fieldset.Builder
-		mark := one.Mark()
-		one.Push(e, s.Member(i), s.Child(i))
-		result = result.Union(one.Set(mark))
-	}
-	return result
-}
-
-func sameKeys(a, b []schema.Key) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Name != b[i].Name {
 			return false
 		}
 	}

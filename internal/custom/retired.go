@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // A definition may lose a version at which objects were written. If nothing but the apiVersion differs between versions, who
@@ -26,6 +28,36 @@ func (b *bringer) target(version string, since []former) string {
 		return ""
 	}
 	return b.now.store
+}
+
+// retired returns an entry of a version that is gone at the one that a document is at, with what the document has of it; ok is false if that is
+// nothing.
+func retired(entry apply.Entry, doc document.Value, t *schema.Type) (_ apply.Entry, ok bool, err error) {
+	all, err := fieldsOf(doc, t)
+	if err != nil {
+		return entry, false, err
+	}
+	fields, err := entry.Fields()
+	if err != nil {
+		return entry, false, err
+	}
+	fields = present(fields, all)
+	entry.APIVersion, entry.FieldsV1 = doc.Get("apiVersion").Text(), fields.FieldsV1()
+	return entry, !fields.IsEmpty(), nil
+}
+
+// fieldsOf returns all fields that a document has by a topology, as whoever applied it would own them.
+func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
+	version := doc.Get("apiVersion").Text()
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
+	if err != nil {
+		return fieldset.Set{}, err
+	}
+	result, err := engine.Apply(apply.Object{}, doc, apply.Request{Manager: "all", Version: version})
+	if err != nil || len(result.Object.Entries) != 1 {
+		return fieldset.Set{}, err
+	}
+	return result.Object.Entries[0].Fields()
 }
 
 // present returns what an object has of a set. All are its fields.

@@ -29,7 +29,7 @@ func (c *Controller) serve(ctx context.Context, d *defined) {
 		return
 	}
 	d.kind, d.stopped = kind, nil
-	c.running.Go(func() { c.takePlace(ctx, before, kind, release) })
+	c.startTakingPlace(ctx, before, kind, release)
 }
 
 // mayServe reports whether a kind can be served: some version of it is, and no built-in kind is in its place.

@@ -2,11 +2,9 @@ package custom
 
 import (
 	"path"
-	"sync"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/schema"
 )
@@ -70,43 +68,15 @@ func (b *bringer) topologies(from, to string, since []former) (all []*schema.Typ
 	return all
 }
 
-// bring returns what an entry owns at the end of its way. The document is the object there. What it does not fit in between
-// is passed over.
-func (w *way) bring(s fieldset.Set, doc document.Value, of *engines) (fieldset.Set, error) {
-	old, last := w.topologies[0], len(w.topologies)-1
+// bring returns an entry at the end of its way. The document is the object there. ok is false if the entry owns nothing there.
+func (w *way) bring(entry apply.Entry, doc document.Value) (_ apply.Entry, ok bool, err error) {
 	for i, now := range w.topologies[1:] {
-		all, err := of.fields(doc, now)
-		if err != nil && i+1 == last {
-			return s, err
-		}
-		if err != nil {
-			continue
-		}
-		s, old = bring(s, old, now, doc, all), now
-		if i+1 == last && w.from != w.to {
-			s = present(s, all)
+		if entry, err = bring(entry, w.topologies[i], now, doc); err != nil {
+			return entry, false, err
 		}
 	}
-	return s, nil
-}
-
-// engines are those of topologies.
-type engines struct{ all sync.Map }
-
-// fields returns all fields that a document has by a topology, as whoever applied it would own them.
-func (e *engines) fields(doc document.Value, t *schema.Type) (fieldset.Set, error) {
-	version := doc.Get("apiVersion").Text()
-	engine, ok := e.all.Load(t)
-	if !ok {
-		made, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
-		if err != nil {
-			return fieldset.Set{}, err
-		}
-		engine, _ = e.all.LoadOrStore(t, made)
+	if w.from == w.to {
+		return entry, true, nil
 	}
-	result, err := engine.(*apply.Engine).Apply(apply.Object{}, doc, apply.Request{Manager: "all", Version: version})
-	if err != nil || len(result.Object.Entries) != 1 {
-		return fieldset.Set{}, err
-	}
-	return result.Object.Entries[0].Fields()
+	return retired(entry, doc, w.topologies[len(w.topologies)-1])
 }
