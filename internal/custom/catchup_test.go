@@ -64,8 +64,8 @@ func TestWritersAreLetGo(t *testing.T) {
 // TestNobodyWaitsForWhoIsLate: while writers wait for owners, a webhook that does not answer has so much time for all objects together. What it
 // has not converted by then follows later.
 func TestNobodyWaitsForWhoIsLate(t *testing.T) {
-	k, h := openHooked(t, cachetest.OpenStore(t))
-	k.controller.times.hold = 50 * time.Millisecond
+	h := &hooks{}
+	k := openFor(t, cachetest.OpenStore(t), h, times{hold: 50 * time.Millisecond, first: time.Millisecond, last: 20 * time.Millisecond}).hooked()
 	const many = (broughtAtOnce + 2) * broughtTogether
 	for i := range many {
 		k.mustCreate("v2", fmt.Sprint("w", i), ", map: {x: 1}")
@@ -117,8 +117,8 @@ func TestOwnersFollowTheNextDefinition(t *testing.T) {
 // by the new definition does not own what others have put into it.
 func TestWhatWasWrittenSinceIsLeftAlone(t *testing.T) {
 	for _, isStarted := range []bool{false, true} {
-		s := cachetest.OpenStore(t)
-		k, h := openHooked(t, s)
+		s, h := cachetest.OpenStore(t), &hooks{}
+		k := openFor(t, s, h, times{hold: conversionTime, first: time.Hour, last: time.Hour}).hooked() // nothing is tried again by itself
 		apply := func(manager, version, fields string) {
 			t.Helper()
 			r := k.request(k.endpoint("example.com", version, "widgets", ""), "one", `{"apiVersion":"example.com/`+version+`","kind":"Widget","metadata":{"name":"one"},`+fields+`}`)
@@ -130,12 +130,11 @@ func TestWhatWasWrittenSinceIsLeftAlone(t *testing.T) {
 		apply("before", "v1", `"map":{}`)
 		apply("again", "v2", `"map":{},"sizes":3`)
 		apply("waits", "v2", `"map":{}`)
-		k.controller.times.first = time.Hour // nothing is tried again by itself
 		h.set(isDown, nil)
 		old := k.endpoint("example.com", "v1", "widgets", "")
 		k.mergeVersions(versionsAs(""))
 		k.wait("the kind is replaced", func() bool { return k.endpoint("example.com", "v1", "widgets", "") != old })
-		k.all.Now = func() time.Time { return time.Now().Add(time.Minute) }
+		k.ahead.Store(int64(time.Minute))
 		if err := k.merge(k.endpoint("example.com", "v1", "widgets", ""), "one", `{"map":{"x":1}}`); err != nil { // which waits
 			t.Fatal(err)
 		}

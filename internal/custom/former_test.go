@@ -113,7 +113,7 @@ func TestOwnersFollowHalfway(t *testing.T) {
 	}
 	s.isClosed.Store(true)
 	k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(mergingAs, byName, "")+`]}}`)
-	k.wait("all are tried", func() bool { return s.passed.Load() == 5 })
+	k.wait("all are tried", func() bool { return s.passed.Load() >= 5 })
 	k.mergeDefinition("widgets", `{"spec":{"names":{"shortNames":["w"]}}}`)
 	k.wait("the names are accepted", func() bool { return len(read(k.definition("widgets")).accepted.shortNames) == 1 })
 	k.stop()

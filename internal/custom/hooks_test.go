@@ -85,8 +85,13 @@ func byHooks(path string) string {
 
 // openHooked returns a kit whose widgets are converted by hooks, with a map that is atomic.
 func openHooked(t *testing.T, over store.Store) (*kit, *hooks) {
+	t.Helper()
 	h := &hooks{}
-	k := openWith(t, over, h)
+	return openWith(t, over, h).hooked(), h
+}
+
+func (k *kit) hooked() *kit {
+	k.Helper()
 	k.defineWidgets(versionsAs(mapAsAtom), ","+byHooks("first"))
-	return k, h
+	return k
 }
