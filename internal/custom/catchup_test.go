@@ -207,3 +207,20 @@ func TestShownAsTheDefinitionHasItWhenOwnersFollowLate(t *testing.T) {
 		t.Errorf("it is shown as %v, %v", doc, err)
 	}
 }
+
+// TestWhoIsDownIsNotAskedAgain: who can't be reached about some objects is not asked about the others while writers wait.
+func TestWhoIsDownIsNotAskedAgain(t *testing.T) {
+	h := &hooks{}
+	k := openFor(t, cachetest.OpenStore(t), h, times{hold: conversionTime, first: time.Hour, last: time.Hour}).hooked()
+	for _, name := range []string{"a", "b", "c"} {
+		k.mustCreate("v2", name, ", map: {x: 1}")
+	}
+	h.set(isDown, nil)
+	old := k.endpoint("example.com", "v1", "widgets", "")
+	k.mergeVersions(versionsAs(""))
+	k.wait("the kind is replaced", func() bool { return k.endpoint("example.com", "v1", "widgets", "") != old })
+	k.mustApply("other", `"size":1`) // which waits
+	if got, want := h.reviews(), []int{3, 1}; !slices.Equal(got, want) {
+		t.Errorf("there were reviews of %v objects, expected %v", got, want)
+	}
+}

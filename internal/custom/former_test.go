@@ -234,3 +234,24 @@ func TestOwnersStayWhereNothingMergesOtherwise(t *testing.T) {
 		t.Errorf("owners are %s, expected %s", got, before)
 	}
 }
+
+// TestThePastOfADefinition: what a definition was before is not what it has become since.
+func TestThePastOfADefinition(t *testing.T) {
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(fmt.Sprintf(mergingAs, asAtom, mapAsAtom), "")
+	k.stop()
+	for _, list := range []string{byName, byID, byName} {
+		k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(mergingAs, list, "")+`]}}`)
+	}
+	r := read(k.definition("widgets"))
+	for generation := range r.generation {
+		r.generation = generation + 1
+		p, err := k.controller.pastOf(t.Context(), newDefinition(r, nil, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.formers) != int(generation) || p.isOver() != (generation == 0) {
+			t.Errorf("generation %d has %d former definitions, and its past is over: %t", generation+1, len(p.formers), p.isOver())
+		}
+	}
+}

@@ -31,9 +31,10 @@ func NewUses() *Uses {
 	return u
 }
 
-// Enter notes that somebody begins to write, and waits before for as long as somebody holds writers, and the context lasts. It returns
-// ErrReplaced if nobody may write by this kind any more, and why the context has ended if that is why nobody has entered.
-func (u *Uses) Enter(ctx context.Context) error {
+// Enter notes that somebody begins to write. While somebody holds writers it waits: for as long as the context lasts, and until whoever
+// wants to write has gone, if gone is not nil. It returns ErrReplaced if nobody may write by this kind any more, and the error of a context
+// if nobody has entered because there was no more time, or nobody who waits.
+func (u *Uses) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	if u == nil {
 		return nil
 	}
@@ -42,9 +43,15 @@ func (u *Uses) Enter(ctx context.Context) error {
 		if held == nil {
 			return err
 		}
+		var left <-chan struct{}
+		if gone != nil {
+			left = gone()
+		}
 		select {
 		case <-held:
 		case <-u.life.Done():
+		case <-left:
+			return context.Canceled
 		case <-ctx.Done():
 			return ctx.Err()
 		}

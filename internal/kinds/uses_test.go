@@ -14,7 +14,7 @@ func TestUsesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := NewUses()
 		for range 2 {
-			if err := u.Enter(t.Context()); err != nil {
+			if err := u.Enter(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -25,7 +25,7 @@ func TestUsesEnd(t *testing.T) {
 			if ended.Load() != (left == 2) {
 				t.Errorf("when %d of 2 have left, it has ended: %t", left, ended.Load())
 			}
-			if err := u.Enter(t.Context()); !errors.Is(err, ErrReplaced) {
+			if err := u.Enter(t.Context(), nil); !errors.Is(err, ErrReplaced) {
 				t.Errorf("when it was to end, %v", err)
 			}
 			if left < 2 {
@@ -35,17 +35,19 @@ func TestUsesEnd(t *testing.T) {
 	})
 }
 
-// TestUsesHold: who is held waits until that is over, until another kind is in the place of this one, or for as long as it has time.
+// TestUsesHold: who is held waits until that is over, until another kind is in the place of this one, for as long as it has time, or until
+// it goes away.
 func TestUsesHold(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		over func(u *Uses, release func())
+		over func(u *Uses, release, goAway func())
 		want error
 	}{
-		{"released", func(_ *Uses, release func()) { release() }, nil},
-		{"released twice", func(_ *Uses, release func()) { release(); release() }, nil},
-		{"replaced", func(u *Uses, _ func()) { go u.End() }, ErrReplaced},
-		{"late", func(*Uses, func()) { time.Sleep(time.Minute) }, context.DeadlineExceeded},
+		{"released", func(_ *Uses, release, _ func()) { release() }, nil},
+		{"released twice", func(_ *Uses, release, _ func()) { release(); release() }, nil},
+		{"replaced", func(u *Uses, _, _ func()) { go u.End() }, ErrReplaced},
+		{"late", func(*Uses, func(), func()) { time.Sleep(time.Minute) }, context.DeadlineExceeded},
+		{"gone", func(_ *Uses, _, goAway func()) { goAway() }, context.Canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -55,14 +57,16 @@ func TestUsesHold(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
 				entered := make(chan error, 1)
-				go func() { entered <- u.Enter(ctx) }()
+				client, goAway := context.WithCancel(t.Context())
+				defer goAway()
+				go func() { entered <- u.Enter(ctx, client.Done) }()
 				synctest.Wait()
 				select {
 				case err := <-entered:
 					t.Fatalf("nobody was held: %v", err)
 				default:
 				}
-				test.over(u, release)
+				test.over(u, release, goAway)
 				if err := <-entered; !errors.Is(err, test.want) {
 					t.Errorf("received %v, expected %v", err, test.want)
 				}

@@ -74,7 +74,7 @@ var ErrReplaced = kinds.ErrReplaced
 
 // write does what all verbs that write have in common.
 func (w *writing) write(ctx context.Context) (Result, error) {
-	if err := w.Endpoint.Kind.Uses.Enter(ctx); err != nil {
+	if err := w.Endpoint.Kind.Uses.Enter(ctx, w.Gone); err != nil {
 		return Result{}, w.enterError(err)
 	}
 	defer w.Endpoint.Kind.Uses.Leave()
