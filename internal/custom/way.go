@@ -22,11 +22,7 @@ type way struct {
 // wayOf returns how an entry of an object is brought over; nil if it stays as it is.
 func (b *bringer) wayOf(key cache.Key, uid string, entry apply.Entry) *way {
 	generation, ok := b.past.arrears.generationOf(key, uid, entry)
-	switch {
-	case ok:
-	case b.past.isOver():
-		return nil // it was written by the new definition, or is as that has it
-	default:
+	if !ok {
 		generation = b.past.arrears.generation
 	}
 	version := path.Base(entry.APIVersion)
