@@ -179,6 +179,43 @@ func TestOwnersOfAStatusFollow(t *testing.T) {
 	k.wait("the owners of the status follow", func() bool { return strings.Contains(k.owners("one"), `"f:status":{`+eachOfIt+`}`) })
 }
 
+// rewrite replaces a part of something in a store that nobody follows.
+func rewrite(t *testing.T, s store.Store, key cache.Key, old, now string) {
+	t.Helper()
+	live, err := s.Get(t.Context(), key.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(live.Value), old, now, 1)
+	if text == string(live.Value) {
+		t.Fatalf("there is no %s in %s", old, text)
+	}
+	if _, err := s.Commit(t.Context(), store.Write{Key: live.Key, Expected: live.Revision, Value: []byte(text)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOwnersFollowFromHalfway: when a server has ended while owners were brought over to one definition, and there is another one now, some are as the
+// first of the three definitions has them, and some as the second.
+func TestOwnersFollowFromHalfway(t *testing.T) {
+	s := cachetest.OpenStore(t)
+	k := open(t, s)
+	k.defineWidgets(fmt.Sprintf(mergingAs, asAtom, mapAsAtom), "")
+	k.mustApply("one", twoItems)
+	k.mustApply("two", twoItems)
+	k.stop()
+	k.mergeVersions(fmt.Sprintf(mergingAs, byName, ""))
+	k.mergeVersions(fmt.Sprintf(mergingAs, byID, ""))
+	rewrite(t, s, cache.Key{Kind: "example.com/widgets", Name: "two"}, ownedWhole, twoByName)
+	again := open(t, s)
+	again.mustApply("other", `"map":{"x":1}`) // who writes waits for the owners
+	for _, name := range []string{"one", "two"} {
+		if got := again.owners(name); !strings.Contains(got, twoByID) {
+			t.Errorf("owners of %s are %s, expected %s", name, got, twoByID)
+		}
+	}
+}
+
 // TestWhatCannotBeReadIsNotGone: what is kept of a definition that nobody can read now stays until somebody can.
 func TestWhatCannotBeReadIsNotGone(t *testing.T) {
 	s := cachetest.OpenStore(t)
@@ -187,23 +224,14 @@ func TestWhatCannotBeReadIsNotGone(t *testing.T) {
 	k.mustApply("one", twoItems)
 	k.stop()
 	k.mergeVersions(fmt.Sprintf(mergingAs, byName, ""))
-	rewrite := func(change func(text string) string) {
-		t.Helper()
-		live, err := s.Get(t.Context(), cache.Key{Kind: Definitions, Name: "widgets.example.com"}.String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Commit(t.Context(), store.Write{Key: live.Key, Expected: live.Revision, Value: []byte(change(string(live.Value)))}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rewrite(func(text string) string { return strings.Replace(text, `"spec":{`, `"spec":{"scope":"Cluster",`, 1) })
+	definition := cache.Key{Kind: Definitions, Name: "widgets.example.com"}
+	rewrite(t, s, definition, `"spec":{`, `"spec":{"scope":"Cluster",`)
 	bad := open(t, s)
 	bad.stop()
 	if _, ok := bad.all.Kinds.Resource("example.com", "v1", "widgets"); ok || bad.formerDefinitions() != 1 {
 		t.Fatalf("the definition is served: %t; %d former definitions are kept, expected 1", ok, bad.formerDefinitions())
 	}
-	rewrite(func(text string) string { return strings.Replace(text, `"spec":{"scope":"Cluster",`, `"spec":{`, 1) })
+	rewrite(t, s, definition, `"spec":{"scope":"Cluster",`, `"spec":{`)
 	again := open(t, s)
 	again.mustApply("two", `"map":{"x":1}`) // who writes waits for the owners
 	if got := again.owners("one"); !strings.Contains(got, twoByName) {
