@@ -299,6 +299,14 @@ func objectHistory(g generator, steps, managers int) error {
 
 // differObjects returns how two objects differ, "" if they don't.
 func differObjects(ours, theirs Object) string {
+	d := differAsTheyAre(ours, theirs)
+	if d != "" && differAsTheyAre(withoutKeyless(ours), theirs) == "" {
+		return ""
+	}
+	return d
+}
+
+func differAsTheyAre(ours, theirs Object) string {
 	if !equalButEmptied(ours.Document, theirs.Document) {
 		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.Document, theirs.Document)
 	}

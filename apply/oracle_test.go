@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/merge"
@@ -198,8 +199,41 @@ func outcomeOf(result Result, err error) outcome {
 	return out
 }
 
+// atV1 returns an outcome of a world with the names of its first version, also in what others own.
+func (o outcome) atV1() outcome {
+	owners := map[string]string{}
+	for manager, text := range o.owners {
+		owners[manager] = strings.ReplaceAll(text, `v2":`, `":`)
+	}
+	return outcome{doc: (*world)(nil).rename(o.doc, "v2", "v1"), owners: owners}
+}
+
+// withoutKeyless returns an outcome as withoutKeyless does an object.
+func (o outcome) withoutKeyless() outcome {
+	var object Object
+	for manager, text := range o.owners {
+		version, fields, _ := strings.Cut(text, " ")
+		object.Entries = append(object.Entries, Entry{Manager: manager, APIVersion: version, FieldsV1: fields})
+	}
+	object.Document = o.doc
+	object = withoutKeyless(object)
+	out := outcome{doc: object.Document, owners: map[string]string{}}
+	for _, e := range object.Entries {
+		out.owners[e.Manager] = e.APIVersion + " " + e.FieldsV1
+	}
+	return out
+}
+
 // differ returns how two outcomes differ, "" if they don't.
 func differ(ours, theirs outcome) string {
+	d := differAsIs(ours, theirs)
+	if d != "" && ours.err == nil && theirs.err == nil && differAsIs(ours.atV1().withoutKeyless(), theirs.atV1()) == "" {
+		return ""
+	}
+	return d
+}
+
+func differAsIs(ours, theirs outcome) string {
 	if (ours.err == nil) != (theirs.err == nil) {
 		return fmt.Sprintf("our error: %v\ntheir error: %v", ours.err, theirs.err)
 	}
@@ -221,29 +255,6 @@ func differ(ours, theirs outcome) string {
 		}
 	}
 	return ""
-}
-
-// equalButEmptied compares documents, but accepts that a container that pruning
-// emptied is empty with us and null with them: a deliberate difference.
-func equalButEmptied(ours, theirs document.Value) bool {
-	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
-		return true
-	}
-	if ours.Kind() != theirs.Kind() || ours.Len() != theirs.Len() {
-		return false
-	}
-	if ours.Len() == 0 {
-		return document.Equal(ours, theirs)
-	}
-	for i := range ours.Len() {
-		if ours.Kind() == document.Map && ours.Name(i) != theirs.Name(i) {
-			return false
-		}
-		if !equalButEmptied(ours.At(i), theirs.At(i)) {
-			return false
-		}
-	}
-	return true
 }
 
 func smdSet(text string) *fieldpath.Set {

@@ -60,7 +60,7 @@
 //	  yamltree.go, yamlscalar.go, yamlbaretag.go, yamlstream.go, yamlerror.go, yamlflow.go
 //	yamlwrite.go      YAML out; yamlquote.go decides how a string is quoted
 //	build.go          values made by hand; builder.go makes many with few allocations, out of
-//	                  the memory of arena.go
+//	                  the memory of arena.go; rebuild.go, once a part differs
 //	gotypes.go        from and to the types that Go has for JSON
 //	equal.go          equality and order; number.go, of numbers; scalars.go, of small maps field by field
 //	error.go          SyntaxError and Limits

@@ -9,9 +9,10 @@
 //	floor.go         the floor as a process; floorhandler.go, what it does; certificate.go, its certificate
 //	client.go        one connection and what is sent over it
 //	object.go        the Deployment that all is about, and requests about it
+//	options.go       what commands are told
 //	load.go          clients at work, and the window in which they are measured
 //	case.go          what is measured: get, list, apply, create, update
-//	watch.go         what watchers cost; frame.go, where events end
+//	watch.go         what watchers cost; begin.go, a watch that begins; frame.go, where events end
 //	custom.go        a custom kind, and what is done to its objects; definitions.go, many kinds
 //	beside.go        a watch on one kind beside work on another
 //	managed.go       objects with several managers; wish.go, how clients want them

@@ -36,11 +36,16 @@ func leavesRest(live, patch document.Value) bool {
 			return true
 		case value.Kind() == document.Map && leavesRest(old, value):
 			return true
-		case value.Kind() == document.List && old.Kind() == document.List && leavesRestInItems(mergeKeys[name], old, value):
+		case value.Kind() == document.List && (old.Kind() == document.List || isOrdered(patch, name)) && leavesRestInItems(mergeKeys[name], old, value):
 			return true
 		}
 	}
 	return false
+}
+
+// isOrdered is for lists of which a patch says the order: Kubernetes merges them also if there is none yet.
+func isOrdered(patch document.Value, name string) bool {
+	return !patch.Get("$setElementOrder/" + name).IsAbsent()
 }
 
 // isKeptWhereNew is for what has directives that Kubernetes takes for fields where nothing was before.

@@ -21,5 +21,4 @@
 //	attributes.go  a question as Kubernetes' CEL library takes it
 //	condition.go   conditions
 //	user.go        users and what they may, as that library takes them
-//	follower.go    the objects that say who is asked, followed as they change
 package admit

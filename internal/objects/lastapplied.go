@@ -24,7 +24,7 @@ import (
 func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
 	if w.TakeOver {
 		var err error
-		if live.Entries, err = w.takenOver(live); err != nil {
+		if live.Entries, err = w.entriesTakenOver(live); err != nil {
 			return apply.Result{}, err
 		}
 	}
@@ -47,7 +47,7 @@ func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Res
 	}
 	var conflict *apply.ConflictError
 	if errors.As(err, &conflict) {
-		result, err = w.takeOver(live, config, conflict)
+		result, err = w.applyOverAnnotation(live, config, conflict)
 	}
 	if err != nil {
 		return result, err
@@ -56,9 +56,9 @@ func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Res
 	return result, nil
 }
 
-// takenOver returns the entries after the applier has got what client-side apply wrote. What comes together is told at the
+// entriesTakenOver returns the entries after the applier has got what client-side apply wrote. What comes together is told at the
 // version of who gets it; a version that is gone has no owners any more.
-func (w *writing) takenOver(live apply.Object) ([]apply.Entry, error) {
+func (w *writing) entriesTakenOver(live apply.Object) ([]apply.Entry, error) {
 	moved, err := ownership.TakeOver(live, w.Manager)
 	var other *ownership.OtherVersionError
 	if !errors.As(err, &other) {
@@ -74,12 +74,12 @@ func (w *writing) takenOver(live apply.Object) ([]apply.Entry, error) {
 	default:
 		live.Document = at.With("apiVersion", document.NewString(version))
 	}
-	return w.takenOver(live)
+	return w.entriesTakenOver(live)
 }
 
-// takeOver applies a configuration that is in conflict, if it is so only with what the annotation
+// applyOverAnnotation applies a configuration that is in conflict, if it is so only with what the annotation
 // has as well.
-func (w *writing) takeOver(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
+func (w *writing) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
 	own, ok := w.lastApplied(live)
 	if !ok {
 		return apply.Result{}, conflict

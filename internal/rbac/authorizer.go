@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/follow"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -18,49 +18,26 @@ import (
 // Authorizer says what users may do, by the roles and bindings that there are now. Its methods may
 // be called concurrently.
 type Authorizer struct {
-	cache *cache.Cache
-	log   *slog.Logger
+	log      *slog.Logger
+	follower *follow.Follower
 
 	mu    sync.RWMutex
 	index *index
-	// seen are the revisions up to which the index has all of a kind; lost are the kinds that
-	// can't be followed at present. moved is closed when any of this changes.
-	seen  map[string]store.Revision
-	lost  map[string]bool
-	moved chan struct{}
-
-	life    context.Context
-	stop    context.CancelFunc
-	running sync.WaitGroup
 }
 
 // New returns an Authorizer that knows all roles and bindings of a cache, and follows what happens
 // to them.
-func New(ctx context.Context, c *cache.Cache, log *slog.Logger) (*Authorizer, error) {
-	a := &Authorizer{
-		cache: c, log: log, index: newIndex(),
-		seen: map[string]store.Revision{}, lost: map[string]bool{}, moved: make(chan struct{}),
-	}
+func New(ctx context.Context, c *cache.Cache, log *slog.Logger) (a *Authorizer, err error) {
+	a = &Authorizer{log: log, index: newIndex()}
 	if a.log == nil {
 		a.log = slog.Default()
 	}
-	a.life, a.stop = context.WithCancel(context.Background())
-	for _, kind := range followed {
-		watcher, err := a.load(ctx, kind)
-		if err != nil && !isDamage(err) {
-			a.Close()
-			return nil, err
-		}
-		a.running.Go(func() { a.follow(kind, watcher) })
-	}
-	return a, nil
+	a.follower, err = follow.Start(ctx, follow.Options{Cache: c, Kinds: followed, Keeper: keeper{a}, Log: a.log, About: "who may do what"})
+	return a, err
 }
 
 // Close ends following the cache.
-func (a *Authorizer) Close() {
-	a.stop()
-	a.running.Wait()
-}
+func (a *Authorizer) Close() { a.follower.Close() }
 
 // Allowed reports whether somebody may do something, and why; or why not, if there is more to say
 // than that nothing allows it.
@@ -119,29 +96,5 @@ func (x *index) lacks(user *identity.User, namespace string) error {
 // writer calls it before, so that the writer's next request is judged by what it wrote. For other
 // kinds it does nothing.
 func (a *Authorizer) Sync(ctx context.Context, kind string, revision store.Revision) error {
-	if !slices.Contains(followed, kind) {
-		return nil
-	}
-	for {
-		a.mu.RLock()
-		there, moved := a.seen[kind] >= revision || a.lost[kind], a.moved
-		a.mu.RUnlock()
-		if there {
-			return nil
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-a.life.Done():
-			return cache.ErrClosed
-		}
-	}
-}
-
-// changed returns a channel that is closed when the index changes.
-func (a *Authorizer) changed() <-chan struct{} {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	return a.moved
+	return a.follower.Sync(ctx, kind, revision)
 }

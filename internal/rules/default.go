@@ -80,7 +80,7 @@ func (d *defaulter) value(t *Type, v document.Value) document.Value {
 // fields adds the fields that are always written, and defaults what is in the others. The fields of
 // the value and those that are busy are both sorted.
 func (d *defaulter) fields(t *Type, v document.Value) document.Value {
-	var change rebuilding
+	var change document.Rebuild
 	done := d.done
 	d.done = document.Value{} // it is about the fields of the document itself
 	next, count := 0, v.Len()
@@ -89,7 +89,7 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 		for next < count && v.Name(next) < f.Name {
 			next++
 		}
-		if change.begun {
+		if change.Begun() {
 			d.b.PushAll(v, from, next)
 		}
 		switch {
@@ -99,17 +99,17 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 			if done.IsAbsent() || !document.Same(old, done.Get(f.Name)) {
 				value = d.field(f, old)
 			}
-			change.add(&d.b, v, next, f.Name, value, old)
+			change.Add(&d.b, v, next, f.Name, value, old)
 			next++
 		case f.Always:
-			change.begin(&d.b, v, next)
+			change.Begin(&d.b, v, next)
 			d.b.Push(f.Name, d.field(f, document.NewNull()))
 		}
 	}
-	if change.begun {
+	if change.Begun() {
 		d.b.PushAll(v, next, count)
 	}
-	return change.finish(&d.b, v)
+	return change.Finish(&d.b, v)
 }
 
 // field defaults what is in a field, where null stands for nothing.
@@ -124,21 +124,21 @@ func (d *defaulter) field(f *Field, v document.Value) document.Value {
 }
 
 func (d *defaulter) items(t *Type, v document.Value) document.Value {
-	var change rebuilding
+	var change document.Rebuild
 	for i := range v.Len() {
 		old := v.At(i)
-		change.add(&d.b, v, i, "", d.value(t.Elem, old), old)
+		change.Add(&d.b, v, i, "", d.value(t.Elem, old), old)
 	}
-	return change.finish(&d.b, v)
+	return change.Finish(&d.b, v)
 }
 
 func (d *defaulter) values(t *Type, v document.Value) document.Value {
-	var change rebuilding
+	var change document.Rebuild
 	for i := range v.Len() {
 		name, old := v.Field(i)
-		change.add(&d.b, v, i, name, d.value(t.Elem, old), old)
+		change.Add(&d.b, v, i, name, d.value(t.Elem, old), old)
 	}
-	return change.finish(&d.b, v)
+	return change.Finish(&d.b, v)
 }
 
 // follow follows the rules of a struct.

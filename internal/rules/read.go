@@ -80,7 +80,7 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 	if v.IsSealed() {
 		return v, nil
 	}
-	var change rebuilding
+	var change document.Rebuild
 	fields, next := t.Fields, 0
 	depth := len(r.path)
 	for i := range v.Len() {
@@ -100,9 +100,9 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 		} else {
 			r.noteUnknown(name)
 		}
-		change.add(&r.b, v, i, name, read, value)
+		change.Add(&r.b, v, i, name, read, value)
 	}
-	return change.finish(&r.b, v), nil
+	return change.Finish(&r.b, v), nil
 }
 
 // noteUnknown notes a field that the type does not have. Upstream stops counting, too.
@@ -139,7 +139,7 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 	if v.IsSealed() {
 		return v, nil
 	}
-	var change rebuilding
+	var change document.Rebuild
 	depth := len(r.path)
 	for i := range v.Len() {
 		value := v.At(i)
@@ -149,16 +149,16 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 			return v, err
 		}
 		r.path = r.path[:depth]
-		change.add(&r.b, v, i, "", read, value)
+		change.Add(&r.b, v, i, "", read, value)
 	}
-	return change.finish(&r.b, v), nil
+	return change.Finish(&r.b, v), nil
 }
 
 func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
 	if v.IsSealed() {
 		return v, nil
 	}
-	var change rebuilding
+	var change document.Rebuild
 	depth := len(r.path)
 	for i := range v.Len() {
 		name, value := v.Field(i)
@@ -168,9 +168,9 @@ func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
 			return v, err
 		}
 		r.path = r.path[:depth]
-		change.add(&r.b, v, i, name, read, value)
+		change.Add(&r.b, v, i, name, read, value)
 	}
-	return change.finish(&r.b, v), nil
+	return change.Finish(&r.b, v), nil
 }
 
 // readPart reads an item of a list or a value of a map. Go can not leave it out: null is a zero.
@@ -191,41 +191,4 @@ func (t *Type) emptyPart() document.Value {
 		return emptyString // as it is after it was stored
 	}
 	return t.zero()
-}
-
-// rebuilding is a container that is built anew once one of its parts differs. The zero one has not
-// begun.
-type rebuilding struct {
-	begun bool
-	mark  int
-}
-
-// add adds the i-th part, which was old and is now what value says.
-func (c *rebuilding) add(b *document.Builder, container document.Value, i int, name string, value, old document.Value) {
-	if !c.begun {
-		if document.Same(value, old) {
-			return
-		}
-		c.begin(b, container, i)
-	}
-	b.Push(name, value)
-}
-
-// begin begins with the parts before the i-th.
-func (c *rebuilding) begin(b *document.Builder, container document.Value, i int) {
-	if !c.begun {
-		c.begun, c.mark = true, b.Mark()
-		b.PushAll(container, 0, i)
-	}
-}
-
-// finish returns the container as it is now.
-func (c *rebuilding) finish(b *document.Builder, container document.Value) document.Value {
-	switch {
-	case !c.begun:
-		return container
-	case container.Kind() == document.List:
-		return b.List(c.mark)
-	}
-	return b.Map(c.mark)
 }

@@ -99,11 +99,11 @@ func (r *rule) follow(s *subject) {
 // enter follows the rule in the value of a name, and returns the value as it is then.
 func (r *rule) enter(s *subject, name *pathName, rest []pathName, v document.Value) document.Value {
 	if name.each {
-		var change rebuilding
+		var change document.Rebuild
 		for i, item := range v.Items() {
-			change.add(s.b, v, i, "", r.inside(s, rest, item), item)
+			change.Add(s.b, v, i, "", r.inside(s, rest, item), item)
 		}
-		return change.finish(s.b, v)
+		return change.Finish(s.b, v)
 	}
 	if !v.IsAbsent() && !v.IsNull() {
 		return r.inside(s, rest, v)
@@ -184,12 +184,12 @@ func merged(to, from document.Value) document.Value {
 
 // rounded returns a map with its quantities rounded up to thousandths.
 func rounded(b *document.Builder, v document.Value) document.Value {
-	var change rebuilding
+	var change document.Rebuild
 	for i := range v.Len() {
 		name, old := v.Field(i)
-		change.add(b, v, i, name, roundedUp(old), old)
+		change.Add(b, v, i, name, roundedUp(old), old)
 	}
-	return change.finish(b, v)
+	return change.Finish(b, v)
 }
 
 func roundedUp(v document.Value) document.Value {

@@ -8,6 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admit"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/follow"
 	"github.com/cadastre/cadastre/internal/hooks"
 	"github.com/cadastre/cadastre/internal/namespaces"
 	"github.com/cadastre/cadastre/internal/objects"
@@ -20,7 +21,7 @@ import (
 type admitters struct {
 	hooks    *hooks.Hooks
 	policies *policies.Policies
-	follower *admit.Follower
+	follower *follow.Follower
 }
 
 // followAdmitters returns those that there are, and follows what happens to them.
@@ -33,7 +34,10 @@ func followAdmitters(ctx context.Context, all *objects.Objects, who *rbac.Author
 	a.policies = policies.New(policies.Options{
 		Cache: all.Cache, Kinds: all.Kinds, Namespaces: namespaces, Authorizer: authorizer, Metrics: all.Metrics, Log: all.Log,
 	})
-	a.follower, err = admit.Follow(ctx, all.Cache, all.Log, slices.Concat(hooks.Kinds, policies.Kinds), a.set)
+	a.follower, err = follow.Start(ctx, follow.Options{
+		Cache: all.Cache, Kinds: slices.Concat(hooks.Kinds, policies.Kinds), Keeper: follow.Whole(a.set),
+		Log: all.Log, About: "who has a say in writes",
+	})
 	return a, err
 }
 

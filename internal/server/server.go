@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/admit"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/catalog"
 	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/follow"
 	"github.com/cadastre/cadastre/internal/identity"
 	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/metrics"
@@ -38,7 +38,7 @@ type Options struct {
 	Authorizer    *rbac.Authorizer
 	Reviewer      *rbac.Reviewer
 	// Admission follows what says who has a say in writes; nil if nobody has.
-	Admission *admit.Follower
+	Admission *follow.Follower
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
 	Limits    Limits

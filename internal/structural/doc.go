@@ -34,7 +34,7 @@
 //
 //	type.go        Type, and how it is compiled
 //	node.go        nodes; load.go makes them of schema objects; format.go and numbers.go have what they say of scalars
-//	read.go        reading; rebuild.go, containers that change while they are walked
+//	read.go        reading
 //	default.go     defaulting
 //	validate.go    what is checked, and in which order
 //	accept.go      whether a value is right by the schema; same.go, which values are the same

@@ -26,7 +26,7 @@ of the server's benchmark has: 1.5 KB, two containers, lists with keys, defaults
 func compareApplies(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
 	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ours by it")
 	for _, c := range serverbench.CustomCases {
-		if !o.selected.MatchString(c.Name) {
+		if !o.Selected.MatchString(c.Name) {
 			continue
 		}
 		turns, err := takeTurns(ctx, o, all, c)
@@ -52,16 +52,16 @@ func compareApplies(ctx context.Context, o options, all []serverbench.Contender)
 func takeTurns(ctx context.Context, o options, all []serverbench.Contender, c serverbench.Case) (map[string][]serverbench.Result, error) {
 	turns := map[string][]serverbench.Result{}
 	for _, side := range all {
-		if err := c.Prepare(ctx, side.Server, o.load.Clients); err != nil {
+		if err := c.Prepare(ctx, side.Server, o.Load.Clients); err != nil {
 			return nil, fmt.Errorf("%s: %w", side.Name, err)
 		}
 	}
-	for range o.rounds {
+	for range o.Rounds {
 		for _, side := range all {
 			if err := side.Server.Settle(ctx); err != nil {
 				return nil, fmt.Errorf("%s: %w", side.Name, err)
 			}
-			r, err := c.Run(ctx, side.Server, o.load)
+			r, err := c.Run(ctx, side.Server, o.Load)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", side.Name, err)
 			}

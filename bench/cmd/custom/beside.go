@@ -21,12 +21,12 @@ many changes of either kind alone.
 // compareBeside lets the sides take turns at a watch beside work on another kind.
 func compareBeside(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
 	turns := map[string][]serverbench.BesideResult{}
-	for range o.rounds {
+	for range o.Rounds {
 		for _, side := range all {
 			if err := side.Server.Settle(ctx); err != nil {
 				return nil, fmt.Errorf("%s: %w", side.Name, err)
 			}
-			r, err := serverbench.WatchBeside(ctx, side.Server, o.load)
+			r, err := serverbench.WatchBeside(ctx, side.Server, o.Load)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", side.Name, err)
 			}

@@ -26,7 +26,7 @@ func compareDefinitions(ctx context.Context, o options, all []serverbench.Conten
 	fmt.Printf("\n"+definitionsFormat, "case", "server", "served", "p50", "p99", "CPU", "etcd's", "before", "defined", "used", "index", "document", "kinds")
 	results := map[string]serverbench.DefinitionsResult{}
 	for _, side := range all {
-		r, err := serverbench.Definitions{Count: o.definitions}.Define(ctx, side.Server, o.load.Clients)
+		r, err := serverbench.Definitions{Count: o.definitions}.Define(ctx, side.Server, o.Load.Clients)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", side.Name, err)
 		}

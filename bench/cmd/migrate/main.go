@@ -9,11 +9,8 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/cadastre/cadastre/bench/serverbench"
@@ -27,21 +24,7 @@ func main() {
 	if *objects < fewest {
 		log.Fatalf("-objects: expected %d or more, received %d", fewest, *objects)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := inFolder(func(folder string) error { return run(ctx, folder, *program, *objects) })
-	stop()
-	if err != nil {
-		log.Fatal(err)
-	}
-}
-
-// inFolder makes an empty folder and removes it afterwards.
-func inFolder(do func(folder string) error) error {
-	folder, err := os.MkdirTemp("", "migrate")
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(folder), os.RemoveAll(folder))
+	serverbench.Main("", func(ctx context.Context, folder string) error { return run(ctx, folder, *program, *objects) })
 }
 
 // fewest is how many objects it takes: some must be left after two thirds, and after what is under way when something is

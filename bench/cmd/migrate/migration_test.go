@@ -27,7 +27,7 @@ var folder string
 var build = sync.OnceValues(func() (string, error) { return serverbench.BuildOurs(context.Background(), folder) })
 
 func TestMain(m *testing.M) {
-	err := inFolder(func(made string) error {
+	err := serverbench.InFolder("", func(made string) error {
 		folder = made
 		if code := m.Run(); code != 0 {
 			return fmt.Errorf("tests failed with %d", code)

@@ -33,7 +33,7 @@ const (
 
 // A testCase is something that is measured in every way on every server.
 type testCase struct {
-	verb     string // get, list, watch
+	verb     string // get, list, watch; begin: a watch of one that hears of many objects and goes
 	detail   string // the media, or how many watchers
 	managers int
 	media    serverbench.Media
@@ -49,7 +49,7 @@ func caseName(verb, detail string, managers int) string {
 // allCases are those of few managers first.
 func allCases() (all []testCase) {
 	for _, m := range managers {
-		for _, verb := range []string{"get", "list"} {
+		for _, verb := range []string{"get", "list", "begin"} {
 			for _, media := range media {
 				all = append(all, testCase{verb: verb, detail: media.Name(), managers: m, media: media})
 			}
@@ -75,7 +75,7 @@ func watchCase(media serverbench.Media, watchers, managers int) testCase {
 
 func selectedCases(o options) (selected []testCase) {
 	for _, c := range allCases() {
-		if o.selected.MatchString(c.name()) {
+		if o.Selected.MatchString(c.name()) {
 			selected = append(selected, c)
 		}
 	}
@@ -86,7 +86,7 @@ func selectedCases(o options) (selected []testCase) {
 // begins.
 func (c testCase) objects(o options) serverbench.Managed {
 	if c.verb == "watch" {
-		return serverbench.Managed{Managers: c.managers, Objects: o.load.Clients}
+		return serverbench.Managed{Managers: c.managers, Objects: o.Load.Clients}
 	}
 	return c.many()
 }
@@ -96,13 +96,13 @@ func (c testCase) many() serverbench.Managed {
 	return serverbench.Managed{Managers: c.managers, Objects: serverbench.Listed}
 }
 
-// ways are those in which a server is asked: kube-apiserver has only one, the floor is for JSON, and one watcher is not
-// half and half.
+// ways are those in which a server is asked: kube-apiserver has only one, the floor is for JSON and begins with nothing, and one
+// watcher is not half and half.
 func (c testCase) ways(server string) []string {
 	switch {
 	case server == peerName:
 		return []string{full}
-	case server == floorName && c.media != serverbench.JSON:
+	case server == floorName && (c.media != serverbench.JSON || c.verb == "begin"):
 		return nil
 	case c.watchers > 1:
 		return []string{full, dropped, mixed}
@@ -133,7 +133,7 @@ func (c testCase) compare(ctx context.Context, o options, servers []serverbench.
 			r.rows = append(r.rows, row)
 		}
 	}
-	for number := range o.rounds {
+	for number := range o.Rounds {
 		if err := c.round(ctx, o, servers, r, number); err != nil {
 			return nil, err
 		}
@@ -166,22 +166,24 @@ func (c testCase) round(ctx context.Context, o options, servers []serverbench.Co
 
 // measure puts the load on a server.
 func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, way string) (turn, error) {
-	load, objects, wishes := o.load, c.objects(o), c.wishes(way)
-	if c.verb == "watch" {
-		return c.measureWatch(ctx, o, s, wishes)
-	}
+	load, objects, wishes := o.Load, c.objects(o), c.wishes(way)
 	load.Allocations = true
-	what := objects.Get(wishes[0])
-	if c.verb == "list" {
+	what, times := objects.Get(wishes[0]), 1.0
+	switch c.verb {
+	case "watch":
+		return c.measureWatch(ctx, o, s, wishes)
+	case "list":
 		what = objects.List(wishes[0])
+	case "begin":
+		what, times = objects.Begin(wishes[0]), float64(objects.Objects)
 	}
 	r, err := what.Run(ctx, s, load)
-	return turn{cpu: r.CPUPerOperation(), change: math.NaN(), heap: r.Allocated, heard: math.NaN(), resident: math.NaN()}, err
+	return turn{cpu: r.CPUPerOperation() / times, change: math.NaN(), heap: r.Allocated / times, heard: math.NaN(), resident: math.NaN()}, err
 }
 
 // measureWatch measures watchers, whose events are a few at a time.
 func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Server, wishes []serverbench.Wish) (turn, error) {
-	load := o.load
+	load := o.Load
 	load.Allocations = true
 	r, err := c.objects(o).Watch(ctx, s, c.watchers, load, wishes...)
 	return turn{
@@ -193,6 +195,10 @@ func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Se
 // measureOnce finds out what is the same in every round: how long answers are, and what clients allocate.
 func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Contender, row *row) (err error) {
 	objects, wish := c.objects(o), c.wishes(row.way)[0]
+	if c.verb == "begin" {
+		row.event, err = objects.EventSize(ctx, s.Server, wish)
+		return err
+	}
 	if c.verb != "watch" {
 		object, list, err := objects.Answers(ctx, s.Server, wish)
 		if err != nil {

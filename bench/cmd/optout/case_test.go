@@ -28,6 +28,7 @@ func TestAllCases(t *testing.T) {
 	for _, m := range []int{1, 3, 8} {
 		for _, what := range []string{
 			"get/json", "get/protobuf", "get/cbor", "list/json", "list/protobuf", "list/cbor",
+			"begin/json", "begin/protobuf", "begin/cbor",
 			"watch/1", "watch/10", "watch/100", "watch/1000", "watch/100-protobuf", "watch/100-cbor",
 		} {
 			want = append(want, fmt.Sprintf("%s/%d", what, m))
@@ -39,7 +40,7 @@ func TestAllCases(t *testing.T) {
 }
 
 func TestSelectedCases(t *testing.T) {
-	selected := selectedCases(options{selected: regexp.MustCompile("^watch/100/")})
+	selected := selectedCases(options{Selected: regexp.MustCompile("^watch/100/")})
 	if len(selected) != 3 || selected[0].name() != "watch/100/1" {
 		t.Errorf("selected %v, expected those of 100 watchers in JSON", selected)
 	}
@@ -57,6 +58,8 @@ func TestWays(t *testing.T) {
 		{get, floorName, ""},
 		{watchless("get", serverbench.JSON), floorName, "full dropped"},
 		{one, oursName, "full dropped"},
+		{watchless("begin", serverbench.JSON), oursName, "full dropped"},
+		{watchless("begin", serverbench.JSON), floorName, ""},
 		{ten, oursName, "full dropped mixed"},
 		{ten, floorName, "full dropped mixed"},
 		{ten, peerName, "full"},
@@ -111,7 +114,7 @@ func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contende
 
 // TestCompare measures the floor against itself, in every way.
 func TestCompare(t *testing.T) {
-	o := options{rounds: 2, load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 80 * time.Millisecond}}
+	o := options{Rounds: 2, Load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 80 * time.Millisecond}}
 	get, watch := watchless("get", serverbench.JSON), watchCase(serverbench.JSON, 4, 3)
 	servers := floorFor(t, o, get, watch)
 	for _, c := range []testCase{get, watch} {
@@ -123,8 +126,8 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %d rows, expected %d", c.name(), len(r.rows), want)
 		}
 		for _, row := range r.rows {
-			if len(row.turns) != o.rounds {
-				t.Errorf("%s: %s %s had %d turns, expected %d", c.name(), row.server, row.way, len(row.turns), o.rounds)
+			if len(row.turns) != o.Rounds {
+				t.Errorf("%s: %s %s had %d turns, expected %d", c.name(), row.server, row.way, len(row.turns), o.Rounds)
 			}
 		}
 		checkBytes(t, r)

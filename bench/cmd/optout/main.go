@@ -10,10 +10,6 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"os/signal"
-	"regexp"
-	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/cadastre/cadastre/bench/serverbench"
@@ -21,14 +17,7 @@ import (
 )
 
 // options are the command's flags.
-type options struct {
-	selected *regexp.Regexp
-	load     serverbench.Load
-	rounds   int
-	folder   string
-	sides    []string
-	program  string // ours, or empty: it is built
-}
+type options = serverbench.Options
 
 func main() {
 	serverbench.ServeIfFloor()
@@ -37,57 +26,26 @@ func main() {
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
 		log.Fatal(err)
 	}
-	o, err := parseOptions()
+	cpu := flag.Duration("cpu", 500*time.Millisecond, "CPU of the server that a turn needs at least: it takes longer until it has")
+	o, err := serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
+		Cases:  "get/json/8, list/cbor/3 or watch/100/1, which end with how many managers objects have",
+		Window: time.Second, Sides: serverbench.AllFlags,
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	// An interrupt must not leave processes and data behind.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err = inFolder(ctx, o)
-	stop()
-	if err != nil {
-		log.Fatal(err)
-	}
-}
-
-func parseOptions() (o options, err error) {
-	pattern := flag.String("run", "", "cases to run, a regular expression on names such as get/json/8, list/cbor/3 or watch/100/1, which end with how many managers objects have")
-	flag.DurationVar(&o.load.Window, "time", time.Second, "time that is measured in one turn")
-	flag.DurationVar(&o.load.CPU, "cpu", 500*time.Millisecond, "CPU of the server that a turn needs at least: it takes longer until it has")
-	flag.IntVar(&o.rounds, "rounds", 3, "turns of each side in each way on a case")
-	flag.IntVar(&o.load.Clients, "clients", 8, "clients that are at work at once, with a connection each")
-	flag.StringVar(&o.folder, "folder", os.TempDir(), "where the servers keep their data")
-	sides := flag.String("sides", serverbench.AllFlags, "who takes part")
-	flag.StringVar(&o.program, "server", "", "program of our server; the default is to build cmd/cadastre")
-	flag.Parse()
-	if o.load.Clients < 1 || o.rounds < 1 || o.load.Window <= 0 {
-		return o, errors.New("-clients, -rounds and -time must be positive")
-	}
-	o.load.Warmup = min(o.load.Window/4, time.Second)
-	if o.sides, err = serverbench.ParseSides(*sides); err != nil {
-		return o, err
-	}
-	o.selected, err = regexp.Compile(*pattern)
-	return o, err
-}
-
-// inFolder makes an empty folder and removes it afterwards.
-func inFolder(ctx context.Context, o options) (err error) {
-	folder, err := os.MkdirTemp(o.folder, "bench-optout-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	o.folder = folder
-	return compare(ctx, o)
+	o.Load.CPU = *cpu
+	serverbench.Main(o.Folder, func(ctx context.Context, folder string) error {
+		o.Folder = folder
+		return compare(ctx, o)
+	})
 }
 
 func compare(ctx context.Context, o options) (err error) {
-	fmt.Printf("%s %s/%s, %d cores; %d clients, %d rounds of %v, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		runtime.NumCPU(), o.load.Clients, o.rounds, o.load.Window)
+	fmt.Println(o.Title())
 	cases := selectedCases(o)
 	if len(cases) == 0 {
-		return fmt.Errorf("no case matches %v", o.selected)
+		return fmt.Errorf("no case matches %v", o.Selected)
 	}
 	servers, err := startServers(ctx, o, cases)
 	if err != nil {

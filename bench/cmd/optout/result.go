@@ -9,7 +9,7 @@ import (
 
 // A turn is what one server came to in one round, an operation.
 type turn struct {
-	cpu      float64 // nanoseconds; of watches, an event and watcher
+	cpu      float64 // nanoseconds; of watches and their beginnings, an event and watcher
 	change   float64 // nanoseconds of a change and its events to all watchers
 	heap     float64 // bytes that the server took from its heap; of watches, for a change and its events to all watchers
 	heard    float64 // bytes of these for an event and watcher: what a change took more than without watchers, by their number
@@ -28,7 +28,8 @@ func (t turn) Resident() float64 { return t.resident }
 // A row is a server that is asked in one way.
 type row struct {
 	server, way string
-	answer      []byte // nil for watches
+	answer      []byte  // nil for watches
+	event       float64 // bytes of one that a watch begins with
 	client      serverbench.ClientCost
 	stripped    *serverbench.ClientCost // where only the client leaves managedFields out
 	turns       []turn
@@ -37,6 +38,9 @@ type row struct {
 func (r *row) bytes() float64 {
 	if r.answer != nil {
 		return float64(len(r.answer))
+	}
+	if r.event != 0 {
+		return r.event
 	}
 	return stat.Median(r.turns, turn.Bytes)
 }

@@ -22,7 +22,7 @@ const cborGate = "--feature-gates=CBORServingAndStorage=true"
 // startServers starts those that take part and makes what the cases need. The floor answers what the first real server
 // answers.
 func startServers(ctx context.Context, o options, cases []testCase) (all []serverbench.Contender, err error) {
-	sides, missing, err := serverbench.FindSides(ctx, o.sides, o.program, o.folder, serverbench.PeerWith(cborGate))
+	sides, missing, err := serverbench.FindSides(ctx, o.Sides, o.Program, o.Folder, serverbench.PeerWith(cborGate))
 	switch {
 	case err != nil:
 		return nil, err
@@ -31,7 +31,7 @@ func startServers(ctx context.Context, o options, cases []testCase) (all []serve
 	case sides.Peer != nil:
 		fmt.Printf("peer: kube-apiserver %s with etcd, durable, %s\n", serverbench.PeerVersion, cborGate)
 	}
-	if all, err = serverbench.StartAll(ctx, o.folder, sides.Real()...); err != nil {
+	if all, err = serverbench.StartAll(ctx, o.Folder, sides.Real()...); err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
@@ -61,7 +61,7 @@ func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbe
 			}
 		}
 	}
-	if !slices.Contains(o.sides, serverbench.FloorFlag) {
+	if !slices.Contains(o.Sides, serverbench.FloorFlag) {
 		return nil, nil
 	}
 	sample := serverbench.MadeSample()
@@ -75,5 +75,5 @@ func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbe
 			sample.Managed = append(sample.Managed, serverbench.ManagedSample{Managed: objects, Wish: wish, Object: object, List: list})
 		}
 	}
-	return serverbench.StartAll(ctx, o.folder, serverbench.Floor(sample))
+	return serverbench.StartAll(ctx, o.Folder, serverbench.Floor(sample))
 }

@@ -11,16 +11,16 @@ const (
 	tableFormat = "%-17s %-15s %-8s %9s %9s %9s %9s %9s %9s %9s %9s %9s %8s\n"
 	footnotes   = `
 Cases end with how many managers objects have; lists are of 2,000, not compressed; watchers want JSON if the case does
-not say what. bytes: of an answer, or an event. CPU: of the server's process, user and system, an operation; of
-watches an event's and watcher's: what a change costs more than without watchers, by their number. change: that of a
-change and its events to all watchers. by full: the CPU by the same server's for whole objects, round by round; ours
-by it: our CPU in the same way by that side's. Both are of the change where fewer than a hundred watch, of whom one
-more costs less than what changes differ by. heap: bytes that the server takes from its heap for an operation
-(go_memstats_alloc_bytes_total of its metrics); of watches, for a change and its events to all watchers. heard: that
-of an event and watcher, as with CPU; with few watchers it is lost beside what the change takes. RSS: what the process
-has in memory with all watchers. client: bytes and times that client-go takes from its heap for an answer or event; of
-kube-apiserver, which always sends all, the row stripped is what a client pays that leaves managedFields out by
-itself. One watcher is not half and half.
+not say what; begin is a watch of one that hears of 2,000 objects and goes, an event's share. bytes: of an answer, or
+an event. CPU: of the server's process, user and system, an operation; of watches an event's and watcher's: what a
+change costs more than without watchers, by their number. change: that of a change and its events to all watchers. by
+full: the CPU by the same server's for whole objects, round by round; ours by it: our CPU in the same way by that
+side's. Both are of the change where fewer than a hundred watch, of whom one more costs less than what changes differ
+by. heap: bytes that the server takes from its heap for an operation (go_memstats_alloc_bytes_total of its metrics);
+of watches, for a change and its events to all watchers. heard: that of an event and watcher, as with CPU; with few
+watchers it is lost beside what the change takes. RSS: what the process has in memory with all watchers. client: bytes
+and times that client-go takes from its heap for an answer or event; of kube-apiserver, which always sends all, the
+row stripped is what a client pays that leaves managedFields out by itself. One watcher is not half and half.
 `
 )
 

@@ -117,11 +117,11 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := options{
-		selected: regexp.MustCompile("ready|apply/noop|watch|objects"),
-		load:     serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 100 * time.Millisecond},
-		rounds:   2, folder: t.TempDir(), sides: []string{serverbench.OursFlag, serverbench.FloorFlag}, program: program, objects: 150, large: true,
-	}
+	o := options{objects: 150, large: true, Options: serverbench.Options{
+		Selected: regexp.MustCompile("ready|apply/noop|watch|objects"),
+		Load:     serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 100 * time.Millisecond},
+		Rounds:   2, Folder: t.TempDir(), Sides: []string{serverbench.OursFlag, serverbench.FloorFlag}, Program: program,
+	}}
 	taking, err := o.prepareSides(t.Context())
 	if err != nil {
 		t.Fatal(err)

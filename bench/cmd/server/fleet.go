@@ -14,11 +14,11 @@ import (
 // compareFleet fills a folder once and starts our server on it in every round.
 func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	name := fmt.Sprintf("ready/%d", o.objects)
-	if s.Ours == nil || !o.selected.MatchString(name) {
+	if s.Ours == nil || !o.Selected.MatchString(name) {
 		return nil, nil
 	}
 	fleet := serverbench.Fleet{Objects: o.objects}
-	folder := filepath.Join(o.folder, "fleet")
+	folder := filepath.Join(o.Folder, "fleet")
 	var bytes int64
 	began := time.Now()
 	err := withServer(ctx, *s.Ours, folder, func(server *serverbench.Server) (err error) {
@@ -30,9 +30,9 @@ func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.F
 	}
 	fmt.Printf("\n%d objects were applied in %v\n", o.objects, time.Since(began).Round(time.Second))
 	var rounds []start
-	for range o.rounds {
+	for range o.Rounds {
 		r, err := openOnce(ctx, *s.Ours, folder, func(server *serverbench.Server) (serverbench.Result, error) {
-			return fleet.Work(ctx, server, o.load)
+			return fleet.Work(ctx, server, o.Load)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -71,12 +71,12 @@ const largeFormat = "%-16s %10s %9s %9s %9s %9s %9s\n"
 // compareLarge measures applies that change objects when there are few, and when there are many.
 func compareLarge(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	const name = "apply/objects"
-	if s.Ours == nil || !o.large || !o.selected.MatchString(name) {
+	if s.Ours == nil || !o.large || !o.Selected.MatchString(name) {
 		return nil, nil
 	}
 	all := largeFactor * o.objects
 	var few, many []turn
-	err := withServer(ctx, *s.Ours, filepath.Join(o.folder, "large"), func(server *serverbench.Server) (err error) {
+	err := withServer(ctx, *s.Ours, filepath.Join(o.Folder, "large"), func(server *serverbench.Server) (err error) {
 		if few, err = fillAndChange(ctx, o, server, 0, fewObjects); err != nil {
 			return err
 		}
@@ -102,11 +102,11 @@ func fillAndChange(ctx context.Context, o options, server *serverbench.Server, s
 	if _, err := fleet.Fill(ctx, server, some); err != nil {
 		return nil, err
 	}
-	for range o.rounds {
+	for range o.Rounds {
 		if err := server.Settle(ctx); err != nil {
 			return nil, err
 		}
-		r, err := fleet.Change(ctx, server, o.load)
+		r, err := fleet.Change(ctx, server, o.Load)
 		if err != nil {
 			return nil, err
 		}

@@ -23,9 +23,9 @@ func loadCases(o options) (cases []loadCase) {
 	for _, c := range serverbench.Cases {
 		cases = append(cases, loadCase{
 			name:    c.Name,
-			prepare: func(ctx context.Context, s *serverbench.Server) error { return c.Prepare(ctx, s, o.load.Clients) },
+			prepare: func(ctx context.Context, s *serverbench.Server) error { return c.Prepare(ctx, s, o.Load.Clients) },
 			measure: func(ctx context.Context, s *serverbench.Server) (turn, error) {
-				r, err := c.Run(ctx, s, o.load)
+				r, err := c.Run(ctx, s, o.Load)
 				return requestTurn(r), err
 			},
 		})
@@ -34,7 +34,7 @@ func loadCases(o options) (cases []loadCase) {
 		name:    fmt.Sprintf("watch/%d", watchers),
 		prepare: func(context.Context, *serverbench.Server) error { return nil },
 		measure: func(ctx context.Context, s *serverbench.Server) (turn, error) {
-			r, err := serverbench.Watch(ctx, s, watchers, o.load)
+			r, err := serverbench.Watch(ctx, s, watchers, o.Load)
 			if err != nil {
 				return turn{}, err
 			}
@@ -49,7 +49,7 @@ func loadCases(o options) (cases []loadCase) {
 func compareLoads(ctx context.Context, o options, s serverbench.Sides) (found []stat.Finding, err error) {
 	var selected []loadCase
 	for _, c := range loadCases(o) {
-		if o.selected.MatchString(c.name) {
+		if o.Selected.MatchString(c.name) {
 			selected = append(selected, c)
 		}
 	}
@@ -83,7 +83,7 @@ func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Cont
 			return r, fmt.Errorf("%s: %w", side.Name, err)
 		}
 	}
-	for range o.rounds {
+	for range o.Rounds {
 		for i, side := range all {
 			// What another turn left to do, such as collecting garbage, is not this one's.
 			if err := side.Server.Settle(ctx); err != nil {

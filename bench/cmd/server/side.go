@@ -11,7 +11,7 @@ import (
 
 // prepareSides builds our server and finds out whether the peer is there.
 func (o options) prepareSides(ctx context.Context) (serverbench.Sides, error) {
-	s, missing, err := serverbench.FindSides(ctx, o.sides, o.program, o.folder, serverbench.Peer)
+	s, missing, err := serverbench.FindSides(ctx, o.Sides, o.Program, o.Folder, serverbench.Peer)
 	switch {
 	case missing != nil:
 		fmt.Printf("%v; figures in brackets are those of the issue, from another machine\n", missing)
@@ -30,20 +30,20 @@ func startAll(ctx context.Context, o options, s serverbench.Sides) (all []server
 			all = nil
 		}
 	}()
-	if all, err = serverbench.StartAll(ctx, o.folder, s.Real()...); err != nil || !slices.Contains(o.sides, serverbench.FloorFlag) {
+	if all, err = serverbench.StartAll(ctx, o.Folder, s.Real()...); err != nil || !slices.Contains(o.Sides, serverbench.FloorFlag) {
 		return all, err
 	}
 	sample := serverbench.MadeSample()
 	if len(all) > 0 {
 		list := serverbench.Cases[0]
-		if err := list.Prepare(ctx, all[0].Server, o.load.Clients); err != nil {
+		if err := list.Prepare(ctx, all[0].Server, o.Load.Clients); err != nil {
 			return all, err
 		}
 		if sample, err = serverbench.TakeSample(ctx, all[0].Server); err != nil {
 			return all, err
 		}
 	}
-	floor, err := serverbench.StartAll(ctx, o.folder, serverbench.Floor(sample))
+	floor, err := serverbench.StartAll(ctx, o.Folder, serverbench.Floor(sample))
 	if err != nil {
 		return all, err
 	}

@@ -43,13 +43,13 @@ func (s start) ByJSON() float64       { return float64(max(s.idle.Resident, s.wo
 // compareStarts starts servers on empty folders.
 func compareStarts(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	const name = "ready/empty"
-	if !o.selected.MatchString(name) || len(s.Real()) == 0 {
+	if !o.Selected.MatchString(name) || len(s.Real()) == 0 {
 		return nil, nil
 	}
 	rounds := map[string][]start{}
-	for round := range o.rounds {
+	for round := range o.Rounds {
 		for _, side := range s.Real() {
-			folder := filepath.Join(o.folder, fmt.Sprintf("%s-empty-%d", side.Name, round))
+			folder := filepath.Join(o.Folder, fmt.Sprintf("%s-empty-%d", side.Name, round))
 			r, err := openOnce(ctx, side, folder, nil)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", name, side.Name, err)

@@ -1,4 +1,4 @@
-package admit
+package follow
 
 import (
 	"context"
@@ -11,19 +11,31 @@ import (
 	"github.com/cadastre/cadastre/internal/store"
 )
 
-// retryLoad is how long to wait before a kind that can't be followed is tried again.
-const retryLoad = time.Second
+// A Keeper makes something of all objects of the kinds.
+type Keeper interface {
+	// Replace has all objects of a kind, in the place of those that there were.
+	Replace(kind string, objects []*cache.Object)
+	// Change has what happened to objects of a kind.
+	Change(kind string, events []cache.Event)
+}
 
-// A Follower knows all objects of some kinds, which are few, and tells when they change.
+// Options are what is followed, and who keeps it.
+type Options struct {
+	Cache  *cache.Cache
+	Kinds  []string // the keeper is told of them in this order at the start
+	Keeper Keeper
+	Log    *slog.Logger
+	// About is what the objects say, for the log.
+	About string
+}
+
+// A Follower tells a keeper of objects as they change.
 type Follower struct {
-	cache   *cache.Cache
-	log     *slog.Logger
-	changed func(kind string, objects map[string]*cache.Object)
+	Options
 
-	mu    sync.Mutex
-	there map[string]map[string]*cache.Object // by kind and name
-	// seen are the revisions up to which changed has been told of all of a kind; lost are the kinds that can't be
-	// followed at present. moved is closed when any of this changes.
+	mu sync.Mutex // also while the keeper is told
+	// seen are the revisions up to which the keeper has been told of all of a kind; lost are the kinds that can't be followed at
+	// present. moved is closed when any of this changes.
 	seen  map[string]store.Revision
 	lost  map[string]bool
 	moved chan struct{}
@@ -33,16 +45,15 @@ type Follower struct {
 	running sync.WaitGroup
 }
 
-// Follow follows kinds that have no namespaces. Changed is called with all objects of a kind, never twice at once, before
-// Follow returns and whenever they change; it must not keep the map.
-func Follow(ctx context.Context, c *cache.Cache, log *slog.Logger, kinds []string, changed func(kind string, objects map[string]*cache.Object)) (*Follower, error) {
-	f := &Follower{
-		cache: c, log: log, changed: changed, there: map[string]map[string]*cache.Object{},
-		seen: map[string]store.Revision{}, lost: map[string]bool{}, moved: make(chan struct{}),
-	}
+// Start follows until Close. A kind with an object that is not readable does not keep it from that: whoever is to delete the object
+// needs a server.
+func Start(ctx context.Context, o Options) (*Follower, error) {
+	f := &Follower{Options: o, seen: map[string]store.Revision{}, lost: map[string]bool{}, moved: make(chan struct{})}
 	f.life, f.stop = context.WithCancel(context.Background())
-	for _, kind := range kinds {
+	for _, kind := range o.Kinds {
 		f.seen[kind] = 0
+	}
+	for _, kind := range o.Kinds {
 		watcher, err := f.load(ctx, kind)
 		if unreadable := (*cache.UnreadableError)(nil); err != nil && !errors.As(err, &unreadable) {
 			f.Close()
@@ -61,12 +72,12 @@ func (f *Follower) Close() {
 
 // load tells of all that there is of a kind, and returns what tells of what comes next.
 func (f *Follower) load(ctx context.Context, kind string) (*cache.Watcher, error) {
-	watcher, err := f.cache.Watch(ctx, cache.WatchOptions{Selection: cache.Selection{Kind: kind}, InitialState: true})
+	watcher, err := f.Cache.Watch(ctx, cache.WatchOptions{Selection: cache.Selection{Kind: kind}, InitialState: true})
 	if err != nil {
 		f.lose(kind, err)
 		return nil, err
 	}
-	objects := map[string]*cache.Object{}
+	var objects []*cache.Object
 	for {
 		events, err := watcher.Next(ctx)
 		if err != nil {
@@ -79,7 +90,7 @@ func (f *Follower) load(ctx context.Context, kind string) (*cache.Watcher, error
 				f.replace(kind, objects, e.Revision)
 				return watcher, nil
 			}
-			objects[e.Object.Name()] = e.Object
+			objects = append(objects, e.Object)
 		}
 	}
 }
@@ -87,22 +98,22 @@ func (f *Follower) load(ctx context.Context, kind string) (*cache.Watcher, error
 // lose notes that a kind can't be followed: all stays as it was.
 func (f *Follower) lose(kind string, err error) {
 	if f.life.Err() != nil {
-		return
+		return // nobody asks any more
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.lost[kind] {
-		f.log.Error("cannot read all that says who has a say in writes: it is left as it was", "kind", kind, "error", err)
+	if !f.lost[kind] && !errors.Is(err, cache.ErrClosed) {
+		f.Log.Error("cannot read all that says "+f.About+": it is left as it was", "kind", kind, "error", err)
 	}
 	f.lost[kind] = true
 	f.move()
 }
 
-func (f *Follower) replace(kind string, objects map[string]*cache.Object, revision store.Revision) {
+func (f *Follower) replace(kind string, objects []*cache.Object, revision store.Revision) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.there[kind], f.lost[kind], f.seen[kind] = objects, false, revision
-	f.changed(kind, objects)
+	f.Keeper.Replace(kind, objects)
+	f.seen[kind], f.lost[kind] = revision, false
 	f.move()
 }
 
@@ -112,14 +123,24 @@ func (f *Follower) move() {
 	f.moved = make(chan struct{})
 }
 
+// Moved returns a channel that is closed when the keeper has been told of something more.
+func (f *Follower) Moved() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.moved
+}
+
+// Done returns a channel that is closed when following has ended.
+func (f *Follower) Done() <-chan struct{} { return f.life.Done() }
+
+// retryLoad is how long to wait before a kind that can't be followed is tried again.
+const retryLoad = time.Second
+
 // follow goes on until the Follower is closed. The watcher is nil if the kind could not be loaded.
 func (f *Follower) follow(kind string, watcher *cache.Watcher) {
 	for f.life.Err() == nil {
 		if watcher == nil {
-			select {
-			case <-time.After(retryLoad):
-			case <-f.life.Done():
-			}
+			f.pause()
 		} else if errors.Is(f.tell(kind, watcher), cache.ErrClosed) {
 			return
 		}
@@ -133,6 +154,13 @@ func (f *Follower) follow(kind string, watcher *cache.Watcher) {
 	}
 }
 
+func (f *Follower) pause() {
+	select {
+	case <-time.After(retryLoad):
+	case <-f.life.Done():
+	}
+}
+
 // tell tells of events until the watcher ends.
 func (f *Follower) tell(kind string, watcher *cache.Watcher) error {
 	defer watcher.Close()
@@ -141,29 +169,24 @@ func (f *Follower) tell(kind string, watcher *cache.Watcher) error {
 		if err != nil {
 			return err
 		}
-		f.take(kind, events)
+		f.change(kind, events)
 	}
 }
 
-func (f *Follower) take(kind string, events []cache.Event) {
+// change tells of events, but not of those that only say how far the kind is.
+func (f *Follower) change(kind string, events []cache.Event) {
+	var about []cache.Event
+	for _, e := range events {
+		if e.Object != nil {
+			about = append(about, e)
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	isChanged := false
-	for _, e := range events {
-		f.seen[kind] = e.Revision
-		switch {
-		case e.Object == nil:
-			continue
-		case e.Type == cache.Deleted:
-			delete(f.there[kind], e.Object.Name())
-		default:
-			f.there[kind][e.Object.Name()] = e.Object
-		}
-		isChanged = true
+	if len(about) > 0 {
+		f.Keeper.Change(kind, about)
 	}
-	if isChanged {
-		f.changed(kind, f.there[kind])
-	}
+	f.seen[kind] = events[len(events)-1].Revision
 	f.move()
 }
 

@@ -1,0 +1,47 @@
+package serverbench
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseFlags(t *testing.T) {
+	parse := func(arguments ...string) (Options, error) {
+		flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		return ParseFlags(flags, arguments, Defaults{Cases: "get", Window: 2 * time.Second, Sides: AllFlags})
+	}
+	o, err := parse("-run", "^get$", "-clients", "4", "-sides", OursFlag)
+	if err != nil || !o.Selected.MatchString("get") || o.Selected.MatchString("list") || o.Load.Clients != 4 ||
+		o.Load.Window != 2*time.Second || o.Load.Warmup != 500*time.Millisecond || len(o.Sides) != 1 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	for wrong, arguments := range map[string][]string{
+		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "nobody": {"-sides", "nobody"}, "not defined": {"-none"},
+	} {
+		if _, err := parse(arguments...); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%v: %v, expected %q", arguments, err, wrong)
+		}
+	}
+}
+
+// TestInFolder leaves nothing behind, and tells both what failed and why it could not be removed.
+func TestInFolder(t *testing.T) {
+	below, failed := t.TempDir(), errors.New("failed")
+	err := InFolder(below, func(folder string) error {
+		if err := os.WriteFile(filepath.Join(folder, "data"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		return failed
+	})
+	left, _ := os.ReadDir(below)
+	if !errors.Is(err, failed) || len(left) > 0 {
+		t.Errorf("%v, left %v", err, left)
+	}
+}

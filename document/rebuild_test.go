@@ -1,0 +1,47 @@
+package document
+
+import "testing"
+
+// TestRebuild: a container of which no part differs is the same, and of another all parts are there, in order.
+func TestRebuild(t *testing.T) {
+	for _, c := range []struct{ name, from, change, want string }{
+		{"nothing", `{"a":1,"b":2}`, "", `{"a":1,"b":2}`},
+		{"the first", `{"a":1,"b":2,"c":3}`, "a", `{"a":"new","b":2,"c":3}`},
+		{"one in the middle", `{"a":1,"b":2,"c":3}`, "b", `{"a":1,"b":"new","c":3}`},
+		{"an item", `[1,2,3]`, "1", `[1,"new",3]`},
+		{"an item of a list in which nothing changes", `[1,2,3]`, "", `[1,2,3]`},
+	} {
+		from := mustParse(t, c.from)
+		var b Builder
+		var r Rebuild
+		for i := range from.Len() {
+			name := string(rune('0' + i))
+			if from.Kind() == Map {
+				name = from.Name(i)
+			}
+			value := from.At(i)
+			if name == c.change {
+				value = NewString("new")
+			}
+			r.Add(&b, from, i, name, value, from.At(i))
+		}
+		got := r.Finish(&b, from)
+		if got.JSON() != c.want || r.Begun() != (c.change != "") || r.Begun() == Same(got, from) {
+			t.Errorf("%s: received %s, begun %v", c.name, got.JSON(), r.Begun())
+		}
+	}
+}
+
+// TestRebuildLeavesOut: who begins may add less than there is.
+func TestRebuildLeavesOut(t *testing.T) {
+	from := mustParse(t, `{"a":1,"b":2,"c":3}`)
+	var b Builder
+	var r Rebuild
+	r.Add(&b, from, 0, "a", from.At(0), from.At(0))
+	r.Begin(&b, from, 1)
+	r.Begin(&b, from, 1) // once is enough
+	r.Add(&b, from, 2, "c", from.At(2), from.At(2))
+	if got := r.Finish(&b, from).JSON(); got != `{"a":1,"c":3}` {
+		t.Errorf("received %s", got)
+	}
+}
