@@ -46,6 +46,9 @@ func New(options Options) (*Engine, error) {
 	if options.Versions == nil {
 		return nil, fmt.Errorf("apply: Options.Versions is required; use OneVersion for a kind with one version")
 	}
+	if options.MaxUpdateEntries < 0 {
+		return nil, fmt.Errorf("apply: Options.MaxUpdateEntries: expected 0 or more, received %d; 0 means %d", options.MaxUpdateEntries, defaultMaxUpdateEntries)
+	}
 	if options.MaxUpdateEntries == 0 {
 		options.MaxUpdateEntries = defaultMaxUpdateEntries
 	}
@@ -83,16 +86,17 @@ func (e *Engine) typeAt(version string) (*schema.Type, error) {
 	if !ok {
 		return nil, fmt.Errorf("apply: version %q: %w", version, ErrVersionGone)
 	}
-	if t == nil {
-		return nil, fmt.Errorf("apply: version %q has no topology; use schema.Untyped for a kind without one", version)
+	if t == nil || t.Map == nil {
+		return nil, fmt.Errorf("apply: version %q has no topology that takes a map, as every object is one; use schema.Untyped for a kind without a schema", version)
 	}
 	return t, nil
 }
 
 // Apply merges a manager's configuration into the live object, which is the zero
 // Object if there is none yet. It fails with an *InvalidError if the configuration
-// does not fit the kind, and with a *ConflictError if it would change what others
-// own.
+// does not fit the kind, with a *ConflictError if it would change what others own,
+// with an *EntryError if it can't be read what they own, and with an error that wraps
+// ErrVersionGone if the kind does not have the version of the request.
 func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, error) {
 	// 1. Check what was sent.
 	t, err := e.typeAt(r.Version)
@@ -165,6 +169,9 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		r.Manager = "unknown"
 	}
 	r.Force = true
+	if updated.IsAbsent() {
+		return Result{}, invalid(nil, "expected an object, received absent")
+	}
 	if err := checkDocuments(live, updated, r); err != nil {
 		return Result{}, err
 	}

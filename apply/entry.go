@@ -79,7 +79,9 @@ func SortEntries(entries []Entry) {
 	}
 }
 
-// neverOwned are the fields that nobody may own.
+// NeverOwned returns the fields that nobody may own, whoever sets them.
+func NeverOwned() fieldset.Set { return neverOwned }
+
 var neverOwned = fieldset.New(
 	// They say which object it is.
 	fieldset.Names("apiVersion"),

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/cadastre/cadastre/fieldset"
@@ -37,14 +38,19 @@ func (e *InvalidError) Error() string {
 
 // EntryError is the error for an entry of managedFields that can't be used.
 type EntryError struct {
-	// Index is the entry's place in managedFields.
+	// Index is the entry's place in managedFields; -1 if these are no list of entries at all.
 	Index   int
 	Problem string
-	Err     error
+	// Err is why, if another package found it; it may be nil.
+	Err error
 }
 
 func (e *EntryError) Error() string {
-	text := fmt.Sprintf(".metadata.managedFields[%d]: %s", e.Index, e.Problem)
+	text := ".metadata.managedFields"
+	if e.Index >= 0 {
+		text += "[" + strconv.Itoa(e.Index) + "]"
+	}
+	text += ": " + e.Problem
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}

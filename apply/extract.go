@@ -132,7 +132,7 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 	for i, e := range present {
 		below, member := set.Below(e)
 		if member || !below.IsEmpty() {
-			x.docs.Push("", x.item(l, v.At(i), e, below))
+			x.docs.Push("", x.item(l, v.At(i), below))
 		}
 	}
 	found := newIndex(present)
@@ -145,7 +145,7 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 	return x.docs.List(mark)
 }
 
-func (x *extractor) item(l *schema.List, v document.Value, e fieldset.Element, below fieldset.Set) document.Value {
+func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) document.Value {
 	if l.Relationship != schema.Keyed || l.Item.Map == nil || l.Item.Map.Atomic {
 		return v
 	}

@@ -17,11 +17,14 @@ type Object struct {
 // fieldSets is where objects have what most operations leave unread.
 var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
 
-// ReadObject reads an object from JSON, however large it is: with its managedFields it
-// may be larger than what was sent to make it. It fails with a *document.SyntaxError if
-// the text is not JSON, and with an *EntryError if its managedFields can't be used.
+// anySize is for objects: with its managedFields one may be larger than what was sent to make it.
+var anySize = document.Limits{MaxBytes: -1}
+
+// ReadObject reads an object from JSON, however large it is. It fails with a
+// *document.SyntaxError if the text is not JSON, and with an *EntryError if its
+// managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := document.ParseJSONSealed(text, document.Limits{MaxBytes: -1}, fieldSets...)
+	doc, err := document.ParseJSONSealed(text, anySize, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -32,7 +35,7 @@ func ReadObject[T document.Text](text T) (Object, error) {
 // which it is made or to which it is to be applied: what is the same in both is
 // shared, and is neither read nor compared again.
 func ReadObjectBeside[T document.Text](text T, other Object) (Object, error) {
-	doc, err := document.ParseJSONBeside(text, document.Limits{}, other.Document, fieldSets...)
+	doc, err := document.ParseJSONBeside(text, anySize, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -50,7 +53,7 @@ func (r *Reader) Read(text string) (Object, error) { return r.ReadBeside(text, O
 
 // ReadBeside reads an object as ReadObjectBeside does; it is valid as long as that of Read.
 func (r *Reader) ReadBeside(text string, other Object) (Object, error) {
-	doc, err := r.documents.ParseJSON(text, document.Limits{}, other.Document, fieldSets...)
+	doc, err := r.documents.ParseJSON(text, anySize, other.Document, fieldSets...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -83,7 +86,7 @@ func readEntryList(list document.Value) ([]Entry, error) {
 		return nil, nil
 	}
 	if list.Kind() != document.List {
-		return nil, &EntryError{Index: 0, Problem: "expected a list of entries, received " + describe(list)}
+		return nil, &EntryError{Index: -1, Problem: "expected a list of entries, received " + describe(list)}
 	}
 	entries := make([]Entry, list.Len())
 	for i, item := range list.Items() {
@@ -127,7 +130,7 @@ func readEntry(v document.Value) (e Entry, problem string) {
 			}
 			var err error
 			if e.Time, err = time.Parse(time.RFC3339, field.Text()); err != nil {
-				return e, "expected a time such as 2026-01-02T15:04:05Z, received " + describe(field)
+				return e, "time: expected a time such as 2026-01-02T15:04:05Z, received " + describe(field)
 			}
 		}
 	}

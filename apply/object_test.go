@@ -134,7 +134,7 @@ func TestBadEntries(t *testing.T) {
 		{"no version", `{"fieldsType":"FieldsV1","manager":"m","operation":"Apply"}`, "expected an apiVersion"},
 		{"no type", `{"apiVersion":"v1","manager":"m","operation":"Apply"}`, `expected fieldsType FieldsV1, received ""`},
 		{"another type", `{"apiVersion":"v1","fieldsType":"FieldsV2","manager":"m","operation":"Apply"}`, `received "FieldsV2"`},
-		{"bad time", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":"yesterday"}`, `expected a time such as`},
+		{"bad time", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":"yesterday"}`, `managedFields[1]: time: expected a time such as`},
 		{"time that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":5}`, `expected a time such as`},
 		{"manager that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":5,"operation":"Apply"}`, `manager: expected a string, received number 5`},
 		{"version that is no string", `{"apiVersion":1,"fieldsType":"FieldsV1","manager":"m","operation":"Apply"}`, `apiVersion: expected a string, received number 1`},
@@ -147,7 +147,7 @@ func TestBadEntries(t *testing.T) {
 	}
 	t.Run("no list", func(t *testing.T) {
 		_, err := ReadObject([]byte(`{"metadata":{"managedFields":{}}}`))
-		wantEntryError(t, err, 0, "expected a list of entries, received map {}")
+		wantEntryError(t, err, -1, ".metadata.managedFields: expected a list of entries, received map {}")
 	})
 	t.Run("bad field set", func(t *testing.T) {
 		s := newScript(t)
@@ -183,6 +183,22 @@ func wantEntryError(t *testing.T, err error, index int, part string) {
 	}
 	if entry.Index != index || !strings.Contains(err.Error(), part) {
 		t.Errorf("the error is for index %d, want %d:\n%v\nwant %s", entry.Index, index, err, part)
+	}
+}
+
+// TestLargeObjects: an object with its managedFields may be larger than what was sent to make it, however it is read.
+func TestLargeObjects(t *testing.T) {
+	text := `{"data":"` + strings.Repeat("x", document.DefaultMaxBytes) + `","kind":"ConfigMap"}`
+	var reader Reader
+	for name, read := range map[string]func() (Object, error){
+		"ReadObject":        func() (Object, error) { return ReadObject(text) },
+		"ReadObjectBeside":  func() (Object, error) { return ReadObjectBeside(text, Object{}) },
+		"Reader.Read":       func() (Object, error) { return reader.Read(text) },
+		"Reader.ReadBeside": func() (Object, error) { return reader.ReadBeside(text, Object{}) },
+	} {
+		if o, err := read(); err != nil || o.JSON() != text {
+			t.Errorf("%s: received %d bytes, %v", name, len(o.JSON()), err)
+		}
 	}
 }
 

@@ -228,45 +228,53 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 			continue
 		}
 		changes, err := c.at(o.list[i].entry.APIVersion)
-		if isGone(err) {
-			if losses[i], err = o.fields(i); err != nil {
-				return err
+		switch {
+		case isGone(err):
+			losses[i], err = o.drop(i)
+		case except == nobody && errors.Is(err, ErrUnavailable):
+			o.kept, err = append(o.kept, o.list[i].entry), nil
+		case err == nil:
+			var minded fieldset.Set
+			if minded, losses[i], err = o.loss(i, changes); !minded.IsEmpty() {
+				conflicts = append(conflicts, conflicting{o.list[i].entry, minded, changes})
 			}
-			o.dropped = append(o.dropped, o.list[i].entry)
-			continue
-		}
-		if except == nobody && errors.Is(err, ErrUnavailable) {
-			o.kept = append(o.kept, o.list[i].entry)
-			continue
 		}
 		if err != nil {
 			return err
 		}
-		minded, err := o.common(i, changes.minded)
-		if err != nil {
-			return err
-		}
-		if !minded.IsEmpty() {
-			conflicts = append(conflicts, conflicting{o.list[i].entry, minded, changes})
-		}
-		gone, err := o.common(i, changes.counting.Removed)
-		if err != nil {
-			return err
-		}
-		losses[i] = losses[i].Union(minded).Union(gone)
 	}
 	if err := checkConflicts(conflicts, r); err != nil {
 		return err
 	}
-	for i := range losses {
-		if losses[i].IsEmpty() {
+	return o.lose(losses)
+}
+
+// drop notes that the version of an owner is gone. It loses all that it has.
+func (o *owners) drop(i int) (all fieldset.Set, err error) {
+	o.dropped = append(o.dropped, o.list[i].entry)
+	return o.fields(i)
+}
+
+// loss returns what an owner has of what changed, and which part of that it minds.
+func (o *owners) loss(i int, changes changesThere) (minded, all fieldset.Set, err error) {
+	if minded, err = o.common(i, changes.minded); err != nil {
+		return minded, all, err
+	}
+	gone, err := o.common(i, changes.counting.Removed)
+	return minded, minded.Union(gone), err
+}
+
+// lose takes from each owner what it loses.
+func (o *owners) lose(losses []fieldset.Set) error {
+	for i, loss := range losses {
+		if loss.IsEmpty() {
 			continue
 		}
 		set, err := o.fields(i)
 		if err != nil {
 			return err
 		}
-		o.list[i].become(set.Difference(losses[i]))
+		o.list[i].become(set.Difference(loss))
 	}
 	return nil
 }

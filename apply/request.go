@@ -20,14 +20,15 @@ type Request struct {
 	Version string
 	// Time is the time of the request; entries keep it to the second.
 	Time time.Time
-	// Force takes conflicting fields over.
+	// Force takes all conflicting fields over.
 	Force bool
+	// ForcePaths takes over only conflicting fields at or below these paths; the empty
+	// path is the whole object.
+	ForcePaths []fieldset.Path
 	// Empty is what an object has at this version although nobody has set anything,
 	// such as structs that are always there. Of an object that nobody owns yet, only
 	// what differs from it gets an owner before the first apply. Absent means nothing.
 	Empty document.Value
-	// ForcePaths takes over only conflicting fields at or below these paths.
-	ForcePaths []fieldset.Path
 }
 
 // checkConfiguration refuses what can't be applied whatever the kind is.

@@ -64,8 +64,8 @@ func (e *Engine) at(v versioned, version string) (versioned, error) {
 	if err != nil {
 		return v, fmt.Errorf("convert from %s to %s: %w", v.version, version, err)
 	}
-	if t == nil || doc.Kind() != document.Map {
-		return v, fmt.Errorf("convert from %s to %s: expected an object and its topology, received %s", v.version, version, describe(doc))
+	if t == nil || t.Map == nil || doc.Kind() != document.Map {
+		return v, fmt.Errorf("convert from %s to %s: expected an object, and a topology that takes a map, received %s", v.version, version, describe(doc))
 	}
 	return versioned{doc, t, version}, nil
 }

@@ -1,6 +1,7 @@
 package applytest_test
 
 import (
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -72,6 +73,31 @@ func TestGivenNamespace(t *testing.T) {
 	all.Keep = true
 	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), "of one script only") {
 		t.Errorf("received %v for several scripts to keep in one namespace", err)
+	}
+}
+
+// reckless takes dry runs for real ones.
+type reckless struct{ http.RoundTripper }
+
+func (r reckless) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.URL.RawQuery = strings.ReplaceAll(request.URL.RawQuery, "dryRun=All", "")
+	return r.RoundTripper.RoundTrip(request)
+}
+
+// TestNothingIsLeftByTries: what is tried before scripts run leaves nothing, also where dry runs are not known.
+func TestNothingIsLeftByTries(t *testing.T) {
+	t.Parallel()
+	config := cadastretest.Start(t)
+	client := kubernetes.NewForConfigOrDie(config)
+	tenant(t, client, "team-a")
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return reckless{next} })
+	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(unset/co-owners|optout/get)$")})
+	if err != nil || len(report.Results) < 2 || report.Count(applytest.Pass) != len(report.Results) || len(report.Left) > 0 {
+		t.Fatalf("received %v, %+v", err, report)
+	}
+	if left := remaining(t, client, "team-a"); len(left) != 0 {
+		t.Errorf("received %q, want nothing left in the namespace", left)
 	}
 }
 

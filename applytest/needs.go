@@ -124,9 +124,9 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 
 // probeUnset applies a marker where only a server that knows markers accepts one.
 func probeUnset(ctx context.Context, s *server) (string, error) {
-	path := namespacePath + s.home + "/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
+	const path = "/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-unset"},"data":{"a":{"k8s_io__value":"unset"}}}`)
-	a, err := s.probed(s.send(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml"))
+	a, err := s.probed(s.rehearse(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json"))
 	if err != nil || a.succeeded() {
 		return "", err
 	}
@@ -135,9 +135,9 @@ func probeUnset(ctx context.Context, s *server) (string, error) {
 
 // probeDrop asks for an answer without managedFields.
 func probeDrop(ctx context.Context, s *server) (string, error) {
-	path := namespacePath + s.home + "/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
+	const path = "/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-drop"},"data":{"a":"1"}}`)
-	a, err := s.probed(s.sendAccepting(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields"))
+	a, err := s.probed(s.rehearse(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields"))
 	if err != nil || a.succeeded() && a.body.Lookup("metadata", "managedFields").IsAbsent() {
 		return "", err
 	}

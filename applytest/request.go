@@ -82,10 +82,7 @@ func parseRequest(text string) (request, error) {
 		return request{}, fmt.Errorf("expected one of %s, received %q; what is expected has one of the names %s",
 			verbNames(), words[0], expectationNames())
 	}
-	if words, err = r.readAddress(words[1:]); err != nil {
-		return request{}, err
-	}
-	if err := r.readOptions(words); err != nil {
+	if err := r.readOptions(r.readAddress(words[1:])); err != nil {
 		return request{}, err
 	}
 	for line := range strings.Lines(headers) {
@@ -124,7 +121,7 @@ var groupVersion = regexp.MustCompile(`^((\$NAMESPACE\.)?[a-z0-9.-]+/)?v[0-9]+((
 
 // readAddress makes a path of the first words: a path already, or a version, which is v1 if it is left out,
 // with a resource, a name and a subresource in the script's namespace.
-func (r *request) readAddress(words []string) ([]string, error) {
+func (r *request) readAddress(words []string) (rest []string) {
 	if strings.HasPrefix(words[0], "/") {
 		path, query, _ := strings.Cut(words[0], "?")
 		r.path = path
@@ -134,7 +131,7 @@ func (r *request) readAddress(words []string) ([]string, error) {
 				r.query = append(r.query, pair{unescape(name), unescape(value)})
 			}
 		}
-		return words[1:], nil
+		return words[1:]
 	}
 	version := "v1"
 	if groupVersion.MatchString(words[0]) && len(words) > 1 {
@@ -147,7 +144,7 @@ func (r *request) readAddress(words []string) ([]string, error) {
 	resource, _, _ := strings.Cut(words[0], "/")
 	r.kind = version + " " + resource
 	r.path = prefix + version + "/namespaces/$NAMESPACE/" + words[0]
-	return words[1:], nil
+	return words[1:]
 }
 
 // unescape reads what is written in a URL; what is no URL is meant as it is.

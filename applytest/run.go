@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -61,8 +62,11 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(scripts) == 0 {
-		return nil, errors.New("there are no scripts of that name")
+	switch {
+	case len(scripts) == 0 && options.Run != nil && options.Run.String() != "":
+		return nil, fmt.Errorf("found no script whose name matches %q", options.Run)
+	case len(scripts) == 0:
+		return nil, fmt.Errorf("found no script: expected files that end in %s in the folder", extension)
 	}
 	if err := options.checkShared(scripts); err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func follow(value document.Value, path fieldset.Path) document.Value {
 }
 
 func itemAt(list document.Value, i int) document.Value {
-	if list.Kind() != document.List || i >= list.Len() {
+	if list.Kind() != document.List || i < 0 || i >= list.Len() {
 		return document.Value{}
 	}
 	return list.At(i)

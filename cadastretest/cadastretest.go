@@ -1,6 +1,15 @@
 // Package cadastretest starts API servers in tests. Each is private, in memory, ready within
 // milliseconds, and speaks TLS on a loopback port, so that any client works with it and many can
 // run side by side.
+//
+//	func TestController(t *testing.T) {
+//		t.Parallel()
+//		config := cadastretest.Start(t)
+//		client := kubernetes.NewForConfigOrDie(config)
+//		…
+//	}
+//
+// [Open] is for a server that all tests of a package share.
 package cadastretest
 
 import (
@@ -42,8 +51,8 @@ func Start(t testing.TB, options ...Option) *rest.Config {
 	return config
 }
 
-// Open starts a server for all tests of a package, from TestMain: whoever calls it also calls
-// stop.
+// Open starts a server for all tests of a package, from TestMain, and returns the configuration of
+// a client that may do everything: whoever calls it also calls stop.
 func Open(options ...Option) (config *rest.Config, stop func() error, err error) {
 	configured := server.Config{
 		Address:   "127.0.0.1:0",

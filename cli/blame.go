@@ -52,7 +52,7 @@ manager last changed something.
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
-	command.Flags().StringVar(&f.by, "by", "line", "show who owns each `line|manager`: line by line, or manager by manager what each owns")
+	command.Flags().StringVar(&f.by, "by", "line", "show it by `line|manager`: the owners of every line, or what every manager owns")
 	completeObjects(command, &f.connection, 1)
 	completeWords(command, "output", f.output.forms...)
 	completeWords(command, "color", "auto", "always", "never")
@@ -196,11 +196,6 @@ func (v blameView) owner(e apply.Entry) string {
 	return text + " " + age(e, v.now)
 }
 
-var stateNames = []string{
-	ownership.Owned: "owned", ownership.Unowned: "unowned", ownership.Container: "container",
-	ownership.Fixed: "fixed", ownership.Absent: "absent", ownership.Elsewhere: "elsewhere", ownership.Uncertain: "uncertain",
-}
-
 // blameValue is the lines for machines.
 func blameValue(lines []ownership.Line) document.Value {
 	values := make([]document.Value, len(lines))
@@ -208,7 +203,7 @@ func blameValue(lines []ownership.Line) document.Value {
 		values[i] = document.NewMap(
 			document.Field{Name: "text", Value: document.NewString(line.Text)},
 			document.Field{Name: "path", Value: document.NewString(shownPath(line.Path))},
-			document.Field{Name: "state", Value: document.NewString(stateNames[line.State])},
+			document.Field{Name: "state", Value: document.NewString(line.State.String())},
 			document.Field{Name: "owners", Value: entryValues(line.Owners)},
 			document.Field{Name: "item", Value: entryValues(line.Item)},
 		)

@@ -94,10 +94,19 @@ func refuseOtherShells(command *cobra.Command) {
 func oneOf(verb string, names []string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return &usageError{fmt.Errorf("%s: expected %s, received %q", verb, strings.Join(names, " or "), args[0])}
+			return &usageError{fmt.Errorf("%s: expected %s, received %q", verb, anyOf(names), args[0])}
 		}
 		return nil
 	}
+}
+
+// anyOf lists what may be chosen: a, b or c.
+func anyOf(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // objectCommands are the verbs about objects of any server.
@@ -164,5 +173,5 @@ func unknownCommand(c *cobra.Command, name string) error {
 	if len(alike) == 0 {
 		return &usageError{fmt.Errorf("unknown command %q; see %s --help", name, c.CommandPath())}
 	}
-	return &usageError{fmt.Errorf("unknown command %q; did you mean %s? See %s --help", name, strings.Join(alike, " or "), c.CommandPath())}
+	return &usageError{fmt.Errorf("unknown command %q; did you mean %s? See %s --help", name, anyOf(alike), c.CommandPath())}
 }

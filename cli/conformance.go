@@ -64,7 +64,7 @@ leave at once.`,
 	flags.StringArrayVar(&f.reports, "report", nil, "write the result to a `file`, as JUnit if it ends in .xml, as JSON if it ends in .json; may be repeated")
 	flags.StringVar(&f.scripts, "scripts", "", "run the scripts of a `folder` instead of those that are built in")
 	flags.StringVar(&f.record, "record", "", "write into the scripts of a `folder` what the server answers, where it differs or nothing is expected yet")
-	flags.IntVar(&f.parallel, "parallel", 8, "how many scripts run at once")
+	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of scripts that run at once")
 	flags.BoolVar(&f.keep, "keep", false, "leave in place what the scripts make, to look at it, and tell in which namespace it is")
 	flags.BoolVar(&f.list, "list", false, "list the scripts and the behaviours, and ask nothing")
 	_ = flags.MarkHidden("record") // for those who write scripts; the flag is there
@@ -76,7 +76,7 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 	options := applytest.Options{Namespace: f.namespace, Parallel: f.parallel, Keep: f.keep}
 	run, err := regexp.Compile(f.run)
 	if err != nil {
-		return options, fmt.Errorf("--run: %w", err)
+		return options, fmt.Errorf("--run: expected a regular expression, received %q: %w", f.run, err)
 	}
 	options.Run = run
 	if f.parallel < 1 {
@@ -87,7 +87,7 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 	}
 	if folder := f.folder(); folder != "" {
 		if _, err := os.ReadDir(folder); err != nil {
-			return options, fmt.Errorf("the folder of scripts: %w", err)
+			return options, fmt.Errorf("%s: expected a folder of scripts: %w", f.folderFlag(), err)
 		}
 		options.Scripts = os.DirFS(folder)
 	}
@@ -121,6 +121,14 @@ func (f conformanceFlags) folder() string {
 	return f.scripts
 }
 
+// folderFlag is the flag that names the folder.
+func (f conformanceFlags) folderFlag() string {
+	if f.record != "" {
+		return "--record"
+	}
+	return "--scripts"
+}
+
 func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writer) error {
 	options, err := f.options()
 	if err != nil {
@@ -129,14 +137,8 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	if f.list {
 		return listScripts(stdout, options)
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = f.kubeconfig
-	options.Config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: f.context}).ClientConfig()
-	if clientcmd.IsEmptyConfig(err) {
-		return errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
-	}
-	if err != nil {
-		return fmt.Errorf("kubeconfig: %w", err)
+	if options.Config, _, err = loadConfig(f.kubeconfig, &clientcmd.ConfigOverrides{CurrentContext: f.context}); err != nil {
+		return err
 	}
 	options.Progress = func(done, total int, result applytest.Result) {
 		kept := ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -24,7 +25,17 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&c.overrides, flags, names)
 	flags.StringArrayVar(&c.userExtras, "as-user-extra", nil, "an extra of the user to act as, `KEY=VALUE`; may be repeated")
-	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = f.Name != "context" && f.Name != "namespace" })
+	shown := map[string]string{
+		"context":   "the context of the kubeconfig to use, by `name`",
+		"namespace": "the `name` of the namespace that is meant where none is named (default: that of the context)",
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if usage := shown[f.Name]; usage != "" {
+			f.Usage = usage
+		} else {
+			f.Hidden = true
+		}
+	})
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
 }
 
@@ -42,21 +53,30 @@ func (c *connection) open() (server *cluster.Cluster, namespace string, err erro
 	if c.overrides.AuthInfo.ImpersonateUserExtra, err = readExtras(c.userExtras); err != nil {
 		return nil, "", err
 	}
+	config, namespace, err := loadConfig(c.kubeconfig, &c.overrides)
+	if err != nil {
+		return nil, "", err
+	}
+	server, err = cluster.Open(config)
+	return server, namespace, err
+}
+
+// loadConfig reads a kubeconfig, the usual one if none is named, and returns the namespace that it names, too.
+func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &c.overrides)
-	config, err := loader.ClientConfig()
+	rules.ExplicitPath = kubeconfig
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		return nil, "", errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
+	}
+	if err == nil {
+		namespace, _, err = loader.Namespace()
 	}
 	if err != nil {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	}
-	if namespace, _, err = loader.Namespace(); err != nil {
-		return nil, "", fmt.Errorf("kubeconfig: %w", err)
-	}
-	server, err = cluster.Open(config)
-	return server, namespace, err
+	return config, namespace, nil
 }
 
 // readExtras reads KEY=VALUE; a key may have several values.

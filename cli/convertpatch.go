@@ -77,7 +77,7 @@ func (f *patchFlags) bind(command *cobra.Command, forms ...string) {
 
 func (f *patchFlags) check() error {
 	if !slices.Contains(f.forms, f.form) {
-		return &usageError{fmt.Errorf("--type: expected %s, received %q", strings.Join(f.forms, " or "), f.form)}
+		return &usageError{fmt.Errorf("--type: expected %s, received %q", anyOf(f.forms), f.form)}
 	}
 	return f.output.check()
 }

@@ -25,6 +25,8 @@ func envtestCommand() *cobra.Command {
 		Use:   "envtest [FOLDER]",
 		Short: "Write programs for KUBEBUILDER_ASSETS, so that tests with envtest use this server",
 		Long:  envtestLong,
+		Example: `  cadastre envtest
+  cadastre envtest bin/assets --controllers`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return &usageError{fmt.Errorf("envtest: expected at most one folder, received %q", args)}

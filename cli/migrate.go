@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/internal/cluster"
@@ -68,7 +69,7 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	bindDryRun(flags, &f.dryRun, "show what would move, and write nothing")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	f.quiet.bind(flags)
-	flags.IntVar(&f.parallel, "parallel", 8, "how many objects are written at once")
+	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of objects that are written at once")
 	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
 	completeWords(command, "output", f.output.forms...)
 	completeWords(command, "dry-run", dryRunWords...)
@@ -120,10 +121,18 @@ func (f migrateFlags) check(args []string) error {
 		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
 	case f.allNamespaces && f.named(args):
 		return &usageError{errors.New("migrate: an object is in one namespace: expected either its name or --all-namespaces, received both")}
+	case selectorProblem(f.selector) != nil:
+		return &usageError{fmt.Errorf("--selector: expected labels, such as app=web,tier!=test, received %q: %w", f.selector, selectorProblem(f.selector))}
 	case f.parallel < 1:
 		return &usageError{fmt.Errorf("--parallel: expected 1 or more, received %d", f.parallel)}
 	}
 	return f.output.check()
+}
+
+// selectorProblem is what is wrong with a selector; a server would say so for every kind by itself.
+func selectorProblem(text string) error {
+	_, err := labels.Parse(text)
+	return err
 }
 
 // named reports whether objects are named, one by one.

@@ -28,7 +28,7 @@ func (o *output) bind(flags *pflag.FlagSet, forms ...string) {
 
 func (o *output) check() error {
 	if !slices.Contains(o.forms, o.form) {
-		return &usageError{fmt.Errorf("--output: expected %s, received %q", strings.Join(o.forms, " or "), o.form)}
+		return &usageError{fmt.Errorf("--output: expected %s, received %q", anyOf(o.forms), o.form)}
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ const aboutPaths = `
 
 A PATH is written as spec.replicas, spec.template.spec.containers[name=app].image,
 metadata.labels["example.com/team"] or metadata.finalizers[=example.com/x]. All that is in the
-field moves with it.`
+field goes with it.`
 
 func releaseCommand() *cobra.Command {
 	var f ownFlags

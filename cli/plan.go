@@ -166,7 +166,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	if err != nil {
 		return nil, err
 	}
-	p.plan, err = ownership.Compare(p.before, p.after, topology, ownership.Selector{Manager: f.manager, Operation: apply.Apply})
+	p.plan, err = ownership.Compare(p.before, p.after, ownership.Selector{Manager: f.manager, Operation: apply.Apply}, topology)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}

@@ -39,6 +39,9 @@ func serveCommand() *cobra.Command {
 It makes its own certificates there, writes a kubeconfig for its administrator, and prints
 "ready https://HOST:PORT" when it serves. Interrupt or terminate it to stop; what it has
 acknowledged is on disk at any time.`,
+		Example: `  cadastre serve
+  cadastre serve --data /tmp/demo --listen 127.0.0.1:0
+  cadastre serve --data /var/lib/cadastre --tls-cert-file server.crt --tls-private-key-file server.key`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{fmt.Errorf("serve: expected no arguments, received %q; see cadastre serve --help", args)}

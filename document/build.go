@@ -112,8 +112,8 @@ func insertInOrder(fields []member) {
 }
 
 // With returns a copy of a map in which the named field has the given value; an
-// absent value removes the field. Of anything but a map it makes a new map. A
-// sealed map can not be changed.
+// absent value removes the field. Of anything but a map it makes a new map. The name
+// must be UTF-8; a sealed value can not be changed, and to try so panics.
 func (v Value) With(name string, value Value) Value {
 	if v.IsSealed() {
 		panic("document: a sealed value can not be changed")

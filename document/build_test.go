@@ -197,6 +197,8 @@ func TestGoErrors(t *testing.T) {
 		{math.Inf(-1), "expected a number that JSON can express, received -Inf"},
 		{make(chan int), "expected a Go value that can be written as JSON, received chan int: json: unsupported type: chan int"},
 		{[]any{json.Number("x")}, `[0]: expected a JSON number, received "x"`},
+		{map[string]any{"a": []any{1, Value{}}}, ".a[1]: expected a value, as a list can't hold an absent one; leave it out, or write null"},
+		{map[string]any{"a\xff": 1}, `.a�: expected a name in UTF-8, received "a\xff"`},
 	} {
 		if _, err := FromGo(test.in); err == nil || err.Error() != test.want {
 			t.Errorf("received %v, want %s", err, test.want)

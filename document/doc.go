@@ -42,16 +42,17 @@
 //
 // Reading JSON takes four allocations however large the input is: one for the text,
 // one for what its parts are and where, one for the document, and one if strings
-// have escapes; with a [Reader], next to none. Names and scalars are parts of the text, and the garbage collector
-// has nothing to look at but the text as a whole. A container whose text is
-// canonical already remembers it, so that writing an untouched part of a document is
-// one copy of bytes, whatever its size, and so that two equal parts are often found
-// equal by comparing bytes.
+// have escapes; with a [Reader], next to none. Names and scalars are parts of the
+// text, and the garbage collector has nothing to look at but the text as a whole. A
+// container whose text is canonical already remembers it, so that writing an untouched
+// part of a document is one copy of bytes, whatever its size, and so that two equal
+// parts are often found equal by comparing bytes.
 //
 // # Reading the source
 //
 //	value.go          the data structure, and how to look into it
-//	parse.go          JSON in; string.go reads its strings, scan.go finds where things end
+//	parse.go          JSON in; string.go reads its strings, fieldname.go puts its fields in order,
+//	                  scan.go finds where things end
 //	  reuse.go          to memory that is used again
 //	  seal.go           a part is left unread
 //	  beside.go         what another document has already is shared with it

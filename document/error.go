@@ -126,6 +126,15 @@ func (e *SyntaxError) in(element string) *SyntaxError {
 // maxErrorPath bounds what hostile nesting and names can make an error cost.
 const maxErrorPath = 1000
 
+// word returns what stands at i up to where another value could begin.
+func (p *parser) word(i int) string {
+	word := p.text[i:]
+	if end := strings.IndexAny(word, " \t\r\n,:[]{}\""); end >= 0 {
+		word = word[:end]
+	}
+	return shorten(word)
+}
+
 // received describes what stands at i.
 func (p *parser) received(i int) string {
 	if i >= len(p.text) {

@@ -7,13 +7,15 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // FromGo makes a value of the Go types that hold JSON in Kubernetes: nil, bool,
 // all integers and floats, json.Number, string, []any, map[string]any and what is
 // built of them. Anything else is passed through encoding/json first. Text must be
-// UTF-8, and values may nest as deep as in a text that is read.
+// UTF-8, and values may nest as deep as in a text that is read. A field that is the
+// absent [Value] is left out. Errors about a part are a [*GoError].
 func FromGo(v any) (Value, error) { return fromGo(v, 0) }
 
 func fromGo(v any, depth int) (Value, error) {
@@ -67,10 +69,14 @@ func newFloat(f float64) (Value, error) {
 func fromGoList(list []any, depth int) (Value, error) {
 	items := make([]Value, len(list))
 	for i, item := range list {
-		var err error
-		if items[i], err = fromGo(item, depth); err != nil {
+		value, err := fromGo(item, depth)
+		if err == nil && value.IsAbsent() {
+			err = errors.New("expected a value, as a list can't hold an absent one; leave it out, or write null")
+		}
+		if err != nil {
 			return Value{}, inGo("["+strconv.Itoa(i)+"]", err)
 		}
+		items[i] = value
 	}
 	return NewList(items...), nil
 }
@@ -80,10 +86,10 @@ func fromGoMap(m map[string]any, depth int) (Value, error) {
 	for name, item := range m {
 		value, err := fromGo(item, depth)
 		if err == nil && !utf8.ValidString(name) {
-			err = errors.New("expected a name in UTF-8")
+			err = fmt.Errorf("expected a name in UTF-8, received %q", shorten(name))
 		}
 		if err != nil {
-			return Value{}, inGo("."+name, err)
+			return Value{}, inGo("."+strings.ToValidUTF8(name, "\uFFFD"), err)
 		}
 		fields = append(fields, Field{name, value})
 	}

@@ -19,7 +19,8 @@ import (
 //	         a container during which it did not grow is canonical
 //
 // All of them are scratch memory that is used again and again; the document gets copies of
-// the right size when all is read. With a Reader the nodes are put together where they stay. Strings are read by string.go.
+// the right size when all is read. With a Reader the nodes are put together where they
+// stay. Names are read and sorted by fieldname.go, strings are read by string.go.
 type parser struct {
 	text   string
 	depth  int
@@ -137,7 +138,7 @@ func (p *parser) value(at, i int) (end int, err *SyntaxError) {
 
 func (p *parser) literal(at, i int, kind Kind, spelling string) (end int, err *SyntaxError) {
 	if !strings.HasPrefix(p.text[i:], spelling) {
-		return i, p.errorAt(i, "expected %s, received %s", spelling, p.received(i))
+		return i, p.errorAt(i, "expected %s, received %q", spelling, p.word(i))
 	}
 	end = i + len(spelling)
 	p.span(at, kind, i, end)
@@ -146,7 +147,7 @@ func (p *parser) literal(at, i int, kind Kind, spelling string) (end int, err *S
 
 func (p *parser) number(at, i int) (end int, err *SyntaxError) {
 	if end = scanNumber(p.text, i); end == i {
-		return i, p.errorAt(i, "expected a number, received %s", p.received(i))
+		return i, p.errorAt(i, "expected a number, received %q", p.word(i))
 	}
 	p.span(at, Number, i, end)
 	return end, nil
@@ -306,71 +307,6 @@ func (p *parser) field(at, start int) (i int, key uint64, err *SyntaxError) {
 
 // opensContainer reports whether a map or a list starts with a byte.
 func opensContainer(c byte) bool { return c == '{' || c == '[' }
-
-// hardName reads the rest of a name of which the bytes up to i are ordinary, the
-// white space after it, and the colon.
-func (p *parser) hardName(at, start, i int) (end int, err *SyntaxError) {
-	s, i, err := p.hardString(start+1, i)
-	if err != nil {
-		return i, err
-	}
-	n := &p.stack[at]
-	n.name, n.nameSize = s.start, s.size
-	n.form |= hardName
-	if s.form&extraText != 0 {
-		n.form |= extraName
-	}
-	if byteAt(p.text, i) <= ' ' {
-		i = p.untidySpace(i)
-	}
-	if byteAt(p.text, i) != ':' {
-		return i, p.errorAt(i, "expected : after a field name, received %s", p.received(i)).in("." + p.name(at))
-	}
-	return i + 1, nil
-}
-
-// name returns the name of the field at a place on the stack.
-func (p *parser) name(at int) string { return p.nameOf(&p.stack[at]) }
-
-// inOrder tells whether the name of a comes before the name of b.
-func (p *parser) inOrder(a, b *node) bool {
-	if (a.form|b.form)&extraName != 0 {
-		return p.extraInOrder(a, b)
-	}
-	return p.text[a.name:a.name+a.nameSize] < p.text[b.name:b.name+b.nameSize]
-}
-
-// extraInOrder is inOrder for names with escapes. Comparing makes no strings of
-// bytes, as naming them would.
-func (p *parser) extraInOrder(a, b *node) bool {
-	switch {
-	case a.form&extraName == 0:
-		return p.text[a.name:a.name+a.nameSize] < string(p.extra[b.name:b.name+b.nameSize])
-	case b.form&extraName == 0:
-		return string(p.extra[a.name:a.name+a.nameSize]) < p.text[b.name:b.name+b.nameSize]
-	}
-	return string(p.extra[a.name:a.name+a.nameSize]) < string(p.extra[b.name:b.name+b.nameSize])
-}
-
-// nameOf returns the name of a node that is still in scratch memory.
-func (p *parser) nameOf(n *node) string {
-	if n.form&extraName != 0 {
-		return string(p.extra[n.name : n.name+n.nameSize])
-	}
-	return p.text[n.name : n.name+n.nameSize]
-}
-
-// sortFields puts the fields of one map in order and refuses names that occur twice.
-func (p *parser) sortFields(fields []node) *SyntaxError {
-	slices.SortStableFunc(fields, func(a, b node) int { return strings.Compare(p.nameOf(&a), p.nameOf(&b)) })
-	for i := 1; i < len(fields); i++ {
-		if name := p.nameOf(&fields[i]); name == p.nameOf(&fields[i-1]) {
-			first, second := int(fields[i-1].pos), int(fields[i].pos)
-			return twice(position(p.text, first), position(p.text, second), name)
-		}
-	}
-	return nil
-}
 
 // open steps into the container that starts at i.
 func (p *parser) open(i int) (inside int, err *SyntaxError) {

@@ -95,17 +95,20 @@ var badTexts = []struct{ text, want string }{
 	{``, `line 1, column 1: expected a value, received the end of the document`},
 	{` `, `line 1, column 2: expected a value, received the end of the document`},
 	{`x`, `line 1, column 1: expected a value, received 'x'`},
-	{`tru`, `line 1, column 1: expected true, received 't'`},
-	{`nulL`, `line 1, column 1: expected null, received 'n'`},
+	{`tru`, `line 1, column 1: expected true, received "tru"`},
+	{`nulL`, `line 1, column 1: expected null, received "nulL"`},
 	{`1 2`, `line 1, column 3: expected the end of the document, received '2'`},
 	{`{}}`, `line 1, column 3: expected the end of the document, received '}'`},
 	{`01`, `line 1, column 2: expected the end of the document, received '1'`},
-	{`-`, `line 1, column 1: expected a number, received '-'`},
-	{`1.`, `line 1, column 1: expected a number, received '1'`},
+	{`-`, `line 1, column 1: expected a number, received "-"`},
+	{`1.`, `line 1, column 1: expected a number, received "1."`},
 	{`[.5]`, `line 1, column 2: [0]: expected a value, received '.'`},
 	{`[+1]`, `line 1, column 2: [0]: expected a value, received '+'`},
-	{`1e`, `line 1, column 1: expected a number, received '1'`},
-	{`1e+`, `line 1, column 1: expected a number, received '1'`},
+	{`1e`, `line 1, column 1: expected a number, received "1e"`},
+	{`1e+`, `line 1, column 1: expected a number, received "1e+"`},
+	{`[1.x, 2]`, `line 1, column 2: [0]: expected a number, received "1.x"`},
+	{`{"a":trueish}`, `line 1, column 10: .a: expected , or } after a field, received 'i'`},
+	{`[nothing-of-this-sort-is-known-to-anybody-here]`, `line 1, column 2: [0]: expected null, received "nothing-of-this-sort-is-known-to-anybody…"`},
 	{`0x10`, `line 1, column 2: expected the end of the document, received 'x'`},
 	{`NaN`, `line 1, column 1: expected a value, received 'N'`},
 	{`[1,]`, `line 1, column 4: [1]: expected a value, received ']'`},
@@ -138,9 +141,9 @@ var strictTexts = []struct{ text, want string }{
 	{`{"a":1,"a":2}`, `line 1, column 8: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
 	{"{\"a\":1,\n\"b\":2,\n\"a\":3}", `line 3, column 1: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
 	{`{"x":[{"b":1,"\u0061":1,"a":2}]}`, `line 1, column 25: .x[0].a: the field occurs twice in one map, first on line 1, column 14; remove one of them`},
-	{`["\ud800"]`, `line 1, column 3: [0]: expected an escape such as \n or \u00e9, received "\\ud800"`},
-	{`"\ude00\ud83d"`, `line 1, column 2: expected an escape such as \n or \u00e9, received "\\ude00"`},
-	{`"\ud83d\u0061"`, `line 1, column 2: expected an escape such as \n or \u00e9, received "\\ud83d"`},
+	{`["\ud800"]`, `line 1, column 3: [0]: expected both halves of a surrogate pair, such as \ud83d\ude00, received "\\ud800"`},
+	{`"\ude00\ud83d"`, `line 1, column 2: expected both halves of a surrogate pair, such as \ud83d\ude00, received "\\ude00"`},
+	{`"\ud83d\u0061"`, `line 1, column 2: expected both halves of a surrogate pair, such as \ud83d\ude00, received "\\ud83d"`},
 	{"{\"a\":\"\xff\"}", `line 1, column 7: .a: expected UTF-8, received the byte 0xff`},
 	{"{\"\xc3\":1}", `line 1, column 3: expected UTF-8, received the byte 0xc3`},
 	{"\"\xed\xa0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xed`}, // a surrogate
@@ -180,7 +183,7 @@ func checkError(t *testing.T, text, want string) {
 
 func TestErrorPathIsAField(t *testing.T) {
 	_, err := ParseJSON([]byte("{\"spec\":\n{\"items\":[1,{\"name\":tru}]}}"))
-	want := SyntaxError{Line: 2, Column: 21, Path: ".spec.items[1].name", Problem: "expected true, received 't'"}
+	want := SyntaxError{Line: 2, Column: 21, Path: ".spec.items[1].name", Problem: `expected true, received "tru"`}
 	if got := *err.(*SyntaxError); got != want {
 		t.Errorf("received %+v, want %+v", got, want)
 	}

@@ -13,7 +13,7 @@ func TestRebuild(t *testing.T) {
 	} {
 		from := mustParse(t, c.from)
 		var b Builder
-		var r Rebuild
+		r := b.Rebuild(from)
 		for i := range from.Len() {
 			name := string(rune('0' + i))
 			if from.Kind() == Map {
@@ -23,9 +23,9 @@ func TestRebuild(t *testing.T) {
 			if name == c.change {
 				value = NewString("new")
 			}
-			r.Add(&b, from, i, name, value, from.At(i))
+			r.Add(i, name, value, from.At(i))
 		}
-		got := r.Finish(&b, from)
+		got := r.Finish()
 		if got.JSON() != c.want || r.Begun() != (c.change != "") || r.Begun() == Same(got, from) {
 			t.Errorf("%s: received %s, begun %v", c.name, got.JSON(), r.Begun())
 		}
@@ -36,12 +36,12 @@ func TestRebuild(t *testing.T) {
 func TestRebuildLeavesOut(t *testing.T) {
 	from := mustParse(t, `{"a":1,"b":2,"c":3}`)
 	var b Builder
-	var r Rebuild
-	r.Add(&b, from, 0, "a", from.At(0), from.At(0))
-	r.Begin(&b, from, 1)
-	r.Begin(&b, from, 1) // once is enough
-	r.Add(&b, from, 2, "c", from.At(2), from.At(2))
-	if got := r.Finish(&b, from).JSON(); got != `{"a":1,"c":3}` {
+	r := b.Rebuild(from)
+	r.Add(0, "a", from.At(0), from.At(0))
+	r.Begin(1)
+	r.Begin(1) // once is enough
+	r.Add(2, "c", from.At(2), from.At(2))
+	if got := r.Finish().JSON(); got != `{"a":1,"c":3}` {
 		t.Errorf("received %s", got)
 	}
 }

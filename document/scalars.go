@@ -1,7 +1,7 @@
 package document
 
 // ScalarDifferences compares two maps that have fields of the same names, at most 64, all of
-// them scalars: bit i of the result is set if their i-th fields differ. It reports false of any
+// them scalars and none null: bit i of the result is set if their i-th fields differ. It reports false of any
 // other two, and of maps with equal numbers that are not spelt the same.
 func ScalarDifferences(a, b Value) (differ uint64, ok bool) {
 	count := a.Len()

@@ -165,6 +165,9 @@ func (p *parser) escapeError(i int) *SyntaxError {
 	if end := strings.IndexByte(raw[2:], '"'); end >= 0 {
 		raw = raw[:2+end]
 	}
+	if half, ok := hex4(raw); ok && utf16.IsSurrogate(half) {
+		return p.errorAt(i, "expected both halves of a surrogate pair, such as \\ud83d\\ude00, received %q", raw)
+	}
 	return p.errorAt(i, "expected an escape such as \\n or \\u00e9, received %q", raw)
 }
 

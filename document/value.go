@@ -158,7 +158,8 @@ func (v Value) IsAbsent() bool { return v.d == nil }
 // IsNull reports whether the value is null; an absent value is not.
 func (v Value) IsNull() bool { return v.Kind() == Null }
 
-// IsScalar reports whether the value is a boolean, a number or a string.
+// IsScalar reports whether the value is a scalar other than null: a boolean, a number
+// or a string.
 func (v Value) IsScalar() bool {
 	k := v.Kind()
 	return k == Bool || k == Number || k == String
@@ -176,7 +177,8 @@ func (v Value) Len() int {
 }
 
 // At returns the i-th item of a list, or the value of the i-th field of a map in
-// the order of names.
+// the order of names. Like Name, Field and HasPlainName it panics if there is no such
+// one: i must be less than Len.
 func (v Value) At(i int) Value {
 	if v.d.nodes == nil {
 		return v.d.members[i].value
@@ -277,8 +279,7 @@ func (d *doc) member(name string) Value {
 
 // kidOf returns the field of that name of a map that was read.
 func (v Value) kidOf(name string) Value {
-	n, size := &v.d.nodes[v.i], uint32(len(name))
-	kids := v.d.nodes[n.first : n.first+n.count]
+	kids, size := v.kids(), uint32(len(name))
 	for i := range kids {
 		if kid := &kids[i]; kid.nameSize == size && v.d.nameOf(kid) == name {
 			return v.At(i)

@@ -158,7 +158,7 @@ var yamlErrors = []struct {
 	{"- a\n- b: 'x' y", "line 2, column 10: [1].b: expected a field name here; check the indentation and quotes", false},
 	{"- a\nb: c", "line 2, column 2: .b: expected - and a list item here; check the indentation", false},
 	{"a: \"x\nb: 1\n", "line 3, column 1: .b: expected a closing quote, received the end of the document", false},
-	{"a: \"\\q\"", "line 1, column 5: .a: found unknown escape character", false},
+	{"a: \"\\q\"", "line 1, column 5: .a: expected an escape that YAML knows, such as \\n or \\u00e9, received another; single quotes need none", false},
 	{"a: [1\nb: 2", "line 1, column 5: .a: expected ',' or ']'", false},
 	{"é:\n  - a\n  - \xff\n", "line 3, column 5: .é[1]: expected UTF-8, received the byte 0xff", false},
 	{"a: \x01\n", "line 1, column 4: .a: control characters are not allowed", false},
@@ -177,8 +177,9 @@ var yamlErrors = []struct {
 	{"a:\n  ~: b", "line 2, column 3: .a: expected a field name, received null; quote it", false},
 	{": b", "line 1, column 1: expected a field name here; check the indentation and quotes", false},
 	{"18446744073709551615: b", "line 1, column 1: expected a field name, received 18446744073709551615; quote it", false},
-	{"a:\n  <<: 3", "line 2, column 7: .a.<<: expected a map, or a list of maps, to merge, received something else", false},
-	{"<<: [{a: 1}, 2]", "line 1, column 14: .<<: expected a map, or a list of maps, to merge, received something else", false},
+	{"a:\n  <<: 3", "line 2, column 7: .a.<<: expected a map, or a list of maps, to merge, received \"3\"", false},
+	{"<<: [[{a: 1}]]", "line 1, column 6: .<<: expected a map, or a list of maps, to merge, received a list", false},
+	{"<<: [{a: 1}, 2]", "line 1, column 14: .<<: expected a map, or a list of maps, to merge, received \"2\"", false},
 	{"{\"a\": 1, \"b\" 2}", "line 1, column 14: .b: expected : after a field name, received '2'", false},
 
 	// The differences: what sigs.k8s.io/yaml drops or replaces silently.

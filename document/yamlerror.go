@@ -101,6 +101,8 @@ func yamlProblem(problem string, text []byte) string {
 		return "expected a field name here; check the indentation and quotes"
 	case "did not find expected '-' indicator":
 		return "expected - and a list item here; check the indentation"
+	case "found unknown escape character":
+		return "expected an escape that YAML knows, such as \\n or \\u00e9, received another; single quotes need none"
 	case "found unexpected end of stream":
 		return "expected a closing quote, received the end of the document"
 	case "did not find expected <document start>":

@@ -212,7 +212,7 @@ func (t *yamlTree) merge(to []yamlField, b *built, n *yaml.Node, depth int) ([]y
 	}
 	for _, source := range slices.Backward(sources) {
 		if target(source).Kind != yaml.MappingNode {
-			return nil, yamlErrorf(source, "expected a map, or a list of maps, to merge, received something else").in(".<<")
+			return nil, yamlErrorf(source, "expected a map, or a list of maps, to merge, received %s", kindOf(target(source))).in(".<<")
 		}
 		value, err := t.node(source, depth-1)
 		if err == nil {
@@ -228,6 +228,14 @@ func (t *yamlTree) merge(to []yamlField, b *built, n *yaml.Node, depth int) ([]y
 		b.height = max(b.height, value.height-1)
 	}
 	return to, nil
+}
+
+// kindOf says what a node is that is no map.
+func kindOf(n *yaml.Node) string {
+	if n.Kind == yaml.SequenceNode {
+		return "a list"
+	}
+	return strconv.Quote(shorten(n.Value))
 }
 
 func target(n *yaml.Node) *yaml.Node {

@@ -33,6 +33,7 @@
 //	element.go, path.go      elements and paths; pathreader.go reads .spec.ports[port=80]
 //	set.go, algebra.go       sets; builder.go makes them bottom up
 //	fieldsv1.go, reader.go   FieldsV1 out and in; elementreader.go and spelling.go do the names
+//	error.go                 why a path or a set could not be read
 //	writer.go                FieldsV1 without a set, written piece by piece
 //	follow.go, lacking.go    FieldsV1 without a set, searched for paths and compared; arena.go
 //

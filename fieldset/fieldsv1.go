@@ -3,7 +3,6 @@ package fieldset
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
@@ -110,13 +109,4 @@ func ParseElement(s string) (Element, error) {
 		return keyElement(v), nil
 	}
 	return Element{}, nil
-}
-
-// shorten quotes what was received, so that hostile input makes no huge errors.
-func shorten(s string) string {
-	const most = 100
-	if len(s) <= most {
-		return strconv.Quote(s)
-	}
-	return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "…"
 }

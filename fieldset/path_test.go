@@ -1,6 +1,7 @@
 package fieldset
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -85,23 +86,23 @@ func TestQuotedIsReadBack(t *testing.T) {
 // Errors say where, what was expected, and what was there instead.
 func TestParsePathErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{".", `path ".": at byte 1: expected a field name; an empty one is written "", received the end`},
-		{".a.", `path ".a.": at byte 3: expected a field name; an empty one is written "", received the end`},
-		{"a..b", `path "a..b": at byte 2: expected a field name; an empty one is written "", received ".b"`},
-		{".[0]", `path ".[0]": at byte 1: expected a field name; an empty one is written "", received "[0]"`},
+		{".", `path ".": at byte 1: expected a field name, received the end; an empty one is written ""`},
+		{".a.", `path ".a.": at byte 3: expected a field name, received the end; an empty one is written ""`},
+		{"a..b", `path "a..b": at byte 2: expected a field name, received ".b"; an empty one is written ""`},
+		{".[0]", `path ".[0]": at byte 1: expected a field name, received "[0]"; an empty one is written ""`},
 		{`."a`, `path ".\"a": at byte 1: expected a string in quotes, received "\"a"`},
 		{`."a"b`, `path ".\"a\"b": at byte 4: expected . or [, received "b"`},
 		{"a[0]b", `path "a[0]b": at byte 4: expected . or [, received "b"`},
 		{"a[x]", `path "a[x]": at byte 2: expected an index, key=value or =value, received "x]"`},
 		{"a[99999999999999999999]", `path "a[99999999999999999999]": at byte 2: expected an index, key=value or =value, received "99999999999999999999]"`},
-		{"a[", `path "a[": at byte 2: expected a key's name; an empty one is written "", received the end`},
-		{"a[0", `path "a[0": at byte 3: expected =, received the end`},
-		{"a[k", `path "a[k": at byte 3: expected =, received the end`},
+		{"a[", `path "a[": at byte 2: expected a key's name, received the end; an empty one is written ""`},
+		{"a[0", `path "a[0": at byte 3: expected = and the key's value, or ], received the end`},
+		{"a[k", `path "a[k": at byte 3: expected = and the key's value, or ], received the end`},
 		{"a[k=", `path "a[k=": at byte 4: expected a string in quotes, or JSON such as 1, true or null, received the end`},
 		{"a[k=x]", `path "a[k=x]": at byte 4: expected a string in quotes, or JSON such as 1, true or null, received "x]"`},
 		{"a[k=1", `path "a[k=1": at byte 5: expected ], received the end`},
-		{"a[k=1,]", `path "a[k=1,]": at byte 6: expected a key's name; an empty one is written "", received "]"`},
-		{`a["k"]`, `path "a[\"k\"]": at byte 5: expected =, received "]"`},
+		{"a[k=1,]", `path "a[k=1,]": at byte 6: expected a key's name, received "]"; an empty one is written ""`},
+		{`a["k"]`, `path "a[\"k\"]": at byte 5: expected = and the key's value, received "]"`},
 		{"a[=]", `path "a[=]": at byte 3: expected a string in quotes, or JSON such as 1, true or null, received "]"`},
 		{"a[=1,2]", `path "a[=1,2]": at byte 4: expected ], received ",2]"`},
 		{`a[="x"`, `path "a[=\"x\"": at byte 6: expected ], received the end`},
@@ -110,7 +111,7 @@ func TestParsePathErrors(t *testing.T) {
 		p, err := ParsePath(test.text)
 		if err == nil {
 			t.Errorf("%s is read as %s", test.text, p.Quoted())
-		} else if err.Error() != test.want {
+		} else if syntax := (*SyntaxError)(nil); err.Error() != test.want || !errors.As(err, &syntax) {
 			t.Errorf("%s:\n got %v\nwant %s", test.text, err, test.want)
 		}
 	}

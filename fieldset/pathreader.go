@@ -21,14 +21,14 @@ import (
 
 // ParsePath reads the syntax that String and Quoted write. The leading dot may be
 // left out. String does not quote names, so that only what Quoted writes is sure
-// to be read back as the same path.
+// to be read back as the same path. Errors are of type [*SyntaxError].
 func ParsePath(text string) (Path, error) {
 	r := pathReader{text: text}
 	var p Path
 	for r.pos < len(text) {
 		e, err := r.element()
 		if err != nil {
-			return nil, fmt.Errorf("path %s: at byte %d: %w", shorten(text), r.pos, err)
+			return nil, &SyntaxError{What: "path " + shorten(text), At: r.pos, Err: err}
 		}
 		p = append(p, e)
 	}
@@ -54,7 +54,7 @@ func (r *pathReader) element() (Element, error) {
 	case r.at("["):
 		return r.keysOrIndex()
 	case r.at(".") || r.pos == 0:
-		name, err := r.name(".[", `a field name; an empty one is written ""`)
+		name, err := r.name(".[", "a field name")
 		return NameElement(name), err
 	}
 	return Element{}, r.expected(". or [")
@@ -64,7 +64,12 @@ func (r *pathReader) keysOrIndex() (Element, error) {
 	if r.at("]") {
 		return KeyElement(), nil
 	}
-	if end := strings.IndexAny(r.rest(), `="]`); end > 0 && r.rest()[end] == ']' {
+	end := strings.IndexAny(r.rest(), `="]`)
+	if end < 0 && r.rest() != "" {
+		r.pos = len(r.text)
+		return Element{}, r.expected("= and the key's value, or ]")
+	}
+	if end > 0 && r.rest()[end] == ']' {
 		i, err := strconv.Atoi(r.rest()[:end])
 		if err != nil {
 			return Element{}, r.expected("an index, key=value or =value")
@@ -74,9 +79,9 @@ func (r *pathReader) keysOrIndex() (Element, error) {
 	}
 	var fields []KeyField
 	for {
-		name, err := r.name("=]", `a key's name; an empty one is written ""`)
-		if err == nil {
-			err = r.expect("=")
+		name, err := r.name("=]", "a key's name")
+		if err == nil && !r.at("=") {
+			err = r.expected("= and the key's value")
 		}
 		if err != nil {
 			return Element{}, err
@@ -102,7 +107,7 @@ func (r *pathReader) name(ends, what string) (string, error) {
 		name = name[:end]
 	}
 	if name == "" {
-		return "", r.expected(what)
+		return "", fmt.Errorf(`%w; an empty one is written ""`, r.expected(what))
 	}
 	r.pos += len(name)
 	return name, nil

@@ -29,7 +29,7 @@ type reader struct {
 
 // ParseFieldsV1 reads a set. Elements with unknown prefixes are ignored; elements
 // whose value can't be read are refused, as are texts that are not JSON objects
-// all the way down. The set keeps the text alive.
+// all the way down. The set keeps the text alive. Errors are of type [*SyntaxError].
 func ParseFieldsV1(text string) (Set, error) {
 	pooled := stacks.Get().(*[]node)
 	r := reader{text: text, stack: *pooled, arena: make([]node, estimate(text)), pooled: pooled}
@@ -40,7 +40,7 @@ func ParseFieldsV1(text string) (Set, error) {
 		err = r.errorf("expected the end, received %q", text[r.pos])
 	}
 	if err != nil {
-		return Set{}, fmt.Errorf("field set: %w", err)
+		return Set{}, err
 	}
 	return Set{kids}, nil
 }
@@ -266,5 +266,5 @@ func (r *reader) skipSpace() {
 }
 
 func (r *reader) errorf(format string, args ...any) error {
-	return fmt.Errorf("at byte %d: %w", r.pos, fmt.Errorf(format, args...))
+	return &SyntaxError{What: "field set", At: r.pos, Err: fmt.Errorf(format, args...)}
 }

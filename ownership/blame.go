@@ -2,6 +2,7 @@ package ownership
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cadastre/cadastre/apply"
@@ -47,19 +48,17 @@ const (
 	Uncertain
 )
 
+// String returns the state in one word, such as unowned.
+func (s State) String() string {
+	names := [...]string{"owned", "unowned", "container", "fixed", "absent", "elsewhere", "uncertain"}
+	if int(s) < len(names) {
+		return names[s]
+	}
+	return "State(" + strconv.Itoa(int(s)) + ")"
+}
+
 // fixed are the fields that nobody can own.
-var fixed = fieldset.New(
-	fieldset.Names("apiVersion"),
-	fieldset.Names("kind"),
-	fieldset.Names("metadata"),
-	fieldset.Names("metadata", "creationTimestamp"),
-	fieldset.Names("metadata", "generation"),
-	fieldset.Names("metadata", "name"),
-	fieldset.Names("metadata", "namespace"),
-	fieldset.Names("metadata", "resourceVersion"),
-	fieldset.Names("metadata", "selfLink"),
-	fieldset.Names("metadata", "uid"),
-)
+var fixed = apply.NeverOwned()
 
 // Blame returns an object as YAML, without managedFields, and the owners of every line.
 //

@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/ownership"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // A ConfigMap that kubectl applied client-side, then server-side: two managers own its data.
@@ -107,17 +109,20 @@ func ExampleBlame() {
 		for _, owner := range line.Owners {
 			who += owner.Manager + " "
 		}
+		if who == "" {
+			who = line.State.String()
+		}
 		fmt.Printf("%-34s| %s\n", who, line.Text)
 	}
 	// Output:
-	//                                   | apiVersion: v1
+	// fixed                             | apiVersion: v1
 	// kubectl-client-side-apply         | data:
 	// kubectl kubectl-client-side-apply |   key: value
 	// kubectl-client-side-apply         |   legacy: unused
-	//                                   | kind: ConfigMap
-	//                                   | metadata:
-	//                                   |   name: test
-	//                                   |   resourceVersion: "7"
+	// fixed                             | kind: ConfigMap
+	// container                         | metadata:
+	// fixed                             |   name: test
+	// fixed                             |   resourceVersion: "7"
 }
 
 func ExampleParsePath() {
@@ -132,5 +137,131 @@ func ExampleParsePath() {
 	}
 	// Output:
 	// .metadata.labels."example.com/team" <nil>
-	// path spec.replicas[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received ""
+	// path spec.replicas[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received the end
+}
+
+// TakeOver is what kubectl does before it applies server-side. The annotation of client-side apply gets an owner of
+// its own, so that it stays for those who go back.
+func ExampleTakeOver() {
+	object, err := apply.ReadObject(`{
+	  "apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "value"},
+	  "metadata": {"name": "test", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}, "managedFields": [
+	    {"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1":
+	      {"f:data": {"f:key": {}}, "f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/last-applied-configuration": {}}}}}
+	  ]}
+	}`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := ownership.TakeOver(object, ownership.Kubectl)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, entry := range result.Entries {
+		fields, _ := entry.Fields()
+		fmt.Printf("%s %s:\n%s", entry.Manager, entry.Operation, fields)
+	}
+	// Output:
+	// kubectl Apply:
+	// .data.key
+	// .metadata.annotations.kubectl.kubernetes.io/last-applied-configuration
+	// kubectl-last-applied Apply:
+	// .metadata.annotations.kubectl.kubernetes.io/last-applied-configuration
+}
+
+func ExampleOwners() {
+	object := read()
+	owners, err := ownership.Owners(object, path(object, "data.key"))
+	for _, owner := range owners {
+		fmt.Println(owner.Manager, owner.Operation)
+	}
+	fmt.Println(err)
+	// Output:
+	// kubectl Apply
+	// kubectl-client-side-apply Update
+	// <nil>
+}
+
+// What a manager owns, as the configuration that it would have to apply.
+func ExampleExtract() {
+	config, err := ownership.Extract(read(), ownership.Selector{Manager: "kubectl"}, schema.Untyped)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(config.YAML())
+	// Output:
+	// apiVersion: v1
+	// data:
+	//   key: value
+	// kind: ConfigMap
+	// metadata:
+	//   name: test
+}
+
+// Compare tells what an apply would do, from the object as it is and as a dry run answers it.
+func ExampleCompare() {
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	config, err := document.ParseYAML([]byte(`{apiVersion: v1, kind: ConfigMap, metadata: {name: test}, data: {color: red}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	before := read()
+	tried, err := engine.Apply(before, config, apply.Request{Manager: "kubectl", Version: "v1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	who := ownership.Selector{Manager: "kubectl", Operation: apply.Apply}
+	plan, err := ownership.Compare(before, tried.Object, who, schema.Untyped)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print("added ", plan.Changes.Added, "gained ", plan.Gained, "released ", plan.Released)
+	for _, stay := range plan.Stays {
+		fmt.Println("stays", stay.Path, stay.Value, "for", stay.Owners[0].Manager)
+	}
+	// Output:
+	// added .data.color
+	// gained .data.color
+	// released .data.key
+	// stays .data.key "value" for kubectl-client-side-apply
+}
+
+// A configuration that says, beside what it sets, that a field must be absent.
+func ExampleWrittenPath_Unset() {
+	config, err := document.ParseYAML([]byte(`{kind: Deployment, spec: {replicas: 2}}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	written, err := ownership.ParsePath("spec.template.spec.containers[name=app].resources")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	config, err = written.Unset(config)
+	fmt.Println(config, err)
+	// Output:
+	// {"kind":"Deployment","spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"app","resources":{"k8s_io__value":"unset"}}]}}}} <nil>
+}
+
+// What an owner of a field has there: the value, or only that the map is there if others own its fields.
+func ExampleOwnedParts() {
+	parts, err := ownership.ReadOwnedParts(read(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(parts.At(fieldset.Names("data")), parts.At(fieldset.Names("data", "legacy")))
+	// Output:
+	// {} "unused"
 }

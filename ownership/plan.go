@@ -38,8 +38,8 @@ func (p Plan) IsEmpty() bool {
 }
 
 // Compare tells what a write of a manager does, or did, to an object. The object before is the zero Object if
-// there was none. Both are at the same version, whose topology may be nil if it is not known.
-func Compare(before, after apply.Object, t *schema.Type, who Selector) (Plan, error) {
+// there was none. Both are at the same version, whose topology may be nil if it is not known; see [Blame].
+func Compare(before, after apply.Object, who Selector, t *schema.Type) (Plan, error) {
 	var p Plan
 	var err error
 	if p.Changes, err = compareValues(before, after, t); err != nil {

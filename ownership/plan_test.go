@@ -128,7 +128,7 @@ released .spec.template.spec.containers[name="b"] .spec.template.spec.containers
 			states := append([]apply.Object{{}}, writes(t, test.configurations...)...)
 			before, after := states[len(states)-2], states[len(states)-1]
 			who := Selector{Manager: test.configurations[len(test.configurations)-1][0]}
-			plan, err := Compare(before, after, topologyOf(t, after), who)
+			plan, err := Compare(before, after, who, topologyOf(t, after))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestCompareTakeOver(t *testing.T) {
 	after.Entries = []apply.Entry{
 		entry(t, "kubectl/Apply", "spec.a"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "ops/Apply", "spec.shared"),
 	}
-	plan, err := Compare(before, after, nil, Selector{Manager: "kubectl"})
+	plan, err := Compare(before, after, Selector{Manager: "kubectl"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestCompareOtherVersion(t *testing.T) {
 	before.Entries = []apply.Entry{entry(t, "ci/Apply@v1", "spec.whole", "spec.parts.y", "spec.given.z")}
 	after := before
 	after.Entries = []apply.Entry{entry(t, "ci/Apply@v2", "spec.whole.x", "spec.parts")}
-	plan, err := Compare(before, after, nil, Selector{Manager: "ci"})
+	plan, err := Compare(before, after, Selector{Manager: "ci"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestCompareMany(t *testing.T) {
 		before.Entries = []apply.Entry{mine, theirs}
 		after := apply.Object{Document: before.Document, Entries: []apply.Entry{theirs}}
 		compare := func() Plan {
-			p, err := Compare(before, after, nil, Selector{Manager: "me"})
+			p, err := Compare(before, after, Selector{Manager: "me"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

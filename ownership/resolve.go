@@ -12,7 +12,7 @@ import (
 
 // In returns the path that is meant in an object: items of lists are found by some of their keys or by
 // their place, in what the object has and in what its owners own. Fields need not be there. Errors are of
-// type *PathError.
+// type *PathError, or an *apply.EntryError if what an owner owns can't be read.
 func (p WrittenPath) In(o apply.Object) (fieldset.Path, error) {
 	at := spot{value: o.Document}
 	for i := range o.Entries {

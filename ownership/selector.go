@@ -50,6 +50,21 @@ func (s Selector) String() string {
 	return who + " at " + s.Subresource
 }
 
+// where says how and at which endpoint the entries of whatever manager are meant.
+func (s Selector) where() string {
+	how := ""
+	if s.Operation != "" {
+		how = " by " + string(s.Operation)
+	}
+	switch s.Subresource {
+	case AnyEndpoint:
+		return how + " at any endpoint but " + status
+	case "":
+		return how + " at the main endpoint"
+	}
+	return how + " at " + s.Subresource
+}
+
 func anySelects(selectors []Selector, e apply.Entry) bool {
 	return slices.ContainsFunc(selectors, func(s Selector) bool { return s.Selects(e) })
 }

@@ -82,9 +82,11 @@ func (e *NotOwnedError) Error() string {
 		return fmt.Sprintf("%s: it is a part of %s, which is owned as a whole, by %s; name that",
 			path, strings.TrimPrefix(e.WholePath.Quoted(), "."), describeManagers(e.Whole))
 	case len(e.Owners) > 0 && e.From.Manager == "":
-		return fmt.Sprintf("%s: its owners are others than were meant: %s", path, describeManagers(e.Owners))
+		return fmt.Sprintf("%s: nobody owns it%s; its owners are %s", path, e.From.where(), describeManagers(e.Owners))
 	case len(e.Owners) > 0:
 		return fmt.Sprintf("%s: %s does not own it; its owners are %s", path, e.From, describeManagers(e.Owners))
+	case fixed.Has(e.Path):
+		return path + ": nobody can own it: it says which object this is, or the server keeps it"
 	case e.From.Manager == "":
 		return path + ": nobody owns it"
 	}

@@ -116,6 +116,14 @@ type pathReader struct {
 
 func (r *pathReader) rest() string { return r.text[r.pos:] }
 
+// received shows what comes next.
+func (r *pathReader) received() string {
+	if r.pos == len(r.text) {
+		return "the end"
+	}
+	return strconv.Quote(r.rest())
+}
+
 // take goes past a text if it is next.
 func (r *pathReader) take(text string) bool {
 	if strings.HasPrefix(r.rest(), text) {
@@ -133,7 +141,7 @@ func (r *pathReader) step() (s step, problem string) {
 		s.name, _, problem = r.word(".[", "the name of a field")
 		return s, problem
 	}
-	return s, fmt.Sprintf("expected . or [, received %q", r.rest())
+	return s, fmt.Sprintf("expected . or [, received %s", r.received())
 }
 
 func (r *pathReader) brackets() (s step, problem string) {
@@ -169,7 +177,7 @@ func (r *pathReader) keys(name string) (s step, problem string) {
 	for {
 		key := writtenKey{name: name}
 		if !r.take("=") {
-			return s, fmt.Sprintf("expected = and the value of the key %s, received %q", name, r.rest())
+			return s, fmt.Sprintf("expected = and the value of the key %s, received %s", name, r.received())
 		}
 		if key.text, key.quoted, problem = r.word(",]", "the value of the key "+name); problem != "" {
 			return s, problem
@@ -187,7 +195,7 @@ func (r *pathReader) keys(name string) (s step, problem string) {
 // close reads the bracket at the end, unless there has been a problem already.
 func (r *pathReader) close(problem string) string {
 	if problem == "" && !r.take("]") {
-		return fmt.Sprintf("expected ], received %q", r.rest())
+		return fmt.Sprintf("expected ], received %s", r.received())
 	}
 	return problem
 }
@@ -207,7 +215,7 @@ func (r *pathReader) word(ends, what string) (word string, quoted bool, problem 
 		r.pos++
 	}
 	if b.Len() == 0 {
-		return "", false, fmt.Sprintf("expected %s, received %q", what, r.rest())
+		return "", false, fmt.Sprintf("expected %s, received %s", what, r.received())
 	}
 	return b.String(), false, ""
 }

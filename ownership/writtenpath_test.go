@@ -101,12 +101,12 @@ func TestWrittenPathErrors(t *testing.T) {
 	const containers = "spec.template.spec.containers"
 	for written, want := range map[string]string{
 		"":                                `path "": expected the path of a field, such as spec.replicas, received none`,
-		".":                               `path .: expected the name of a field, received ""`,
+		".":                               `path .: expected the name of a field, received the end`,
 		"spec..x":                         `path spec..x: after spec.: expected the name of a field, received ".x"`,
-		"spec.":                           `path spec.: expected the name of a field, received ""`,
+		"spec.":                           `path spec.: expected the name of a field, received the end`,
 		"a[name":                          `path a[name: after a[: expected an item, such as [name=name] or [0], or a name in quotes, ["name"]; received [name]`,
-		"a[name=":                         `path a[name=: expected the value of the key name, received ""`,
-		"a[name=x":                        `path a[name=x: expected ], received ""`,
+		"a[name=":                         `path a[name=: expected the value of the key name, received the end`,
+		"a[name=x":                        `path a[name=x: expected ], received the end`,
 		"a[name=x,port]":                  `path a[name=x,port]: after a[name=x,port: expected = and the value of the key port, received "]"`,
 		"a[]":                             `path a[]: after a[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received "]"`,
 		"a[=]":                            `path a[=]: after a[=: expected the value of an item, received "]"`,

@@ -132,9 +132,9 @@ func ExampleFromGoType() {
 		return
 	}
 	env, _ := container.Map.Find("env")
-	fmt.Println(env.Type.List.Relationship == schema.Keyed, env.Type.List.Keys[0].Name)
+	fmt.Println(env.Type.List.Relationship, env.Type.List.Keys[0].Name)
 	// Output:
-	// true name
+	// keyed name
 }
 
 func ExampleSchema_Types() {

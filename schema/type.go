@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strconv"
 	"sync/atomic"
 
 	"github.com/cadastre/cadastre/document"
@@ -35,6 +36,19 @@ const (
 	AnyScalar
 )
 
+// String returns which scalars are accepted in one word, such as numeric.
+func (s Scalar) String() string {
+	return named("Scalar", uint8(s), "none", "numeric", "string", "boolean", "any")
+}
+
+// named returns the name of a constant of a type, for people.
+func named(typ string, constant uint8, names ...string) string {
+	if int(constant) < len(names) {
+		return names[constant]
+	}
+	return typ + "(" + strconv.Itoa(int(constant)) + ")"
+}
+
 // Relationship says how the items of a list belong together.
 type Relationship uint8
 
@@ -48,6 +62,11 @@ const (
 	// fields; each item, and each field in it, is owned by itself.
 	Keyed
 )
+
+// String returns the relationship in one word, such as keyed.
+func (r Relationship) String() string {
+	return named("Relationship", uint8(r), "atomic", "set", "keyed")
+}
 
 // List is the list alternative of a Type.
 type List struct {

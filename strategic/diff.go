@@ -10,9 +10,9 @@ import (
 // rest is somebody else's and is left alone. A two-way patch is one where the original is what
 // is there.
 
-// Diff makes a strategic merge patch that turns one map into another. Without a type, it is a
-// JSON merge patch. If there is nothing to change, the patch is an empty map. Errors are of
-// type [*Error].
+// Diff makes a strategic merge patch that turns one map into another; absent and null are
+// as good as an empty one. Without a type, it is a JSON merge patch. If there is nothing to
+// change, the patch is an empty map. Errors are of type [*Error].
 func Diff(original, modified document.Value, t *Type) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()
@@ -21,6 +21,11 @@ func Diff(original, modified document.Value, t *Type) (document.Value, error) {
 
 // diffRoot makes the patch of an object; it is an empty map if there is nothing to change.
 func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
+	for _, whole := range []document.Value{v.original, v.current, v.modified} {
+		if whole.IsScalar() || whole.Kind() == document.List {
+			return document.Value{}, malformed("an object, which is a map", describe(whole), "")
+		}
+	}
 	patch, err := d.diffMap(t, false, v)
 	if err == nil && patch.IsAbsent() {
 		patch = document.NewMap()

@@ -68,6 +68,9 @@ func TestNotMaps(t *testing.T) {
 	list := mustParse(t, `[1]`)
 	for name, refuse := range map[string]func() error{
 		"strategic merge patch": func() error { _, err := Merge(mustParse(t, `{}`), list, nil); return err },
+		"diff of what it was":   func() error { _, err := Diff(list, mustParse(t, `{}`), nil); return err },
+		"diff of what it is":    func() error { _, err := Diff(mustParse(t, `{}`), mustParse(t, `3`), nil); return err },
+		"diff of what is there": func() error { _, err := ThreeWay{}.Diff(document.Value{}, mustParse(t, `{}`), list); return err },
 		"JSON merge patch":      func() error { _, err := MergeJSON(mustParse(t, `{}`), list); return err },
 		"JSON patch":            func() error { _, err := ApplyJSONPatch(mustParse(t, `{}`), mustParse(t, `{}`)); return err },
 	} {

@@ -102,3 +102,30 @@ func ExampleMergeJSON() {
 	// Output:
 	// {"items":["z"],"metadata":{"labels":{"a":"1"}}}
 }
+
+// The strategies of a kind of which there is no Go type, such as those of a server, are in its OpenAPI.
+func ExampleLoadOpenAPI() {
+	schema := must(strategic.LoadOpenAPI(yaml(`
+components:
+  schemas:
+    Shop:
+      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Shop}]
+      properties:
+        doors:
+          type: array
+          x-kubernetes-patch-strategy: merge
+          x-kubernetes-patch-merge-key: name
+          items: {properties: {name: {type: string}, open: {type: boolean}}}`)))
+	shop, found := schema.Kind("example.com", "v1", "Shop")
+	patched := must(strategic.Merge(yaml(`doors: [{name: front}, {name: back}]`), yaml(`doors: [{name: back, open: true}]`), shop))
+	fmt.Println(found, patched)
+	// Output:
+	// true {"doors":[{"name":"front"},{"name":"back","open":true}]}
+}
+
+// A field that is misspelled counts for nothing, so that an operation may do something else than was meant.
+func ExampleUnknownFields() {
+	fmt.Println(strategic.UnknownFields(yaml(`[{op: add, path: /a, vaule: 1}]`)))
+	// Output:
+	// [[0].vaule]
+}

@@ -34,16 +34,29 @@ func TestWebhooks(t *testing.T) {
 	for _, test := range trials {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(t)
+			test.run(t, newPlace(t))
 		})
 	}
 }
 
-func (test trial) run(t *testing.T) {
-	s, w, namespace := connect(t), startWebhook(t), "admission-"+rand.String(8)
-	s.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, namespace))
+// A place is where a trial is run: a namespace of its own, and a webhook that is asked about nothing else.
+type place struct {
+	server
+	webhook   *webhook
+	namespace string
+}
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	p := place{connect(t), startWebhook(t), "admission-" + rand.String(8)}
+	p.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, p.namespace))
+	return p
+}
+
+func (test trial) run(t *testing.T, p place) {
+	s, w, namespace := p.server, p.webhook, p.namespace
 	log := &transcript{names: strings.NewReplacer(namespace, "NAMESPACE", w.URL, "URL")}
-	place := "/namespaces/" + namespace + "/"
+	inside := "/namespaces/" + namespace + "/"
 	for _, h := range test.hooks {
 		h.install(t, s, w, namespace)
 	}
@@ -59,9 +72,9 @@ func (test trial) run(t *testing.T) {
 		}
 		path := strings.ReplaceAll(words[1], "NAMESPACE", namespace)
 		if group, rest, ok := strings.Cut(path, ":"); ok {
-			path = "/apis/" + group + place + rest
+			path = "/apis/" + group + inside + rest
 		} else if !strings.HasPrefix(path, "/") {
-			path = "/api/v1" + place + path
+			path = "/api/v1" + inside + path
 		}
 		a := s.call(t, words[0], path, strings.ReplaceAll(body, "NAMESPACE", namespace))
 		log.add(strings.TrimSpace(line), w.take(), a)
@@ -86,7 +99,7 @@ func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
 	if err := yaml.Unmarshal([]byte(onConfigMaps), &more); err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(h.more, "URL", w.URL)), &more); err != nil {
+	if err := yaml.Unmarshal([]byte(strings.NewReplacer("URL", w.URL, "NAMESPACE", namespace).Replace(h.more)), &more); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range more {
@@ -215,9 +228,9 @@ var trials = []trial{
 		POST configmaps ` + configMap},
 	{"empty patch", []hook{{"m", "/nothing", ""}}, `
 		POST configmaps ` + configMap},
-	{"too slow", []hook{{"v", "/slow", "timeoutSeconds: 1"}}, `
+	{"too slow", []hook{{"v", "/slow", "timeoutSeconds: 3"}}, `
 		POST configmaps ` + configMap},
-	{"too slow and ignored", []hook{{"m", "/slow", "{timeoutSeconds: 1, failurePolicy: Ignore}"}}, `
+	{"too slow and ignored", []hook{{"m", "/slow", "{timeoutSeconds: 3, failurePolicy: Ignore}"}}, `
 		POST configmaps ` + configMap},
 	{"not trusted", []hook{{"v", "/allow", "clientConfig: {url: URL/allow}"}}, `
 		POST configmaps ` + configMap},
@@ -306,4 +319,13 @@ var trials = []trial{
 	{"deletions that webhooks set", []hook{{"m", "/doom", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [UPDATE]}]"}}, `
 		POST configmaps ` + configMap + `
 		MERGE configmaps/c {"data":{"b":"1"}}`},
+	{"another version", []hook{{"m", "/v1", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"},
+		{"v", "/allow", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
+		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}
+		MERGE autoscaling/v2:horizontalpodautoscalers/h {"spec":{"maxReplicas":4}}
+		APPLY autoscaling/v2:horizontalpodautoscalers/h?fieldManager=alice&force=true {"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{"name":"h"},"spec":{"maxReplicas":7}}
+		GET autoscaling/v1:horizontalpodautoscalers/h`},
+	{"newer version", []hook{{"m", "/v2", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
+		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"targetCPUUtilizationPercentage":50,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}
+		GET autoscaling/v2:horizontalpodautoscalers/h`},
 }

@@ -7,5 +7,5 @@
 //   - webhook_test.go: the webhook, and what it does at which path
 //   - transcript_test.go: what is written down, and what is left out of it
 //   - main_test.go: requests
-//   - cases_test.go: what is tried
+//   - cases_test.go: what is tried; custom_test.go, with custom resources
 package admission

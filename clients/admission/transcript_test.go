@@ -1,9 +1,11 @@
 package admission
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -47,8 +49,10 @@ func parsed(text string) any {
 	return v
 }
 
-// shown returns a value as text. Who the user is differs between servers.
+// shown returns a value as text. Who the user is differs between servers, and the order of owners with whether a second ended
+// between their writes.
 func shown(v any) string {
+	sortOwners(v)
 	if review, ok := v.(map[string]any); ok {
 		if request, ok := review["request"].(map[string]any); ok {
 			user, _ := request["userInfo"].(map[string]any)
@@ -64,6 +68,34 @@ func shown(v any) string {
 		return err.Error()
 	}
 	return string(text)
+}
+
+// sortOwners sorts the managedFields in a value by all but their times.
+func sortOwners(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			sortOwners(item)
+		}
+	case map[string]any:
+		for name, value := range v {
+			if owners, ok := value.([]any); ok && name == "managedFields" {
+				slices.SortFunc(owners, func(a, b any) int { return cmp.Compare(timeless(a), timeless(b)) })
+			}
+			sortOwners(value)
+		}
+	}
+}
+
+// timeless returns an entry of managedFields as text, without its time.
+func timeless(entry any) string {
+	fields, ok := entry.(map[string]any)
+	if !ok {
+		return fmt.Sprint(entry)
+	}
+	fields = maps.Clone(fields)
+	delete(fields, "time")
+	return fmt.Sprint(fields) // in the order of their names
 }
 
 // what differs between any two runs.

@@ -9,14 +9,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // A webhook is one that runs here. What it does is in the path at which it is called: each word between slashes does
-// something to the answer.
+// something to the answer, but for slow, which never answers.
 type webhook struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -62,12 +62,18 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.Error(out, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.mu.Lock()
-	w.asked = append(w.asked, asked{r.URL.RequestURI(), noted})
-	w.mu.Unlock()
+	if review["kind"] == "AdmissionReview" { // how often objects are converted differs
+		w.mu.Lock()
+		w.asked = append(w.asked, asked{r.URL.RequestURI(), noted})
+		w.mu.Unlock()
+	}
 	request, _ := review["request"].(map[string]any)
 	response := map[string]any{"uid": request["uid"], "allowed": true}
 	answer := map[string]any{"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response}
+	if strings.Contains(r.URL.Path, "/slow") {
+		<-r.Context().Done() // the caller has lost patience
+		return
+	}
 	for word := range strings.SplitSeq(strings.Trim(r.URL.Path, "/"), "/") {
 		if do := words[word]; do != nil {
 			do(answer, response, request)
@@ -105,7 +111,6 @@ var words = map[string]func(answer, response, request map[string]any){
 	"audit": func(_, response, _ map[string]any) {
 		response["auditAnnotations"] = map[string]any{"seen": "yes"}
 	},
-	"slow":      func(_, _, _ map[string]any) { time.Sleep(3 * time.Second) },
 	"otheruid":  func(_, response, _ map[string]any) { response["uid"] = "another" },
 	"otherkind": func(answer, _, _ map[string]any) { answer["kind"] = "AdmissionView" },
 	"noanswer":  func(answer, _, _ map[string]any) { delete(answer, "response") },
@@ -152,6 +157,36 @@ var words = map[string]func(answer, response, request map[string]any){
 		count, _ := data["count"].(string)
 		patch(response, add("/data/count", count+"i"))
 	},
+	"v1":         func(_, response, request map[string]any) { patch(response, add("/apiVersion", groupOf(request)+"v1")) },
+	"v2":         func(_, response, request map[string]any) { patch(response, add("/apiVersion", groupOf(request)+"v2")) },
+	"v3":         func(_, response, request map[string]any) { patch(response, add("/apiVersion", groupOf(request)+"v3")) },
+	"othergroup": func(_, response, _ map[string]any) { patch(response, add("/apiVersion", "other.example.com/v1")) },
+	"unversion": func(_, response, _ map[string]any) {
+		patch(response, map[string]any{"op": "remove", "path": "/apiVersion"})
+	},
+	"unkind": func(_, response, _ map[string]any) { patch(response, map[string]any{"op": "remove", "path": "/kind"}) },
+	"secret": func(_, response, _ map[string]any) { patch(response, add("/kind", "Secret")) },
+	"gadget2": func(_, response, request map[string]any) {
+		patch(response, add("/apiVersion", groupOf(request)+"v2"), add("/kind", "Gadget"))
+	},
+	"deep": func(_, response, _ map[string]any) {
+		patch(response, add("/spec/unknown", map[string]any{"a": 1}), add("/spec/list/0/unknown", []any{1}))
+	},
+	"meta": func(_, response, _ map[string]any) {
+		patch(response, add("/metadata/unknown", "field"), add("/metadata/labels", map[string]any{"l": "1"}))
+	},
+	"convert": func(answer, response, request map[string]any) {
+		to, objects := request["desiredAPIVersion"].(string), request["objects"].([]any)
+		for _, one := range objects {
+			object := one.(map[string]any)
+			object["apiVersion"] = to
+			if data, ok := object["data"].(map[string]any); ok {
+				data["converted"] = "to " + path.Base(to)
+			}
+		}
+		answer["kind"] = "ConversionReview"
+		response["convertedObjects"], response["result"] = objects, map[string]any{"status": "Success"}
+	},
 	"disown": func(_, response, _ map[string]any) { patch(response, add("/metadata/managedFields", []any{})) },
 	"misown": func(_, response, _ map[string]any) {
 		patch(response, add("/metadata/managedFields", []any{map[string]any{"manager": "hook", "operation": "Sing", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": map[string]any{}}}))
@@ -162,6 +197,15 @@ var words = map[string]func(answer, response, request map[string]any){
 			"fieldsV1": map[string]any{"f:data": map[string]any{"f:hooked": map[string]any{}}},
 		}))
 	},
+}
+
+// groupOf is the group of what a webhook is asked about, as apiVersions begin.
+func groupOf(request map[string]any) string {
+	kind, _ := request["kind"].(map[string]any)
+	if kind["group"] == "" {
+		return ""
+	}
+	return fmt.Sprint(kind["group"], "/")
 }
 
 func add(path string, value any) map[string]any {

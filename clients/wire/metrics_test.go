@@ -3,6 +3,7 @@ package wire
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cadastre/cadastre/clients/target"
@@ -85,9 +86,11 @@ func TestMetrics(t *testing.T) {
 	s.must(t, 200, "GET", all, "")
 	s.must(t, 200, "GET", all+"?labelSelector=a", "")
 	s.must(t, 200, "GET", "/api/v1/podtemplates", "")
-	for _, path := range []string{all + "?watch=1&timeoutSeconds=1", "/api/v1/podtemplates?watch=1&timeoutSeconds=1", "/api/v1/watch/namespaces/" + namespace + "/podtemplates/a?timeoutSeconds=1"} {
-		s.must(t, 200, "GET", path, "")
+	var watches sync.WaitGroup
+	for _, path := range []string{all + "?watch=1", "/api/v1/podtemplates?watch=1", "/api/v1/watch/namespaces/" + namespace + "/podtemplates/a?"} {
+		watches.Go(func() { s.call(t, "GET", path+"&timeoutSeconds=4", "") })
 	}
+	watches.Wait()
 	s.must(t, 200, "PATCH application/apply-patch+yaml", all+"/a?fieldManager=m", `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"a","labels":{"l":"1"}}}`)
 	s.must(t, 200, "PATCH application/merge-patch+json", all+"/a", `{"metadata":{"labels":{"l":"2"}}}`)
 	s.must(t, 200, "PUT", all+"/a", body)

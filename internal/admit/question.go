@@ -97,8 +97,10 @@ type Question struct {
 	// Options are the parameters of the request, such as CreateOptions.
 	Options runtime.Object
 	// Object is as it shall be, Old as it is, at the version of the request and with managedFields; absent if there is
-	// none. Those who are asked to may change Object.
+	// none. Those who are asked to may change Object: then it is as they left it, see Put.
 	Object, Old document.Value
+	// left is the apiVersion at which the object was shown to who changed it last; "" if nobody did.
+	left string
 	// Objects knows how objects of the kind are read.
 	Objects Reader
 	// Warn tells the client something.
@@ -107,12 +109,13 @@ type Question struct {
 
 // A Reader knows how objects of a kind are read.
 type Reader interface {
-	// Convert returns an object at another apiVersion.
+	// Convert returns an object at another apiVersion, with all that it has: also with what the kind does not have there.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Read drops what the kind does not have at an apiVersion, and refuses what can't be an object of it.
+	// Read returns what somebody made of an object that was shown at an apiVersion, and refuses what can't be an object of
+	// the kind. It may be at another version. What is no field of a built-in kind is dropped.
 	Read(doc document.Value, apiVersion string) (document.Value, error)
-	// Default sets what is not said.
-	Default(doc document.Value, apiVersion string) document.Value
+	// Default sets what is not said, at the version that an object has.
+	Default(doc document.Value) document.Value
 }
 
 // Namespaces returns namespaces by name, as the server knows them; absent if there is none.
@@ -120,11 +123,24 @@ type Namespaces func(ctx context.Context, name string) (document.Value, error)
 
 // At returns the objects of a question in a form.
 func (q *Question) At(form Form) (object, old document.Value, err error) {
-	if object, err = q.in(q.Object, form); err != nil {
+	if object, err = q.objectAt(form); err != nil {
 		return object, old, err
 	}
 	old, err = q.in(q.Old, form)
 	return object, old, err
+}
+
+// objectAt returns the object in a form. Whoever is shown the form that was changed last sees just what was made of it, though that may
+// say that it is at another version.
+func (q *Question) objectAt(form Form) (document.Value, error) {
+	if q.left == form.apiVersion() {
+		return q.Object, nil
+	}
+	own, err := q.Made()
+	if err != nil {
+		return own, err
+	}
+	return q.in(own, form)
 }
 
 func (q *Question) in(doc document.Value, form Form) (document.Value, error) {
@@ -135,13 +151,14 @@ func (q *Question) in(doc document.Value, form Form) (document.Value, error) {
 	return q.Objects.Convert(doc, own, form.apiVersion())
 }
 
-// Put replaces the object by one in a form.
-func (q *Question) Put(doc document.Value, form Form) (err error) {
-	if own := q.Form().apiVersion(); own != form.apiVersion() {
-		doc, err = q.Objects.Convert(doc, form.apiVersion(), own)
+// Put replaces the object by what somebody made of it in a form, at whatever version that is now.
+func (q *Question) Put(doc document.Value, form Form) { q.Object, q.left = doc, form.apiVersion() }
+
+// Made returns the object at the version of the request.
+func (q *Question) Made() (document.Value, error) {
+	own := q.Form().apiVersion()
+	if q.left == "" {
+		return q.Object, nil
 	}
-	if err == nil {
-		q.Object = doc
-	}
-	return err
+	return q.Objects.Convert(q.Object, q.Object.Get("apiVersion").Text(), own)
 }

@@ -75,7 +75,7 @@
 //	follow.go     the follower; load.go, where it starts from; expected.go, what it knows beforehand
 //	progress.go   waiting for a revision; freshness.go, how new reads must be
 //	read.go       Get and List
-//	watch.go      Watcher
+//	watch.go      Watcher; stage.go, what it tells of: the state, the history, what is new
 //	observe.go    for who must see all that happens
 //	past.go       states of the past: by undoing, or from the store's history
 //	recall.go     the window goes back to before the cache was opened

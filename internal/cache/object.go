@@ -88,12 +88,17 @@ func fit(value []byte) []byte {
 
 // At returns the same object at another revision: what a watcher gets who loses sight of it, and who deletes it.
 func (o *Object) At(revision store.Revision) *Object {
-	moved := &Object{
+	moved := o.committed(revision)
+	moved.forms.Store(&formList{&form{of: origin, value: o.Written()}, nil})
+	return moved
+}
+
+// committed returns an object that was never written as the one that a commit wrote.
+func (o *Object) committed(revision store.Revision) *Object {
+	return &Object{
 		kind: o.kind, key: o.key, text: o.text, revision: revision,
 		managed: o.managed, place: o.place, deletion: o.deletion, owners: o.owners, labels: o.labels, fields: o.fields,
 	}
-	moved.forms.Store(&formList{&form{of: origin, value: o.Written()}, nil})
-	return moved
 }
 
 // origin is the form of objects that are told at another revision than the one that they were written at, which it has. Few are, and not

@@ -226,5 +226,5 @@ func (c *Cache) written(o *Object, revision store.Revision) *Object {
 	if now := k.objects.get(o.key); now != nil && now.revision == revision {
 		return now
 	}
-	return o.At(revision)
+	return o.committed(revision)
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -44,92 +42,6 @@ func parse(t *testing.T, text string) document.Value {
 		t.Fatal(err)
 	}
 	return doc
-}
-
-func TestKinds(t *testing.T) {
-	c := open(t, cadastretest.Start(t))
-	for name, want := range map[string]string{
-		"deployments": "deployment.apps apps/v1", "deployment": "deployment.apps apps/v1", "deploy": "deployment.apps apps/v1",
-		"Deployment": "deployment.apps apps/v1", "deployments.apps": "deployment.apps apps/v1", "deploy.v1.apps": "deployment.apps apps/v1",
-		"cm": "configmap v1", "configmaps.v1": "configmap v1", "events": "event v1", "events.events.k8s.io": "event.events.k8s.io events.k8s.io/v1",
-		"hpa": "horizontalpodautoscaler.autoscaling autoscaling/v2", "hpa.v1.autoscaling": "horizontalpodautoscaler.autoscaling autoscaling/v1",
-	} {
-		if k := find(t, c, name); k.String()+" "+k.APIVersion() != want {
-			t.Errorf("%s: received %s %s, want %s", name, k, k.APIVersion(), want)
-		}
-	}
-	if k := find(t, c, "nodes"); k.Namespaced || !k.Can("get", "list", "patch") || k.Can("fly") {
-		t.Errorf("nodes: %+v", k)
-	}
-	for _, name := range []string{"unicorns", "deployments.batch"} {
-		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not have the kind \""+name+"\"") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if k, err := c.KindOf(t.Context(), "autoscaling/v1", "HorizontalPodAutoscaler"); err != nil || k.Resource != "horizontalpodautoscalers" {
-		t.Errorf("by what an object says: %+v, %v", k, err)
-	}
-	if _, err := c.KindOf(t.Context(), "autoscaling/v9", "HorizontalPodAutoscaler"); err == nil {
-		t.Error("a version that is not there was found")
-	}
-}
-
-// plain is a server before Kubernetes 1.27, which knows nothing about aggregated discovery.
-type plain struct{ http.RoundTripper }
-
-func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Accept", jsonType)
-	return p.RoundTripper.RoundTrip(r)
-}
-
-// TestDiscoveryOfOldServers finds the same kinds in many answers as in one.
-func TestDiscoveryOfOldServers(t *testing.T) {
-	config := cadastretest.Start(t)
-	today, err := open(t, config).Kinds(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	config = rest.CopyConfig(config)
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return plain{rt} })
-	before, err := open(t, config).Kinds(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range max(len(today), len(before)) {
-		if i >= min(len(today), len(before)) || fmt.Sprint(today[i]) != fmt.Sprint(before[i]) {
-			t.Fatalf("kind %d: received\n%v\nwant\n%v", i, before[i:], today[i:])
-		}
-	}
-}
-
-// TestDiscoveryOfPart has a group whose own server is down, and one whose preferred version is not the first.
-func TestDiscoveryOfPart(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/api":
-			fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
-		case "/apis":
-			fmt.Fprint(w, `{"kind":"APIGroupList","groups":[{"name":"down.io","versions":[{"version":"v1"}]},
-				{"name":"up.io","versions":[{"version":"v1beta1"},{"version":"v1"}],"preferredVersion":{"version":"v1"}}]}`)
-		case "/apis/down.io/v1":
-			http.Error(w, "service unavailable", http.StatusServiceUnavailable)
-		default:
-			fmt.Fprint(w, `{"kind":"APIResourceList","resources":[{"name":"things","kind":"Thing","namespaced":true,"verbs":["get"]},{"name":"things/status","kind":"Thing"}]}`)
-		}
-	}))
-	t.Cleanup(server.Close)
-	kinds, err := open(t, &rest.Config{Host: server.URL}).Kinds(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, k := range kinds {
-		got = append(got, k.APIVersion()+" "+k.Resource+" "+k.Singular)
-	}
-	if want := "[v1 things thing up.io/v1 things thing up.io/v1beta1 things thing]"; fmt.Sprint(got) != want {
-		t.Errorf("received %v, want %s", got, want)
-	}
 }
 
 // TestCount has more than a page, and none.
@@ -321,88 +233,17 @@ func TestListThatTakesLong(t *testing.T) {
 	}
 }
 
-// TestErrors has servers that are none, or not reachable: one line each.
-func TestErrors(t *testing.T) {
+// TestListThatNeverGoesOn: a server that calls also the place expired at which it says to go on is not asked for ever.
+func TestListThatNeverGoesOn(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/api":
-			fmt.Fprint(w, `{"kind":"Hello"}`)
-		case "/api/v1/things/cut":
-			w.Header().Set("Content-Length", "100")
-			fmt.Fprint(w, `{`)
-		case "/api/v1/things/listed":
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, `{"kind":"Status","message":"failed to create: errors:\n  .a: expected b\n\n  .c: expected d\n"}`)
-		case "/api/v1/things/stranger":
-			w.WriteHeader(http.StatusUnauthorized)
-			fmt.Fprint(w, `{"kind":"Status","message":"Unauthorized"}`)
-		case "/api/v1/things/text":
-			fmt.Fprint(w, "hello")
-		default:
-			http.Error(w, "<html>\nnot here", http.StatusTeapot)
-		}
+		w.WriteHeader(http.StatusGone)
+		fmt.Fprint(w, `{"kind":"Status","code":410,"reason":"Expired","metadata":{"continue":"new"}}`)
 	}))
-	things := Kind{Version: "v1", Name: "Thing", Resource: "things"}
+	t.Cleanup(server.Close)
 	c := open(t, &rest.Config{Host: server.URL})
-	_, old := c.Kinds(t.Context())
-	get := func(name string) error { _, err := c.Get(t.Context(), things, "", name); return err }
-	cut, text, teapot, listed, stranger := get("cut"), get("text"), get("teapot"), get("listed"), get("stranger")
-	server.Close()
-	gone := get("x")
-	for _, test := range []struct {
-		err  error
-		want string
-	}{
-		{old, `GET /api: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received "Hello": is this a Kubernetes API server?`},
-		{cut, "GET /api/v1/things/cut: the answer ended early: "},
-		{text, "read a thing from the server: "},
-		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: received a page for people: is this a Kubernetes API server?"},
-		{listed, "failed to create: .a: expected b; .c: expected d"},
-		{stranger, "the server does not accept your credentials, or there are none: Unauthorized"},
-		{gone, "ask the server at " + server.URL + ": dial tcp "},
-	} {
-		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) || strings.Contains(test.err.Error(), "\n") {
-			t.Errorf("received %v, want %s", test.err, test.want)
+	for _, err := range c.List(t.Context(), Kind{Version: "v1", Name: "Thing", Resource: "things"}, "", "") {
+		if !IsCode(err, http.StatusGone) {
+			t.Errorf("received %v", err)
 		}
-	}
-}
-
-// TestReadsLongErrors: a refusal may be longer than what servers accept, as one with thousands of conflicts is; what nobody
-// understands is told by its beginning.
-func TestReadsLongErrors(t *testing.T) {
-	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
-	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
-	var refused *Error
-	if err := readError(request{}, http.StatusConflict, body); !errors.As(err, &refused) || refused.Message != "refused" || len(refused.Causes) != 5001 {
-		t.Errorf("received %.300s", err)
-	}
-	const want = "GET /x: 500 Internal Server Error: "
-	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
-		t.Errorf("received %.300s", err)
-	}
-}
-
-// TestStoppedWhileAsking: who stops to wait is told why, and not how.
-func TestStoppedWhileAsking(t *testing.T) {
-	enough := errors.New("that is enough")
-	for name, answer := range map[string]http.HandlerFunc{
-		"for an answer":             func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"for the end of an answer":  func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
-		"until there is less to do": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(answer)
-			defer server.Close()
-			c, err := Open(&rest.Config{Host: server.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithCancelCause(t.Context())
-			time.AfterFunc(50*time.Millisecond, func() { stop(enough) })
-			var lost *NoAnswerError
-			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != enough.Error() {
-				t.Errorf("received %v", err)
-			}
-		})
 	}
 }

@@ -55,13 +55,14 @@ const pageSize = 500
 // is followed by the others; an error of the list is the last thing that comes.
 func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) iter.Seq2[apply.Object, error] {
 	return func(yield func(apply.Object, error) bool) {
-		next := ""
+		next, isAnew := "", false
 		for {
 			page, err := c.page(ctx, k, namespace, selector, next)
-			if refused := (*Error)(nil); errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
-				next = refused.Continue // who reads page by page for long sees objects of several moments
+			if refused := (*Error)(nil); !isAnew && errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
+				next, isAnew = refused.Continue, true // who reads page by page for long sees objects of several moments
 				continue
 			}
+			isAnew = false
 			if err != nil {
 				yield(apply.Object{}, err)
 				return

@@ -290,6 +290,23 @@ func (d *definition) Stored(doc document.Value) (document.Value, error) {
 	return t.Default(stored), nil
 }
 
+// Whole implements objects.Evolving. Somebody else has said at which version the object is.
+func (d *definition) Whole(doc document.Value, to string) (document.Value, error) {
+	from := doc.Get("apiVersion").Text()
+	group, version, _ := strings.Cut(from, "/")
+	if group != d.group {
+		return doc, plainError(fmt.Errorf("%s is unstructured and is not suitable for converting to %q", kindText(doc), to))
+	}
+	if d.at(version) == nil {
+		return doc, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", from))
+	}
+	converted, err := d.converter.Convert([]document.Value{doc}, to)
+	if err != nil {
+		return doc, newConversionError(err)
+	}
+	return converted[0], nil
+}
+
 // Convert implements kinds.Definition.
 func (d *definition) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to {

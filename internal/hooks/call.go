@@ -89,7 +89,11 @@ func (h *Hooks) call(ctx context.Context, hook *hook, q *admit.Question, form ad
 	if q.DryRun && !hook.dryRuns {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", hook.name))
 	}
-	review, err := newReview(hook.versions, q, form)
+	request, err := requestOf(q, form)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err) // it is not the webhook's fault, and nothing that may be ignored
+	}
+	review, err := newReview(hook.versions, request)
 	if err != nil {
 		return nil, &webhook.CallError{
 			Webhook: hook.name, Reason: fmt.Errorf("could not create admission objects: %w", err),

@@ -42,11 +42,8 @@ func patch(q *admit.Question, name string, form admit.Form, v *verdict) (changed
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
 	}
-	changed = !document.Equal(before, after)
-	if err := q.Put(q.Objects.Default(after, apiVersionOf(form)), form); err != nil {
-		return changed, apierrors.NewInternalError(err)
-	}
-	return changed, nil
+	q.Put(q.Objects.Default(after), form)
+	return !document.Equal(before, after), nil
 }
 
 // patched returns an object after the operations, as the kind reads it.

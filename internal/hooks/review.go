@@ -34,20 +34,12 @@ type verdict struct {
 }
 
 // newReview makes a review of the first version that a webhook knows and we do.
-func newReview(versions []string, q *admit.Question, form admit.Form) (*review, error) {
+func newReview(versions []string, request *admissionv1.AdmissionRequest) (*review, error) {
 	for _, version := range versions {
 		switch version {
 		case "v1":
-			request, err := requestOf(q, form)
-			if err != nil {
-				return nil, err
-			}
 			return &review{request.UID, &admissionv1.AdmissionReview{Request: request}, &admissionv1.AdmissionReview{}}, nil
 		case "v1beta1":
-			request, err := requestOf(q, form)
-			if err != nil {
-				return nil, err
-			}
 			return &review{request.UID, &admissionv1beta1.AdmissionReview{Request: oldRequest(request)}, &admissionv1beta1.AdmissionReview{}}, nil
 		}
 	}

@@ -82,9 +82,6 @@ func (a *Authority) CA() []byte { return a.ca.certPEM }
 // Admin returns the administrator's certificate and key, as PEM.
 func (a *Authority) Admin() (cert, key []byte) { return a.admin.certPEM, a.admin.keyPEM }
 
-// ClientCAs are whom client certificates may be signed by.
-func (a *Authority) ClientCAs() *x509.CertPool { return a.clientCAs }
-
 func (a *Authority) path(name string) string { return filepath.Join(a.options.Folder, name) }
 
 // openCA reads the authority's own pair. The key is written first: if there is a key only, the

@@ -14,6 +14,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admit"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
@@ -40,7 +41,7 @@ func (w *writing) operation() admit.Operation {
 
 // mutate has others change what the verb made.
 func (w *writing) mutate(ctx context.Context) error {
-	w.validates = false
+	w.validates, w.unpruned = false, document.Value{}
 	if w.all.Admission == nil {
 		return nil
 	}
@@ -68,7 +69,11 @@ func (w *writing) mutate(ctx context.Context) error {
 	if document.Same(before, q.Object) {
 		return nil
 	}
-	return w.takeMutated(q.Object)
+	made, err := q.Made()
+	if err != nil {
+		return err
+	}
+	return w.takeMutated(made)
 }
 
 // asAdmitted makes of what the verb wants what Kubernetes has at this time: typed, with defaults, and with what its own
@@ -110,17 +115,9 @@ func (w *writing) sentObject() apply.Object {
 // badEntries is for objects whose managedFields can't be read after they were mutated.
 const badEntries = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v"
 
-// takeMutated takes over what others made of an object. One of a built-in kind that has lost its kind is still of that.
+// takeMutated takes over what others made of an object.
 func (w *writing) takeMutated(doc document.Value) error {
 	e := w.Endpoint
-	for name, is := range map[string]string{"kind": e.BodyKind, "apiVersion": e.BodyVersion} {
-		if !e.Kind.Custom && doc.Get(name).Text() == "" {
-			doc = doc.With(name, document.NewString(is))
-		}
-	}
-	if err := w.checkMutatedKind(doc); err != nil {
-		return err
-	}
 	if err := w.checkMutatedRevision(doc.Lookup("metadata", "resourceVersion").Text()); err != nil {
 		return err
 	}
@@ -139,7 +136,9 @@ func (w *writing) takeMutated(doc document.Value) error {
 			field.Invalid(field.NewPath("metadata", "name"), name, "field is immutable"),
 		})
 	}
-	metadata := doc.Get("metadata").Without("resourceVersion").Without("selfLink")
+	if err := (reader{e}).checkNulls(doc); err != nil {
+		return err
+	}
 	entries := w.after.Entries
 	if split, err := apply.SplitObject(doc); err == nil {
 		entries = split.Entries
@@ -147,8 +146,42 @@ func (w *writing) takeMutated(doc document.Value) error {
 		w.all.Metrics.ManagedFields(metrics.Repaired, len(entries))
 		w.Warn(fmt.Sprintf(badEntries, err))
 	}
-	w.after = apply.Object{Document: w.onceReferred(doc.With("metadata", metadata.Without("managedFields")), asMerged), Entries: entries}
+	metadata := doc.Get("metadata").Without("resourceVersion").Without("selfLink").Without("managedFields")
+	w.after = apply.Object{Document: w.onceReferred(doc.With("metadata", metadata), asMerged), Entries: entries}
+	return w.dropUnknown()
+}
+
+// dropUnknown drops what a custom resource does not have and others gave it. Those who validate see it, as in Kubernetes.
+func (w *writing) dropUnknown() error {
+	if !w.Endpoint.isCustomObject() {
+		return nil
+	}
+	known, unknown, err := readSilently(w.Endpoint.values, w.after.Document)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if len(unknown) > 0 {
+		w.unpruned = w.after.Document
+	}
+	w.after.Document = known
 	return nil
+}
+
+// seen returns the object as those see it who validate: with what it does not keep. Its generation is the one that it gets.
+func (w *writing) seen() document.Value {
+	metadata := w.after.Document.Get("metadata")
+	if w.unpruned.IsAbsent() {
+		return w.checked.With("metadata", metadata)
+	}
+	e := w.Endpoint
+	doc := e.Kind.Prepare(e.Subresource, w.unpruned, w.stored, kinds.Write{Version: e.Version, Time: w.all.Now(), User: kinds.User(*w.User)})
+	known, _, _ := readSilently(e.values, w.unpruned) // which could be read before
+	for i, all := 0, w.unpruned.Get("metadata"); i < all.Len(); i++ {
+		if name := all.Name(i); known.Lookup("metadata", name).IsAbsent() {
+			metadata = metadata.With(name, all.At(i))
+		}
+	}
+	return doc.With("metadata", metadata)
 }
 
 // takeScale takes over what others made of a scale.
@@ -158,17 +191,6 @@ func (w *writing) takeScale(doc document.Value) error {
 	}
 	w.after.Document = w.Endpoint.Kind.Scaled(w.after.Document, doc)
 	return nil
-}
-
-// checkMutatedKind refuses what is an object of another kind than the one that was asked about. Of a custom resource the
-// rules of its kind say so.
-func (w *writing) checkMutatedKind(doc document.Value) error {
-	e := w.Endpoint
-	version, kind := doc.Get("apiVersion").Text(), doc.Get("kind").Text()
-	if e.Kind.Custom && e.Subresource != scale || version == e.BodyVersion && kind == e.BodyKind {
-		return nil
-	}
-	return apierrors.NewInternalError(fmt.Errorf("an admission webhook made %s %s of the object: expected %s %s", version, kind, e.BodyVersion, e.BodyKind))
 }
 
 // checkMutatedRevision takes a resourceVersion that was set by those who mutate for what it is when clients send it: the one that the
@@ -198,7 +220,7 @@ func (w *writing) admit(ctx context.Context) error {
 	}
 	e, object := w.Endpoint, w.after
 	var err error
-	if object.Document, err = e.fromStored(w.after.Document); err != nil {
+	if object.Document, err = e.fromStored(w.seen()); err != nil {
 		return err
 	}
 	if e.Subresource == scale {

@@ -34,7 +34,7 @@
 //	  lastapplied.go   kubectl's own way to apply, and those who come from it
 //	  scale.go      writes that go through a scale
 //	  finish.go     what the system makes of it; namespace.go, whether there is a place for it
-//	  admission.go  those who are asked about a write; question.go, what they are asked
+//	  admission.go  those who are asked about a write; question.go, what they are asked; reader.go, what they make of objects
 //	  review.go     questions that are asked and not stored
 //	  devices.go    who may have devices, and who may say so
 //	  references.go what becomes of owner references that occur twice

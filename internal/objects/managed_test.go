@@ -6,7 +6,38 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cadastre/cadastre/apply"
 )
+
+// TestSameOwners: times and order don't count, and how often somebody is there does.
+func TestSameOwners(t *testing.T) {
+	entry := func(manager string, second int64) apply.Entry {
+		return apply.Entry{Manager: manager, Operation: apply.Update, APIVersion: "v1", Time: time.Unix(second, 0), FieldsV1: `{"f:data":{}}`}
+	}
+	a, b, other := entry("a", 1), entry("b", 2), entry("a", 1)
+	other.FieldsV1 = `{"f:spec":{}}`
+	for _, test := range []struct {
+		name     string
+		now, was []apply.Entry
+		want     bool
+	}{
+		{"none", nil, []apply.Entry{}, true},
+		{"other times", []apply.Entry{a, b}, []apply.Entry{entry("a", 3), entry("b", 4)}, true},
+		{"another order", []apply.Entry{a, b}, []apply.Entry{b, entry("a", 3)}, true},
+		{"one less", []apply.Entry{a, b}, []apply.Entry{a}, false},
+		{"other fields", []apply.Entry{a, b}, []apply.Entry{b, other}, false},
+		{"one twice", []apply.Entry{a, a, b}, []apply.Entry{a, b, b}, false},
+		{"one twice in another order", []apply.Entry{a, b, a}, []apply.Entry{b, a, a}, true},
+	} {
+		if got := sameOwners(test.now, test.was); got != test.want {
+			t.Errorf("%s: received %v, expected %v", test.name, got, test.want)
+		}
+		if got := sameOwners(test.was, test.now); got != test.want {
+			t.Errorf("%s, the other way round: received %v, expected %v", test.name, got, test.want)
+		}
+	}
+}
 
 // TestManyManagers: ten times as many managers cost about ten times as much, and not a hundred times.
 func TestManyManagers(t *testing.T) {

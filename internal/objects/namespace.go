@@ -30,6 +30,7 @@ func (w *writing) findPlace(ctx context.Context) error {
 	case w.Namespace == "":
 		return nil // an object that must be in one, and is not, is invalid
 	}
+	// What the cache has is fresh enough: it was asked for the latest object a moment ago.
 	there, err := w.all.Cache.Get(ctx, cache.Key{Kind: namespaces, Name: w.Namespace}, cache.Any)
 	if errors.Is(err, store.ErrNotFound) {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, w.Namespace)

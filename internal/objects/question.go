@@ -5,13 +5,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admit"
 	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/rules"
 )
 
 // question returns what others are asked about a write that is under way. The object is at the version of the request, and
@@ -20,7 +18,7 @@ func (w *writing) question(object apply.Object, revision string) (*admit.Questio
 	e := w.Endpoint
 	q := &admit.Question{
 		Subject: e.subject(), Operation: w.operation(), Namespace: w.Namespace, Name: w.Name,
-		User: w.User, DryRun: w.DryRun, Options: w.options(), Objects: reader{w.all, e}, Warn: w.Warn,
+		User: w.User, DryRun: w.DryRun, Options: w.options(), Objects: reader{e}, Warn: w.Warn,
 	}
 	if e.Kind.Contains {
 		q.Namespace = w.Name // a namespace is in itself
@@ -85,7 +83,7 @@ func (o *Objects) deletionQuestion(d *Deletion, live *cache.Object) (*admit.Ques
 	}
 	q := &admit.Question{
 		Subject: d.Endpoint.subject(), Operation: admit.Delete, Namespace: d.Namespace, Name: d.Name,
-		User: d.User, DryRun: d.DryRun, Old: old, Objects: reader{o, d.Endpoint}, Warn: d.Warn,
+		User: d.User, DryRun: d.DryRun, Old: old, Objects: reader{d.Endpoint}, Warn: d.Warn,
 	}
 	options := d.Options
 	options.TypeMeta = optionsType("DeleteOptions")
@@ -113,70 +111,4 @@ func (o *Objects) shownAt(e *Endpoint, object *cache.Object) (document.Value, er
 		return doc, StoreError(err)
 	}
 	return doc, nil
-}
-
-// reader reads objects of a kind for those who are asked about them.
-type reader struct {
-	all *Objects
-	at  *Endpoint
-}
-
-// Convert implements admit.Reader.
-func (r reader) Convert(doc document.Value, from, to string) (document.Value, error) {
-	return r.at.Kind.Convert(doc, from, to)
-}
-
-// Read implements admit.Reader. What is no field of the kind is dropped in silence: it is not the client's.
-func (r reader) Read(doc document.Value, apiVersion string) (document.Value, error) {
-	values, err := r.values(apiVersion)
-	if err != nil {
-		return doc, err
-	}
-	if err := r.checkNulls(values, doc); err != nil {
-		return doc, err
-	}
-	metadata := doc.Get("metadata")
-	managed := metadata.Get("managedFields") // which are read as such later
-	doc, _, err = values.ReadWith(doc.With("metadata", metadata.Without("managedFields")), rules.ReadOptions{})
-	if err != nil || managed.IsAbsent() {
-		return doc, err
-	}
-	return doc.With("metadata", doc.Get("metadata").With("managedFields", managed)), nil
-}
-
-// checkNulls refuses nulls where a custom resource may have none. As in Kubernetes those that clients send are nothing, and those that others
-// set are not.
-func (r reader) checkNulls(values Values, doc document.Value) error {
-	if r.at.evolving == nil || r.at.Subresource == scale || !hasNull(doc) {
-		return nil
-	}
-	var wrong field.ErrorList
-	for _, err := range values.Validate(values.Default(doc), document.Value{}) {
-		if err.Type == field.ErrorTypeTypeInvalid {
-			wrong = append(wrong, err)
-		}
-	}
-	if len(wrong) == 0 {
-		return nil
-	}
-	return Invalid(r.at.errorKind(), doc.Lookup("metadata", "name").Text(), wrong)
-}
-
-// Default implements admit.Reader.
-func (r reader) Default(doc document.Value, apiVersion string) document.Value {
-	values, err := r.values(apiVersion)
-	if err != nil {
-		return doc
-	}
-	return values.Default(doc)
-}
-
-func (r reader) values(apiVersion string) (Values, error) {
-	switch apiVersion {
-	case r.at.BodyVersion:
-		return r.at.body, nil
-	case r.at.storedVersion:
-		return r.at.stored, nil
-	}
-	return valuesOf(r.at.Kind, apiVersion)
 }

@@ -33,5 +33,6 @@ func (o *Objects) Review(ctx context.Context, r *Request) (document.Value, error
 	if err := w.mutate(ctx); err != nil {
 		return document.Value{}, err
 	}
+	w.checked = w.after.Document
 	return w.after.Document, w.admit(ctx)
 }

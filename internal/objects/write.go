@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -33,6 +34,9 @@ type writing struct {
 	prepared document.Value
 	// checked is after, with what the stored version does not have and loses.
 	checked document.Value
+	// unpruned is a custom resource with what others gave it and its kind does not have, at the version of the request; absent if
+	// there is nothing of that.
+	unpruned document.Value
 	// unprepared is the object as its writer wants it, with defaults. Of a new one the writer is told what is in
 	// there: fields take the place of some annotations afterwards.
 	unprepared document.Value
@@ -209,18 +213,30 @@ func (w *writing) isNoOp(before document.Value) bool {
 	return w.live != nil && !w.isOutdated && sameOwners(w.before.Entries, w.after.Entries) && document.Equal(before, w.after.Document)
 }
 
-// sameOwners reports whether the same own the same, whenever they wrote. Their order is that of these times.
+// sameOwners reports whether the same own the same, whenever they wrote. Their order is that of these times. Entries may say the same
+// twice: clients send whatever they like.
 func sameOwners(a, b []apply.Entry) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	for i, x := range a {
-		same := func(y apply.Entry) bool { y.Time = x.Time; return x == y }
-		if !same(b[i]) && !slices.ContainsFunc(b, same) {
+	if slices.EqualFunc(a, b, func(x, y apply.Entry) bool { return timeless(x) == timeless(y) }) {
+		return true
+	}
+	left := make(map[apply.Entry]int, len(a))
+	for _, entry := range a {
+		left[timeless(entry)]++
+	}
+	for _, entry := range b {
+		if left[timeless(entry)]--; left[timeless(entry)] < 0 {
 			return false
 		}
 	}
 	return true
+}
+
+func timeless(e apply.Entry) apply.Entry {
+	e.Time = time.Time{}
+	return e
 }
 
 // largestObject is how many bytes an object may have. One that has more already may become smaller. Whoever

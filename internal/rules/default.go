@@ -80,7 +80,7 @@ func (d *defaulter) value(t *Type, v document.Value) document.Value {
 // fields adds the fields that are always written, and defaults what is in the others. The fields of
 // the value and those that are busy are both sorted.
 func (d *defaulter) fields(t *Type, v document.Value) document.Value {
-	var change document.Rebuild
+	change := d.b.Rebuild(v)
 	done := d.done
 	d.done = document.Value{} // it is about the fields of the document itself
 	next, count := 0, v.Len()
@@ -99,17 +99,17 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 			if done.IsAbsent() || !document.Same(old, done.Get(f.Name)) {
 				value = d.field(f, old)
 			}
-			change.Add(&d.b, v, next, f.Name, value, old)
+			change.Add(next, f.Name, value, old)
 			next++
 		case f.Always:
-			change.Begin(&d.b, v, next)
+			change.Begin(next)
 			d.b.Push(f.Name, d.field(f, document.NewNull()))
 		}
 	}
 	if change.Begun() {
 		d.b.PushAll(v, next, count)
 	}
-	return change.Finish(&d.b, v)
+	return change.Finish()
 }
 
 // field defaults what is in a field, where null stands for nothing.
@@ -124,21 +124,21 @@ func (d *defaulter) field(f *Field, v document.Value) document.Value {
 }
 
 func (d *defaulter) items(t *Type, v document.Value) document.Value {
-	var change document.Rebuild
+	change := d.b.Rebuild(v)
 	for i := range v.Len() {
 		old := v.At(i)
-		change.Add(&d.b, v, i, "", d.value(t.Elem, old), old)
+		change.Add(i, "", d.value(t.Elem, old), old)
 	}
-	return change.Finish(&d.b, v)
+	return change.Finish()
 }
 
 func (d *defaulter) values(t *Type, v document.Value) document.Value {
-	var change document.Rebuild
+	change := d.b.Rebuild(v)
 	for i := range v.Len() {
 		name, old := v.Field(i)
-		change.Add(&d.b, v, i, name, d.value(t.Elem, old), old)
+		change.Add(i, name, d.value(t.Elem, old), old)
 	}
-	return change.Finish(&d.b, v)
+	return change.Finish()
 }
 
 // follow follows the rules of a struct.

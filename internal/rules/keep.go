@@ -47,12 +47,12 @@ func (k *keeper) value(t *Type, topology *schema.Type, doc, before document.Valu
 
 // fields joins the fields of both, which are sorted.
 func (k *keeper) fields(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
-	var change document.Rebuild
+	change := k.b.Rebuild(doc)
 	i := 0
 	for j := range before.Len() {
 		name, old := before.Field(j)
 		for ; i < doc.Len() && doc.Name(i) < name; i++ {
-			change.Add(&k.b, doc, i, doc.Name(i), doc.At(i), doc.At(i))
+			change.Add(i, doc.Name(i), doc.At(i), doc.At(i))
 		}
 		f, known := t.Field(name)
 		switch {
@@ -61,17 +61,17 @@ func (k *keeper) fields(t *Type, topology *schema.Map, doc, before document.Valu
 			if known {
 				value = k.value(f.Type, topologyOf(topology, name), value, old)
 			}
-			change.Add(&k.b, doc, i, name, value, doc.At(i))
+			change.Add(i, name, value, doc.At(i))
 			i++
 		case known && !f.Always && f.Type.isUnset(f.Pointer, old):
-			change.Begin(&k.b, doc, i)
+			change.Begin(i)
 			k.b.Push(name, old)
 		}
 	}
 	if change.Begun() {
 		k.b.PushAll(doc, i, doc.Len())
 	}
-	return change.Finish(&k.b, doc)
+	return change.Finish()
 }
 
 func topologyOf(m *schema.Map, name string) *schema.Type {
@@ -84,12 +84,12 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 
 // values looks into the values of a map: what is not there was removed, whatever it was.
 func (k *keeper) values(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
-	var change document.Rebuild
+	change := k.b.Rebuild(doc)
 	for i := range doc.Len() {
 		name, value := doc.Field(i)
-		change.Add(&k.b, doc, i, name, k.value(t.Elem, topologyOf(topology, name), value, before.Get(name)), value)
+		change.Add(i, name, k.value(t.Elem, topologyOf(topology, name), value, before.Get(name)), value)
 	}
-	return change.Finish(&k.b, doc)
+	return change.Finish()
 }
 
 // items looks into the items that both lists have: those with the same keys, or in the same places
@@ -103,7 +103,7 @@ func (k *keeper) items(t *Type, topology *schema.List, doc, before document.Valu
 	if topology != nil {
 		item = topology.Item
 	}
-	var change document.Rebuild
+	change := k.b.Rebuild(doc)
 	for i := range doc.Len() {
 		value, at := doc.At(i), i
 		if keyed {
@@ -113,9 +113,9 @@ func (k *keeper) items(t *Type, topology *schema.List, doc, before document.Valu
 		if at >= 0 {
 			kept = k.value(t.Elem, item, value, before.At(at))
 		}
-		change.Add(&k.b, doc, i, "", kept, value)
+		change.Add(i, "", kept, value)
 	}
-	return change.Finish(&k.b, doc)
+	return change.Finish()
 }
 
 // keyedPlace returns the place of the item that has the keys of another one, -1 if there is none. It

@@ -43,7 +43,7 @@ const podFrozen = "pod updates may not change fields other than `spec.containers
 func (c *checker) frozenAnnotations(now, old document.Value) {
 	c.push("metadata")
 	c.push("annotations")
-	each := func(from, other document.Value, verb string, isChange func(key string) bool) {
+	each := func(from document.Value, verb string, isChange func(key string) bool) {
 		for key := range from.Fields() {
 			if !isChange(key) || !strings.HasPrefix(key, appArmorAnnotation) && key != mirrorAnnotation {
 				continue
@@ -57,10 +57,10 @@ func (c *checker) frozenAnnotations(now, old document.Value) {
 			c.pop()
 		}
 	}
-	each(old, now, "remove or update", func(key string) bool {
+	each(old, "remove or update", func(key string) bool {
 		return isNothing(now.Get(key)) || now.Get(key).Text() != old.Get(key).Text()
 	})
-	each(now, old, "add", func(key string) bool { return isNothing(old.Get(key)) })
+	each(now, "add", func(key string) bool { return isNothing(old.Get(key)) })
 	c.pop()
 	c.pop()
 }

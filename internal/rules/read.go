@@ -80,7 +80,7 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 	if v.IsSealed() {
 		return v, nil
 	}
-	var change document.Rebuild
+	change := r.b.Rebuild(v)
 	fields, next := t.Fields, 0
 	depth := len(r.path)
 	for i := range v.Len() {
@@ -100,9 +100,9 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 		} else {
 			r.noteUnknown(name)
 		}
-		change.Add(&r.b, v, i, name, read, value)
+		change.Add(i, name, read, value)
 	}
-	return change.Finish(&r.b, v), nil
+	return change.Finish(), nil
 }
 
 // noteUnknown notes a field that the type does not have. Upstream stops counting, too.
@@ -139,7 +139,7 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 	if v.IsSealed() {
 		return v, nil
 	}
-	var change document.Rebuild
+	change := r.b.Rebuild(v)
 	depth := len(r.path)
 	for i := range v.Len() {
 		value := v.At(i)
@@ -149,16 +149,16 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 			return v, err
 		}
 		r.path = r.path[:depth]
-		change.Add(&r.b, v, i, "", read, value)
+		change.Add(i, "", read, value)
 	}
-	return change.Finish(&r.b, v), nil
+	return change.Finish(), nil
 }
 
 func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
 	if v.IsSealed() {
 		return v, nil
 	}
-	var change document.Rebuild
+	change := r.b.Rebuild(v)
 	depth := len(r.path)
 	for i := range v.Len() {
 		name, value := v.Field(i)
@@ -168,9 +168,9 @@ func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
 			return v, err
 		}
 		r.path = r.path[:depth]
-		change.Add(&r.b, v, i, name, read, value)
+		change.Add(i, name, read, value)
 	}
-	return change.Finish(&r.b, v), nil
+	return change.Finish(), nil
 }
 
 // readPart reads an item of a list or a value of a map. Go can not leave it out: null is a zero.

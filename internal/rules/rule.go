@@ -99,11 +99,11 @@ func (r *rule) follow(s *subject) {
 // enter follows the rule in the value of a name, and returns the value as it is then.
 func (r *rule) enter(s *subject, name *pathName, rest []pathName, v document.Value) document.Value {
 	if name.each {
-		var change document.Rebuild
+		change := s.b.Rebuild(v)
 		for i, item := range v.Items() {
-			change.Add(s.b, v, i, "", r.inside(s, rest, item), item)
+			change.Add(i, "", r.inside(s, rest, item), item)
 		}
-		return change.Finish(s.b, v)
+		return change.Finish()
 	}
 	if !v.IsAbsent() && !v.IsNull() {
 		return r.inside(s, rest, v)
@@ -184,12 +184,12 @@ func merged(to, from document.Value) document.Value {
 
 // rounded returns a map with its quantities rounded up to thousandths.
 func rounded(b *document.Builder, v document.Value) document.Value {
-	var change document.Rebuild
+	change := b.Rebuild(v)
 	for i := range v.Len() {
 		name, old := v.Field(i)
-		change.Add(b, v, i, name, roundedUp(old), old)
+		change.Add(i, name, roundedUp(old), old)
 	}
-	return change.Finish(b, v)
+	return change.Finish()
 }
 
 func roundedUp(v document.Value) document.Value {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"iter"
 	"slices"
 	"strings"
 )
@@ -108,15 +107,4 @@ func (t *Type) Innermost() *Type {
 func Builtin(name string) (*Type, bool) {
 	t, ok := builtin().structs[name]
 	return t, ok
-}
-
-// All iterates over all structs in the order of names.
-func All() iter.Seq[*Type] {
-	return func(yield func(*Type) bool) {
-		for _, t := range builtin().types {
-			if t.Kind == Struct && !yield(t) {
-				return
-			}
-		}
-	}
 }

@@ -216,12 +216,19 @@ func TestWebhooksDoNotMakeOtherKinds(t *testing.T) {
 // TestWebhooksAndCustomResources: what a webhook makes of a custom resource has to follow its schema, in which null is not nothing, and
 // what it makes of a scale is one.
 func TestWebhooksAndCustomResources(t *testing.T) {
-	for _, test := range []struct{ resource, path, value, text string }{
-		{"widgets", "/spec", "null", `Widget.example.com \"a\" is invalid: spec: Invalid value: \"null\": spec in body must be of type object: \"null\"`},
-		{"widgets", "/kind", `"Gadget"`, `Gadget.example.com \"a\" is invalid: kind: Invalid value: \"Gadget\": must be Widget`},
-		{"widgets/scale", "/kind", `"Other"`, "an admission webhook made autoscaling/v1 Other of the object: expected autoscaling/v1 Scale"},
-		{"widgets/scale", "/apiVersion", `"autoscaling/v2"`, "an admission webhook made autoscaling/v2 Scale of the object: expected autoscaling/v1 Scale"},
-		{"widgets/scale", "/kind", `""`, "an admission webhook made autoscaling/v1  of the object: expected autoscaling/v1 Scale"},
+	for _, test := range []struct {
+		resource, path, value string
+		code                  int
+		text                  string
+	}{
+		{"widgets", "/spec", "null", 422, `Widget.example.com \"a\" is invalid: spec: Invalid value: \"null\": spec in body must be of type object: \"null\"`},
+		{"widgets", "/kind", `"Gadget"`, 422, `Gadget.example.com \"a\" is invalid: kind: Invalid value: \"Gadget\": must be Widget`},
+		{"widgets", "/kind", `""`, 500, "an admission webhook made example.com/v1  of the object: expected example.com/v1 Widget"},
+		{"widgets", "/apiVersion", `"example.com/v9"`, 500, "request to convert CR from an invalid group/version: example.com/v9"},
+		{"widgets", "/metadata/labels", "5", 500, "labels: expected a map, received 5"},
+		{"widgets/scale", "/kind", `"Other"`, 500, "an admission webhook made autoscaling/v1 Other of the object: expected autoscaling/v1 Scale"},
+		{"widgets/scale", "/apiVersion", `"autoscaling/v2"`, 500, "an admission webhook made autoscaling/v2 Scale of the object: expected autoscaling/v1 Scale"},
+		{"widgets/scale", "/kind", `""`, 500, "an admission webhook made autoscaling/v1  of the object: expected autoscaling/v1 Scale"},
 	} {
 		t.Run(test.resource+test.path, func(t *testing.T) {
 			c := start(t, Config{})
@@ -231,16 +238,48 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 			c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
 			c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"replicas":1}}`).want(201)
 			hook := replacing(t, test.path, test.value)
-			ofWidgets := strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"`+test.resource+`"`)
-			c.call("POST", registration+"mutatingwebhookconfigurations",
-				ofWidgets.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+			configured := ofWidgets.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))
+			c.call("POST", registration+"mutatingwebhookconfigurations", strings.Replace(configured, `"widgets"`, `"`+test.resource+`"`, 1)).want(201)
 			path := atV1 + "/a" + strings.TrimPrefix(test.resource, "widgets")
-			code := 500
-			if test.resource == "widgets" {
-				code = 422
-			}
-			c.call("PATCH", path, `{"spec":{"replicas":2}}`, "Content-Type: "+mergeType).want(code, test.text)
+			c.call("PATCH", path, `{"spec":{"replicas":2}}`, "Content-Type: "+mergeType).want(test.code, test.text)
 			c.call("GET", atV1+"/a", "").want(200, `"replicas":1`)
+		})
+	}
+}
+
+// ofWidgets makes a configuration one for widgets.
+var ofWidgets = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
+
+// TestDifferenceWhatWebhooksAddInVainIsNoChange: what a webhook sets and the kind does not have is dropped before it is asked whether
+// something changes.
+func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
+	c := start(t, Config{})
+	c.defineUnconverted()
+	hook := replacing(t, "/spec", `{"unknown":true}`)
+	c.makeWidget("a", "")
+	c.call("POST", registration+"mutatingwebhookconfigurations", ofWidgets.Replace(configuration("MutatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
+	first := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200, `"generation":1,`)
+	again := c.call("PATCH", atV1+"/a", `{"metadata":{"labels":{"a":"1"}}}`, "Content-Type: "+mergeType).want(200)
+	if first.text != again.text || strings.Contains(again.text, "unknown") {
+		t.Errorf("received %s after %s", again.text, first.text)
+	}
+}
+
+// TestWhatCannotBeConvertedIsNotIgnored: an object that can't be shown to a webhook is not written without it, though failures of the
+// webhook may be ignored.
+func TestWhatCannotBeConvertedIsNotIgnored(t *testing.T) {
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		t.Run(kind, func(t *testing.T) {
+			c := start(t, Config{})
+			c.defineUnconverted()
+			hook, calls := hookServer(t)
+			atTwo := strings.NewReplacer(`"apiVersions":["v1"]`, `"apiVersions":["v2"]`)
+			c.call("POST", registration+strings.ToLower(kind)+"s", atTwo.Replace(ofWidgets.Replace(configuration(kind, hook.URL, hook.Certificate().Raw, `"failurePolicy":"Ignore",`)))).want(201)
+			c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`).want(500, "conversion webhook for example.com/v1, Kind=Widget failed: Post")
+			c.call("GET", atV1+"/a", "").want(404)
+			if calls.Load() != 0 {
+				t.Errorf("the webhook was asked about what can't be shown to it")
+			}
 		})
 	}
 }

@@ -184,23 +184,34 @@ func TestSelectingConvertsTogether(t *testing.T) {
 	wantAsked("after a watch", 10)
 }
 
-// TestSelectingStopsAtTheFirst: what can't be converted is found out once, and not for each object.
+// TestSelectingStopsAtTheFirst: what can't be converted is found out once, and neither for each object nor for each hundred of them: the
+// webhook is asked about the first hundred, and then about the first alone.
 func TestSelectingStopsAtTheFirst(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
-	c.makeWidget("a", "")
-	c.makeWidget("b", "")
-	c.makeWidget("c", "")
-	converter.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	for i := range 210 {
+		c.makeWidget(fmt.Sprintf("w%03d", i), "")
+	}
+	converter.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
 		converter.mu.Lock()
 		defer converter.mu.Unlock()
-		converter.asked = append(converter.asked, 1)
+		converter.asked = append(converter.asked, strings.Count(string(text), `"kind":"Widget"`))
 		http.Error(w, "not today", http.StatusServiceUnavailable)
 	})
-	c.call("GET", atV2+"?fieldSelector=size%3Dsmall", "").want(500, "unable to handle the request")
-	if asked := converter.take(); len(asked) != 2 { // about all, and then about the first alone
-		t.Errorf("the webhook was asked %d times, expected 2", len(asked))
+	const small, why = "?fieldSelector=size%3Dsmall", "unable to handle the request"
+	for name, ask := range map[string]func(){
+		"a list":     func() { c.call("GET", atV2+small, "").want(500, why) },
+		"a page":     func() { c.call("GET", atV2+small+"&limit=150", "").want(500, why) },
+		"a deletion": func() { c.call("DELETE", atV2+small, "").want(500, why) },
+		"a watch":    func() { c.watch(atV2 + small + "&watch=true").wantUnconverted() },
+	} {
+		ask()
+		if asked := converter.take(); !slices.Equal(asked, []int{100, 1}) {
+			t.Errorf("%s: the webhook was asked about %v objects, expected [100 1]", name, asked)
+		}
 	}
+	c.call("GET", atV1+"?limit=1", "").want(200, `"remainingItemCount":209`)
 }
 
 // TestDifferenceDeletingNeedsNoConversion: who deletes an object at a version that it can't be converted to has it deleted, or marked.

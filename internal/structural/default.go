@@ -56,12 +56,12 @@ func (n *node) fillWith(b *document.Builder, v document.Value) document.Value {
 
 // fillFields joins the fields of a value with those that are declared; both are sorted.
 func (n *node) fillFields(b *document.Builder, v document.Value) document.Value {
-	var change document.Rebuild
+	change := b.Rebuild(v)
 	next := 0
 	for i := range v.Len() {
 		name, old := v.Field(i)
 		for next < len(n.fields) && n.fields[next].name < name {
-			n.addMissing(b, &change, v, i, next)
+			n.addMissing(b, &change, i, next)
 			next++
 		}
 		child := n.additional
@@ -69,29 +69,29 @@ func (n *node) fillFields(b *document.Builder, v document.Value) document.Value 
 			child = n.fields[next].node
 			next++
 		}
-		change.Add(b, v, i, name, child.fillPart(b, old), old)
+		change.Add(i, name, child.fillPart(b, old), old)
 	}
 	for ; next < len(n.fields); next++ {
-		n.addMissing(b, &change, v, v.Len(), next)
+		n.addMissing(b, &change, v.Len(), next)
 	}
-	return change.Finish(b, v)
+	return change.Finish()
 }
 
 // addMissing adds a declared field that is absent, before the i-th, if it has a default.
-func (n *node) addMissing(b *document.Builder, change *document.Rebuild, v document.Value, i, field int) {
+func (n *node) addMissing(b *document.Builder, change *document.Rebuild, i, field int) {
 	if f := &n.fields[field]; !f.node.filled.IsAbsent() {
-		change.Begin(b, v, i)
+		change.Begin(i)
 		b.Push(f.name, f.node.filled)
 	}
 }
 
 func (n *node) fillItems(b *document.Builder, v document.Value) document.Value {
-	var change document.Rebuild
+	change := b.Rebuild(v)
 	for i := range v.Len() {
 		old := v.At(i)
-		change.Add(b, v, i, "", n.items.fillPart(b, old), old)
+		change.Add(i, "", n.items.fillPart(b, old), old)
 	}
-	return change.Finish(b, v)
+	return change.Finish()
 }
 
 // fillPart returns a field or an item with defaults. A null that must not be there is as good as nothing.

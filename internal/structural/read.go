@@ -115,7 +115,7 @@ func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
 }
 
 func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
-	var change document.Rebuild
+	change := r.b.Rebuild(v)
 	depth := len(r.path)
 	for i := range v.Len() {
 		old := v.At(i)
@@ -123,15 +123,15 @@ func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
 			continue
 		}
 		r.path = append(r.path, step{index: i, kind: itemStep})
-		change.Add(&r.b, v, i, "", r.value(n.items, old, keep || n.preserve), old)
+		change.Add(i, "", r.value(n.items, old, keep || n.preserve), old)
 		r.path = r.path[:depth]
 	}
-	return change.Finish(&r.b, v)
+	return change.Finish()
 }
 
 // fields reads the fields of a map. The root is a resource whatever its schema says.
 func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Value {
-	var change document.Rebuild
+	change := r.b.Rebuild(v)
 	keep = keep || n.preserve || r.everything
 	next := 0
 	for i := range v.Len() {
@@ -150,9 +150,9 @@ func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Val
 		default:
 			r.pruned = append(r.pruned, r.place(name))
 		}
-		change.Add(&r.b, v, i, name, now, old)
+		change.Add(i, name, now, old)
 	}
-	return change.Finish(&r.b, v)
+	return change.Finish()
 }
 
 // isMeta tells whether a field is one that every resource has.
@@ -266,14 +266,14 @@ func (r *reader) strip(v document.Value) document.Value {
 		}
 		return document.NewMap()
 	}
-	var change document.Rebuild
+	change := r.b.Rebuild(v)
 	depth := len(r.path)
 	for i := range v.Len() {
 		r.path = append(r.path, step{index: i, kind: itemStep})
-		change.Add(&r.b, v, i, "", r.value(nil, v.At(i), false), v.At(i))
+		change.Add(i, "", r.value(nil, v.At(i), false), v.At(i))
 		r.path = r.path[:depth]
 	}
-	return change.Finish(&r.b, v)
+	return change.Finish()
 }
 
 // place returns the path of a field in the way in which unknown fields are told.

@@ -1,0 +1,128 @@
+package apply
+
+import (
+	"fmt"
+	"strings"
+
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// This file has the kind that most tests use.
+
+// thingTypes has one field for every topology that there is. To keep tests short
+// the fields are at the top and not in a spec.
+const thingTypes = `
+types:
+- name: thing
+  map:
+    fields:
+    - {name: apiVersion, type: {scalar: string}}
+    - {name: kind, type: {scalar: string}}
+    - {name: metadata, type: {namedType: metadata}}
+    - {name: number, type: {scalar: numeric}}
+    - {name: text, type: {scalar: string}}
+    - {name: flag, type: {scalar: boolean}}
+    - {name: any, type: {scalar: untyped}}
+    - {name: struct, type: {namedType: struct}}
+    - {name: atomicStruct, type: {namedType: struct, elementRelationship: atomic}}
+    - {name: map, type: {map: {elementType: {scalar: numeric}}}}
+    - {name: structs, type: {map: {elementType: {namedType: struct}}}}
+    - {name: atomicMap, type: {map: {elementType: {scalar: numeric}, elementRelationship: atomic}}}
+    - {name: list, type: {list: {elementType: {scalar: string}, elementRelationship: atomic}}}
+    - {name: structList, type: {list: {elementType: {namedType: struct}, elementRelationship: atomic}}}
+    - {name: set, type: {list: {elementType: {scalar: string}, elementRelationship: associative}}}
+    - {name: numbers, type: {list: {elementType: {scalar: numeric}, elementRelationship: associative}}}
+    - {name: items, type: {list: {elementType: {namedType: item}, elementRelationship: associative, keys: [name]}}}
+    - {name: ports, type: {list: {elementType: {namedType: port}, elementRelationship: associative, keys: [port, protocol]}}}
+    - {name: atomicItems, type: {list: {elementType: {namedType: item, elementRelationship: atomic}, elementRelationship: associative, keys: [name]}}}
+    - {name: free, type: {namedType: __untyped_deduced_}}
+    - {name: tree, type: {namedType: tree}}
+    - {name: status, type: {namedType: struct}}
+- name: metadata
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: namespace, type: {scalar: string}}
+    - {name: uid, type: {scalar: string}}
+    - {name: resourceVersion, type: {scalar: string}}
+    - {name: generation, type: {scalar: numeric}}
+    - {name: creationTimestamp, type: {scalar: string}}
+    - {name: selfLink, type: {scalar: string}}
+    - {name: clusterName, type: {scalar: string}}
+    - {name: labels, type: {map: {elementType: {scalar: string}}}}
+    - {name: finalizers, type: {list: {elementType: {scalar: string}, elementRelationship: associative}}}
+- name: struct
+  map:
+    fields:
+    - {name: a, type: {scalar: numeric}}
+    - {name: b, type: {scalar: numeric}}
+    - {name: inner, type: {namedType: struct}}
+- name: item
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: value, type: {scalar: numeric}}
+    - {name: tags, type: {list: {elementType: {scalar: string}, elementRelationship: associative}}}
+- name: port
+  map:
+    fields:
+    - {name: port, type: {scalar: numeric}}
+    - {name: protocol, type: {scalar: string}, default: TCP}
+    - {name: alias, type: {scalar: string}}
+- name: tree
+  map:
+    fields:
+    - {name: value, type: {scalar: numeric}}
+    - {name: child, type: {namedType: tree}}
+    - {name: forest, type: {list: {elementType: {namedType: branch}, elementRelationship: associative, keys: [name]}}}
+- name: branch
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: tree, type: {namedType: tree}}
+`
+
+var thing = func() *schema.Type {
+	s, err := schema.LoadTypes(parse(thingTypes))
+	if err != nil {
+		panic(err)
+	}
+	t, _ := s.Type("thing")
+	return t
+}()
+
+// thingOracle is structured-merge-diff for thing.
+var thingOracle = func() *oracle {
+	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(thingTypes, "name: thing", "name: T0", 1)))
+	if err != nil {
+		panic(err)
+	}
+	parser.Schema.Types = append(parser.Schema.Types, untypedDefs()...)
+	return newOracle(map[string]*smd.Schema{"v1": &parser.Schema}, nil, nil)
+}()
+
+func parse(yaml string) document.Value {
+	v, err := document.ParseYAML([]byte(yaml))
+	if err != nil {
+		panic(fmt.Sprintf("%v\n%s", err, yaml))
+	}
+	if v.IsNull() {
+		return document.NewMap()
+	}
+	return v
+}
+
+func mustEngine(options Options) *Engine {
+	if options.Versions == nil {
+		options.Versions = OneVersion("v1", thing)
+	}
+	e, err := New(options)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}

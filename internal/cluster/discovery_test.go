@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/cadastretest"
+)
+
+func TestKinds(t *testing.T) {
+	c := open(t, cadastretest.Start(t))
+	for name, want := range map[string]string{
+		"deployments": "deployment.apps apps/v1", "deployment": "deployment.apps apps/v1", "deploy": "deployment.apps apps/v1",
+		"Deployment": "deployment.apps apps/v1", "deployments.apps": "deployment.apps apps/v1", "deploy.v1.apps": "deployment.apps apps/v1",
+		"cm": "configmap v1", "configmaps.v1": "configmap v1", "events": "event v1", "events.events.k8s.io": "event.events.k8s.io events.k8s.io/v1",
+		"hpa": "horizontalpodautoscaler.autoscaling autoscaling/v2", "hpa.v1.autoscaling": "horizontalpodautoscaler.autoscaling autoscaling/v1",
+	} {
+		if k := find(t, c, name); k.String()+" "+k.APIVersion() != want {
+			t.Errorf("%s: received %s %s, want %s", name, k, k.APIVersion(), want)
+		}
+	}
+	if k := find(t, c, "nodes"); k.Namespaced || !k.Can("get", "list", "patch") || k.Can("fly") {
+		t.Errorf("nodes: %+v", k)
+	}
+	for _, name := range []string{"unicorns", "deployments.batch"} {
+		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not have the kind \""+name+"\"") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if k, err := c.KindOf(t.Context(), "autoscaling/v1", "HorizontalPodAutoscaler"); err != nil || k.Resource != "horizontalpodautoscalers" {
+		t.Errorf("by what an object says: %+v, %v", k, err)
+	}
+	if _, err := c.KindOf(t.Context(), "autoscaling/v9", "HorizontalPodAutoscaler"); err == nil {
+		t.Error("a version that is not there was found")
+	}
+}
+
+// plain is a server before Kubernetes 1.27, which knows nothing about aggregated discovery.
+type plain struct{ http.RoundTripper }
+
+func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Accept", jsonType)
+	return p.RoundTripper.RoundTrip(r)
+}
+
+// TestDiscoveryOfOldServers finds the same kinds in many answers as in one.
+func TestDiscoveryOfOldServers(t *testing.T) {
+	config := cadastretest.Start(t)
+	today, err := open(t, config).Kinds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = rest.CopyConfig(config)
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return plain{rt} })
+	before, err := open(t, config).Kinds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range max(len(today), len(before)) {
+		if i >= min(len(today), len(before)) || fmt.Sprint(today[i]) != fmt.Sprint(before[i]) {
+			t.Fatalf("kind %d: received\n%v\nwant\n%v", i, before[i:], today[i:])
+		}
+	}
+}
+
+// TestDiscoveryOfPart has a group whose own server is down, and one whose preferred version is not the first.
+func TestDiscoveryOfPart(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api":
+			fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
+		case "/apis":
+			fmt.Fprint(w, `{"kind":"APIGroupList","groups":[{"name":"down.io","versions":[{"version":"v1"}]},
+				{"name":"up.io","versions":[{"version":"v1beta1"},{"version":"v1"}],"preferredVersion":{"version":"v1"}}]}`)
+		case "/apis/down.io/v1":
+			http.Error(w, "service unavailable", http.StatusServiceUnavailable)
+		default:
+			fmt.Fprint(w, `{"kind":"APIResourceList","resources":[{"name":"things","kind":"Thing","namespaced":true,"verbs":["get"]},{"name":"things/status","kind":"Thing"}]}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	kinds, err := open(t, &rest.Config{Host: server.URL}).Kinds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, k := range kinds {
+		got = append(got, k.APIVersion()+" "+k.Resource+" "+k.Singular)
+	}
+	if want := "[v1 things thing up.io/v1 things thing up.io/v1beta1 things thing]"; fmt.Sprint(got) != want {
+		t.Errorf("received %v, want %s", got, want)
+	}
+}

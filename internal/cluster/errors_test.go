@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// TestErrors has servers that are none, or not reachable: one line each.
+func TestErrors(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api":
+			fmt.Fprint(w, `{"kind":"Hello"}`)
+		case "/api/v1/things/cut":
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, `{`)
+		case "/api/v1/things/listed":
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, `{"kind":"Status","message":"failed to create: errors:\n  .a: expected b\n\n  .c: expected d\n"}`)
+		case "/api/v1/things/stranger":
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"kind":"Status","message":"Unauthorized"}`)
+		case "/api/v1/things/text":
+			fmt.Fprint(w, "hello")
+		default:
+			http.Error(w, "<html>\nnot here", http.StatusTeapot)
+		}
+	}))
+	things := Kind{Version: "v1", Name: "Thing", Resource: "things"}
+	c := open(t, &rest.Config{Host: server.URL})
+	_, old := c.Kinds(t.Context())
+	get := func(name string) error { _, err := c.Get(t.Context(), things, "", name); return err }
+	cut, text, teapot, listed, stranger := get("cut"), get("text"), get("teapot"), get("listed"), get("stranger")
+	server.Close()
+	gone := get("x")
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{old, `GET /api: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received "Hello": is this a Kubernetes API server?`},
+		{cut, "GET /api/v1/things/cut: the answer ended early: "},
+		{text, "read a thing from the server: "},
+		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: received a page for people: is this a Kubernetes API server?"},
+		{listed, "failed to create: .a: expected b; .c: expected d"},
+		{stranger, "the server does not accept your credentials, or there are none: Unauthorized"},
+		{gone, "ask the server at " + server.URL + ": dial tcp "},
+	} {
+		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) || strings.Contains(test.err.Error(), "\n") {
+			t.Errorf("received %v, want %s", test.err, test.want)
+		}
+	}
+}
+
+// TestReadsLongErrors: a refusal may be longer than what servers accept, as one with thousands of conflicts is; what nobody
+// understands is told by its beginning.
+func TestReadsLongErrors(t *testing.T) {
+	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
+	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
+	var refused *Error
+	if err := readError(request{}, http.StatusConflict, body); !errors.As(err, &refused) || refused.Message != "refused" || len(refused.Causes) != 5001 {
+		t.Errorf("received %.300s", err)
+	}
+	const want = "GET /x: 500 Internal Server Error: "
+	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
+		t.Errorf("received %.300s", err)
+	}
+}
+
+// TestStoppedWhileAsking: who stops to wait is told why, and not how.
+func TestStoppedWhileAsking(t *testing.T) {
+	enough := errors.New("that is enough")
+	for name, answer := range map[string]http.HandlerFunc{
+		"for an answer":             func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"for the end of an answer":  func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
+		"until there is less to do": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(answer)
+			defer server.Close()
+			c, err := Open(&rest.Config{Host: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancelCause(t.Context())
+			time.AfterFunc(50*time.Millisecond, func() { stop(enough) })
+			var lost *NoAnswerError
+			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != enough.Error() {
+				t.Errorf("received %v", err)
+			}
+		})
+	}
+}
