@@ -300,7 +300,7 @@ func (d *definition) Whole(doc document.Value, to string) (document.Value, error
 	if d.at(version) == nil {
 		return doc, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", from))
 	}
-	converted, err := d.converter.Convert([]document.Value{doc}, to)
+	converted, err := d.converter.Convert(context.Background(), []document.Value{doc}, to)
 	if err != nil {
 		return doc, newConversionError(err)
 	}
