@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -28,27 +28,39 @@ type Controller struct {
 	groups map[string]map[string]*defined
 	// removing are the definitions whose objects are being deleted.
 	removing map[string]bool
-	// unfinished are the kinds whose owners were being brought over when the server ended.
-	unfinished []unfinished
-	running    sync.WaitGroup
+	// loaded are the kinds that were loaded, and what those who write by them wait for; nil when they have taken their places.
+	loaded  []loaded
+	times   times
+	running sync.WaitGroup
+}
+
+// loaded is a kind that was loaded.
+type loaded struct {
+	kind    *kinds.Kind
+	release func()
 }
 
 // defined is a definition that is there.
 type defined struct {
 	*reading
 	object *cache.Object
-	// kind is the kind that it defines, nil if that is not served.
-	kind *kinds.Kind
+	// kind is the kind that it defines, nil if that is not served. Then stopped is the last that was, if any: some may still write by
+	// it.
+	kind, stopped *kinds.Kind
 }
 
-// Load has all kinds served whose definitions are established. When it returns, they are.
+// Load has all kinds served whose definitions are established. When it returns, they are. Nobody writes to those whose owners must be
+// brought over before Run does so.
 func (c *Controller) Load(ctx context.Context) error {
 	c.groups, c.removing = map[string]map[string]*defined{}, map[string]bool{}
+	if c.times == (times{}) {
+		c.times = usualTimes
+	}
 	list, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: Definitions}, Freshness: cache.Latest})
 	if err != nil {
 		return err
 	}
-	kept, err := c.formersOf(ctx)
+	pasts, err := c.keptPasts(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,21 +69,41 @@ func (c *Controller) Load(ctx context.Context) error {
 		d, err := c.read(object)
 		if err != nil {
 			c.Log.Error("cannot read a CustomResourceDefinition", "name", object.Name(), "error", err)
+			keepOf(pasts, object.Name())
 			continue
 		}
 		if kind := c.kindOf(d, nil); d.isTrue(established) && c.mayServe(kind) {
 			d.kind = kind
-			if !c.resume(kind, kept[d.uid]) {
-				kind.Definition.(*definition).since.Store(int64(list.Revision))
-			}
+			c.load(kind, pasts[d.uid].before(d.generation), list.Revision)
 			all = append(all, kind)
 		}
-		delete(kept, d.uid)
+		delete(pasts, d.uid)
 	}
-	for uid := range kept {
-		c.forget(ctx, uid, math.MaxInt64)
+	for _, p := range pasts {
+		c.discard(ctx, p)
 	}
 	return c.Objects.Kinds.Add(all...)
+}
+
+// keepOf takes out what is kept of a definition that nobody can read now, by its name.
+func keepOf(pasts map[string]past, name string) {
+	maps.DeleteFunc(pasts, func(_ string, p past) bool {
+		return slices.ContainsFunc(p.formers, func(f former) bool { return f.name == name })
+	})
+}
+
+// load notes a kind that is about to be served. It is known as of which revision all objects are as it has them, if owners need not be brought
+// over to it first.
+func (c *Controller) load(kind *kinds.Kind, p past, revision store.Revision) {
+	if len(p.formers) == 0 && len(p.arrears.records) == 0 {
+		kind.Definition.(*definition).since.Store(int64(revision))
+		return
+	}
+	one := loaded{kind, func() {}}
+	if !p.isOver() {
+		one.release = kind.Uses.Hold()
+	}
+	c.loaded = append(c.loaded, one)
 }
 
 // read notes a definition as it is now.
@@ -87,7 +119,7 @@ func (c *Controller) read(object *cache.Object) (*defined, error) {
 		c.groups[r.group] = group
 	}
 	if before := group[r.name]; before != nil {
-		d.kind = before.kind
+		d.kind, d.stopped = before.kind, before.stopped
 	}
 	group[r.name] = d
 	return d, nil
@@ -99,9 +131,10 @@ const lastWait = time.Second
 // Run follows definitions until the context ends or the cache is closed. Load has been called before.
 func (c *Controller) Run(ctx context.Context) {
 	defer c.running.Wait()
-	for _, u := range c.unfinished {
-		c.running.Go(func() { c.finish(ctx, u) })
+	for _, one := range c.loaded {
+		c.startTakingPlace(ctx, nil, one.kind, one.release)
 	}
+	c.loaded = nil
 	for ctx.Err() == nil {
 		err := c.follow(ctx)
 		if errors.Is(err, cache.ErrClosed) || ctx.Err() != nil {
@@ -139,7 +172,7 @@ func (c *Controller) follow(ctx context.Context) error {
 		for _, e := range events {
 			switch {
 			case e.Type == cache.InitialEnd:
-				c.forgetAllBut(ctx, seen)
+				c.goneUnseen(ctx, seen)
 				seen = nil
 			case e.Object == nil:
 			case e.Type == cache.Deleted:
@@ -154,8 +187,8 @@ func (c *Controller) follow(ctx context.Context) error {
 	}
 }
 
-// forgetAllBut forgets the definitions that are gone: they went while nobody looked.
-func (c *Controller) forgetAllBut(ctx context.Context, seen map[string]bool) {
+// goneUnseen does what follows from definitions that went while nobody looked: all but those that were seen.
+func (c *Controller) goneUnseen(ctx context.Context, seen map[string]bool) {
 	for _, group := range c.groups {
 		for name, d := range group {
 			if !seen[name] {
@@ -188,7 +221,7 @@ func (c *Controller) gone(ctx context.Context, object *cache.Object) {
 		if d := group[object.Name()]; d != nil {
 			delete(group, object.Name())
 			c.stopServing(d)
-			c.forget(ctx, d.uid, math.MaxInt64)
+			c.discardOf(ctx, d.uid)
 			c.settleOthers(ctx, d)
 			return
 		}

@@ -171,7 +171,7 @@ func TestDeletion(t *testing.T) {
 	if n := k.all.Cache.Count("example.com/widgets"); n != 0 {
 		t.Errorf("%d objects are left", n)
 	}
-	if endpoint.Kind.Uses.Enter() {
+	if err := endpoint.Kind.Uses.Enter(t.Context(), nil); !errors.Is(err, objects.ErrReplaced) {
 		t.Error("the kind can still be written")
 	}
 }

@@ -15,12 +15,25 @@ import (
 // conversionError is why an object could not be converted. It may be possible later.
 type conversionError struct {
 	status *apierrors.StatusError
-	// isLate says that there was no answer in time.
-	isLate bool
+	// isAnswered says that who converts was asked and has answered. As long as the definition is the same, so will the next answer be.
+	isAnswered bool
 }
 
 func newConversionError(err error) *conversionError {
-	return &conversionError{plainError(err), errors.Is(err, context.DeadlineExceeded)}
+	var no *unansweredError
+	return &conversionError{plainError(err), !errors.As(err, &no)}
+}
+
+// unansweredError is why who converts has not said anything about objects: nobody can be reached, or there was no answer in time.
+type unansweredError struct{ error }
+
+// Unwrap returns the reason.
+func (e *unansweredError) Unwrap() error { return e.error }
+
+// isUnanswered reports whether an object could not be converted because nobody has answered.
+func isUnanswered(err error) bool {
+	var failed *conversionError
+	return errors.As(err, &failed) && !failed.isAnswered
 }
 
 // Error implements error.
@@ -39,22 +52,25 @@ func plainError(err error) *apierrors.StatusError {
 type converter interface {
 	// Convert returns whole objects at another apiVersion: those before the first that can't be converted, and why it
 	// can't.
-	Convert(all []document.Value, to string) ([]document.Value, error)
+	Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error)
 }
 
 // newConverter returns what a definition converts its objects by.
 func newConverter(r *reading, webhooks Webhooks) converter {
-	if r.conversion.Get("strategy").Text() == "Webhook" {
-		return newWebhook(r, webhooks)
+	if r.isAlike() {
+		return none{}
 	}
-	return none{}
+	return newWebhook(r, webhooks)
 }
+
+// isAlike reports whether all versions of a definition are alike but for the apiVersion.
+func (r *reading) isAlike() bool { return r.conversion.Get("strategy").Text() != "Webhook" }
 
 // none is the conversion of definitions whose versions are all alike: only the apiVersion changes.
 type none struct{}
 
 // Convert implements converter.
-func (none) Convert(all []document.Value, to string) ([]document.Value, error) {
+func (none) Convert(_ context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted := make([]document.Value, len(all))
 	for i, doc := range all {
 		converted[i] = doc.With("apiVersion", document.NewString(to))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,7 +40,7 @@ func (c *webhookConverter) exchange(ctx context.Context, uid types.UID, to strin
 		Response: &apiextensionsv1.ConversionResponse{},
 	}
 	answer := &apiextensionsv1.ConversionReview{}
-	if err := c.webhooks.Call(ctx, c.target, review, answer); err != nil {
+	if err := c.call(ctx, review, answer); err != nil {
 		return nil, err
 	}
 	expected, response := apiextensionsv1.SchemeGroupVersion.WithKind("ConversionReview"), answer.Response
@@ -61,13 +63,29 @@ func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to st
 		Response: &apiextensionsv1beta1.ConversionResponse{},
 	}
 	answer := &apiextensionsv1beta1.ConversionReview{}
-	if err := c.webhooks.Call(ctx, c.target, review, answer); err != nil {
+	if err := c.call(ctx, review, answer); err != nil {
 		return nil, err
 	}
 	if answer.Response == nil {
 		return nil, errors.New("no response provided")
 	}
 	return answer.Response.ConvertedObjects, refusal(answer.Response.Result)
+}
+
+// call asks the webhook. Whoever stands before it may answer that it is not there, or is busy: that is none.
+func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Object) error {
+	err := c.webhooks.Call(ctx, c.target, review, answer)
+	if err == nil {
+		return nil
+	}
+	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
+		switch status.ErrStatus.Code {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		default:
+			return err
+		}
+	}
+	return &unansweredError{err}
 }
 
 // refusal is why a webhook did not convert, or nil.

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -22,17 +23,17 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// definition is what a custom kind was made of. It never changes but for since and isBehind: a CustomResourceDefinition that
-// changes makes a new one.
+// definition is what a custom kind was made of. It never changes but for since and bringing: a CustomResourceDefinition that changes makes a new
+// one.
 type definition struct {
 	*reading
 	store     string // the version that objects are stored at
 	versions  map[string]*definedVersion
-	converter converter
+	converter converter // nil if another definition has taken the place of this one: that converts
 	// since is a revision after which all objects were written by this definition.
 	since atomic.Int64
-	// isBehind says that owners could not be brought over to it in all objects: after a restart it is tried again.
-	isBehind atomic.Bool
+	// bringing is over when nobody brings owners over to the definition any more.
+	bringing sync.WaitGroup
 }
 
 // definedVersion is one version of a definition. What is costly is made when it is first needed.
@@ -45,8 +46,8 @@ type definedVersion struct {
 
 // newDefinition returns what a CustomResourceDefinition defines. What it has in common with the definition
 // before, which may be nil, is not made again.
-func newDefinition(r *reading, before *definition, webhooks Webhooks) *definition {
-	d := &definition{reading: r, store: r.stored(), versions: make(map[string]*definedVersion, len(r.versions)), converter: newConverter(r, webhooks)}
+func newDefinition(r *reading, before *definition, converter converter) *definition {
+	d := &definition{reading: r, store: r.stored(), versions: make(map[string]*definedVersion, len(r.versions)), converter: converter}
 	d.since.Store(math.MaxInt64)
 	for i := range r.versions {
 		v := &r.versions[i]
@@ -199,6 +200,11 @@ func (d *definition) At(stored document.Value, version string) (document.Value, 
 // AllAt implements objects.Evolving. Objects are read at the versions that they have, and only those are converted that
 // have another one.
 func (d *definition) AllAt(stored []document.Value, version string) ([]document.Value, error) {
+	return d.allAt(context.Background(), stored, version)
+}
+
+// allAt does the same for as long as a context lasts.
+func (d *definition) allAt(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
 	var (
 		to     = d.group + "/" + version
 		all    []document.Value
@@ -220,7 +226,7 @@ func (d *definition) AllAt(stored []document.Value, version string) ([]document.
 	if len(asked) == 0 {
 		return all, last
 	}
-	converted, err := d.convert(asked, to)
+	converted, err := d.convert(ctx, asked, to)
 	for i, doc := range converted {
 		all[others[i]] = doc
 	}
@@ -256,7 +262,7 @@ func readStored(t *structural.Type, stored document.Value) document.Value {
 // Readable implements objects.Evolving. A webhook may bring anything back.
 func (d *definition) Readable(doc document.Value) document.Value {
 	version := path.Base(doc.Get("apiVersion").Text())
-	if _, ok := d.converter.(none); !ok || version == d.store {
+	if !d.isAlike() || version == d.store {
 		return doc
 	}
 	stored, err := d.Stored(doc)
@@ -294,7 +300,7 @@ func (d *definition) Whole(doc document.Value, to string) (document.Value, error
 	if d.at(version) == nil {
 		return doc, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", from))
 	}
-	converted, err := d.converter.Convert([]document.Value{doc}, to)
+	converted, err := d.converter.Convert(context.Background(), []document.Value{doc}, to)
 	if err != nil {
 		return doc, newConversionError(err)
 	}
@@ -309,7 +315,7 @@ func (d *definition) Convert(doc document.Value, from, to string) (document.Valu
 	if d.at(path.Base(to)) == nil {
 		return doc, fmt.Errorf("convert %s from %s to %s: %w", d.name, from, to, apply.ErrVersionGone)
 	}
-	converted, err := d.convert([]document.Value{doc}, to)
+	converted, err := d.convert(context.Background(), []document.Value{doc}, to)
 	if err != nil {
 		return doc, err
 	}
@@ -318,12 +324,12 @@ func (d *definition) Convert(doc document.Value, from, to string) (document.Valu
 
 // convert returns objects at another version: those before the first that can't be converted, and why it can't. What the
 // schema of that version does not have is dropped.
-func (d *definition) convert(all []document.Value, to string) ([]document.Value, error) {
+func (d *definition) convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	t, err := d.typeAt(path.Base(to))
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	converted, failed := d.converter.Convert(all, to)
+	converted, failed := d.converter.Convert(ctx, all, to)
 	for i, doc := range converted {
 		if converted[i], _, err = t.Read(doc); err != nil {
 			return converted[:i], apierrors.NewInternalError(err)

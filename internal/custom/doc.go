@@ -7,6 +7,9 @@
 //   - A kind is closed when its definition has been deleted: its objects go, and no new ones come.
 //   - Objects evolve: they are stored at one version, as the schema of the moment has them, and shown as the schema of
 //     today has them, at any version that is served.
+//   - A former definition is what a definition was before its schema changed. All that is kept of that is its past.
+//   - To bring an entry over is to have it own the same fields by a definition as it did by a former one. It is in arrears if that
+//     could not be done yet.
 //
 // # How a kind is served
 //
@@ -23,8 +26,8 @@
 //
 // A definition that is deleted gets a finalizer. Its kind is closed, its objects are deleted, and when the last is
 // gone, which may take somebody else's finalizers, the definition goes, and with it the kind. Watches end when a kind
-// is replaced or gone. Nothing is remembered but what definitions say, and what they said before for as long as owners are brought over, so
-// that a server that is started again goes on.
+// is replaced or gone. Nothing is remembered but what definitions say, and their past for as long as owners are brought over, so that a server
+// that is started again goes on.
 //
 // # Conversion
 //
@@ -41,7 +44,9 @@
 //	definition.go        what a kind was made of: its versions, and objects at them
 //	values.go            the values of custom resources, as endpoints want them
 //	conversion.go        objects at other versions; webhook.go, by a webhook; conversionreview.go, how that is asked
-//	owners.go            who owns what after the schema has changed; retired.go, after a version is gone; former.go, how that is
-//	                     finished after a restart
+//	owners.go            who owns what after the schema has changed; retired.go, after a version is gone
+//	  catchup.go           when owners are brought over, and who waits for it; bringer.go does it; way.go, from which definition
+//	                       to which
+//	  former.go            what is kept of what definitions were before; arrears.go, of what could not be brought over yet
 //	openapi.go           what OpenAPI tells about a kind
 package custom

@@ -8,13 +8,12 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/store"
 )
 
 // formers is what former definitions are called in keys. They are kept beside all kinds, and are not served: each is written in the
-// commit that puts another in its place, and goes when the owners in all objects are as that one has them. So a server that ends
-// before, by itself or not, knows when it is back how objects were merged, and goes on.
+// commit that puts another in its place, and goes when no entry in any object is as it had it. So whoever brings owners over looks there
+// for what is to be done, whether the definition has just changed, was not served meanwhile, or the server was started again.
 const formers = "cadastre/formerdefinitions"
 
 // keepFormer returns the write that keeps a definition which another takes the place of, if that may have objects merge otherwise.
@@ -45,90 +44,93 @@ func mergeOtherwise(old, now *reading) bool {
 	return false
 }
 
-// former is a definition that another has taken the place of.
+// former is a definition that another has taken the place of. How it merged is all that it is good for: it converts nothing.
 type former struct {
-	*reading
+	*definition
 	object *cache.Object
 }
 
-// formersOf returns the former definitions that are kept, by uid, the oldest first. What can't be read is of no use to anybody.
-func (c *Controller) formersOf(ctx context.Context) (map[string][]former, error) {
+// past is what is kept of what a definition was before.
+type past struct {
+	formers []former // the oldest first
+	arrears arrears
+}
+
+// keptPasts returns what is kept, by the uids of definitions. What can't be read is of no use to anybody.
+func (c *Controller) keptPasts(ctx context.Context) (map[string]past, error) {
 	list, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: formers}, Freshness: cache.Latest})
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]former{}
+	all := map[string]past{}
 	for _, object := range list.Objects {
 		r, err := readSealed(object, "definition")
 		if err != nil {
 			c.Log.Error("cannot read what a CustomResourceDefinition was before, so that some may own too little in its objects", "key", object.Key(), "error", err)
 			continue
 		}
-		all[r.uid] = append(all[r.uid], former{r, object})
+		p := all[r.uid]
+		p.formers = append(p.formers, former{newDefinition(r, nil, nil), object})
+		all[r.uid] = p
 	}
-	for _, of := range all {
-		slices.SortFunc(of, func(a, b former) int { return cmp.Compare(a.generation, b.generation) })
+	for _, p := range all {
+		slices.SortFunc(p.formers, func(a, b former) int { return cmp.Compare(a.generation, b.generation) })
 	}
-	return all, nil
+	return all, c.readArrears(ctx, all)
 }
 
-// forget lets go of what a definition was before a generation.
-func (c *Controller) forget(ctx context.Context, uid string, generation int64) {
-	all, err := c.formersOf(ctx)
-	for _, one := range all[uid] {
-		if one.generation >= generation || err != nil {
-			break
-		}
-		_, _, err = c.Objects.Cache.Commit(ctx, store.Write{Key: one.object.Key(), Expected: one.object.Revision()})
+// pastOf returns what is kept of what was before a definition.
+func (c *Controller) pastOf(ctx context.Context, d *definition) (past, error) {
+	if d.generation <= 1 {
+		return past{}, nil // it is as it was created
 	}
-	if err != nil && !isRace(err) && ctx.Err() == nil {
+	all, err := c.keptPasts(ctx)
+	return all[d.uid].before(d.generation), err
+}
+
+// before leaves out what was not before a generation: a definition that has changed again is another one's past.
+func (p past) before(generation int64) past {
+	n := slices.IndexFunc(p.formers, func(f former) bool { return f.generation >= generation })
+	if n >= 0 {
+		p.formers = p.formers[:n]
+	}
+	return p
+}
+
+// isOver reports whether all entries that are not in arrears are as the definition has them.
+func (p past) isOver() bool {
+	return len(p.formers) == 0 || p.formers[len(p.formers)-1].generation < p.arrears.generation
+}
+
+// since returns what a definition was from a generation on, the oldest first.
+func (p past) since(generation int64) []former {
+	n := slices.IndexFunc(p.formers, func(f former) bool { return f.generation >= generation })
+	if n < 0 {
+		return nil
+	}
+	return p.formers[n:]
+}
+
+// discard lets go of all that is kept of a definition that is gone.
+func (c *Controller) discard(ctx context.Context, p past) {
+	kept := slices.Clone(p.arrears.records)
+	for _, one := range p.formers {
+		kept = append(kept, one.object)
+	}
+	for _, object := range kept {
+		_, _, err := c.Objects.Cache.Commit(ctx, store.Write{Key: object.Key(), Expected: object.Revision()})
+		if err != nil && !isRace(err) && ctx.Err() == nil {
+			c.Log.Error("cannot let go of what a CustomResourceDefinition was before", "key", object.Key(), "error", err)
+		}
+	}
+}
+
+// discardOf lets go of all that is kept of a definition that is gone, by its uid.
+func (c *Controller) discardOf(ctx context.Context, uid string) {
+	all, err := c.keptPasts(ctx)
+	if err != nil {
 		c.Log.Error("cannot let go of what a CustomResourceDefinition was before", "uid", uid, "error", err)
+		return
 	}
-}
-
-// forgetBefore lets go of what was before a kind.
-func (c *Controller) forgetBefore(ctx context.Context, kind *kinds.Kind) {
-	of := kind.Definition.(*definition)
-	c.forget(ctx, of.uid, of.generation)
-}
-
-// unfinished is a kind whose owners were not all brought over when a server ended. Users do not write, but for deletions,
-// until that was tried again.
-type unfinished struct {
-	kind    *kinds.Kind
-	before  []*kinds.Kind // the oldest first
-	release func()
-}
-
-// resume notes that a kind is unfinished, if definitions are kept that it has taken the place of.
-func (c *Controller) resume(kind *kinds.Kind, kept []former) (isUnfinished bool) {
-	u := unfinished{kind: kind}
-	for _, one := range kept {
-		if one.generation < kind.Definition.(*definition).generation {
-			u.before = append(u.before, c.kindOf(&defined{reading: one.reading}, nil))
-		}
-	}
-	if len(u.before) == 0 {
-		return false
-	}
-	u.release = kind.Uses.Hold()
-	c.unfinished = append(c.unfinished, u)
-	return true
-}
-
-// finish brings owners over that were not when a server ended, from one definition to the next.
-func (c *Controller) finish(ctx context.Context, u unfinished) {
-	defer u.release()
-	for i, before := range u.before {
-		next := u.kind
-		if i+1 < len(u.before) {
-			next = u.before[i+1]
-		}
-		if !c.bringOwners(ctx, before, next) {
-			u.kind.Definition.(*definition).isBehind.Store(true)
-			return
-		}
-	}
-	c.forgetBefore(ctx, u.kind)
-	c.settled(ctx, u.kind)
+	c.discard(ctx, all[uid])
 }

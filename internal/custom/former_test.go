@@ -9,15 +9,10 @@ import (
 	"testing"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/objects"
 	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/webhook"
 )
 
 const (
@@ -42,6 +37,16 @@ func (k *kit) mustApply(name, fields string) {
 	if err := k.applyWidget(name, fields); err != nil {
 		k.Fatal(err)
 	}
+}
+
+// isNothingKept reports whether nothing is kept of what definitions were before.
+func (k *kit) isNothingKept() bool {
+	k.Helper()
+	all, err := k.controller.keptPasts(k.Context())
+	if err != nil {
+		k.Fatal(err)
+	}
+	return len(all) == 0
 }
 
 // formerDefinitions is how many definitions are kept that others have taken the place of.
@@ -77,7 +82,11 @@ func TestOwnersFollowAfterARestart(t *testing.T) {
 	if got := again.owners("one"); !strings.Contains(got, twoByID) {
 		t.Errorf("owners are %s, expected %s", got, twoByID)
 	}
-	again.wait("nothing more is kept", func() bool { return again.formerDefinitions() == 0 })
+	again.wait("nothing more is kept", again.isNothingKept)
+	again.stop()
+	if again.controller.loaded != nil {
+		t.Error("what was loaded is kept when its owners have followed")
+	}
 }
 
 // stopping is a store whose commits to widgets fail, once it is closed, but for the first.
@@ -104,7 +113,7 @@ func TestOwnersFollowHalfway(t *testing.T) {
 	}
 	s.isClosed.Store(true)
 	k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(mergingAs, byName, "")+`]}}`)
-	k.wait("all are tried", func() bool { return s.passed.Load() == 5 })
+	k.wait("all are tried", func() bool { return s.passed.Load() >= 5 })
 	k.mergeDefinition("widgets", `{"spec":{"names":{"shortNames":["w"]}}}`)
 	k.wait("the names are accepted", func() bool { return len(read(k.definition("widgets")).accepted.shortNames) == 1 })
 	k.stop()
@@ -113,12 +122,10 @@ func TestOwnersFollowHalfway(t *testing.T) {
 		t.Errorf("%d former definitions are kept, expected 1", got)
 	}
 	again := open(t, s)
-	again.mustApply("other", `"map":{"x":1}`)
 	for i := range 5 {
-		if got := again.owners(fmt.Sprint("w", i)); !strings.Contains(got, twoByName) {
-			t.Errorf("owners of w%d are %s, expected %s", i, got, twoByName)
-		}
+		again.wait(fmt.Sprintf("the owners of w%d follow", i), func() bool { return strings.Contains(again.owners(fmt.Sprint("w", i)), twoByName) })
 	}
+	again.wait("nothing more is kept", again.isNothingKept)
 }
 
 // TestFormerDefinitionsGo: what is kept goes with the definition, and when all is done; a dry run, and a change that merges nothing
@@ -160,11 +167,11 @@ func TestFormerDefinitionsAreInOrder(t *testing.T) {
 	for i := range 12 {
 		k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(mergingAs, []string{asAtom, byName}[(i+1)%2], "")+`]}}`)
 	}
-	all, err := k.controller.formersOf(t.Context())
+	all, err := k.controller.keptPasts(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := all[read(k.definition("widgets")).uid]
+	kept := all[read(k.definition("widgets")).uid].formers
 	if len(kept) != 12 {
 		t.Fatalf("%d former definitions are kept, expected 12", len(kept))
 	}
@@ -228,63 +235,23 @@ func TestOwnersStayWhereNothingMergesOtherwise(t *testing.T) {
 	}
 }
 
-// TestOwnersFollowWhenTheWebhookIsBack: owners at a version that nobody could convert objects to, when its schema changed, follow after
-// a restart. Until then they stay as they were, and the others have followed.
-func TestOwnersFollowWhenTheWebhookIsBack(t *testing.T) {
-	const versions = `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"},"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}},
-		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"sizes":{"type":"integer"},"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}}`
-	s, p := cachetest.OpenStore(t), newProgram(t)
-	k := open(t, s)
-	k.defineWidgets(fmt.Sprintf(versions, mapAsAtom), p.conversion())
-	k.mustCreate("v2", "two", ", map: {x: 1}")
-	k.mustCreate("v1", "one", ", map: {x: 1}")
-	const whole, each = `"f:map":{}`, `"f:map":{"f:x":{}}`
-	p.spoilWith(func(r *apiextensionsv1.ConversionResponse) {
-		r.Result = metav1.Status{Status: metav1.StatusFailure, Message: "not today"}
-	})
-	k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(versions, "")+`]}}`)
-	k.wait("owners at v1 follow", func() bool { return strings.Contains(k.owners("one"), each) })
+// TestThePastOfADefinition: what a definition was before is not what it has become since.
+func TestThePastOfADefinition(t *testing.T) {
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(fmt.Sprintf(mergingAs, asAtom, mapAsAtom), "")
 	k.stop()
-	if got := k.owners("two"); !strings.Contains(got, whole) || k.formerDefinitions() != 1 {
-		t.Errorf("owners at v2 are %s, and %d former definitions are kept; expected %s and one", got, k.formerDefinitions(), whole)
+	for _, list := range []string{byName, byID, byName} {
+		k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(mergingAs, list, "")+`]}}`)
 	}
-	p.spoil.Store(nil)
-	again := open(t, s)
-	again.wait("owners at v2 follow", func() bool { return strings.Contains(again.owners("two"), each) })
-	again.wait("nothing more is kept", func() bool { return again.formerDefinitions() == 0 })
-}
-
-// tardy are webhooks that answer in time until they are late.
-type tardy struct {
-	counted
-	isLate atomic.Bool
-	calls  atomic.Int64
-}
-
-func (w *tardy) Call(ctx context.Context, target *webhook.Target, review, answer runtime.Object) error {
-	if !w.isLate.Load() {
-		return w.counted.Call(ctx, target, review, answer)
-	}
-	w.calls.Add(1)
-	return context.DeadlineExceeded
-}
-
-// TestNobodyWaitsForWhoIsLate: while writers wait for owners, a webhook that does not answer in time is not asked about all objects.
-func TestNobodyWaitsForWhoIsLate(t *testing.T) {
-	k, hooks := open(t, cachetest.OpenStore(t)), &tardy{}
-	k.controller.Webhooks = hooks
-	k.defineWidgets(twoSizes, newProgram(t).conversion())
-	for i := range 4 * reownedAtOnce {
-		k.mustCreate("v2", fmt.Sprint("w", i), ", sizes: 3")
-	}
-	hooks.isLate.Store(true)
-	old := k.endpoint("example.com", "v1", "widgets", "")
-	k.mergeDefinition("widgets", `{"spec":{"versions":[
-		{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"}}}}},
-		{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"sizes":{"type":"integer"},"late":{"type":"string"}}}}}]}}`)
-	k.wait("the kind is replaced", func() bool { return k.endpoint("example.com", "v1", "widgets", "") != old })
-	k.mustApply("other", `"size":1`) // which waits
-	if got := hooks.calls.Load(); got == 0 || got > reownedAtOnce {
-		t.Errorf("the webhook was asked %d times, expected as many as wait side by side at most", got)
+	r := read(k.definition("widgets"))
+	for generation := range r.generation {
+		r.generation = generation + 1
+		p, err := k.controller.pastOf(t.Context(), newDefinition(r, nil, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.formers) != int(generation) || p.isOver() != (generation == 0) {
+			t.Errorf("generation %d has %d former definitions, and its past is over: %t", generation+1, len(p.formers), p.isOver())
+		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -68,4 +70,60 @@ func TestWritersWaitForOwners(t *testing.T) {
 	if list := k.get("example.com/widgets", "one").Get("list"); list.Len() != 1 {
 		t.Errorf("what was given up stays: %v", list)
 	}
+}
+
+// wantHeld checks that nobody can write widgets.
+func (k *kit) wantHeld() {
+	k.Helper()
+	ctx, cancel := context.WithTimeout(k.Context(), 50*time.Millisecond)
+	defer cancel()
+	r := k.request(k.endpoint("example.com", "v1", "widgets", ""), "one", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one"}}`)
+	if _, err := k.all.Apply(ctx, r); !apierrors.IsTimeout(err) {
+		k.Errorf("received %v, expected that nobody can write", err)
+	}
+}
+
+// TestWritersWaitAfterARestart: a server that has been started again brings owners over before anybody writes, too.
+func TestWritersWaitAfterARestart(t *testing.T) {
+	g := &gated{Store: cachetest.OpenStore(t), arrived: make(chan struct{}), opened: make(chan struct{})}
+	k := open(t, g)
+	k.defineWidgets(fmt.Sprintf(mergingAs, asAtom, mapAsAtom), "")
+	k.mustApply("one", twoItems)
+	k.stop()
+	k.mergeVersions(fmt.Sprintf(mergingAs, byName, ""))
+	g.isClosed.Store(true)
+	again := open(t, g)
+	<-g.arrived
+	again.wantHeld()
+	close(g.opened)
+	again.mustApply("one", twoItems)
+}
+
+// TestWritersWaitForWhatIsServedAgain: so it is with a kind that was not served for a while, and for those who still write by what was.
+func TestWritersWaitForWhatIsServedAgain(t *testing.T) {
+	g := &gated{Store: cachetest.OpenStore(t), arrived: make(chan struct{}), opened: make(chan struct{})}
+	k := open(t, g)
+	k.defineWidgets(fmt.Sprintf(mergingAs, asAtom, mapAsAtom), "")
+	k.mustApply("one", twoItems)
+	old := k.endpoint("example.com", "v1", "widgets", "").Kind.Uses
+	if err := old.Enter(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	k.mergeVersions(strings.Replace(fmt.Sprintf(mergingAs, byName, ""), `"served":true`, `"served":false`, 1))
+	isServed := func() bool { _, ok := k.all.Kinds.Resource("example.com", "v1", "widgets"); return ok }
+	k.wait("it is not served", func() bool { return !isServed() })
+	g.isClosed.Store(true)
+	k.mergeVersions(fmt.Sprintf(mergingAs, byName, ""))
+	k.wait("it is served", isServed)
+	k.wantHeld()
+	select {
+	case <-g.arrived:
+		t.Error("owners are brought over while somebody writes by the old definition")
+	default:
+	}
+	old.Leave()
+	<-g.arrived
+	k.wantHeld()
+	close(g.opened)
+	k.mustApply("one", twoItems)
 }

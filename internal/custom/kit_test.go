@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,22 +24,36 @@ type kit struct {
 	// controller has been loaded; stop ends it.
 	controller *Controller
 	stop       func()
+	// ahead is how much later it is here than elsewhere.
+	ahead atomic.Int64
 }
 
 // open returns a server's objects over a store, and follows definitions.
 func open(t *testing.T, over store.Store) *kit {
 	t.Helper()
-	register, err := kinds.NewRegister(append(kinds.Builtin(), Kind())...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := &kit{T: t, all: objects.New(objects.Options{Cache: cachetest.Over(t, over), Kinds: register, Log: slog.New(slog.DiscardHandler)})}
-	k.all.Extras = map[string]objects.Extra{Definitions: Extra(k.all.Now)}
 	webhooks, err := NewWebhooks()
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.controller = &Controller{Objects: k.all, Webhooks: webhooks, Manager: "system", Log: slog.New(slog.DiscardHandler)}
+	return openWith(t, over, webhooks)
+}
+
+func openWith(t *testing.T, over store.Store, webhooks Webhooks) *kit {
+	t.Helper()
+	return openFor(t, over, webhooks, times{hold: conversionTime, first: time.Millisecond, last: 20 * time.Millisecond})
+}
+
+func openFor(t *testing.T, over store.Store, webhooks Webhooks, waits times) *kit {
+	t.Helper()
+	register, err := kinds.NewRegister(append(kinds.Builtin(), Kind())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kit{T: t}
+	k.all = objects.New(objects.Options{Cache: cachetest.Over(t, over), Kinds: register, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Now().Add(time.Duration(k.ahead.Load())) }})
+	k.all.Extras = map[string]objects.Extra{Definitions: Extra(k.all.Now)}
+	k.controller = &Controller{Objects: k.all, Webhooks: webhooks, Manager: "system", Log: slog.New(slog.DiscardHandler), times: waits}
 	if err := k.controller.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -69,3 +69,30 @@ func TestDifferenceOwnersFollowTheTopology(t *testing.T) {
 		})
 	}
 }
+
+// TestOwnersFollowToTheWholeAndBack: who owns items of a list owns the list when that is atomic, and then all that is in it, by whatever keys
+// they are told apart.
+func TestOwnersFollowToTheWholeAndBack(t *testing.T) {
+	k := open(t, cachetest.OpenStore(t))
+	k.defineWidgets(fmt.Sprintf(mergingAs, byName, ""), "")
+	k.mustApply("one", twoItems)
+	for _, step := range []struct{ list, of, owned string }{{asAtom, mapAsAtom, ownedWhole}, {byID, "", twoByID}} {
+		k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(mergingAs, step.list, step.of)+`]}}`)
+		k.wait("owners are brought over: "+step.owned, func() bool { return strings.Contains(k.owners("one"), step.owned) })
+	}
+}
+
+// TestNestedItemsFollow: a list in the items of another, of which both get other keys, or the inner one becomes granular.
+func TestNestedItemsFollow(t *testing.T) {
+	const nested = `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+  "list":{"type":"array",%s"items":{"type":"object","required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"},
+    "list":{"type":"array",%s"items":{"type":"object","required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"}}}}}}}}}}}`
+	for _, from := range []string{byName, asAtom} {
+		k := open(t, cachetest.OpenStore(t))
+		k.defineWidgets(fmt.Sprintf(nested, byName, from), "")
+		k.mustApply("one", `"list":[{"name":"a","id":"1","list":[{"name":"b","id":"2"}]}]`)
+		k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(nested, byID, byID)+`]}}`)
+		const want = `"f:list":{"k:{\"id\":\"1\"}":{".":{},"f:id":{},"f:list":{"k:{\"id\":\"2\"}":{".":{},"f:id":{},"f:name":{}}},"f:name":{}}}`
+		k.wait("owners are brought over: "+want, func() bool { return strings.Contains(k.owners("one"), want) })
+	}
+}

@@ -1,40 +1,63 @@
 package custom
 
 import (
-	"path"
 	"slices"
 
 	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // A definition may lose a version at which objects were written. If nothing but the apiVersion differs between versions, who
 // wrote at that one owns the same fields at any other, and their entries are rewritten to the version that is stored. If a webhook
 // converts, nobody can tell any more what the fields have become: the next apply retires the entries.
 
-// gone returns the versions that a definition had and has no longer, if what was owned there can be told.
-func gone(old, now *definition) map[string]bool {
-	_, was := old.converter.(none)
-	_, is := now.converter.(none)
-	if !was || !is || old.group != now.group {
-		return nil
+// target returns the version that entries at a version are brought to, given what the definition was since they were written: their own,
+// unless that is gone; "" if nobody can tell.
+func (b *bringer) target(version string, since []former) string {
+	if b.now.at(version) != nil {
+		return version
 	}
-	all := map[string]bool{}
-	for name := range old.versions {
-		if now.versions[name] == nil {
-			all[name] = true
+	for _, one := range since {
+		if !one.isAlike() {
+			return ""
 		}
 	}
-	return all
+	if !b.now.isAlike() {
+		return ""
+	}
+	return b.now.store
 }
 
-// target returns the version that an entry is brought to: its own, unless that is gone.
-func (b *bringer) target(entry apply.Entry) string {
-	version := path.Base(entry.APIVersion)
-	if gone(b.old, b.now)[version] {
-		return b.now.store
+// retired returns an entry of a version that is gone at the one that a document is at, with what the document has of it; ok is false if that is
+// nothing.
+func retired(entry apply.Entry, doc document.Value, t *schema.Type) (_ apply.Entry, ok bool, err error) {
+	all, err := fieldsOf(doc, t)
+	if err != nil {
+		return entry, false, err
 	}
-	return version
+	fields, err := entry.Fields()
+	if err != nil {
+		return entry, false, err
+	}
+	fields = present(fields, all)
+	entry.APIVersion, entry.FieldsV1 = doc.Get("apiVersion").Text(), fields.FieldsV1()
+	return entry, !fields.IsEmpty(), nil
+}
+
+// fieldsOf returns all fields that a document has by a topology, as whoever applied it would own them.
+func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
+	version := doc.Get("apiVersion").Text()
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
+	if err != nil {
+		return fieldset.Set{}, err
+	}
+	result, err := engine.Apply(apply.Object{}, doc, apply.Request{Manager: "all", Version: version})
+	if err != nil || len(result.Object.Entries) != 1 {
+		return fieldset.Set{}, err
+	}
+	return result.Object.Entries[0].Fields()
 }
 
 // present returns what an object has of a set. All are its fields.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/objects"
 )
@@ -110,4 +111,27 @@ func (k *kit) ownersAt(version string) string {
 		k.Fatal(err)
 	}
 	return doc.Lookup("metadata", "managedFields").JSON()
+}
+
+// TestWhereEntriesGo: an entry stays at its version if the definition has it, and goes to the one that is stored if nobody but the apiVersion has ever told
+// versions apart since it was written.
+func TestWhereEntriesGo(t *testing.T) {
+	definitionOf := func(strategy string) *definition {
+		doc, err := document.ParseJSON(`{"spec":{"conversion":{"strategy":"` + strategy + `"},"versions":[{"name":"v2","storage":true}]}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return newDefinition(read(doc), nil, nil)
+	}
+	for _, test := range []struct{ version, was, is, want string }{
+		{"v2", "Webhook", "Webhook", "v2"},
+		{"v1", "None", "None", "v2"},
+		{"v1", "Webhook", "None", ""},
+		{"v1", "None", "Webhook", ""},
+	} {
+		b := &bringer{now: definitionOf(test.is)}
+		if got := b.target(test.version, []former{{definition: definitionOf(test.was)}}); got != test.want {
+			t.Errorf("%+v: received %q", test, got)
+		}
+	}
 }

@@ -15,27 +15,21 @@ func (c *Controller) serve(ctx context.Context, d *defined) {
 	kind := c.kindOf(d, before)
 	switch {
 	case !c.mayServe(kind):
-		if before != nil {
-			c.stopServing(d)
-		}
+		c.stopServing(d)
 		return
-	case before != nil && before.Resource != kind.Resource:
+	case before == nil:
+		before = d.stopped
+	case before.Resource != kind.Resource:
 		c.Objects.Kinds.Remove(before.Group, before.Resource)
 	}
-	release := func() {}
-	if before != nil && (mayMergeOtherwise(before, kind) || before.Uses.IsHeld()) {
-		release = kind.Uses.Hold() // owners are brought over before anybody writes
-	}
+	release := c.hold(ctx, kind)
 	if err := c.Objects.Kinds.Add(kind); err != nil {
 		release()
 		c.Log.Error("cannot serve a custom kind", "name", d.name, "error", err)
 		return
 	}
-	d.kind = kind
-	c.running.Go(func() {
-		defer release()
-		c.replace(ctx, before, kind)
-	})
+	d.kind, d.stopped = kind, nil
+	c.startTakingPlace(ctx, before, kind, release)
 }
 
 // mayServe reports whether a kind can be served: some version of it is, and no built-in kind is in its place.
@@ -48,20 +42,6 @@ func (c *Controller) mayServe(kind *kinds.Kind) bool {
 		there, _ = c.Objects.Kinds.Named(kind.Group, "", kind.Name)
 	}
 	return there == nil || there.Custom
-}
-
-// replace waits until nobody writes by the old kind any more. From then on all that is written is as the new one
-// has it.
-func (c *Controller) replace(ctx context.Context, before, kind *kinds.Kind) {
-	if before != nil {
-		before.Uses.End()
-		if c.bringOwners(ctx, before, kind) && !before.Definition.(*definition).isBehind.Load() {
-			c.forgetBefore(ctx, kind)
-		} else {
-			kind.Definition.(*definition).isBehind.Store(true) // what it was stays known
-		}
-	}
-	c.settled(ctx, kind)
 }
 
 // settled notes that from now on all that is written is as a kind has it.
@@ -80,7 +60,7 @@ func (c *Controller) stopServing(d *defined) {
 	}
 	c.Objects.Kinds.Remove(d.kind.Group, d.kind.Resource)
 	kind := d.kind
-	d.kind = nil
+	d.kind, d.stopped = nil, kind
 	c.running.Go(kind.Uses.End)
 }
 
@@ -99,7 +79,7 @@ func (c *Controller) kindOf(d *defined, before *kinds.Kind) *kinds.Kind {
 	}
 	r := *d.reading
 	n := r.accepted
-	of := newDefinition(&r, old, c.Webhooks)
+	of := newDefinition(&r, old, newConverter(&r, c.Webhooks))
 	return &kinds.Kind{
 		Group: r.group, Name: n.kind, Resource: n.plural, SingularName: n.singular, ListKind: n.listKind,
 		ShortNames: n.shortNames, Categories: n.categories, Versions: r.served(), Namespaced: r.namespaced,

@@ -71,13 +71,13 @@ func newWebhook(r *reading, webhooks Webhooks) *webhookConverter {
 
 // Convert implements converter. A webhook is asked for all objects at once. One that does not manage that is asked for each alone, which is
 // all that Kubernetes ever does: only then is it known which of them can't be converted.
-func (c *webhookConverter) Convert(all []document.Value, to string) ([]document.Value, error) {
-	converted, err := c.convertTogether(all, to)
-	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) {
+func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
+	converted, err := c.convertTogether(ctx, all, to)
+	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		return converted, err
 	}
 	for i := range all {
-		one, err := c.convertTogether(all[i:i+1], to)
+		one, err := c.convertTogether(ctx, all[i:i+1], to)
 		if err != nil {
 			return converted, err
 		}
@@ -87,11 +87,11 @@ func (c *webhookConverter) Convert(all []document.Value, to string) ([]document.
 }
 
 // convertTogether returns all objects, or none. One that has neither metadata nor content needs no webhook.
-func (c *webhookConverter) convertTogether(all []document.Value, to string) ([]document.Value, error) {
+func (c *webhookConverter) convertTogether(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if len(all) == 1 && isBare(all[0]) {
-		return none{}.Convert(all, to)
+		return none{}.Convert(ctx, all, to)
 	}
-	converted, err := c.ask(all, to)
+	converted, err := c.ask(ctx, all, to)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +128,11 @@ func kindText(doc document.Value) string {
 }
 
 // ask has the webhook convert objects.
-func (c *webhookConverter) ask(all []document.Value, to string) ([]document.Value, error) {
+func (c *webhookConverter) ask(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if c.err != nil {
-		return nil, c.err
+		return nil, &unansweredError{c.err}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), conversionTime)
+	ctx, cancel := context.WithTimeout(ctx, conversionTime)
 	defer cancel()
 	sent := make([]runtime.RawExtension, len(all))
 	for i, doc := range all {

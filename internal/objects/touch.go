@@ -2,11 +2,9 @@ package objects
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/internal/cache"
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -40,26 +38,18 @@ func (o *Objects) Touch(ctx context.Context, e *Endpoint, live *cache.Object, ma
 	return written[0], nil
 }
 
-// Reown writes who owns what in an object that is there, and nothing else. Somebody else's write is an error.
-func (o *Objects) Reown(ctx context.Context, live *cache.Object, change func(apply.Object) []apply.Entry) error {
-	object, err := o.parsed(live)
+// Parsed returns an object that is there as the engine takes it.
+func (o *Objects) Parsed(live *cache.Object) (apply.Object, error) {
+	parsed, err := o.parsed(live)
 	if err != nil {
-		return StoreError(err)
+		return parsed, StoreError(err)
 	}
-	entries := change(object)
-	if slices.Equal(entries, object.Entries) {
-		return nil
-	}
-	object.Entries = entries
-	_, _, err = o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: jsonOf(object)})
-	return err
+	return parsed, nil
 }
 
-// FieldsOf returns all fields that a document has at the version of an endpoint, as whoever applied it would own them.
-func (e *Endpoint) FieldsOf(doc document.Value) (fieldset.Set, error) {
-	result, err := e.engine.Apply(apply.Object{}, doc, apply.Request{Manager: "all", Version: e.objectVersion})
-	if err != nil || len(result.Object.Entries) != 1 {
-		return fieldset.Set{}, err
-	}
-	return result.Object.Entries[0].Fields()
+// Reown writes who owns what in an object that is there, which was parsed, and nothing else. Somebody else's write is an error.
+func (o *Objects) Reown(ctx context.Context, live *cache.Object, parsed apply.Object, entries []apply.Entry) error {
+	parsed.Entries = entries
+	_, _, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: jsonOf(parsed)})
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/kinds"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/store"
 )
@@ -73,12 +74,12 @@ type writing struct {
 
 // ErrReplaced says that another kind has been put in the place of the one that was meant: it must be looked
 // up again.
-var ErrReplaced = errors.New("the kind has changed meanwhile")
+var ErrReplaced = kinds.ErrReplaced
 
 // write does what all verbs that write have in common.
 func (w *writing) write(ctx context.Context) (Result, error) {
-	if !w.Endpoint.Kind.Uses.Enter() {
-		return Result{}, ErrReplaced
+	if err := w.Endpoint.Kind.Uses.Enter(ctx, w.Gone); err != nil {
+		return Result{}, w.enterError(err)
 	}
 	defer w.Endpoint.Kind.Uses.Leave()
 	for {
@@ -127,6 +128,15 @@ func (w *writing) write(ctx context.Context) (Result, error) {
 		}
 		return result, w.commitError(err)
 	}
+}
+
+// enterError says to a client why nobody could write.
+func (w *writing) enterError(err error) error {
+	if errors.Is(err, ErrReplaced) {
+		return err
+	}
+	return apierrors.NewTimeoutError(fmt.Sprintf("the definition of %s has changed, and nobody can write until the owners in its objects are as it has them, "+
+		"which takes longer than the request may; try again", w.Endpoint.resource()), 1)
 }
 
 // readLive reads the object that is there.

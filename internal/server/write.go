@@ -129,6 +129,9 @@ func (q *request) writeBy(ctx context.Context, body objects.Body, o writeOptions
 	}
 }
 
+// gone returns what is closed when nobody waits for the answer any more.
+func (q *request) gone() <-chan struct{} { return q.r.Context().Done() }
+
 func (q *request) writeRequest(endpoint *objects.Endpoint, body objects.Body, o writeOptions, only objects.Existence) *objects.Request {
 	return &objects.Request{
 		Endpoint:   endpoint,
@@ -146,6 +149,7 @@ func (q *request) writeRequest(endpoint *objects.Endpoint, body objects.Body, o 
 		MayCreate:  q.mayCreate,
 		MayAlso:    q.mayAlso,
 		Warn:       q.warn,
+		Gone:       q.gone,
 	}
 }
 

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// startHeld starts a server in which whoever writes widgets waits for their owners until release is called: the webhook that converts them does
+// not answer before.
+func startHeld(t *testing.T, config Config) (c *client, release func()) {
+	t.Helper()
+	c = start(t, config)
+	converter := startConverter(t)
+	c.defineConverted(converter.config())
+	c.makeWidget("a", `,"managedFields":[{"manager":"m","operation":"Update","apiVersion":"example.com/v2","fieldsType":"FieldsV1","fieldsV1":{"f:size":{}}}]`)
+	asked, released := make(chan struct{}), make(chan struct{})
+	answer, tell := converter.Config.Handler, sync.OnceFunc(func() { close(asked) })
+	converter.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tell()
+		<-released
+		answer.ServeHTTP(w, r)
+	})
+	const add = `{"op":"add","path":"/spec/versions/%s/schema/openAPIV3Schema/properties/more","value":{"type":"string"}}`
+	c.call("PATCH", definitions+"/widgets.example.com", "["+strings.Replace(add, "%s", "0", 1)+","+strings.Replace(add, "%s", "1", 1)+"]",
+		"Content-Type: application/json-patch+json").want(200)
+	select {
+	case <-asked:
+	case <-time.After(30 * time.Second):
+		t.Fatal("nobody brings owners over")
+	}
+	release = sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	return c, release
+}
+
+// TestHeldWritersAreToldSo: who waits for owners for longer than a request may take is told what for, and can write when that is over.
+func TestHeldWritersAreToldSo(t *testing.T) {
+	c, release := startHeld(t, Config{Limits: Limits{RequestTime: 300 * time.Millisecond}})
+	patch := func() *answered {
+		return c.call("PATCH", atV1+"/a", `{"size":"large"}`, "Content-Type: "+mergeType)
+	}
+	patch().want(504, "the definition of widgets.example.com has changed", `"retryAfterSeconds":1`)
+	c.call("GET", atV1+"/a", "").want(200, `"size":"small"`)
+	release()
+	for deadline := time.Now().Add(30 * time.Second); patch().code != 200; {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody can write any more")
+		}
+	}
+	c.call("GET", atV1+"/a", "").want(200, `"size":"large"`)
+}
+
+// TestHeldWritersMayGo: who goes away while it waits for owners does not write later.
+func TestHeldWritersMayGo(t *testing.T) {
+	c, release := startHeld(t, Config{})
+	ctx, goAway := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer goAway()
+	r, err := http.NewRequestWithContext(ctx, "POST", c.url+atV1, strings.NewReader(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"late"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if response, err := c.http.Do(r); err == nil {
+		_ = response.Body.Close()
+		t.Fatalf("nobody was held: %s", response.Status)
+	}
+	time.Sleep(200 * time.Millisecond) // so that the server has seen it, too
+	release()
+	c.makeWidget("b", "")              // which waits
+	time.Sleep(200 * time.Millisecond) // so that whoever else waited has written
+	c.call("GET", atV1+"/late", "").want(404)
+}
