@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -127,13 +128,47 @@ func (s *server) limit(ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// do sends a request. If there is no answer, it finds out whether the server is there.
+// do sends a request, and again if the server is busy and says when to come back, as Kubernetes' clients do. If there is no answer, it
+// finds out whether the server is there.
 func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
-	response, err := s.client.Do(request)
-	if err != nil && ctx.Err() == nil && !s.gone.Load() {
-		s.suspect(ctx)
+	for try := 1; ; try++ {
+		response, err := s.client.Do(request)
+		if err != nil {
+			if ctx.Err() == nil && !s.gone.Load() {
+				s.suspect(ctx)
+			}
+			return nil, err
+		}
+		if try == busyTries || !comeBack(request, response) {
+			return response, nil
+		}
 	}
-	return response, err
+}
+
+// busyTries is how often a request is sent to a server that is busy.
+const busyTries = 10
+
+// comeBack waits as long as a busy server says, and reports whether the request can be sent again then.
+func comeBack(request *http.Request, response *http.Response) bool {
+	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	if response.StatusCode != http.StatusTooManyRequests || err != nil {
+		return false
+	}
+	if request.Body != nil && request.Body != http.NoBody {
+		if request.GetBody == nil {
+			return false
+		}
+		if request.Body, err = request.GetBody(); err != nil {
+			return false
+		}
+	}
+	select {
+	case <-request.Context().Done():
+		return false
+	case <-time.After(time.Duration(seconds) * time.Second):
+	}
+	_ = response.Body.Close() // the next answer counts
+	return true
 }
 
 const (
