@@ -40,13 +40,13 @@ func (c *Controller) hold(ctx context.Context, kind *kinds.Kind) (release func()
 	return kind.Uses.Hold()
 }
 
-// startTakingPlace has a kind that is in the register take the place of another, which may be nil. Who is held is let go by then.
+// startTakingPlace has a kind that is in the register take the place of another, which may be nil. Who is held is let go when owners are
+// brought over, and not when the server ends before: nobody could tell later that a write was by the kind.
 func (c *Controller) startTakingPlace(ctx context.Context, before, kind *kinds.Kind, release func()) {
 	bringing := &kind.Definition.(*definition).bringing
 	bringing.Add(1)
 	c.running.Go(func() {
 		defer bringing.Done()
-		defer release()
 		if before != nil {
 			before.Uses.End()
 			before.Definition.(*definition).bringing.Wait()

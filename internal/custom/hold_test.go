@@ -127,3 +127,26 @@ func TestWritersWaitForWhatIsServedAgain(t *testing.T) {
 	close(g.opened)
 	k.mustApply("one", twoItems)
 }
+
+// TestWritersAreNotLetGoByTheEnd: a server that is stopped before owners are as the definition has them lets nobody write by it, though some still
+// wait: when it is started again, nobody could tell that such a write was by the new definition.
+func TestWritersAreNotLetGoByTheEnd(t *testing.T) {
+	k, h := openHooked(t, cachetest.OpenStore(t))
+	k.mustCreate("v2", "one", ", map: {x: 1}")
+	h.set(isLate, nil)
+	k.mergeVersions(versionsAs(""))
+	k.wait("owners are brought over", func() bool { return len(h.reviews()) > 0 })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	r := k.request(k.endpoint("example.com", "v1", "widgets", ""), "two", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"two"}}`)
+	go func() {
+		_, err := k.all.Apply(ctx, r)
+		done <- err
+	}()
+	k.stop()
+	k.wantHeld()
+	cancel()
+	if err := <-done; !apierrors.IsTimeout(err) {
+		t.Errorf("who waited at the end received %v, expected that nobody can write", err)
+	}
+}

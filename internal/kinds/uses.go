@@ -13,11 +13,11 @@ var ErrReplaced = errors.New("the kind has changed meanwhile")
 // nobody does by the old one any more. A kind that is never replaced has none.
 type Uses struct {
 	mu sync.Mutex
-	// writers is how many have entered.
+	// writers is how many have entered. When the last one has left, idle is told.
 	writers int
-	// held is closed when nobody keeps writers waiting any more; nil if nobody does. Then, and when the last writer has left, idle is told.
+	idle    sync.Cond
+	// held is closed when nobody keeps writers waiting any more; nil if nobody does.
 	held chan struct{}
-	idle sync.Cond
 	// life ends when another kind has been put in the place of this one.
 	life context.Context
 	end  context.CancelFunc
@@ -95,16 +95,15 @@ func (u *Uses) Hold() (release func()) {
 		defer u.mu.Unlock()
 		u.held = nil
 		close(held)
-		u.idle.Broadcast()
 	})
 }
 
-// End lets nobody enter any more, and returns when all have left, and nobody is held.
+// End lets nobody enter any more, also nobody who is held, and returns when all have left.
 func (u *Uses) End() {
 	u.end()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for u.writers > 0 || u.held != nil {
+	for u.writers > 0 {
 		u.idle.Wait()
 	}
 }
