@@ -48,11 +48,17 @@ func (c *Controller) startTakingPlace(ctx context.Context, before, kind *kinds.K
 	c.running.Go(func() {
 		defer bringing.Done()
 		if before != nil {
-			before.Uses.End()
-			before.Definition.(*definition).bringing.Wait()
+			end(before)
 		}
 		c.takePlace(ctx, kind, release)
 	})
+}
+
+// end lets nobody write by a kind any more, and returns when nobody does, by it or by any that it has taken the place of, and nobody brings
+// owners over to it.
+func end(kind *kinds.Kind) {
+	kind.Uses.End()
+	kind.Definition.(*definition).bringing.Wait()
 }
 
 // takePlace brings owners over to a kind, lets those go who are held, and goes on until there are no arrears.

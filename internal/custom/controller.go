@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -205,13 +206,13 @@ func (c *Controller) changed(ctx context.Context, object *cache.Object) {
 		c.Log.Error("cannot read a CustomResourceDefinition", "name", object.Name(), "error", err)
 		return
 	}
-	names, kind := d.accepted, d.kind
+	names, last := d.accepted, cmp.Or(d.kind, d.stopped)
 	c.settle(ctx, d)
 	if !names.equal(d.accepted) {
 		c.settleOthers(ctx, d)
 	}
 	if d.isTerminating && d.hasFinalizer() {
-		c.startRemoving(ctx, d.name, kind)
+		c.startRemoving(ctx, d.name, last)
 	}
 }
 

@@ -21,7 +21,7 @@ const deletedAtOnce = 32
 func (r *reading) hasFinalizer() bool { return slices.Contains(r.finalizers, cleanup) }
 
 // startRemoving begins to delete the objects of a definition, unless that has begun. It waits for those who still
-// create some by the kind that was served before it was closed, which may be nil.
+// create some by the kind that was last served before it was closed, which may be nil.
 func (c *Controller) startRemoving(ctx context.Context, name string, before *kinds.Kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,7 +31,7 @@ func (c *Controller) startRemoving(ctx context.Context, name string, before *kin
 	c.removing[name] = true
 	c.running.Go(func() {
 		if before != nil && !before.IsClosed {
-			before.Uses.End()
+			end(before)
 		}
 		c.remove(ctx, name)
 		c.mu.Lock()
