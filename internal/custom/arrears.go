@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cadastre/cadastre/apply"
@@ -101,15 +100,15 @@ func recordName(uid string, serial int64, i int) string {
 	return fmt.Sprintf("%s.%d.%d", uid, serial, i)
 }
 
-// readArrears reads the arrears that are kept into what else is kept, by uid.
-func (c *Controller) readArrears(ctx context.Context, all map[string]past) error {
-	list, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: arrearsKind}, Freshness: cache.Latest})
+// readArrears reads the arrears that are kept of a definition, or of all if its uid is "", into what else is kept, by uid.
+func (c *Controller) readArrears(ctx context.Context, uid string, all map[string]past) error {
+	kept, err := c.listKept(ctx, arrearsKind, uid)
 	if err != nil {
 		return err
 	}
 	records := map[string][]*cache.Object{}
-	for _, object := range list.Objects {
-		uid, _, _ := strings.Cut(object.Name(), ".")
+	for _, object := range kept {
+		uid := definitionOf(object)
 		records[uid] = append(records[uid], object)
 	}
 	for uid, of := range records {

@@ -170,7 +170,7 @@ func TestArrearsAreManyRecords(t *testing.T) {
 	k.mergeVersions(versionsAs(""))
 	uid := read(k.definition("widgets")).uid
 	noted := func() arrears {
-		all, err := k.controller.keptPasts(t.Context())
+		all, err := k.controller.keptPasts(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func (c *Controller) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pasts, err := c.keptPasts(ctx)
+	pasts, err := c.keptPasts(ctx, "")
 	if err != nil {
 		return err
 	}

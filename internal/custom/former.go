@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache"
@@ -56,14 +57,33 @@ type past struct {
 	arrears arrears
 }
 
-// keptPasts returns what is kept, by the uids of definitions. What can't be read is of no use to anybody.
-func (c *Controller) keptPasts(ctx context.Context) (map[string]past, error) {
-	list, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: formers}, Freshness: cache.Latest})
+// listKept returns what is kept of a definition, by its uid, as one kind of record; "" says of all. Others may be many, and are not read.
+func (c *Controller) listKept(ctx context.Context, kind, uid string) ([]*cache.Object, error) {
+	selection := cache.Selection{Kind: kind}
+	if uid != "" {
+		selection.Match = func(object *cache.Object) bool { return definitionOf(object) == uid }
+	}
+	list, err := c.Objects.Cache.List(ctx, cache.Query{Selection: selection, Freshness: cache.Latest})
+	if err != nil {
+		return nil, err
+	}
+	return list.Objects, nil
+}
+
+// definitionOf returns the uid of the definition that a record is kept of.
+func definitionOf(record *cache.Object) (uid string) {
+	uid, _, _ = strings.Cut(record.Name(), ".")
+	return uid
+}
+
+// keptPasts returns what is kept of a definition, by its uid, or of all if that is "". What can't be read is of no use to anybody.
+func (c *Controller) keptPasts(ctx context.Context, uid string) (map[string]past, error) {
+	kept, err := c.listKept(ctx, formers, uid)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]past{}
-	for _, object := range list.Objects {
+	for _, object := range kept {
 		r, err := readSealed(object, "definition")
 		if err != nil {
 			c.Log.Error("cannot read what a CustomResourceDefinition was before, so that some may own too little in its objects", "key", object.Key(), "error", err)
@@ -76,7 +96,7 @@ func (c *Controller) keptPasts(ctx context.Context) (map[string]past, error) {
 	for _, p := range all {
 		slices.SortFunc(p.formers, func(a, b former) int { return cmp.Compare(a.generation, b.generation) })
 	}
-	return all, c.readArrears(ctx, all)
+	return all, c.readArrears(ctx, uid, all)
 }
 
 // pastOf returns what is kept of what was before a definition.
@@ -84,7 +104,7 @@ func (c *Controller) pastOf(ctx context.Context, d *definition) (past, error) {
 	if d.generation <= 1 {
 		return past{}, nil // it is as it was created
 	}
-	all, err := c.keptPasts(ctx)
+	all, err := c.keptPasts(ctx, d.uid)
 	return all[d.uid].before(d.generation), err
 }
 
@@ -127,7 +147,7 @@ func (c *Controller) discard(ctx context.Context, p past) {
 
 // discardOf lets go of all that is kept of a definition that is gone, by its uid.
 func (c *Controller) discardOf(ctx context.Context, uid string) {
-	all, err := c.keptPasts(ctx)
+	all, err := c.keptPasts(ctx, uid)
 	if err != nil {
 		c.Log.Error("cannot let go of what a CustomResourceDefinition was before", "uid", uid, "error", err)
 		return

@@ -42,7 +42,7 @@ func (k *kit) mustApply(name, fields string) {
 // isNothingKept reports whether nothing is kept of what definitions were before.
 func (k *kit) isNothingKept() bool {
 	k.Helper()
-	all, err := k.controller.keptPasts(k.Context())
+	all, err := k.controller.keptPasts(k.Context(), "")
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestFormerDefinitionsAreInOrder(t *testing.T) {
 	for i := range 12 {
 		k.mergeDefinition("widgets", `{"spec":{"versions":[`+fmt.Sprintf(mergingAs, []string{asAtom, byName}[(i+1)%2], "")+`]}}`)
 	}
-	all, err := k.controller.keptPasts(t.Context())
+	all, err := k.controller.keptPasts(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
