@@ -78,7 +78,12 @@ func TestOwnersFollowWhatIsNotServed(t *testing.T) {
 	unserved := func(versions string) string { return strings.Replace(versions, `"served":true`, `"served":false`, 1) }
 	k.mergeVersions(unserved(fmt.Sprintf(mergingAs, asAtom, mapAsAtom)))
 	k.wait("it is not served", func() bool { _, ok := k.all.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
-	k.mergeVersions(unserved(fmt.Sprintf(mergingAs, byName, "")))
+	for _, list := range []string{byName, asAtom, byName} {
+		k.mergeVersions(unserved(fmt.Sprintf(mergingAs, list, "")))
+	}
+	if got := k.formerDefinitions(); got != 1 {
+		t.Errorf("%d former definitions are kept, expected the one that was served", got)
+	}
 	k.mergeVersions(fmt.Sprintf(mergingAs, byID, ""))
 	k.wait("it is served", func() bool { _, ok := k.all.Kinds.Resource("example.com", "v1", "widgets"); return ok })
 	k.mustApply("two", `"map":{"x":1}`) // who writes waits for the owners

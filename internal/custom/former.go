@@ -17,13 +17,17 @@ import (
 // for what is to be done, whether the definition has just changed, was not served meanwhile, or the server was started again.
 const formers = "cadastre/formerdefinitions"
 
-// keepFormer returns the write that keeps a definition which another takes the place of, if that may have objects merge otherwise.
+// keepFormer returns the write that keeps a definition which another takes the place of, if that may have objects merge otherwise, or is not
+// served, so that others may follow which do.
 func keepFormer(obj, live document.Value) []store.Write {
 	if obj.IsAbsent() || live.IsAbsent() {
 		return nil
 	}
-	old := read(live)
-	if !mergeOtherwise(old, read(obj)) {
+	old, now := read(live), read(obj)
+	switch {
+	case len(old.served()) == 0:
+		return nil // nobody has written by it, nor brought owners over to it: what was last served is kept
+	case len(now.served()) > 0 && !mergeOtherwise(old, now):
 		return nil
 	}
 	key := cache.Key{Kind: formers, Name: fmt.Sprintf("%s.%d", old.uid, old.generation)}
