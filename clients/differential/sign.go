@@ -68,14 +68,25 @@ func isRespelled(body, list document.Value) bool {
 	return false
 }
 
-// empties is for JSON patches that may take the last item of a list that is in the item of another.
-func empties(s Step) bool {
+// removes is for JSON patches that may take the last item of a list at some place.
+func removes(s Step, item *regexp.Regexp) bool {
 	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
-		return operation.Get("op").Text() == "remove" && itemInItem.MatchString(operation.Get("path").Text())
+		return operation.Get("op").Text() == "remove" && item.MatchString(operation.Get("path").Text())
 	})
 }
 
-var itemInItem = regexp.MustCompile(`/\d+/.*/\d+$`)
+var (
+	itemInItem = regexp.MustCompile(`/\d+/.*/\d+$`)
+	itemInSpec = regexp.MustCompile(`^/spec/.*/\d+$`)
+)
+
+// onlyCounted reports whether nothing of an object has changed but how often it did.
+func onlyCounted(a answer) bool {
+	uncounted := func(doc document.Value) document.Value {
+		return doc.With("metadata", doc.Get("metadata").Without("generation"))
+	}
+	return document.Equal(uncounted(a.object), uncounted(a.before))
+}
 
 // quantitiesIn finds the strings that can be read as quantities.
 func quantitiesIn(v document.Value) map[string]resource.Quantity {

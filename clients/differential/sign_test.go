@@ -148,8 +148,8 @@ func TestWrittenOrNot(t *testing.T) {
 	}
 }
 
-// TestEmpties: only the removal of an item from a list in another one counts.
-func TestEmpties(t *testing.T) {
+// TestRemoves: only the removal of an item from a list in another one counts.
+func TestRemoves(t *testing.T) {
 	for patch, want := range map[string]bool{
 		"[{op: remove, path: /subsets/0/addresses/0}]":                                               true,
 		"[{op: add, path: /subsets/0/addresses, value: []}, {op: remove, path: /subsets/0/ports/1}]": true,
@@ -157,11 +157,28 @@ func TestEmpties(t *testing.T) {
 		"[{op: remove, path: /subsets/0/addresses}]":                                                 false,
 		"[{op: replace, path: /subsets/0/addresses/0, value: {}}]":                                   false,
 	} {
-		if got := empties(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}); got != want {
+		if got := removes(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}, itemInItem); got != want {
 			t.Errorf("received %t, want %t for %s", got, want, patch)
 		}
 	}
-	if empties(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}) {
+	if removes(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}, itemInItem) {
 		t.Error("a merge patch has no operations")
+	}
+}
+
+// TestOnlyCounted: nothing but the generation may have changed.
+func TestOnlyCounted(t *testing.T) {
+	before := parsed(t, `{metadata: {generation: 4, name: a}, spec: {x: 1}}`)
+	for after, want := range map[string]bool{
+		`{metadata: {generation: 5, name: a}, spec: {x: 1}}`: true,
+		`{metadata: {generation: 5, name: a}, spec: {x: 2}}`: false,
+		`{metadata: {generation: 5, name: b}, spec: {x: 1}}`: false,
+	} {
+		if got := onlyCounted(answer{before: before, object: parsed(t, after)}); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, after)
+		}
+	}
+	if removes(Step{Verb: "JSONPATCH", Body: parsed(t, "[{op: remove, path: /metadata/finalizers/0}]")}, itemInSpec) {
+		t.Error("finalizers are not in the spec")
 	}
 }

@@ -175,10 +175,10 @@ func TestDifferenceTextIsUTF8InProtobuf(t *testing.T) {
 	}
 	named := metav1.ObjectMeta{Name: "a"}
 	for path, object := range map[string]corev1.ConfigMap{
-		`.data.a: expected text in UTF-8, received "x\xff"`: {ObjectMeta: named, Data: map[string]string{"a": "x\xff"}},
-		".data.\xff: expected a name in UTF-8":              {ObjectMeta: named, Data: map[string]string{"\xff": ""}},
-		".metadata.finalizers[0]: expected":                 {ObjectMeta: metav1.ObjectMeta{Name: "a", Finalizers: []string{"\\\xff"}}},
-		".metadata.managedFields[0].manager: expected":      {ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "\xc3"}}}},
+		`.data.a: expected text in UTF-8, received "x\xff"`:          {ObjectMeta: named, Data: map[string]string{"a": "x\xff"}},
+		".data.\uFFFD: expected a name in UTF-8, received \"\\xff\"": {ObjectMeta: named, Data: map[string]string{"\xff": ""}},
+		".metadata.finalizers[0]: expected":                          {ObjectMeta: metav1.ObjectMeta{Name: "a", Finalizers: []string{"\\\xff"}}},
+		".metadata.managedFields[0].manager: expected":               {ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "\xc3"}}}},
 	} {
 		if text, err := read(object); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s, error %v, expected that it is refused with %q", text, err, path)
