@@ -186,7 +186,7 @@ var differences = []difference{
 		title: "A status makes no object",
 		applies: func(s Step, a answer) bool {
 			return isMadeByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
-				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.says("no existing object was found"))
+				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.says("no existing object was found", "UID in precondition"))
 		},
 		loosened: notFound, ends: true,
 	},
