@@ -94,7 +94,8 @@ func isDeduced(m *schema.Map) bool {
 // mean owning all of it. Where something atomic has become granular, that is not so: a
 // set that has the whole may also be that of somebody who applied it empty. Whoever
 // knows the topology before the change calls Reconcile, and owners of the whole come
-// to own all that is in it.
+// to own all that is in it. Items of a list whose keys have changed are owned by their
+// new ones.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {
@@ -114,11 +115,12 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 }
 
 // expand replaces what was atomic before and is granular now by all that the
-// document has there.
+// document has there, and the keys of items by those that they have now.
 func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
 	var b fieldset.Builder
 	mark := b.Mark()
 	items := itemsOf(nil, before, doc, s)
+	var rekeyed []fieldset.Set
 	for i := range s.Len() {
 		e, member, below := s.Element(i), s.Member(i), s.Child(i)
 		was, _ := typeBelow(before, e)
@@ -132,7 +134,31 @@ func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fields
 		default:
 			below = expand(below, value, was, is)
 		}
+		if key, ok := otherKey(e, value, before, now); ok {
+			one := b.Mark()
+			b.Push(key, member, below)
+			rekeyed = append(rekeyed, b.Set(one))
+			continue
+		}
 		b.Push(e, member, below)
 	}
-	return b.Set(mark)
+	rest := b.Set(mark)
+	if rekeyed == nil {
+		return rest
+	}
+	return rest.Union(unionOf(rekeyed)) // new keys may be in another order, and two items have the same
+}
+
+// otherKey returns by what an item is told apart now that was by other keys.
+func otherKey(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
+	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isKeyed(before) || !isKeyed(now) || sameKeys(before.List, now.List) {
+		return e, false
+	}
+	return elementOf(now.List, item)
+}
+
+func isKeyed(t *schema.Type) bool { return t.List != nil && t.List.Relationship == schema.Keyed }
+
+func sameKeys(a, b *schema.List) bool {
+	return slices.EqualFunc(sortedKeys(a), sortedKeys(b), func(x, y schema.Key) bool { return x.Name == y.Name })
 }

@@ -72,3 +72,52 @@ types:
 		t.Errorf("expected the bad entry to be refused, received %v", err)
 	}
 }
+
+// TestReconcileOtherKeys: who owned an item goes on owning it when items are told apart by other keys.
+func TestReconcileOtherKeys(t *testing.T) {
+	const text = `
+types:
+- name: thing
+  map:
+    fields:
+    - {name: items, type: {list: {elementType: {namedType: item}, elementRelationship: associative, keys: [KEYS]}}}
+- name: item
+  map:
+    fields:
+    - {name: name, type: {scalar: string}}
+    - {name: id, type: {scalar: string}, default: "9"}
+    - {name: value, type: {scalar: numeric}}
+    - {name: items, type: {list: {elementType: {namedType: item}, elementRelationship: associative, keys: [KEYS]}}}
+`
+	load := func(keys string) *schema.Type {
+		s, err := schema.LoadTypes(parse(strings.ReplaceAll(text, "KEYS", keys)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, _ := s.Type("thing")
+		return root
+	}
+	for _, c := range []struct{ name, from, to, doc, was, want string }{
+		{"in another order", "name", "id", `{items: [{name: a, id: "2"}, {name: b, id: "1"}]}`,
+			`{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}},"k:{\"name\":\"b\"}":{".":{},"f:id":{}}}}`,
+			`{"f:items":{"k:{\"id\":\"1\"}":{".":{},"f:id":{}},"k:{\"id\":\"2\"}":{".":{},"f:name":{}}}}`},
+		{"of two items with the same", "name", "id", `{items: [{name: a, id: "1"}, {name: b, id: "1"}]}`,
+			`{"f:items":{"k:{\"name\":\"a\"}":{"f:name":{}},"k:{\"name\":\"b\"}":{".":{},"f:value":{}}}}`,
+			`{"f:items":{"k:{\"id\":\"1\"}":{".":{},"f:name":{},"f:value":{}}}}`},
+		{"by default", "name", "id", `{items: [{name: a}]}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{"k:{\"id\":\"9\"}":{".":{},"f:name":{}}}}`},
+		{"found by default", "id", "name", `{items: [{name: a}]}`, `{"f:items":{"k:{\"id\":\"9\"}":{".":{},"f:name":{}}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`},
+		{"that are more", "name", "name, id", `{items: [{name: a, id: "1"}]}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{}}}}`, `{"f:items":{"k:{\"id\":\"1\",\"name\":\"a\"}":{}}}`},
+		{"of an item in an item", "name", "id", `{items: [{name: a, id: "1", items: [{name: b, id: "2"}]}]}`,
+			`{"f:items":{"k:{\"name\":\"a\"}":{"f:items":{"k:{\"name\":\"b\"}":{".":{},"f:name":{}}}}}}`,
+			`{"f:items":{"k:{\"id\":\"1\"}":{"f:items":{"k:{\"id\":\"2\"}":{".":{},"f:name":{}}}}}}`},
+		{"that nobody knows", "name", "id", `{items: []}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			object := Object{Document: parse(c.doc), Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: c.was}}}
+			got, err := Reconcile(object, "v1", load(c.from), load(c.to))
+			if err != nil || got.Entries[0].FieldsV1 != c.want {
+				t.Errorf("owned are %s, %v, want %s", got.Entries[0].FieldsV1, err, c.want)
+			}
+		})
+	}
+}
