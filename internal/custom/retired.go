@@ -9,12 +9,13 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// A definition may lose a version at which objects were written. If nothing but the apiVersion differs between versions, who
-// wrote at that one owns the same fields at any other, and their entries are rewritten to the version that is stored. If a webhook
-// converts, nobody can tell any more what the fields have become: the next apply retires the entries.
+// A definition may lose a version at which objects were written. If nothing but the apiVersion differs between
+// versions, who wrote at that one owns the same fields at any other, and their entries are rewritten to the version
+// that is stored. If a webhook converts, nobody can tell any more what the fields have become: the next apply retires
+// the entries.
 
-// target returns the version that entries at a version are brought to, given what the definition was since they were written: their own,
-// unless that is gone; "" if nobody can tell.
+// target returns the version that entries at a version are brought to, given what the definition was since they were
+// written: their own, unless that is gone; "" if nobody can tell.
 func (b *bringer) target(version string, since []former) string {
 	if b.now.at(version) != nil {
 		return version
@@ -30,8 +31,8 @@ func (b *bringer) target(version string, since []former) string {
 	return b.now.store
 }
 
-// retired returns an entry of a version that is gone at the one that a document is at, with what the document has of it; ok is false if that is
-// nothing.
+// retired returns an entry of a version that is gone at the one that a document is at, with what the document has of
+// it; ok is false if that is nothing.
 func retired(entry apply.Entry, doc document.Value, t *schema.Type) (_ apply.Entry, ok bool, err error) {
 	all, err := fieldsOf(doc, t)
 	if err != nil {
@@ -77,26 +78,31 @@ func present(s, all fieldset.Set) fieldset.Set {
 	return out.Set(mark)
 }
 
-// joined returns entries of which no two are of one manager by one operation at one version: what two of them own one does, since
-// the later of their times.
+// joined returns entries of which no two are of one manager by one operation at one version: what two of them own one
+// does, since the later of their times. Those that can't be read stay as they are.
 func joined(entries []apply.Entry) []apply.Entry {
 	all := entries[:0:0]
 	for _, entry := range entries {
 		i := slices.IndexFunc(all, func(e apply.Entry) bool {
 			return e.Manager == entry.Manager && e.Operation == entry.Operation && e.Subresource == entry.Subresource && e.APIVersion == entry.APIVersion
 		})
-		if i < 0 {
+		if i < 0 || !join(&all[i], entry) {
 			all = append(all, entry)
-			continue
-		}
-		if entry.Time.After(all[i].Time) {
-			all[i].Time = entry.Time
-		}
-		mine, err := all[i].Fields()
-		others, failed := entry.Fields()
-		if err == nil && failed == nil {
-			all[i].FieldsV1 = mine.Union(others).FieldsV1()
 		}
 	}
 	return all
+}
+
+// join has an entry own what another one does; it reports whether both could be read.
+func join(entry *apply.Entry, other apply.Entry) bool {
+	mine, err := entry.Fields()
+	others, failed := other.Fields()
+	if err != nil || failed != nil {
+		return false
+	}
+	entry.FieldsV1 = mine.Union(others).FieldsV1()
+	if other.Time.After(entry.Time) {
+		entry.Time = other.Time
+	}
+	return true
 }

@@ -1,9 +1,12 @@
 package custom
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 	"github.com/cadastre/cadastre/internal/objects"
@@ -53,8 +56,8 @@ func retire(t *testing.T, conversion string) *kit {
 	return k
 }
 
-// TestDifferenceOwnersOutliveTheirVersion: who wrote at a version that is gone owns the same at the one that is stored, as far as the object has
-// it there, if all versions are alike.
+// TestDifferenceOwnersOutliveTheirVersion: who wrote at a version that is gone owns the same at the one that is stored,
+// as far as the object has it there, if all versions are alike.
 func TestDifferenceOwnersOutliveTheirVersion(t *testing.T) {
 	k := retire(t, "")
 	want := []string{
@@ -87,7 +90,8 @@ func TestDifferenceOwnersOutliveTheirVersion(t *testing.T) {
 	}
 }
 
-// TestEntriesAreRetired: if a webhook converts, nobody can tell what was owned at a version that is gone: entries stay until the next apply.
+// TestEntriesAreRetired: if a webhook converts, nobody can tell what was owned at a version that is gone: entries stay
+// until the next apply.
 func TestEntriesAreRetired(t *testing.T) {
 	k := retire(t, newProgram(t).conversion())
 	if owners := k.ownersAt("v2"); !strings.Contains(owners, `"apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}`) {
@@ -113,8 +117,8 @@ func (k *kit) ownersAt(version string) string {
 	return doc.Lookup("metadata", "managedFields").JSON()
 }
 
-// TestWhereEntriesGo: an entry stays at its version if the definition has it, and goes to the one that is stored if nobody but the apiVersion has ever told
-// versions apart since it was written.
+// TestWhereEntriesGo: an entry stays at its version if the definition has it, and goes to the one that is stored if
+// nobody but the apiVersion has ever told versions apart since it was written.
 func TestWhereEntriesGo(t *testing.T) {
 	definitionOf := func(strategy string) *definition {
 		doc, err := document.ParseJSON(`{"spec":{"conversion":{"strategy":"` + strategy + `"},"versions":[{"name":"v2","storage":true}]}}`)
@@ -132,6 +136,25 @@ func TestWhereEntriesGo(t *testing.T) {
 		b := &bringer{now: definitionOf(test.is)}
 		if got := b.target(test.version, []former{{definition: definitionOf(test.was)}}); got != test.want {
 			t.Errorf("%+v: received %q", test, got)
+		}
+	}
+}
+
+// TestJoined: entries of one manager at one version are one, and nobody loses what can't be read.
+func TestJoined(t *testing.T) {
+	at := func(second int64) time.Time { return time.Unix(second, 0) }
+	of := func(manager, fields string, second int64) apply.Entry {
+		return apply.Entry{Manager: manager, Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields, Time: at(second)}
+	}
+	a, b, bad := of("m", `{"f:a":{}}`, 2), of("m", `{"f:b":{}}`, 1), of("m", `{`, 3)
+	for name, test := range map[string]struct{ entries, want []apply.Entry }{
+		"of one manager":      {[]apply.Entry{b, a}, []apply.Entry{of("m", `{"f:a":{},"f:b":{}}`, 2)}},
+		"of two managers":     {[]apply.Entry{a, of("n", `{"f:b":{}}`, 1)}, []apply.Entry{a, of("n", `{"f:b":{}}`, 1)}},
+		"that can't be read":  {[]apply.Entry{a, bad}, []apply.Entry{a, bad}},
+		"that could not once": {[]apply.Entry{bad, a}, []apply.Entry{bad, a}},
+	} {
+		if got := joined(test.entries); !slices.Equal(got, test.want) {
+			t.Errorf("%s: received %+v, want %+v", name, got, test.want)
 		}
 	}
 }
