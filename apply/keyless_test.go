@@ -8,9 +8,11 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Random histories meet the deliberate differences that pruning makes (differences_test.go), and only by these may both sides differ.
+// Random histories meet the deliberate differences that pruning makes (differences_test.go), and only by these may both
+// sides differ.
 
-// equalButEmptied compares documents, but accepts that a container that pruning emptied is empty with us and null with them.
+// equalButEmptied compares documents, but accepts that a container that pruning emptied is empty with us and null with
+// them.
 func equalButEmptied(ours, theirs document.Value) bool {
 	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
 		return true
@@ -32,8 +34,8 @@ func equalButEmptied(ours, theirs document.Value) bool {
 	return true
 }
 
-// withoutKeyless returns an object as they leave it where pruning spares an item that somebody owns, and not its keys, which were owned
-// before: these go, and so the item is lost, also to its owners.
+// withoutKeyless returns an object as they leave it where pruning spares an item that somebody owns, and not its keys,
+// which were owned before: these go, and so the item is lost, also to its owners.
 func withoutKeyless(o Object, before []Entry) Object {
 	var lost loss
 	o.Document = lost.without(o.Document, ownedIn(o.Entries), ownedIn(before), nil)

@@ -4,7 +4,8 @@ import "testing"
 
 const appliesOnce = "It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{metadata: {name: shared}}\n-- answer --\n"
 
-// TestBusy: a server that says when to come back is asked again, with the same; one that does not, or always says so, is not.
+// TestBusy: a server that says when to come back is asked again, with the same; one that does not, or always says so,
+// is not.
 func TestBusy(t *testing.T) {
 	const busy = "Retry-After: 0\n429 {}"
 	for _, test := range []struct {

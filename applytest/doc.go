@@ -83,11 +83,11 @@
 // that was just made needs it. TIMES 12 before a verb makes the request twelve times, with $N from 1 to 12; all
 // must succeed, and the last answer is held against the expectations.
 //
-// For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header
-// Content-Type, that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT
-// and PATCH, send the body as it is written and no header that is not there. Only for media types of CBOR and
-// protobuf the body, written as YAML, is always converted; what answers and events have in them is read as YAML, too. Accept is application/json and User-Agent is applytest unless there
-// are such headers.
+// For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header Content-Type,
+// that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT and PATCH, send the
+// body as it is written and no header that is not there. Only for media types of CBOR and protobuf the body, written as
+// YAML, is always converted; what answers and events have in them is read as YAML, too. Accept is application/json and
+// User-Agent is applytest unless there are such headers.
 //
 // An address is a path that starts with a slash, with its query if it has one, or short for something in the
 // script's namespace, with v1 as the version if it is left out:

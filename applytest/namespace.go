@@ -65,8 +65,8 @@ func (s *server) tryHome(ctx context.Context) error {
 	return fmt.Errorf("namespace %s: expected one that is there and that you may write to, received %s", s.home, cmp.Or(a.body.Get("message").Text(), a.summary()))
 }
 
-// rehearse sends a dry run that would make a ConfigMap in the runner's own namespace. One that has a version all the same was made, by a
-// server that does not know what a dry run is: it goes again.
+// rehearse sends a dry run that would make a ConfigMap in the runner's own namespace. One that has a version all the
+// same was made, by a server that does not know what a dry run is: it goes again.
 func (s *server) rehearse(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*answer, error) {
 	a, err := s.sendAccepting(ctx, method, namespacePath+s.home+path, body, contentType, accept)
 	if err != nil || !a.succeeded() {
@@ -152,8 +152,8 @@ func (s *server) lookAround(ctx context.Context, scripts []*Script) error {
 	return nil
 }
 
-// guest says what hinders scripts about a collection; empty if nothing does, as the kind has no object but the furniture, or
-// is yet to be made.
+// guest says what hinders scripts about a collection; empty if nothing does, as the kind has no object but the
+// furniture, or is yet to be made.
 func guest(collection string, a *answer) string {
 	resource := collection[strings.LastIndex(collection, "/")+1:]
 	switch {

@@ -101,7 +101,8 @@ func TestNothingIsLeftByTries(t *testing.T) {
 	}
 }
 
-// TestWritesOutside: also for somebody who may do everything, scripts write only to what is in the namespace that was given.
+// TestWritesOutside: also for somebody who may do everything, scripts write only to what is in the namespace that was
+// given.
 func TestWritesOutside(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)

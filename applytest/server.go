@@ -128,8 +128,8 @@ func (s *server) limit(ctx context.Context) (context.Context, context.CancelFunc
 	}
 }
 
-// do sends a request, and again if the server is busy and says when to come back, as Kubernetes' clients do. If there is no answer, it
-// finds out whether the server is there.
+// do sends a request, and again if the server is busy and says when to come back, as Kubernetes' clients do. If there
+// is no answer, it finds out whether the server is there.
 func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		response, err := s.client.Do(request)

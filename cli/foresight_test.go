@@ -40,9 +40,9 @@ func TestPatchTo(t *testing.T) {
 	}
 }
 
-// TestForeseesWhatOnlyTheMigrationMakesValid: a Deployment that client-side apply made gets another strategy, with which the
-// numbers of a rolling update are invalid until they go. What is planned is the same whether or not the server can
-// migrate as it applies.
+// TestForeseesWhatOnlyTheMigrationMakesValid: a Deployment that client-side apply made gets another strategy, with
+// which the numbers of a rolling update are invalid until they go. What is planned is the same whether or not the
+// server can migrate as it applies.
 func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 	server := cadastretest.Start(t)
 	formerDeployment(t, server)

@@ -92,8 +92,8 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }
 
-// beforeManagers reports whether what nobody owns is meant, as it was written before there were managers: that of client-side
-// apply, which shows by its annotation, or what is asked for.
+// beforeManagers reports whether what nobody owns is meant, as it was written before there were managers: that of
+// client-side apply, which shows by its annotation, or what is asked for.
 func (f migrateFlags) beforeManagers(o apply.Object) bool {
 	if len(f.from) == 0 {
 		return lastApplied(o.Document) != ""

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Begin is a watch that hears of all objects of the namespace, as each does when it begins, and goes. So events of one watcher can be
-// measured: beside a change, of which other events tell, they cost too little.
+// Begin is a watch that hears of all objects of the namespace, as each does when it begins, and goes. So events of one
+// watcher can be measured: beside a change, of which other events tell, they cost too little.
 func (m Managed) Begin(wish Wish) Case {
 	return Case{Name: "begin", do: func(ctx context.Context, w *worker) error {
 		_, err := m.begin(ctx, w.Client, wish)

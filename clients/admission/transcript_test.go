@@ -49,8 +49,8 @@ func parsed(text string) any {
 	return v
 }
 
-// shown returns a value as text. Who the user is differs between servers, and the order of owners with whether a second ended
-// between their writes.
+// shown returns a value as text. Who the user is differs between servers, and the order of owners with whether a second
+// ended between their writes.
 func shown(v any) string {
 	sortOwners(v)
 	if review, ok := v.(map[string]any); ok {

@@ -19,8 +19,8 @@ func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
 }
 
-// isAsBefore is for what changes neither the object nor who owns what. The order of owners may change, if there are several; scripts
-// write it in one that does not.
+// isAsBefore is for what changes neither the object nor who owns what. The order of owners may change, if there are
+// several; scripts write it in one that does not.
 func isAsBefore(a answer) bool {
 	owners := entriesIn(a.owners)
 	return len(owners) > 1 && maps.Equal(owners, entriesIn(a.ownersBefore)) && document.Equal(a.object, a.before)
@@ -130,8 +130,8 @@ func isScaledByUpdate(owners string) bool {
 	return false
 }
 
-// takesReset reports whether a write to the one endpoint of a custom resource has taken something from those who wrote at the
-// other, at another version.
+// takesReset reports whether a write to the one endpoint of a custom resource has taken something from those who wrote
+// at the other, at another version.
 func takesReset(s Step, a answer) bool {
 	if !isDefined(s) {
 		return false

@@ -130,8 +130,8 @@ func (q *Question) At(form Form) (object, old document.Value, err error) {
 	return object, old, err
 }
 
-// objectAt returns the object in a form. Whoever is shown the form that was changed last sees just what was made of it, though that may
-// say that it is at another version.
+// objectAt returns the object in a form. Whoever is shown the form that was changed last sees just what was made of it,
+// though that may say that it is at another version.
 func (q *Question) objectAt(form Form) (document.Value, error) {
 	if q.left == form.apiVersion() {
 		return q.Object, nil

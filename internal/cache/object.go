@@ -101,8 +101,8 @@ func (o *Object) committed(revision store.Revision) *Object {
 	}
 }
 
-// origin is the form of objects that are told at another revision than the one that they were written at, which it has. Few are, and not
-// for long, so that not every object has a field for it.
+// origin is the form of objects that are told at another revision than the one that they were written at, which it has.
+// Few are, and not for long, so that not every object has a field for it.
 var origin = NewForm(nil)
 
 // Written returns the revision of the commit that wrote the object as it is.
@@ -204,8 +204,8 @@ func (o *Object) AppendJSONWithoutManagedFields(dst []byte) []byte {
 	return append(dst, o.text[o.place.end:]...)
 }
 
-// JSONWithoutManagedFields returns the object without its managedFields: what those read who work on objects in this process,
-// and can do without as clients can that say so.
+// JSONWithoutManagedFields returns the object without its managedFields: what those read who work on objects in this
+// process, and can do without as clients can that say so.
 func (o *Object) JSONWithoutManagedFields() []byte {
 	return o.AppendJSONWithoutManagedFields(make([]byte, 0, o.JSONSize()-len(o.managed.of(o.text))))
 }

@@ -15,7 +15,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestWrittenAndReplaced: an object that its writer gets back after another has replaced it was written by the writer's commit.
+// TestWrittenAndReplaced: an object that its writer gets back after another has replaced it was written by the writer's
+// commit.
 func TestWrittenAndReplaced(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	key := podKey("default", "web")

@@ -145,8 +145,8 @@ func TestLeastJSON(t *testing.T) {
 	}
 }
 
-// Kubernetes: takes it, and shows U+FFFD where bytes are none of UTF-8. Texts of both kinds are meant: those that CBOR calls
-// bytes, as Kubernetes writes them, and those that it calls text, which Kubernetes refuses as well; and names.
+// Kubernetes: takes it, and shows U+FFFD where bytes are none of UTF-8. Texts of both kinds are meant: those that CBOR
+// calls bytes, as Kubernetes writes them, and those that it calls text, which Kubernetes refuses as well; and names.
 func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 	for body, path := range map[string]string{
 		"\xa1\x44data\xa1\x41a\x42\xff\xfe": ".data.a",
@@ -163,8 +163,8 @@ func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 	}
 }
 
-// Kubernetes: takes it, keeps the bytes, and shows U+FFFD in JSON. Here nothing but UTF-8 is kept, so that it is refused rather
-// than changed. What only looks like a replacement stays.
+// Kubernetes: takes it, keeps the bytes, and shows U+FFFD in JSON. Here nothing but UTF-8 is kept, so that it is
+// refused rather than changed. What only looks like a replacement stays.
 func TestDifferenceTextIsUTF8InProtobuf(t *testing.T) {
 	read := func(object corev1.ConfigMap) ([]byte, error) {
 		body, err := object.Marshal()

@@ -16,14 +16,15 @@ import (
 // arrearsKind is what arrears are called in keys. They are kept beside former definitions, and are not served.
 const arrearsKind = "cadastre/ownersinarrears"
 
-// arrears are the entries that could not be brought over to a definition when it was first in force, because who converts objects did
-// not answer. Users write meanwhile, so that each entry is noted by when its manager last wrote: one that has another time was written
-// since, by the new definition, and so was all that is not noted.
+// arrears are the entries that could not be brought over to a definition when it was first in force, because who
+// converts objects did not answer. Users write meanwhile, so that each entry is noted by when its manager last wrote:
+// one that has another time was written since, by the new definition, and so was all that is not noted.
 //
-// They are in several records, none of which gets large: the first one has the uid of the definition as its name, says how many others there
-// are, and is written last, so that arrears are noted as a whole or not at all.
+// They are in several records, none of which gets large: the first one has the uid of the definition as its name, says
+// how many others there are, and is written last, so that arrears are noted as a whole or not at all.
 type arrears struct {
-	// generation is that of the definition as which all other entries are; 0 says that they are as the oldest former one has them.
+	// generation is that of the definition as which all other entries are; 0 says that they are as the oldest former
+	// one has them.
 	generation int64
 	serial     int64 // is in the names of the other records, and another one whenever arrears are noted
 	objects    map[cache.Key]arrear
@@ -157,8 +158,8 @@ func readRecord(name string, records []*cache.Object) (*arrearsRecord, error) {
 	return record, nil
 }
 
-// noteArrears writes that all entries but those in arrears are as the definition of that uid has them at their generation, and lets go of what
-// nobody needs any more. Somebody else's note is an error.
+// noteArrears writes that all entries but those in arrears are as the definition of that uid has them at their
+// generation, and lets go of what nobody needs any more. Somebody else's note is an error.
 func (c *Controller) noteArrears(ctx context.Context, uid string, now arrears, p past) error {
 	revision, err := c.Objects.Cache.Revision(ctx)
 	if err != nil {

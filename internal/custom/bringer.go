@@ -23,8 +23,9 @@ import (
 )
 
 const (
-	// broughtTogether is how many objects are converted at once at most, and broughtBytes how large they may be. broughtAtOnce is how many
-	// such groups there are at a time: while one waits for who converts, another waits for the disk.
+	// broughtTogether is how many objects are converted at once at most, and broughtBytes how large they may be.
+	// broughtAtOnce is how many such groups there are at a time: while one waits for who converts, another waits for
+	// the disk.
 	broughtTogether = 100
 	broughtBytes    = 1 << 20
 	broughtAtOnce   = 4
@@ -51,8 +52,8 @@ type bringer struct {
 	why  error
 }
 
-// bringAll brings over the owners of objects. What can't be brought over now is left. It fails only if the context ends; what was in arrears,
-// and nobody has looked at, is left then, too.
+// bringAll brings over the owners of objects. What can't be brought over now is left. It fails only if the context
+// ends; what was in arrears, and nobody has looked at, is left then, too.
 func (b *bringer) bringAll(ctx context.Context, all []*cache.Object) error {
 	b.left, b.why = map[cache.Key]arrear{}, nil
 	for _, object := range all {
@@ -87,8 +88,8 @@ func grouped(all []*cache.Object) (groups [][]*cache.Object) {
 	return groups
 }
 
-// bringGroup brings over the owners of some objects. It asks who converts them for as long as one context lasts, and does the rest for as long
-// as the other does.
+// bringGroup brings over the owners of some objects. It asks who converts them for as long as one context lasts, and
+// does the rest for as long as the other does.
 func (b *bringer) bringGroup(ctx, asking context.Context, all []*cache.Object) error {
 	var subjects []*subject
 	for _, object := range all {
@@ -212,8 +213,8 @@ func (b *bringer) ask(ctx context.Context, all []*subject, version string) {
 	}
 }
 
-// reown writes the owners of an object as they are brought over. The server itself may write to it meanwhile, users may if they are not held, or
-// delete it: then it looks again.
+// reown writes the owners of an object as they are brought over. The server itself may write to it meanwhile, users may
+// if they are not held, or delete it: then it looks again.
 func (b *bringer) reown(ctx, asking context.Context, s *subject) error {
 	key := placeOf(s.object)
 	for s != nil {
@@ -238,8 +239,8 @@ func (b *bringer) reown(ctx, asking context.Context, s *subject) error {
 	return nil
 }
 
-// write writes entries of an object, unless they are as they were. The rest of it is as it was stored, whatever the definition says now: so
-// that this is seen, nobody knows of any object for a while that it is as it is shown.
+// write writes entries of an object, unless they are as they were. The rest of it is as it was stored, whatever the
+// definition says now: so that this is seen, nobody knows of any object for a while that it is as it is shown.
 func (b *bringer) write(ctx context.Context, s *subject, entries []apply.Entry) error {
 	if slices.Equal(entries, s.parsed.Entries) {
 		return nil
@@ -298,8 +299,8 @@ func (s *subject) allEntries() (all []arrearsEntry) {
 	return all
 }
 
-// entries returns those of an object as the definition has them now. What can't be brought over stays as it is; it is left if that may be possible
-// later.
+// entries returns those of an object as the definition has them now. What can't be brought over stays as it is; it is
+// left if that may be possible later.
 func (b *bringer) entries(s *subject) (entries []apply.Entry, left []arrearsEntry, why error) {
 	for i, entry := range s.parsed.Entries {
 		w := s.ways[i]
@@ -318,7 +319,8 @@ func (b *bringer) entries(s *subject) (entries []apply.Entry, left []arrearsEntr
 	return joined(entries), left, why
 }
 
-// entry returns an entry at the end of its way; ok is false if it owns nothing there. If that can't be told, it stays as it is.
+// entry returns an entry at the end of its way; ok is false if it owns nothing there. If that can't be told, it stays
+// as it is.
 func (w *way) entry(entry apply.Entry, at shown) (_ apply.Entry, ok bool) {
 	if at.err != nil {
 		return entry, true

@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/store"
 )
 
-// TestOwnersFollowByTheConversionOfToday: of what a definition was before only the schemas count; where its webhook was is nobody's business.
+// TestOwnersFollowByTheConversionOfToday: of what a definition was before only the schemas count; where its webhook was
+// is nobody's business.
 func TestOwnersFollowByTheConversionOfToday(t *testing.T) {
 	s := cachetest.OpenStore(t)
 	k, h := openHooked(t, s)
@@ -34,8 +35,8 @@ func TestOwnersFollowByTheConversionOfToday(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreFinal: an object that a webhook refuses to convert keeps its owners as they are; the others follow, and nothing is kept for
-// what will never be.
+// TestRefusalsAreFinal: an object that a webhook refuses to convert keeps its owners as they are; the others follow,
+// and nothing is kept for what will never be.
 func TestRefusalsAreFinal(t *testing.T) {
 	k, h := openHooked(t, cachetest.OpenStore(t))
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -93,8 +94,8 @@ func TestOwnersFollowWhatIsNotServed(t *testing.T) {
 	k.wait("nothing more is kept", k.isNothingKept)
 }
 
-// TestOwnersFollowFromWhereTheyAre: entries that could not be brought over to one definition, and then not to the next one, follow from the one as
-// which they are.
+// TestOwnersFollowFromWhereTheyAre: entries that could not be brought over to one definition, and then not to the next
+// one, follow from the one as which they are.
 func TestOwnersFollowFromWhereTheyAre(t *testing.T) {
 	both := func(list string) string {
 		v1 := fmt.Sprintf(mergingAs, list, mapAsAtom)
@@ -200,8 +201,8 @@ func rewrite(t *testing.T, s store.Store, key cache.Key, old, now string) {
 	}
 }
 
-// TestOwnersFollowFromHalfway: when a server has ended while owners were brought over to one definition, and there is another one now, some are as the
-// first of the three definitions has them, and some as the second.
+// TestOwnersFollowFromHalfway: when a server has ended while owners were brought over to one definition, and there is
+// another one now, some are as the first of the three definitions has them, and some as the second.
 func TestOwnersFollowFromHalfway(t *testing.T) {
 	s := cachetest.OpenStore(t)
 	k := open(t, s)

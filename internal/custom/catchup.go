@@ -40,8 +40,9 @@ func (c *Controller) hold(ctx context.Context, kind *kinds.Kind) (release func()
 	return kind.Uses.Hold()
 }
 
-// startTakingPlace has a kind that is in the register take the place of another, which may be nil. Who is held is let go when owners are
-// brought over, and not when the server ends before: nobody could tell later that a write was by the kind.
+// startTakingPlace has a kind that is in the register take the place of another, which may be nil. Who is held is let
+// go when owners are brought over, and not when the server ends before: nobody could tell later that a write was by the
+// kind.
 func (c *Controller) startTakingPlace(ctx context.Context, before, kind *kinds.Kind, release func()) {
 	bringing := &kind.Definition.(*definition).bringing
 	bringing.Add(1)
@@ -54,8 +55,8 @@ func (c *Controller) startTakingPlace(ctx context.Context, before, kind *kinds.K
 	})
 }
 
-// end lets nobody write by a kind any more, and returns when nobody does, by it or by any that it has taken the place of, and nobody brings
-// owners over to it.
+// end lets nobody write by a kind any more, and returns when nobody does, by it or by any that it has taken the place
+// of, and nobody brings owners over to it.
 func end(kind *kinds.Kind) {
 	kind.Uses.End()
 	kind.Definition.(*definition).bringing.Wait()
@@ -101,8 +102,8 @@ func (c *Controller) newBringer(ctx context.Context, kind *kinds.Kind) *bringer 
 	}
 }
 
-// catchUp brings over what is in arrears, until there is nothing or the kind is replaced. It waits for a time before it first does, and then for
-// longer and longer unless it gets on.
+// catchUp brings over what is in arrears, until there is nothing or the kind is replaced. It waits for a time before it
+// first does, and then for longer and longer unless it gets on.
 func (c *Controller) catchUp(ctx context.Context, b *bringer, wait time.Duration) {
 	for count := len(b.past.arrears.objects); count > 0 || !b.isNoted; {
 		if sleep(ctx, wait); ctx.Err() != nil {
@@ -123,8 +124,8 @@ func (c *Controller) catchUp(ctx context.Context, b *bringer, wait time.Duration
 // lastNote is how long it may take to note what is left when nobody goes on.
 const lastNote = 5 * time.Second
 
-// bringOver brings over the owners of all objects, or of those in arrears if the others are as the definition has them, and notes what is left.
-// It returns false if the objects could not be read, or the context has ended.
+// bringOver brings over the owners of all objects, or of those in arrears if the others are as the definition has them,
+// and notes what is left. It returns false if the objects could not be read, or the context has ended.
 func (c *Controller) bringOver(ctx context.Context, b *bringer) bool {
 	which := b.allObjects
 	if b.past.isOver() {
@@ -166,8 +167,8 @@ func (b *bringer) allObjects(ctx context.Context) ([]*cache.Object, error) {
 	return list.Objects, nil
 }
 
-// objectsInArrears returns those that some entries are in arrears of, in any order: one that nobody can convert in time is not always
-// before the same others.
+// objectsInArrears returns those that some entries are in arrears of, in any order: one that nobody can convert in time
+// is not always before the same others.
 func (b *bringer) objectsInArrears(ctx context.Context) (all []*cache.Object, err error) {
 	for key := range b.past.arrears.objects {
 		key.Kind = b.kind.StoreName()

@@ -13,8 +13,9 @@ import (
 	"github.com/cadastre/cadastre/internal/cache/cachetest"
 )
 
-// TestOwnersFollowWhenTheWebhookIsBack: owners at a version that nobody could convert objects to, when its schema changed, follow as soon as
-// somebody can, without a restart or after one. Until then they stay as they were, and the others have followed.
+// TestOwnersFollowWhenTheWebhookIsBack: owners at a version that nobody could convert objects to, when its schema
+// changed, follow as soon as somebody can, without a restart or after one. Until then they stay as they were, and the
+// others have followed.
 func TestOwnersFollowWhenTheWebhookIsBack(t *testing.T) {
 	for _, isStarted := range []bool{false, true} {
 		s := cachetest.OpenStore(t)
@@ -61,8 +62,8 @@ func TestWritersAreLetGo(t *testing.T) {
 	}
 }
 
-// TestNobodyWaitsForWhoIsLate: while writers wait for owners, a webhook that does not answer has so much time for all objects together. What it
-// has not converted by then follows later.
+// TestNobodyWaitsForWhoIsLate: while writers wait for owners, a webhook that does not answer has so much time for all
+// objects together. What it has not converted by then follows later.
 func TestNobodyWaitsForWhoIsLate(t *testing.T) {
 	h := &hooks{}
 	k := openFor(t, cachetest.OpenStore(t), h, times{hold: 50 * time.Millisecond, first: time.Millisecond, last: 20 * time.Millisecond}).hooked()
@@ -91,8 +92,8 @@ func TestNobodyWaitsForWhoIsLate(t *testing.T) {
 	}
 }
 
-// TestOwnersFollowTheNextDefinition: a definition that changes again while its owners are brought over is what they are brought to, by its webhook:
-// nobody waits for the one before.
+// TestOwnersFollowTheNextDefinition: a definition that changes again while its owners are brought over is what they are
+// brought to, by its webhook: nobody waits for the one before.
 func TestOwnersFollowTheNextDefinition(t *testing.T) {
 	k, h := openHooked(t, cachetest.OpenStore(t))
 	k.mustCreate("v2", "two", ", map: {x: 1}")
@@ -113,8 +114,8 @@ func TestOwnersFollowTheNextDefinition(t *testing.T) {
 	k.wait("nothing more is kept", k.isNothingKept)
 }
 
-// TestWhatWasWrittenSinceIsLeftAlone: what is brought over later is not taken for what it looks like: who owns a map of which it has nothing
-// by the new definition does not own what others have put into it.
+// TestWhatWasWrittenSinceIsLeftAlone: what is brought over later is not taken for what it looks like: who owns a map of
+// which it has nothing by the new definition does not own what others have put into it.
 func TestWhatWasWrittenSinceIsLeftAlone(t *testing.T) {
 	for _, isStarted := range []bool{false, true} {
 		s, h := cachetest.OpenStore(t), &hooks{}
@@ -191,8 +192,8 @@ func TestArrearsAreManyRecords(t *testing.T) {
 	}
 }
 
-// TestShownAsTheDefinitionHasItWhenOwnersFollowLate: that the owners of an object follow late does not make it one that was written by the new
-// definition.
+// TestShownAsTheDefinitionHasItWhenOwnersFollowLate: that the owners of an object follow late does not make it one that
+// was written by the new definition.
 func TestShownAsTheDefinitionHasItWhenOwnersFollowLate(t *testing.T) {
 	k, h := openHooked(t, cachetest.OpenStore(t))
 	k.mustCreate("v2", "two", ", map: {x: 1}, sizes: 3")

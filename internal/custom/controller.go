@@ -29,7 +29,8 @@ type Controller struct {
 	groups map[string]map[string]*defined
 	// removing are the definitions whose objects are being deleted.
 	removing map[string]bool
-	// loaded are the kinds that were loaded, and what those who write by them wait for; nil when they have taken their places.
+	// loaded are the kinds that were loaded, and what those who write by them wait for; nil when they have taken their
+	// places.
 	loaded  []loaded
 	times   times
 	running sync.WaitGroup
@@ -45,13 +46,13 @@ type loaded struct {
 type defined struct {
 	*reading
 	object *cache.Object
-	// kind is the kind that it defines, nil if that is not served. Then stopped is the last that was, if any: some may still write by
-	// it.
+	// kind is the kind that it defines, nil if that is not served. Then stopped is the last that was, if any: some may
+	// still write by it.
 	kind, stopped *kinds.Kind
 }
 
-// Load has all kinds served whose definitions are established. When it returns, they are. Nobody writes to those whose owners must be
-// brought over before Run does so.
+// Load has all kinds served whose definitions are established. When it returns, they are. Nobody writes to those whose
+// owners must be brought over before Run does so.
 func (c *Controller) Load(ctx context.Context) error {
 	c.groups, c.removing = map[string]map[string]*defined{}, map[string]bool{}
 	if c.times == (times{}) {
@@ -93,8 +94,8 @@ func keepOf(pasts map[string]past, name string) {
 	})
 }
 
-// load notes a kind that is about to be served. It is known as of which revision all objects are as it has them, if owners need not be brought
-// over to it first.
+// load notes a kind that is about to be served. It is known as of which revision all objects are as it has them, if
+// owners need not be brought over to it first.
 func (c *Controller) load(kind *kinds.Kind, p past, revision store.Revision) {
 	if len(p.formers) == 0 && len(p.arrears.records) == 0 {
 		kind.Definition.(*definition).since.Store(int64(revision))

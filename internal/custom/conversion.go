@@ -15,7 +15,8 @@ import (
 // conversionError is why an object could not be converted. It may be possible later.
 type conversionError struct {
 	status *apierrors.StatusError
-	// isAnswered says that who converts was asked and has answered. As long as the definition is the same, so will the next answer be.
+	// isAnswered says that who converts was asked and has answered. As long as the definition is the same, so will the
+	// next answer be.
 	isAnswered bool
 }
 
@@ -24,7 +25,8 @@ func newConversionError(err error) *conversionError {
 	return &conversionError{plainError(err), !errors.As(err, &no)}
 }
 
-// unansweredError is why who converts has not said anything about objects: nobody can be reached, or there was no answer in time.
+// unansweredError is why who converts has not said anything about objects: nobody can be reached, or there was no
+// answer in time.
 type unansweredError struct{ error }
 
 // Unwrap returns the reason.

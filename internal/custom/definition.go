@@ -23,8 +23,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// definition is what a custom kind was made of. It never changes but for since and bringing: a CustomResourceDefinition that changes makes a new
-// one.
+// definition is what a custom kind was made of. It never changes but for since and bringing: a CustomResourceDefinition
+// that changes makes a new one.
 type definition struct {
 	*reading
 	store     string // the version that objects are stored at
@@ -276,7 +276,8 @@ func (d *definition) Readable(doc document.Value) document.Value {
 	return read
 }
 
-// Stored implements objects.Evolving. What is written at another version has the defaults of the one that is stored, as it will be read.
+// Stored implements objects.Evolving. What is written at another version has the defaults of the one that is stored, as
+// it will be read.
 func (d *definition) Stored(doc document.Value) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	stored, err := d.Convert(doc, from, d.group+"/"+d.store)

@@ -26,8 +26,8 @@
 //
 // A definition that is deleted gets a finalizer. Its kind is closed, its objects are deleted, and when the last is
 // gone, which may take somebody else's finalizers, the definition goes, and with it the kind. Watches end when a kind
-// is replaced or gone. Nothing is remembered but what definitions say, and their past for as long as owners are brought over, so that a server
-// that is started again goes on.
+// is replaced or gone. Nothing is remembered but what definitions say, and their past for as long as owners are brought
+// over, so that a server that is started again goes on.
 //
 // # Conversion
 //

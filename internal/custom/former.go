@@ -12,13 +12,14 @@ import (
 	"github.com/cadastre/cadastre/internal/store"
 )
 
-// formers is what former definitions are called in keys. They are kept beside all kinds, and are not served: each is written in the
-// commit that puts another in its place, and goes when no entry in any object is as it had it. So whoever brings owners over looks there
-// for what is to be done, whether the definition has just changed, was not served meanwhile, or the server was started again.
+// formers is what former definitions are called in keys. They are kept beside all kinds, and are not served: each is
+// written in the commit that puts another in its place, and goes when no entry in any object is as it had it. So
+// whoever brings owners over looks there for what is to be done, whether the definition has just changed, was not
+// served meanwhile, or the server was started again.
 const formers = "cadastre/formerdefinitions"
 
-// keepFormer returns the write that keeps a definition which another takes the place of, if that may have objects merge otherwise, or is not
-// served, so that others may follow which do.
+// keepFormer returns the write that keeps a definition which another takes the place of, if that may have objects merge
+// otherwise, or is not served, so that others may follow which do.
 func keepFormer(obj, live document.Value) []store.Write {
 	if obj.IsAbsent() || live.IsAbsent() {
 		return nil
@@ -38,7 +39,8 @@ func keepFormer(obj, live document.Value) []store.Write {
 	return []store.Write{{Key: key.String(), Value: []byte(kept.JSON())}}
 }
 
-// mergeOtherwise reports whether what a definition has become lacks a version that it had, or has another schema at some version.
+// mergeOtherwise reports whether what a definition has become lacks a version that it had, or has another schema at
+// some version.
 func mergeOtherwise(old, now *reading) bool {
 	for _, was := range old.versions {
 		i := slices.IndexFunc(now.versions, func(v versionReading) bool { return v.name == was.name })
@@ -49,7 +51,8 @@ func mergeOtherwise(old, now *reading) bool {
 	return false
 }
 
-// former is a definition that another has taken the place of. How it merged is all that it is good for: it converts nothing.
+// former is a definition that another has taken the place of. How it merged is all that it is good for: it converts
+// nothing.
 type former struct {
 	*definition
 	object *cache.Object
@@ -61,7 +64,8 @@ type past struct {
 	arrears arrears
 }
 
-// listKept returns what is kept of a definition, by its uid, as one kind of record; "" says of all. Others may be many, and are not read.
+// listKept returns what is kept of a definition, by its uid, as one kind of record; "" says of all. Others may be many,
+// and are not read.
 func (c *Controller) listKept(ctx context.Context, kind, uid string) ([]*cache.Object, error) {
 	selection := cache.Selection{Kind: kind}
 	if uid != "" {
@@ -80,7 +84,8 @@ func definitionOf(record *cache.Object) (uid string) {
 	return uid
 }
 
-// keptPasts returns what is kept of a definition, by its uid, or of all if that is "". What can't be read is of no use to anybody.
+// keptPasts returns what is kept of a definition, by its uid, or of all if that is "". What can't be read is of no use
+// to anybody.
 func (c *Controller) keptPasts(ctx context.Context, uid string) (map[string]past, error) {
 	kept, err := c.listKept(ctx, formers, uid)
 	if err != nil {

@@ -59,8 +59,8 @@ func (k *kit) formerDefinitions() int {
 	return len(list.Objects)
 }
 
-// TestOwnersFollowAfterARestart: a server that is stopped before the owners are as a new definition has them goes on when it is back, also
-// if there were two such definitions, one after the other.
+// TestOwnersFollowAfterARestart: a server that is stopped before the owners are as a new definition has them goes on
+// when it is back, also if there were two such definitions, one after the other.
 func TestOwnersFollowAfterARestart(t *testing.T) {
 	s := cachetest.OpenStore(t)
 	k := open(t, s)
@@ -103,7 +103,8 @@ func (s *stopping) Commit(ctx context.Context, writes ...store.Write) (store.Rev
 	return s.Store.Commit(ctx, writes...)
 }
 
-// TestOwnersFollowHalfway: a server that ends when some of the owners are brought over brings over the others when it is back.
+// TestOwnersFollowHalfway: a server that ends when some of the owners are brought over brings over the others when it
+// is back.
 func TestOwnersFollowHalfway(t *testing.T) {
 	s := &stopping{Store: cachetest.OpenStore(t)}
 	k := open(t, s)
@@ -128,8 +129,8 @@ func TestOwnersFollowHalfway(t *testing.T) {
 	again.wait("nothing more is kept", again.isNothingKept)
 }
 
-// TestFormerDefinitionsGo: what is kept goes with the definition, and when all is done; a dry run, and a change that merges nothing
-// otherwise, keep nothing.
+// TestFormerDefinitionsGo: what is kept goes with the definition, and when all is done; a dry run, and a change that
+// merges nothing otherwise, keep nothing.
 func TestFormerDefinitionsGo(t *testing.T) {
 	s := cachetest.OpenStore(t)
 	k := open(t, s)
@@ -182,7 +183,8 @@ func TestFormerDefinitionsAreInOrder(t *testing.T) {
 	}
 }
 
-// TestOwnersAreWaitedForTwice: a definition that changes again, in something else, while owners are brought over keeps writers waiting, too.
+// TestOwnersAreWaitedForTwice: a definition that changes again, in something else, while owners are brought over keeps
+// writers waiting, too.
 func TestOwnersAreWaitedForTwice(t *testing.T) {
 	g := &gated{Store: cachetest.OpenStore(t), arrived: make(chan struct{}), opened: make(chan struct{})}
 	k := open(t, g)
@@ -210,8 +212,8 @@ func TestOwnersAreWaitedForTwice(t *testing.T) {
 	}
 }
 
-// TestOwnersStayWhereNothingMergesOtherwise: a version whose schema is as it was needs nobody who converts to it: writers do not wait for a
-// webhook that does not answer.
+// TestOwnersStayWhereNothingMergesOtherwise: a version whose schema is as it was needs nobody who converts to it:
+// writers do not wait for a webhook that does not answer.
 func TestOwnersStayWhereNothingMergesOtherwise(t *testing.T) {
 	k, p := open(t, cachetest.OpenStore(t)), newProgram(t)
 	k.defineWidgets(twoSizes, p.conversion())

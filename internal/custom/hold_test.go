@@ -30,8 +30,8 @@ func (g *gated) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 	return g.Store.Commit(ctx, writes...)
 }
 
-// TestWritersWaitForOwners: nobody writes by a new definition before all owners are as it has them. Otherwise the write would be by the old ones, and
-// keep them from being brought over.
+// TestWritersWaitForOwners: nobody writes by a new definition before all owners are as it has them. Otherwise the write
+// would be by the old ones, and keep them from being brought over.
 func TestWritersWaitForOwners(t *testing.T) {
 	g := &gated{Store: cachetest.OpenStore(t), arrived: make(chan struct{}), opened: make(chan struct{})}
 	k := open(t, g)
@@ -99,7 +99,8 @@ func TestWritersWaitAfterARestart(t *testing.T) {
 	again.mustApply("one", twoItems)
 }
 
-// TestWritersWaitForWhatIsServedAgain: so it is with a kind that was not served for a while, and for those who still write by what was.
+// TestWritersWaitForWhatIsServedAgain: so it is with a kind that was not served for a while, and for those who still
+// write by what was.
 func TestWritersWaitForWhatIsServedAgain(t *testing.T) {
 	g := &gated{Store: cachetest.OpenStore(t), arrived: make(chan struct{}), opened: make(chan struct{})}
 	k := open(t, g)
@@ -128,8 +129,9 @@ func TestWritersWaitForWhatIsServedAgain(t *testing.T) {
 	k.mustApply("one", twoItems)
 }
 
-// TestWritersAreNotLetGoByTheEnd: a server that is stopped before owners are as the definition has them lets nobody write by it, though some still
-// wait: when it is started again, nobody could tell that such a write was by the new definition.
+// TestWritersAreNotLetGoByTheEnd: a server that is stopped before owners are as the definition has them lets nobody
+// write by it, though some still wait: when it is started again, nobody could tell that such a write was by the new
+// definition.
 func TestWritersAreNotLetGoByTheEnd(t *testing.T) {
 	k, h := openHooked(t, cachetest.OpenStore(t))
 	k.mustCreate("v2", "one", ", map: {x: 1}")

@@ -70,8 +70,8 @@ func TestDifferenceOwnersFollowTheTopology(t *testing.T) {
 	}
 }
 
-// TestOwnersFollowToTheWholeAndBack: who owns items of a list owns the list when that is atomic, and then all that is in it, by whatever keys
-// they are told apart.
+// TestOwnersFollowToTheWholeAndBack: who owns items of a list owns the list when that is atomic, and then all that is
+// in it, by whatever keys they are told apart.
 func TestOwnersFollowToTheWholeAndBack(t *testing.T) {
 	k := open(t, cachetest.OpenStore(t))
 	k.defineWidgets(fmt.Sprintf(mergingAs, byName, ""), "")

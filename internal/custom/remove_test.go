@@ -10,8 +10,9 @@ import (
 	"github.com/cadastre/cadastre/internal/objects"
 )
 
-// TestRemovingWaitsForAllWhoCreate: a definition that is deleted goes after those are done who still create objects by a kind that it defined,
-// also if that is not served any more, or another kind has taken its place already. An object that came later would have no definition.
+// TestRemovingWaitsForAllWhoCreate: a definition that is deleted goes after those are done who still create objects by
+// a kind that it defined, also if that is not served any more, or another kind has taken its place already. An object
+// that came later would have no definition.
 func TestRemovingWaitsForAllWhoCreate(t *testing.T) {
 	versions := fmt.Sprintf(mergingAs, asAtom, mapAsAtom)
 	for name, patch := range map[string]string{

@@ -14,8 +14,8 @@ type way struct {
 	// generation is that of the definition as which the entry is.
 	generation int64
 	from, to   string // versions
-	// topologies are how its version merged, one after the other, and how the version that it comes to merges now. Somebody may have
-	// brought the entry as far as any of them.
+	// topologies are how its version merged, one after the other, and how the version that it comes to merges now.
+	// Somebody may have brought the entry as far as any of them.
 	topologies []*schema.Type
 }
 
@@ -42,8 +42,8 @@ func (b *bringer) wayOf(key cache.Key, uid string, entry apply.Entry) *way {
 	return w
 }
 
-// topologies returns how a version merged in definitions, and how another one does now. What is as it was before is left out, so that
-// there is only one if nothing has changed.
+// topologies returns how a version merged in definitions, and how another one does now. What is as it was before is
+// left out, so that there is only one if nothing has changed.
 func (b *bringer) topologies(from, to string, since []former) (all []*schema.Type) {
 	var last document.Value
 	add := func(d *definition, version string, isOther bool) {
@@ -64,7 +64,8 @@ func (b *bringer) topologies(from, to string, since []former) (all []*schema.Typ
 	return all
 }
 
-// bring returns an entry at the end of its way. The document is the object there. ok is false if the entry owns nothing there.
+// bring returns an entry at the end of its way. The document is the object there. ok is false if the entry owns nothing
+// there.
 func (w *way) bring(entry apply.Entry, doc document.Value) (_ apply.Entry, ok bool, err error) {
 	for i, now := range w.topologies[1:] {
 		if entry, err = bring(entry, w.topologies[i], now, doc); err != nil {

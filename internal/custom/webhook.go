@@ -69,8 +69,8 @@ func newWebhook(r *reading, webhooks Webhooks) *webhookConverter {
 	return c
 }
 
-// Convert implements converter. A webhook is asked for all objects at once. One that does not manage that is asked for each alone, which is
-// all that Kubernetes ever does: only then is it known which of them can't be converted.
+// Convert implements converter. A webhook is asked for all objects at once. One that does not manage that is asked for
+// each alone, which is all that Kubernetes ever does: only then is it known which of them can't be converted.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted, err := c.convertTogether(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {

@@ -34,8 +34,8 @@ type Follower struct {
 	Options
 
 	mu sync.Mutex // also while the keeper is told
-	// seen are the revisions up to which the keeper has been told of all of a kind; lost are the kinds that can't be followed at
-	// present. moved is closed when any of this changes.
+	// seen are the revisions up to which the keeper has been told of all of a kind; lost are the kinds that can't be
+	// followed at present. moved is closed when any of this changes.
 	seen  map[string]store.Revision
 	lost  map[string]bool
 	moved chan struct{}
@@ -45,8 +45,8 @@ type Follower struct {
 	running sync.WaitGroup
 }
 
-// Start follows until Close. A kind with an object that is not readable does not keep it from that: whoever is to delete the object
-// needs a server.
+// Start follows until Close. A kind with an object that is not readable does not keep it from that: whoever is to
+// delete the object needs a server.
 func Start(ctx context.Context, o Options) (*Follower, error) {
 	f := &Follower{Options: o, seen: map[string]store.Revision{}, lost: map[string]bool{}, moved: make(chan struct{})}
 	f.life, f.stop = context.WithCancel(context.Background())

@@ -2,8 +2,8 @@ package follow
 
 import "github.com/cadastre/cadastre/internal/cache"
 
-// Whole returns a keeper for kinds of few objects and no namespaces: whenever one changes it calls a function with all of them, by
-// name. The function must not keep the map.
+// Whole returns a keeper for kinds of few objects and no namespaces: whenever one changes it calls a function with all
+// of them, by name. The function must not keep the map.
 func Whole(changed func(kind string, objects map[string]*cache.Object)) Keeper {
 	return &whole{changed: changed, there: map[string]map[string]*cache.Object{}}
 }

@@ -3,14 +3,14 @@
 //
 // # How they are asked
 //
-// Mutating webhooks are asked one after the other, in the order of the names of their configurations, each about what the
-// ones before it made. If one changed something, those are asked once more that came before it and want that
+// Mutating webhooks are asked one after the other, in the order of the names of their configurations, each about what
+// the ones before it made. If one changed something, those are asked once more that came before it and want that
 // (reinvocationPolicy: IfNeeded). What they change nobody owns, save what they themselves write into managedFields.
-// Validating webhooks are asked side by side, about the object as it will be, but with what others gave a custom resource and its
-// schema does not have: that is dropped when it is stored.
+// Validating webhooks are asked side by side, about the object as it will be, but with what others gave a custom
+// resource and its schema does not have: that is dropped when it is stored.
 //
-// A webhook may return an object at another version of its kind. It is shown so to the next ones that want the version at which it was
-// shown, and converted to that of the request for all others, and in the end.
+// A webhook may return an object at another version of its kind. It is shown so to the next ones that want the version
+// at which it was shown, and converted to that of the request for all others, and in the end.
 //
 // # Errors
 //

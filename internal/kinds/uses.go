@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// ErrReplaced says that another kind has been put in the place of the one that was meant, or none: it must be looked up again.
+// ErrReplaced says that another kind has been put in the place of the one that was meant, or none: it must be looked up
+// again.
 var ErrReplaced = errors.New("the kind has changed meanwhile")
 
 // Uses counts who writes objects of a kind, so that whoever puts another kind in its place can wait until
@@ -31,9 +32,9 @@ func NewUses() *Uses {
 	return u
 }
 
-// Enter notes that somebody begins to write. While somebody holds writers it waits: for as long as the context lasts, and until whoever
-// wants to write has gone, if gone is not nil. It returns ErrReplaced if nobody may write by this kind any more, and the error of a context
-// if nobody has entered because there was no more time, or nobody who waits.
+// Enter notes that somebody begins to write. While somebody holds writers it waits: for as long as the context lasts,
+// and until whoever wants to write has gone, if gone is not nil. It returns ErrReplaced if nobody may write by this
+// kind any more, and the error of a context if nobody has entered because there was no more time, or nobody who waits.
 func (u *Uses) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	if u == nil {
 		return nil

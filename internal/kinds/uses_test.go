@@ -35,8 +35,8 @@ func TestUsesEnd(t *testing.T) {
 	})
 }
 
-// TestUsesHold: who is held waits until that is over, until another kind is in the place of this one, for as long as it has time, or until
-// it goes away.
+// TestUsesHold: who is held waits until that is over, until another kind is in the place of this one, for as long as it
+// has time, or until it goes away.
 func TestUsesHold(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -75,8 +75,8 @@ func TestUsesHold(t *testing.T) {
 	}
 }
 
-// TestUsesEndWhileHeld: whoever holds writers is told that another kind is put in the place of this one, and is not waited for: it may have
-// ended without letting them go.
+// TestUsesEndWhileHeld: whoever holds writers is told that another kind is put in the place of this one, and is not
+// waited for: it may have ended without letting them go.
 func TestUsesEndWhileHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := NewUses()

@@ -193,8 +193,8 @@ func (w *writing) takeScale(doc document.Value) error {
 	return nil
 }
 
-// checkMutatedRevision takes a resourceVersion that was set by those who mutate for what it is when clients send it: the one that the
-// object must have. It is their mistake, and not the client's.
+// checkMutatedRevision takes a resourceVersion that was set by those who mutate for what it is when clients send it:
+// the one that the object must have. It is their mistake, and not the client's.
 func (w *writing) checkMutatedRevision(version string) error {
 	if version == "" || version == "0" || version == w.sentRevision {
 		return nil

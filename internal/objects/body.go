@@ -135,8 +135,8 @@ func (r *Request) checkCustomKind(kind, version string) error {
 	return nil
 }
 
-// checkType refuses custom resources that are of another kind, or have become so, with all else that is wrong with them. Nobody looks at
-// that in what is written to a status: all of it but the status stays as it is.
+// checkType refuses custom resources that are of another kind, or have become so, with all else that is wrong with
+// them. Nobody looks at that in what is written to a status: all of it but the status stays as it is.
 func (w *writing) checkType(doc document.Value) (document.Value, error) {
 	e := w.Endpoint
 	kind := doc.Get("kind").Text()

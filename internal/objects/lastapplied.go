@@ -56,8 +56,8 @@ func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Res
 	return result, nil
 }
 
-// entriesTakenOver returns the entries after the applier has got what client-side apply wrote. What comes together is told at the
-// version of who gets it; a version that is gone has no owners any more.
+// entriesTakenOver returns the entries after the applier has got what client-side apply wrote. What comes together is
+// told at the version of who gets it; a version that is gone has no owners any more.
 func (w *writing) entriesTakenOver(live apply.Object) ([]apply.Entry, error) {
 	moved, err := ownership.TakeOver(live, w.Manager)
 	var other *ownership.OtherVersionError

@@ -18,9 +18,9 @@ import (
 const namespaces = "core/namespaces"
 
 // findPlace refuses what would be created while its kind is going, or in a namespace that is not there, or that is
-// going. Clients hear of that before they hear what is wrong with the object. What it found is a condition of the commit: were
-// the namespace to go meanwhile, nobody would find the object in it any more. If it changed in another way, the write is tried
-// again.
+// going. Clients hear of that before they hear what is wrong with the object. What it found is a condition of the
+// commit: were the namespace to go meanwhile, nobody would find the object in it any more. If it changed in another
+// way, the write is tried again.
 func (w *writing) findPlace(ctx context.Context) error {
 	switch e := w.Endpoint; {
 	case w.live != nil:

@@ -23,8 +23,8 @@ func (r reader) Convert(doc document.Value, from, to string) (document.Value, er
 	return r.at.Kind.Convert(doc, from, to)
 }
 
-// Read implements admit.Reader. What is no field of a built-in kind is dropped in silence: it is not the client's. A custom resource keeps
-// what it is not to have until it is stored, as in Kubernetes.
+// Read implements admit.Reader. What is no field of a built-in kind is dropped in silence: it is not the client's. A
+// custom resource keeps what it is not to have until it is stored, as in Kubernetes.
 func (r reader) Read(doc document.Value, apiVersion string) (document.Value, error) {
 	doc, err := r.typed(doc, apiVersion)
 	if err != nil {
@@ -52,8 +52,8 @@ func readSilently(values Values, doc document.Value) (read document.Value, unkno
 	return read.With("metadata", read.Get("metadata").With("managedFields", managed)), unknown, nil
 }
 
-// typed refuses what is no object of the kind any more. One of a built-in kind that has lost its kind or its version is still of that. Of a
-// custom resource the rules of its kind say what it has to be, and who converts it.
+// typed refuses what is no object of the kind any more. One of a built-in kind that has lost its kind or its version is
+// still of that. Of a custom resource the rules of its kind say what it has to be, and who converts it.
 func (r reader) typed(doc document.Value, apiVersion string) (document.Value, error) {
 	e := r.at
 	if !e.Kind.Custom {
@@ -84,8 +84,8 @@ func (r reader) mayBe(version, kind string) bool {
 	return ok
 }
 
-// checkNulls refuses nulls where a custom resource may have none. As in Kubernetes those that clients send are nothing, and those that others
-// set are not.
+// checkNulls refuses nulls where a custom resource may have none. As in Kubernetes those that clients send are nothing,
+// and those that others set are not.
 func (r reader) checkNulls(doc document.Value) error {
 	if !r.at.isCustomObject() || !hasNull(doc) {
 		return nil

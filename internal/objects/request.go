@@ -36,8 +36,8 @@ type Request struct {
 	MayAlso func(Deed) (verb string, err error)
 	// Warn is told what the client should know although the request succeeds.
 	Warn func(text string)
-	// Gone returns what is closed when the client has gone away. What waits to begin does not begin then; what has begun goes on. nil means that
-	// nobody can tell.
+	// Gone returns what is closed when the client has gone away. What waits to begin does not begin then; what has
+	// begun goes on. nil means that nobody can tell.
 	Gone func() <-chan struct{}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/admit"
 )
 
-// Review has those who are asked about writes look at a question about users, which is answered and never stored. It returns the question as
-// they leave it; absent if there is nobody to ask.
+// Review has those who are asked about writes look at a question about users, which is answered and never stored. It
+// returns the question as they leave it; absent if there is nobody to ask.
 func (o *Objects) Review(ctx context.Context, r *Request) (document.Value, error) {
 	if o.Admission == nil {
 		return document.Value{}, nil

@@ -47,7 +47,8 @@ func (o *Objects) Parsed(live *cache.Object) (apply.Object, error) {
 	return parsed, nil
 }
 
-// Reown writes who owns what in an object that is there, which was parsed, and nothing else. Somebody else's write is an error.
+// Reown writes who owns what in an object that is there, which was parsed, and nothing else. Somebody else's write is
+// an error.
 func (o *Objects) Reown(ctx context.Context, live *cache.Object, parsed apply.Object, entries []apply.Entry) error {
 	parsed.Entries = entries
 	_, _, err := o.commit(ctx, store.Write{Key: live.Key(), Expected: live.Revision(), Value: jsonOf(parsed)})

@@ -57,7 +57,8 @@ type Evolving interface {
 	// AllAt is At for many, for which somebody else may have to be asked only once: it returns those before the first
 	// that can't be shown, and why that can't.
 	AllAt(stored []document.Value, version string) ([]document.Value, error)
-	// Whole returns an object at another apiVersion, with all that it has: nothing is dropped that the schema does not have there.
+	// Whole returns an object at another apiVersion, with all that it has: nothing is dropped that the schema does not
+	// have there.
 	Whole(doc document.Value, to string) (document.Value, error)
 	// Readable returns an object as it will be read again at its version, as far as that is known without
 	// asking anybody: the version that is stored may not have all of it.

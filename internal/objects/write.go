@@ -34,8 +34,8 @@ type writing struct {
 	prepared document.Value
 	// checked is after, with what the stored version does not have and loses.
 	checked document.Value
-	// unpruned is a custom resource with what others gave it and its kind does not have, at the version of the request; absent if
-	// there is nothing of that.
+	// unpruned is a custom resource with what others gave it and its kind does not have, at the version of the request;
+	// absent if there is nothing of that.
 	unpruned document.Value
 	// unprepared is the object as its writer wants it, with defaults. Of a new one the writer is told what is in
 	// there: fields take the place of some annotations afterwards.
@@ -43,14 +43,15 @@ type writing struct {
 	// change is what the verb does: it makes after of before. It is called again after a lost
 	// race.
 	change func(*writing) error
-	// scaleBefore is the scale that was there, and scaleAfter the one that was written, with as much as its writer sent, and entries with
-	// times that the object does not get.
+	// scaleBefore is the scale that was there, and scaleAfter the one that was written, with as much as its writer
+	// sent, and entries with times that the object does not get.
 	scaleBefore, scaleAfter apply.Object
 	// isCreated says that the verb is to create.
 	isCreated bool
 	// sentRevision is the resourceVersion that the object has as the verb makes it. Those who mutate see it.
 	sentRevision string
-	// isTaken says that there is an object already that has the name of the one to be created, and isTakenYet that it is being deleted.
+	// isTaken says that there is an object already that has the name of the one to be created, and isTakenYet that it
+	// is being deleted.
 	isTaken, isTakenYet bool
 	// isRevision says that the object to be created is said to have been written already.
 	isRevision bool
@@ -213,8 +214,8 @@ func (w *writing) isNoOp(before document.Value) bool {
 	return w.live != nil && !w.isOutdated && sameOwners(w.before.Entries, w.after.Entries) && document.Equal(before, w.after.Document)
 }
 
-// sameOwners reports whether the same own the same, whenever they wrote. Their order is that of these times. Entries may say the same
-// twice: clients send whatever they like.
+// sameOwners reports whether the same own the same, whenever they wrote. Their order is that of these times. Entries
+// may say the same twice: clients send whatever they like.
 func sameOwners(a, b []apply.Entry) bool {
 	if len(a) != len(b) {
 		return false

@@ -23,8 +23,8 @@ import (
 	"github.com/cadastre/cadastre/internal/store"
 )
 
-// What policies decide is compared with kube-apiserver by the scripts of applytest, area admission. Here is what can't be seen from
-// outside, or is hard to bring about there.
+// What policies decide is compared with kube-apiserver by the scripts of applytest, area admission. Here is what can't
+// be seen from outside, or is hard to bring about there.
 
 // office has policies, and a cache with what they are about.
 type office struct {

@@ -175,8 +175,8 @@ func replacing(t *testing.T, path, value string) *httptest.Server {
 	return server
 }
 
-// TestDifferenceWebhooksDoNotRename: the object that a client is answered with, and that others were asked about, is the one
-// that it has named.
+// TestDifferenceWebhooksDoNotRename: the object that a client is answered with, and that others were asked about, is
+// the one that it has named.
 func TestDifferenceWebhooksDoNotRename(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
@@ -213,8 +213,8 @@ func TestWebhooksDoNotMakeOtherKinds(t *testing.T) {
 	}
 }
 
-// TestWebhooksAndCustomResources: what a webhook makes of a custom resource has to follow its schema, in which null is not nothing, and
-// what it makes of a scale is one.
+// TestWebhooksAndCustomResources: what a webhook makes of a custom resource has to follow its schema, in which null is
+// not nothing, and what it makes of a scale is one.
 func TestWebhooksAndCustomResources(t *testing.T) {
 	for _, test := range []struct {
 		resource, path, value string
@@ -250,8 +250,8 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 // ofWidgets makes a configuration one for widgets.
 var ofWidgets = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
 
-// TestDifferenceWhatWebhooksAddInVainIsNoChange: what a webhook sets and the kind does not have is dropped before it is asked whether
-// something changes.
+// TestDifferenceWhatWebhooksAddInVainIsNoChange: what a webhook sets and the kind does not have is dropped before it is
+// asked whether something changes.
 func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -265,8 +265,8 @@ func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeConvertedIsNotIgnored: an object that can't be shown to a webhook is not written without it, though failures of the
-// webhook may be ignored.
+// TestWhatCannotBeConvertedIsNotIgnored: an object that can't be shown to a webhook is not written without it, though
+// failures of the webhook may be ignored.
 func TestWhatCannotBeConvertedIsNotIgnored(t *testing.T) {
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		t.Run(kind, func(t *testing.T) {
@@ -284,8 +284,8 @@ func TestWhatCannotBeConvertedIsNotIgnored(t *testing.T) {
 	}
 }
 
-// TestWebhooksAreAskedAboutReviews: questions about users are not stored, but webhooks are asked about them as in Kubernetes, and may refuse
-// to have them answered.
+// TestWebhooksAreAskedAboutReviews: questions about users are not stored, but webhooks are asked about them as in
+// Kubernetes, and may refuse to have them answered.
 func TestWebhooksAreAskedAboutReviews(t *testing.T) {
 	const reviews = "/apis/authorization.k8s.io/v1/"
 	question := `{"apiVersion":"authorization.k8s.io/v1","kind":"%s","spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"default"}}}`

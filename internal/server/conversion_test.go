@@ -50,8 +50,8 @@ func (e *events) wantUnconverted() {
 	}
 }
 
-// TestWatchTellsWhatItCannotTell: an event that can't be told, here as nobody converts the object, ends a watch with the reason,
-// after what came before it.
+// TestWatchTellsWhatItCannotTell: an event that can't be told, here as nobody converts the object, ends a watch with
+// the reason, after what came before it.
 func TestWatchTellsWhatItCannotTell(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -63,8 +63,8 @@ func TestWatchTellsWhatItCannotTell(t *testing.T) {
 	c.watch(atV2 + "?watch=true").wantUnconverted()
 }
 
-// TestDifferenceUnconvertedIsToldAtOnce: a list of what can't be converted says why, also one that selects by fields that nobody knows,
-// and nothing is deleted by such a selection.
+// TestDifferenceUnconvertedIsToldAtOnce: a list of what can't be converted says why, also one that selects by fields
+// that nobody knows, and nothing is deleted by such a selection.
 func TestDifferenceUnconvertedIsToldAtOnce(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -128,8 +128,8 @@ func (c *converter) config() string {
 	return fmt.Sprintf(`"url":%q,"caBundle":%q`, c.URL, base64.StdEncoding.EncodeToString(bundle))
 }
 
-// TestSelectingWhatIsUnknown: of an object that can't be converted when it is asked for its fields nobody knows whether it is selected,
-// though it can be converted a moment later.
+// TestSelectingWhatIsUnknown: of an object that can't be converted when it is asked for its fields nobody knows whether
+// it is selected, though it can be converted a moment later.
 func TestSelectingWhatIsUnknown(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
@@ -147,8 +147,8 @@ func TestSelectingWhatIsUnknown(t *testing.T) {
 	c.call("GET", atV1, "").want(200, `"name":"a"`, `"name":"b"`)
 }
 
-// TestSelectingConvertsTogether: who selects by the fields of another version has many objects converted at once, and none that the
-// rest of the selection leaves out, or that are known.
+// TestSelectingConvertsTogether: who selects by the fields of another version has many objects converted at once, and
+// none that the rest of the selection leaves out, or that are known.
 func TestSelectingConvertsTogether(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
@@ -184,8 +184,8 @@ func TestSelectingConvertsTogether(t *testing.T) {
 	wantAsked("after a watch", 10)
 }
 
-// TestSelectingStopsAtTheFirst: what can't be converted is found out once, and neither for each object nor for each hundred of them: the
-// webhook is asked about the first hundred, and then about the first alone.
+// TestSelectingStopsAtTheFirst: what can't be converted is found out once, and neither for each object nor for each
+// hundred of them: the webhook is asked about the first hundred, and then about the first alone.
 func TestSelectingStopsAtTheFirst(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
@@ -214,7 +214,8 @@ func TestSelectingStopsAtTheFirst(t *testing.T) {
 	c.call("GET", atV1+"?limit=1", "").want(200, `"remainingItemCount":209`)
 }
 
-// TestDifferenceDeletingNeedsNoConversion: who deletes an object at a version that it can't be converted to has it deleted, or marked.
+// TestDifferenceDeletingNeedsNoConversion: who deletes an object at a version that it can't be converted to has it
+// deleted, or marked.
 func TestDifferenceDeletingNeedsNoConversion(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// startHeld starts a server in which whoever writes widgets waits for their owners until release is called: the webhook that converts them does
-// not answer before.
+// startHeld starts a server in which whoever writes widgets waits for their owners until release is called: the webhook
+// that converts them does not answer before.
 func startHeld(t *testing.T, config Config) (c *client, release func()) {
 	t.Helper()
 	c = start(t, config)
@@ -37,7 +37,8 @@ func startHeld(t *testing.T, config Config) (c *client, release func()) {
 	return c, release
 }
 
-// TestHeldWritersAreToldSo: who waits for owners for longer than a request may take is told what for, and can write when that is over.
+// TestHeldWritersAreToldSo: who waits for owners for longer than a request may take is told what for, and can write
+// when that is over.
 func TestHeldWritersAreToldSo(t *testing.T) {
 	c, release := startHeld(t, Config{Limits: Limits{RequestTime: 300 * time.Millisecond}})
 	patch := func() *answered {

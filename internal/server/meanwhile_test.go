@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestNamespacesThatChangeMeanwhile: what becomes of the namespace of a new object while webhooks are asked about it counts for the object:
-// in one that goes it is not made, and in one that has changed, or is another of the same name, it is, after webhooks were asked again.
+// TestNamespacesThatChangeMeanwhile: what becomes of the namespace of a new object while webhooks are asked about it
+// counts for the object: in one that goes it is not made, and in one that has changed, or is another of the same name,
+// it is, after webhooks were asked again.
 func TestNamespacesThatChangeMeanwhile(t *testing.T) {
 	const place, maps = allNamespaces + "/place", allNamespaces + "/place/configmaps"
 	labels := []string{`{"metadata":{"labels":{"new":"yes"}}}`, "Content-Type: " + mergeType}
@@ -54,7 +55,8 @@ func TestNamespacesThatChangeMeanwhile(t *testing.T) {
 	}
 }
 
-// askMeanwhile has a mutating webhook asked about ConfigMaps that are called new. When it is asked first, something is done meanwhile.
+// askMeanwhile has a mutating webhook asked about ConfigMaps that are called new. When it is asked first, something is
+// done meanwhile.
 func (c *client) askMeanwhile(do func(c *client)) *atomic.Int32 {
 	c.t.Helper()
 	var asked atomic.Int32

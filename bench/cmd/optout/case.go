@@ -16,8 +16,8 @@ var (
 	media    = []serverbench.Media{serverbench.JSON, serverbench.Protobuf, serverbench.CBOR}
 )
 
-// few watchers take so much CPU that it can be told from that of the write that they hear of, many take more, and most also more
-// of the heap.
+// few watchers take so much CPU that it can be told from that of the write that they hear of, many take more, and most
+// also more of the heap.
 const (
 	few  = 10
 	many = 100
@@ -96,8 +96,8 @@ func (c testCase) many() serverbench.Managed {
 	return serverbench.Managed{Managers: c.managers, Objects: serverbench.Listed}
 }
 
-// ways are those in which a server is asked: kube-apiserver has only one, the floor is for JSON and begins with nothing, and one
-// watcher is not half and half.
+// ways are those in which a server is asked: kube-apiserver has only one, the floor is for JSON and begins with
+// nothing, and one watcher is not half and half.
 func (c testCase) ways(server string) []string {
 	switch {
 	case server == peerName:

@@ -70,7 +70,8 @@ func (r *result) ratio(way, server, other string, figure func(turn) float64) (st
 	return stat.Ratio(ours.turns, theirs.turns, figure), true
 }
 
-// compared is the CPU by which ways and servers are compared: what one more watcher costs is known only where there are many.
+// compared is the CPU by which ways and servers are compared: what one more watcher costs is known only where there are
+// many.
 func (c testCase) compared() func(turn) float64 {
 	if c.verb == "watch" && c.watchers < many {
 		return turn.Change
