@@ -17,6 +17,7 @@ func TestBusy(t *testing.T) {
 		{"for a while", []string{busy, busy, made}, "201", 3},
 		{"without end", []string{busy}, "429", busyTries},
 		{"without saying for how long", []string{"429 {}", made}, "429", 1},
+		{"for longer than anybody waits", []string{"Retry-After: 99999\n429 {}", made}, "429", 1},
 		{"until a moment that we do not read", []string{"Retry-After: Mon, 16 Nov 2026 00:00:00 GMT\n429 {}", made}, "429", 1},
 		{"and gone with another code", []string{"Retry-After: 0\n503 {}", made}, "503", 1},
 	} {

@@ -162,10 +162,14 @@ func comeBack(request *http.Request, response *http.Response) bool {
 			return false
 		}
 	}
+	wait := time.Duration(seconds) * time.Second
+	if last, ok := request.Context().Deadline(); ok && time.Until(last) < wait {
+		return false // this answer is the last that there will be
+	}
 	select {
 	case <-request.Context().Done():
 		return false
-	case <-time.After(time.Duration(seconds) * time.Second):
+	case <-time.After(wait):
 	}
 	_ = response.Body.Close() // the next answer counts
 	return true
