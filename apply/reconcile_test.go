@@ -7,6 +7,17 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
+// loadThing returns the topology of a thing.
+func loadThing(t *testing.T, types string) *schema.Type {
+	t.Helper()
+	s, err := schema.LoadTypes(parse(types))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _ := s.Type("thing")
+	return root
+}
+
 // TestReconcileWithOldTopology: "When a topology changed since a field set was written
 // (atomic → granular and back), the set is reconciled, not lost."
 func TestReconcileWithOldTopology(t *testing.T) {
@@ -25,12 +36,7 @@ types:
     - {name: value, type: {scalar: numeric}}
 `
 	load := func(list, relation string) *schema.Type {
-		s, err := schema.LoadTypes(parse(strings.NewReplacer("LIST", list, "MAP", relation).Replace(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		root, _ := s.Type("thing")
-		return root
+		return loadThing(t, strings.NewReplacer("LIST", list, "MAP", relation).Replace(text))
 	}
 	atomic := load("elementRelationship: atomic", "atomic")
 	granular := load("elementRelationship: associative, keys: [name]", "separable")
@@ -89,14 +95,7 @@ types:
     - {name: value, type: {scalar: numeric}}
     - {name: items, type: {list: {elementType: {namedType: item}, elementRelationship: associative, keys: [KEYS]}}}
 `
-	load := func(keys string) *schema.Type {
-		s, err := schema.LoadTypes(parse(strings.ReplaceAll(text, "KEYS", keys)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		root, _ := s.Type("thing")
-		return root
-	}
+	load := func(keys string) *schema.Type { return loadThing(t, strings.ReplaceAll(text, "KEYS", keys)) }
 	for _, c := range []struct{ name, from, to, doc, was, want string }{
 		{"in another order", "name", "id", `{items: [{name: a, id: "2"}, {name: b, id: "1"}]}`,
 			`{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}},"k:{\"name\":\"b\"}":{".":{},"f:id":{}}}}`,

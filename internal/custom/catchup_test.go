@@ -85,11 +85,7 @@ func TestNobodyWaitsForWhoIsLate(t *testing.T) {
 	}
 	h.set(nil, nil)
 	k.wait("nothing more is kept", k.isNothingKept)
-	for i := range many {
-		if got := k.owners(fmt.Sprint("w", i)); !strings.Contains(got, eachOfIt) {
-			t.Fatalf("owners of w%d are %s, expected %s", i, got, eachOfIt)
-		}
-	}
+	k.wantFollowed(many)
 }
 
 // TestOwnersFollowTheNextDefinition: a definition that changes again while its owners are brought over is what they are
@@ -185,11 +181,7 @@ func TestArrearsAreManyRecords(t *testing.T) {
 	h.set(nil, nil)
 	again := openWith(t, s, h)
 	again.wait("nothing more is kept", again.isNothingKept)
-	for i := range many {
-		if got := again.owners(fmt.Sprint("w", i)); !strings.Contains(got, eachOfIt) {
-			t.Fatalf("owners of w%d are %s, expected %s", i, got, eachOfIt)
-		}
-	}
+	again.wantFollowed(many)
 }
 
 // TestShownAsTheDefinitionHasItWhenOwnersFollowLate: that the owners of an object follow late does not make it one that
@@ -223,5 +215,15 @@ func TestWhoIsDownIsNotAskedAgain(t *testing.T) {
 	k.mustApply("other", `"size":1`) // which waits
 	if got, want := h.reviews(), []int{3, 1}; !slices.Equal(got, want) {
 		t.Errorf("there were reviews of %v objects, expected %v", got, want)
+	}
+}
+
+// wantFollowed fails unless the owners of so many objects have followed.
+func (k *kit) wantFollowed(many int) {
+	k.Helper()
+	for i := range many {
+		if got := k.owners(fmt.Sprint("w", i)); !strings.Contains(got, eachOfIt) {
+			k.Fatalf("owners of w%d are %s, expected %s", i, got, eachOfIt)
+		}
 	}
 }
