@@ -49,12 +49,17 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/version":
 		fmt.Fprintf(w, `{"gitVersion":%q}`, f.version)
 	case r.URL.Path == "/api/v1" || r.URL.Path == "/apis/apps/v1":
-		fmt.Fprint(w, `{"resources":[{"name":"configmaps"},{"name":"deployments"}]}`)
+		fmt.Fprint(w, `{"kind":"APIResourceList","resources":[{"name":"configmaps"},{"name":"deployments"}]}`)
+	case strings.HasPrefix(r.URL.Path, "/apis/") && strings.Count(r.URL.Path, "/") == 3:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{}`)
 	case r.Method == http.MethodDelete:
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.removed = append(f.removed, r.URL.Path)
 		fmt.Fprint(w, `{}`)
+	case found == nil && r.Method == http.MethodPost:
+		_, _ = io.Copy(w, r.Body) // it is made
 	case found == nil:
 		fmt.Fprint(w, `{}`)
 	default:

@@ -21,17 +21,18 @@ import (
 // newNamespaceName chooses a name that nobody else has.
 func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
 
-// makeNamespace makes a namespace, such as the one that a script has for itself.
-func (s *server) makeNamespace(ctx context.Context, name string) error {
-	_, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
+// makeNamespace makes a namespace, such as the one that a script has for itself. If that fails without an answer, it may be
+// there all the same.
+func (s *server) makeNamespace(ctx context.Context, name string) (isAnswered bool, err error) {
+	a, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
 		document.Field{Name: "kind", Value: document.NewString("Namespace")},
 		document.Field{Name: "metadata", Value: document.NewMap(document.Field{Name: "name", Value: document.NewString(name)})},
 	))
 	if err != nil {
-		return fmt.Errorf("make a namespace: %w", err)
+		err = fmt.Errorf("make the namespace %s: %w", name, err)
 	}
-	return nil
+	return a != nil, err
 }
 
 // settleIn makes the namespace for what the runner itself tries, if none is given.
@@ -46,13 +47,18 @@ func (s *server) settleIn(ctx context.Context, scripts []*Script) (err error) {
 		return s.lookAround(ctx, scripts)
 	}
 	s.home = newNamespaceName()
-	if err := s.makeNamespace(ctx, s.home); err != nil {
-		if ctx.Err() != nil { // it may be there
-			s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
-		}
-		return fmt.Errorf("every script needs a namespace of its own: %w; name one that you may use (--namespace)", err)
+	isAnswered, err := s.makeNamespace(ctx, s.home)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if !isAnswered && !s.gone.Load() {
+		s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
+	}
+	advice := ""
+	if denied := (*denial)(nil); errors.As(err, &denied) {
+		advice = "; name one that you may use (--namespace)"
+	}
+	return fmt.Errorf("every script needs a namespace of its own: %w%s", err, advice)
 }
 
 // tryHome finds out whether the namespace that was given is there: a list of what is in it would only be empty.

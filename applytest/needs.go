@@ -111,8 +111,14 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 		prefix = "/apis/"
 	}
 	a, err := s.probed(s.send(ctx, http.MethodGet, prefix+version, nil, ""))
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
+	case a.code == http.StatusNotFound && prefix == "/apis/":
+		return "the server has no " + need, nil
+	case !a.succeeded() || a.body.Get("kind").Text() != "APIResourceList":
+		// It says nothing of what it has, and not that it lacks it: a group that namespaces are in is there.
+		return "", fmt.Errorf("GET %s: expected the kinds that are served, received %s", prefix+version, a.summary())
 	}
 	for _, served := range a.body.Get("resources").Items() {
 		if served.Get("name").Text() == resource {

@@ -45,7 +45,7 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		defer p.clean(ctx)
 	}
 	if !s.shared {
-		if err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
+		if _, err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
 			result.end(&Failure{Complaints: []string{err.Error()}, err: err})
 			return result, nil
 		}

@@ -181,16 +181,23 @@ func (s *server) finishes(ctx context.Context) bool {
 // known by what else they do.
 func (s *server) seesFinisher(ctx context.Context) bool {
 	path := namespacePath + newNamespaceName()
-	if err := s.makeNamespace(ctx, strings.TrimPrefix(path, namespacePath)); err != nil {
+	isAnswered, err := s.makeNamespace(ctx, strings.TrimPrefix(path, namespacePath))
+	if err != nil && isAnswered {
 		return true // so nothing is taken away that somebody else may need
 	}
-	if a, err := s.send(ctx, http.MethodDelete, path, nil, ""); err != nil || !a.succeeded() {
-		return true
+	a, err := s.send(ctx, http.MethodDelete, path, nil, "")
+	for end := time.Now().Add(finishTime); err == nil && a.succeeded() && time.Now().Before(end); time.Sleep(cleanPause / 10) {
+		a, err = s.send(ctx, http.MethodGet, path, nil, "")
 	}
-	for end := time.Now().Add(finishTime); time.Now().Before(end); time.Sleep(cleanPause / 10) {
-		if a, err := s.send(ctx, http.MethodGet, path, nil, ""); err != nil || a.code == http.StatusNotFound {
-			return true
-		}
+	switch {
+	case err != nil:
+		s.pend(path, err)
+		return true
+	case a.code == http.StatusNotFound:
+		return true
+	case !a.succeeded():
+		s.pend(path, errors.New(a.summary()))
+		return true
 	}
 	s.pend(path, errors.New("it is still being deleted"))
 	lack, err := s.lacks(ctx, "no controllers")

@@ -78,6 +78,9 @@ func (r *Result) end(f *Failure) {
 
 // String is the failure for people.
 func (f *Failure) String() string {
+	if f.Step == "" {
+		return strings.Join(f.Complaints, "\n") + "\n" // before the first one
+	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "step %q:\n", f.Step)
 	for _, complaint := range f.Complaints {

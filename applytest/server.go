@@ -199,11 +199,17 @@ func (s *server) suspect(ctx context.Context) {
 	s.stop(fmt.Errorf("the server is gone: %w", err))
 }
 
-// create makes an object.
+// create makes an object. There is no answer if nobody knows whether it was made.
 func (s *server) create(ctx context.Context, path string, object document.Value) (*answer, error) {
 	a, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
-	if err != nil || a.succeeded() {
-		return a, err
+	if err != nil {
+		return nil, err
+	}
+	if a.succeeded() && a.body.Lookup("metadata", "name").Text() == "" {
+		return a, fmt.Errorf("POST %s: expected the object that was made, received %s", path, a.summary())
+	}
+	if a.succeeded() {
+		return a, nil
 	}
 	if err := s.denies(a); err != nil {
 		return a, err
