@@ -28,7 +28,7 @@ func TestInterrupt(t *testing.T) {
 				}
 			}
 			report, err := Run(ctx, options)
-			if !errors.Is(err, context.Canceled) || len(report.Results) != 0 || report.Scripts != 1 {
+			if !errors.Is(err, context.Canceled) || len(report.Results) != 0 || report.Scripts != 1 || report.Stopped != "interrupted" {
 				t.Errorf("received %v, %+v", err, report)
 			}
 			if len(f.requests) != during {
@@ -47,7 +47,7 @@ func TestGone(t *testing.T) {
 	f.asked = func(int) { f.stop() }
 	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n-- later --\nGET configmaps/shared\n")
 	report, err := Run(t.Context(), options)
-	if err == nil || !strings.HasPrefix(err.Error(), "the server is gone: ") || len(report.Results) != 0 {
+	if err == nil || !strings.HasPrefix(err.Error(), "the server is gone: ") || len(report.Results) != 0 || report.Stopped != err.Error() {
 		t.Errorf("received %v, %+v", err, report)
 	}
 	if len(report.Left) != 2 || !strings.HasPrefix(report.Left[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Left[0].Reason, "refused") {

@@ -29,8 +29,10 @@ type Report struct {
 	Server         string `json:"server"`
 	Version        string `json:"version"`
 	Implementation string `json:"implementation"`
-	// Scripts is how many were to run. There are fewer results if the run was stopped.
+	// Scripts is how many were to run. There are fewer results if the run was stopped, and Stopped is why; it is empty if the
+	// run came to its end.
 	Scripts int      `json:"scripts"`
+	Stopped string   `json:"stopped,omitempty"`
 	Results []Result `json:"results"`
 	// Left is what could not be removed after the scripts.
 	Left []Left `json:"left,omitempty"`
@@ -223,13 +225,14 @@ type (
 
 // WriteJUnit writes the report as JUnit's XML, an area a suite.
 func (r *Report) WriteJUnit(w io.Writer) error {
-	suites := junitSuites{Name: "applytest " + r.Version, Tests: len(r.Results), Failures: r.Count(Fail), Skipped: r.Count(Skip)}
+	suites := junitSuites{Name: strings.TrimSpace("applytest " + r.Version), Tests: len(r.Results), Failures: r.Count(Fail), Skipped: r.Count(Skip)}
 	for _, area := range r.Areas() {
 		suites.Suites = append(suites.Suites, area.junit())
 	}
-	if len(r.Results) < r.Scripts {
-		suites.Errors = 1
-		suites.Suites = append(suites.Suites, r.junitOfStop())
+	if run := r.junitOfRun(); run.Errors > 0 {
+		suites.Tests += run.Tests
+		suites.Errors = run.Errors
+		suites.Suites = append(suites.Suites, run)
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -243,11 +246,27 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	return err
 }
 
-// junitOfStop tells those who count failures that the run did not come to its end.
-func (r *Report) junitOfStop() junitSuite {
-	stop := junitMessage{Message: fmt.Sprintf("the run was stopped after %d of %d scripts", len(r.Results), r.Scripts)}
-	whole := junitCase{Name: "all scripts", Class: "applytest", Time: seconds(0), Error: &stop}
-	return junitSuite{Name: "run", Tests: 1, Errors: 1, Time: seconds(0), Cases: []junitCase{whole}}
+// junitOfRun tells those who count failures that the run did not come to its end, or left something.
+func (r *Report) junitOfRun() junitSuite {
+	run := junitSuite{Name: "run", Time: seconds(0)}
+	add := func(name, text string) {
+		run.Cases = append(run.Cases, junitCase{Name: name, Class: "applytest", Time: seconds(0), Error: &junitMessage{Message: text}})
+		run.Tests, run.Errors = run.Tests+1, run.Errors+1
+	}
+	switch {
+	case r.Stopped != "" && len(r.Results) == 0:
+		add("all scripts", "no script ran: "+r.Stopped)
+	case r.Stopped != "":
+		add("all scripts", fmt.Sprintf("the run was stopped after %d of %d scripts: %s", len(r.Results), r.Scripts, r.Stopped))
+	}
+	if len(r.Left) > 0 {
+		var left []string
+		for _, l := range r.Left {
+			left = append(left, l.Path+": "+l.Reason)
+		}
+		add("removal", fmt.Sprintf("%d objects could not be removed: %s", len(r.Left), strings.Join(left, "; ")))
+	}
+	return run
 }
 
 func (a Area) junit() junitSuite {

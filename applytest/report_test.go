@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -68,17 +69,42 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
-// TestJUnitOfStoppedRuns: who reads only the counts sees that not all scripts ran.
-func TestJUnitOfStoppedRuns(t *testing.T) {
-	for _, scripts := range []int{1, 2} {
-		stopped := Report{Scripts: scripts, Results: []Result{{Name: "a/b", Area: "a", Outcome: Pass}}}
-		var text bytes.Buffer
-		if err := stopped.WriteJUnit(&text); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := strings.Contains(text.String(), "stopped after 1 of 2 scripts"), scripts == 2; got != want {
-			t.Errorf("%d scripts: received\n%s", scripts, text.String())
-		}
+// TestJUnitOfTheRun: who reads only the counts sees that not all scripts ran, and why, and that something is left.
+func TestJUnitOfTheRun(t *testing.T) {
+	one := []Result{{Name: "a/b", Area: "a", Outcome: Pass}}
+	for _, test := range []struct {
+		name   string
+		report Report
+		want   []string
+	}{
+		{"whole", Report{Scripts: 1, Results: one}, nil},
+		{"stopped", Report{Scripts: 2, Results: one, Stopped: "interrupted"}, []string{"the run was stopped after 1 of 2 scripts: interrupted"}},
+		{"never begun", Report{Stopped: "nobody answers"}, []string{"no script ran: nobody answers"}},
+		{"left", Report{Scripts: 1, Results: one, Left: []Left{{"/api/v1/x", "it stays"}}}, []string{"1 objects could not be removed: /api/v1/x: it stays"}},
+		{"both", Report{Scripts: 2, Results: one, Stopped: "gone", Left: []Left{{"/y", "gone"}}},
+			[]string{"the run was stopped after 1 of 2 scripts: gone", "1 objects could not be removed: /y: gone"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var text bytes.Buffer
+			if err := test.report.WriteJUnit(&text); err != nil {
+				t.Fatal(err)
+			}
+			var suites junitSuites
+			if err := xml.Unmarshal(text.Bytes(), &suites); err != nil {
+				t.Fatal(err)
+			}
+			var errs []string
+			for _, suite := range suites.Suites {
+				for _, c := range suite.Cases {
+					if c.Error != nil {
+						errs = append(errs, c.Error.Message)
+					}
+				}
+			}
+			if !slices.Equal(errs, test.want) || suites.Errors != len(errs) || suites.Tests != len(test.report.Results)+len(errs) {
+				t.Errorf("received %q, %d errors of %d tests, want %q", errs, suites.Errors, suites.Tests, test.want)
+			}
+		})
 	}
 }
 

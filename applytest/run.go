@@ -82,6 +82,12 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	report.Results, err = s.playAll(ctx, scripts, options)
+	switch {
+	case errors.Is(err, context.Canceled):
+		report.Stopped = "interrupted"
+	case err != nil:
+		report.Stopped = err.Error()
+	}
 	s.leaveHome(ctx)
 	report.Left = s.settle(ctx)
 	return report, err

@@ -103,15 +103,25 @@ func (f conformanceFlags) checkReports() error {
 		if reportWriter(name) == nil {
 			return fmt.Errorf("--report: expected a name that ends in .xml or .json, received %q", name)
 		}
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			return fmt.Errorf("--report: %w", err)
-		}
-		if err := file.Close(); err != nil {
+		if err := tryWriting(name); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	return nil
+}
+
+// tryWriting finds out whether a file can be written, and leaves things as they are.
+func tryWriting(name string) error {
+	_, absent := os.Stat(name)
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	err = file.Close()
+	if errors.Is(absent, os.ErrNotExist) {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }
 
 func (f conformanceFlags) folder() string {
@@ -137,8 +147,24 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	if f.list {
 		return listScripts(stdout, options)
 	}
+	report, err := f.ask(ctx, options, stderr)
+	if report == nil {
+		return f.writeNothing(err)
+	}
+	told := tell(report, f, stdout)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return &exitError{interruptedCode, fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)}
+	case err != nil:
+		return fmt.Errorf("conformance: %w", err)
+	}
+	return told
+}
+
+// ask runs the scripts. There is no report if none could run.
+func (f conformanceFlags) ask(ctx context.Context, options applytest.Options, stderr io.Writer) (report *applytest.Report, err error) {
 	if options.Config, _, err = loadConfig(f.kubeconfig, &clientcmd.ConfigOverrides{CurrentContext: f.context}); err != nil {
-		return err
+		return nil, err
 	}
 	options.Progress = func(done, total int, result applytest.Result) {
 		kept := ""
@@ -152,21 +178,14 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 			return os.WriteFile(filepath.Join(f.record, filepath.FromSlash(name)+".txtar"), text, 0o644)
 		}
 	}
-	report, err := applytest.Run(ctx, options)
-	if report == nil && ctx.Err() != nil {
-		return &exitError{interruptedCode, errors.New("conformance: interrupted before any script ran")}
-	}
-	if report == nil {
-		return fmt.Errorf("conformance: %w", err)
-	}
-	told := tell(report, f, stdout)
+	report, err = applytest.Run(ctx, options)
 	switch {
-	case errors.Is(err, context.Canceled):
-		return &exitError{interruptedCode, fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)}
-	case err != nil:
-		return fmt.Errorf("conformance: %w", err)
+	case report != nil:
+		return report, err
+	case ctx.Err() != nil:
+		return nil, &exitError{interruptedCode, errors.New("conformance: interrupted before any script ran")}
 	}
-	return told
+	return nil, fmt.Errorf("conformance: %w", err)
 }
 
 // interruptedCode is what shells say of programs that were interrupted.
@@ -177,10 +196,8 @@ func tell(report *applytest.Report, f conformanceFlags, stdout io.Writer) error 
 	if err := report.WriteTable(stdout); err != nil {
 		return err
 	}
-	for _, name := range f.reports {
-		if err := writeReport(report, name); err != nil {
-			return fmt.Errorf("--report: %w", err)
-		}
+	if err := f.writeReports(report); err != nil {
+		return err
 	}
 	if n := report.Count(applytest.Fail); n > 0 {
 		if !f.keep {
@@ -203,6 +220,27 @@ func reportWriter(name string) func(*applytest.Report, io.Writer) error {
 		return (*applytest.Report).WriteJSON
 	}
 	return nil
+}
+
+func (f conformanceFlags) writeReports(report *applytest.Report) error {
+	for _, name := range f.reports {
+		if err := writeReport(report, name); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+	}
+	return nil
+}
+
+// writeNothing tells in the reports why no script ran: those of an earlier run would say something else.
+func (f conformanceFlags) writeNothing(why error) error {
+	stopped := &applytest.Report{Stopped: why.Error()}
+	if exit := (*exitError)(nil); errors.As(why, &exit) {
+		stopped.Stopped = exit.err.Error()
+	}
+	if err := f.writeReports(stopped); err != nil {
+		return errors.Join(why, err)
+	}
+	return why
 }
 
 func writeReport(report *applytest.Report, name string) error {
