@@ -53,25 +53,48 @@ func (e *Engine) pruneAcross(merged versioned, mine owner, owners map[string][]f
 	rest.doc = remove(before.t, before.doc, last)
 
 	// 2. Put back what somebody owns, first at the version at which I owned it:
-	//    other versions may need it to be converted at all.
-	full := before
+	//    other versions may need it to be converted at all, and may have less.
+	full, here := before, rest
 	for _, version := range versionsFrom(before.version, owners) {
 		if full, rest, err = e.putBackOwned(full, rest, version, owners[version]); err != nil {
 			return document.Value{}, err
 		}
+		if version == before.version {
+			here = rest
+		}
 	}
 
-	// 3. Put back what was not mine to remove.
+	// 3. What was mine to remove goes, unless it is there by now.
 	rest, err = e.at(rest, before.version)
-	if err != nil && !isGone(err) {
+	if isGone(err) {
+		return merged.doc, nil
+	}
+	if err != nil {
 		return document.Value{}, err
 	}
-	if err == nil {
-		gone := pathsOf(before.t, before.doc).Difference(pathsOf(rest.t, rest.doc))
-		before.doc = remove(before.t, before.doc, gone.Intersection(last))
+	stays := pathsOf(here.t, here.doc).Union(pathsOf(rest.t, rest.doc))
+	gone := pathsOf(before.t, before.doc).Difference(stays).Intersection(last)
+	return e.removeAt(merged, before, gone)
+}
+
+// removeAt returns a document without fields of what it is at another version. What it has not there stays.
+func (e *Engine) removeAt(doc, there versioned, gone fieldset.Set) (document.Value, error) {
+	less := there
+	less.doc = remove(there.t, there.doc, gone)
+	switch {
+	case there.version == doc.version:
+		return less.doc, nil
+	case less.doc == there.doc:
+		return doc.doc, nil
 	}
-	result, err := e.at(before, merged.version)
-	return result.doc, err
+	back, err := e.at(there, doc.version)
+	if err != nil {
+		return document.Value{}, err
+	}
+	if less, err = e.at(less, doc.version); err != nil || document.Equal(back.doc, doc.doc) {
+		return less.doc, err
+	}
+	return remove(doc.t, doc.doc, pathsOf(doc.t, back.doc).Difference(pathsOf(doc.t, less.doc))), nil
 }
 
 // putBackOwned restores in rest what full has and somebody owns at the version.

@@ -388,3 +388,57 @@ func TestUnavailableConversion(t *testing.T) {
 		}
 	}
 }
+
+// lessVersions is thing at v1, and at v2, which has neither text nor flag: what is converted there loses them, as custom
+// resources do whose versions are converted by leaving out what the other does not have.
+type lessVersions struct{}
+
+func (lessVersions) Type(string) (*schema.Type, bool) { return thing, true }
+
+func (lessVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
+	doc = doc.With("apiVersion", document.NewString(to))
+	if to == "v2" {
+		doc = doc.Without("text").Without("flag")
+	}
+	return doc, nil
+}
+
+// TestPruneBesideVersionsThatHaveLess: what an applier leaves out goes, and nothing else does because some owner's version
+// does not have it: neither what it applies now, nor what others own, nor what nobody owns.
+func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
+	for _, before := range []Entry{
+		{APIVersion: "v1", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{},"f:text":{}}`},
+		{APIVersion: "v2", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{}}`},
+	} {
+		for _, plain := range []bool{false, true} {
+			t.Run(fmt.Sprintf("applied at %s, plain %t", before.APIVersion, plain), func(t *testing.T) {
+				engine, err := New(Options{Versions: lessVersions{}, Plain: plain})
+				if err != nil {
+					t.Fatal(err)
+				}
+				before.Manager, before.Operation = "alice", Apply
+				live := Object{
+					Document: parse(`{apiVersion: v1, number: 1, text: a, flag: true, map: {k: 1}}`),
+					Entries: []Entry{
+						before,
+						{Manager: "bob", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:number":{}}`},
+						{Manager: "carol", Operation: Update, APIVersion: "v1", FieldsV1: `{"f:flag":{}}`},
+					},
+				}
+				for config, want := range map[string]string{
+					`{text: a}`:              `{apiVersion: v1, number: 1, text: a, flag: true}`,
+					`{text: b, map: {z: 2}}`: `{apiVersion: v1, number: 1, text: b, flag: true, map: {z: 2}}`,
+					`{number: 1, text: a}`:   `{apiVersion: v1, number: 1, text: a, flag: true}`,
+				} {
+					result, err := engine.Apply(live, parse(config), Request{Manager: "alice", Version: "v1"})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := result.Object.Document; !document.Equal(got, parse(want)) {
+						t.Errorf("%s: received %s, want %s", config, got, want)
+					}
+				}
+			})
+		}
+	}
+}
