@@ -183,10 +183,14 @@ func indented(text string) string {
 
 // WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
+	whole := *r
+	if whole.Results == nil {
+		whole.Results = []Result{} // a list, also if nothing ran
+	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
+	return encoder.Encode(whole)
 }
 
 // The parts of JUnit's form, as far as its readers agree on it.

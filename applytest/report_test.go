@@ -55,6 +55,10 @@ func TestReportFiles(t *testing.T) {
 		t.Errorf("received %v, %v", back, err)
 	}
 	text.Reset()
+	if err := (&Report{Stopped: "no"}).WriteJSON(&text); err != nil || !strings.Contains(text.String(), `"results": []`) {
+		t.Errorf("received %v, %s", err, text.String())
+	}
+	text.Reset()
 	if err := example.WriteJUnit(&text); err != nil {
 		t.Fatal(err)
 	}
