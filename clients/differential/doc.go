@@ -18,6 +18,22 @@
 // Times of managedFields, and the order of owners, which is that of times, are not compared: they have seconds, and the two
 // servers are not asked in the same ones. Scripts of applytest wait for the next second to see them.
 //
+// # Running it
+//
+// Once make peers has built kube-apiserver and etcd, in the folder of the repository:
+//
+//	make differential                                       for an hour
+//	make differential DIFFERENTIAL='-time 5m -kind pods'    for five minutes, about one kind
+//	make differential DIFFERENTIAL='-seed 1053 -time 1m'    the history of this number, and those after it
+//
+// It prints the number that it begins with, and how far it has come. For each sort of difference, which is a request with
+// what was wrong about the answer, whoever sent it, it prints a file, the sort, and the step that differs, with our answer and a
+// command that repeats the request. The file is a script that has Kubernetes' answers as what is expected; if they are right,
+// move it to applytest/scripts, and correct us. A history that is found when the time is nearly up is left as it was drawn:
+// begin with its number to have it made small. One that differed once, and not again, is told and not counted as a difference. The
+// last lines count what could not be compared, such as histories that edit an object that is not there (GET 404). The exit code
+// is 1 if anything differs.
+//
 // # Where to look
 //
 //	vocabulary.go  the kinds, their bases and parts; definition.go, a kind that no server knows by itself
