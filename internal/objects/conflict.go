@@ -74,15 +74,16 @@ func shallowFirst(a, b apply.Conflict) int {
 	return a.Path.Compare(b.Path)
 }
 
-// ownerRank orders owners as Kubernetes does, by their entries as JSON.
+// ownerRank orders owners as Kubernetes does, by what tells their entries apart, as JSON: times do not, nor do the versions
+// of appliers.
 func ownerRank(e apply.Entry) string {
-	entry := metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), APIVersion: e.APIVersion, Subresource: e.Subresource}
-	if e.Operation == apply.Update && !e.Time.IsZero() {
-		entry.Time = &metav1.Time{Time: e.Time}
+	entry := metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), Subresource: e.Subresource}
+	if e.Operation == apply.Update {
+		entry.APIVersion = e.APIVersion
 	}
 	text, err := json.Marshal(entry)
 	if err != nil {
-		return e.Manager // texts and a time are always JSON
+		return e.Manager // texts are always JSON
 	}
 	return string(text)
 }
