@@ -65,6 +65,11 @@ type Failure struct {
 	err error
 }
 
+// failed is a failure of which the error is all that is known.
+func failed(err error, curl string) *Failure {
+	return &Failure{Complaints: []string{err.Error()}, Request: curl, err: err}
+}
+
 func (r *Result) skip(reason string) { r.Outcome, r.Reason = Skip, reason }
 
 // end is for a script that did not come to its end: it fails, unless the user may not do what it does.
