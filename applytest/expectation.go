@@ -1,6 +1,7 @@
 package applytest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,10 +29,11 @@ type judge struct {
 	check func(text string) error
 	// compare tells how the answer differs.
 	compare func(p *play, e *expectation, a *answer) []string
-	// record writes what was received in the form that the expectation has.
-	record func(p *play, e *expectation, a *answer) string
+	// record writes what was received in the form that the expectation has. The error says why that can't be.
+	record func(p *play, e *expectation, a *answer) (string, error)
 }
 
+// judges are the kinds, by their names. They are filled by init: what they do leads back to them.
 var judges map[string]judge
 
 func init() {
@@ -96,6 +98,15 @@ func (e *expectation) compare(p *play, a *answer) []string {
 	return judges[e.kind].compare(p, e, a)
 }
 
+// record returns the text that the expectation should have.
+func (e *expectation) record(p *play, a *answer) (string, error) {
+	text, err := judges[e.kind].record(p, e, a)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = errors.New("the answer has none")
+	}
+	return text, err
+}
+
 // The answer: its status, and whether the object has changed.
 
 const changed, unchanged = "changed", "unchanged"
@@ -131,16 +142,16 @@ func compareAnswer(p *play, e *expectation, a *answer) []string {
 	return nil
 }
 
-func recordAnswer(p *play, e *expectation, a *answer) string {
+func recordAnswer(p *play, e *expectation, a *answer) (string, error) {
 	code := strconv.Itoa(a.code)
 	before, ok := p.seen[a.uid()]
 	switch {
 	case !ok || !a.succeeded() || !e.isEmpty() && len(strings.Fields(e.text)) == 1:
-		return code + "\n"
+		return code + "\n", nil
 	case a.revision() == before.revision():
-		return code + " " + unchanged + "\n"
+		return code + " " + unchanged + "\n", nil
 	}
-	return code + " " + changed + "\n"
+	return code + " " + changed + "\n", nil
 }
 
 // The object, whole or in part.
@@ -175,17 +186,17 @@ func (p *play) compareValues(expected document.Value, subset bool, received docu
 	return m.complaints
 }
 
-func recordObject(p *play, e *expectation, a *answer) string {
+func recordObject(p *play, e *expectation, a *answer) (string, error) {
 	expected := e.pattern()
 	received := hidden(a.body, expected)
 	if expected.IsAbsent() {
-		return objectYAML(p.masked(received))
+		return objectYAML(p.masked(received)), nil
 	}
 	if e.isSubset() {
 		received = a.body
 	}
 	m := matcher{expand: p.variables.expand, subset: e.isSubset()}
-	return objectYAML(p.masked(m.refreshed(expected, received)))
+	return objectYAML(p.masked(m.refreshed(expected, received))), nil
 }
 
 // firstFields come first in objects that are written for people.
@@ -241,13 +252,13 @@ func compareOwnersOf(p *play, e *expectation, a *answer) []string {
 	return compareOwners(expected, received, e.inOrder())
 }
 
-func recordOwners(p *play, e *expectation, a *answer) string {
+func recordOwners(p *play, e *expectation, a *answer) (string, error) {
 	owners, err := ownersOf(a.body)
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
 	if !e.inOrder() {
 		sortOwners(owners)
 	}
-	return p.maskedText(formatOwners(owners))
+	return p.maskedText(formatOwners(owners)), nil
 }

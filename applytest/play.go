@@ -175,11 +175,12 @@ func (p *play) judge(step *step, a *answer, curl string) *Failure {
 	for _, e := range expectations {
 		found := e.compare(p, a)
 		if len(found) > 0 && p.recording && p.mayRecord(e) {
-			if text := judges[e.kind].record(p, e, a); text != "" {
+			text, err := e.record(p, a)
+			if err == nil {
 				p.recorded[e.file] = text
 				continue
 			}
-			found = []string{"the answer has nothing to record"}
+			found = []string{"nothing can be recorded: " + err.Error()}
 		}
 		for _, complaint := range found {
 			complaints = append(complaints, e.name()+": "+complaint)

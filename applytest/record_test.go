@@ -123,3 +123,30 @@ func TestRecordOthers(t *testing.T) {
 		t.Errorf("received\n%s", got)
 	}
 }
+
+// TestRecordNothing: what the answer does not have is not recorded, and the failure says so; the script stays as it is.
+func TestRecordNothing(t *testing.T) {
+	const broken = `200 {"metadata":{"managedFields":[{"manager":"alice","operation":"Apply","apiVersion":"v1","fieldsV1":{"data":{}}}]}}`
+	for _, test := range []struct{ expectation, answer, complaint string }{
+		{"owners", broken, ".metadata.managedFields[0].fieldsV1: "},
+		{"times", broken, ".metadata.managedFields[0].fieldsV1: "},
+		{"times", "200 {}", "the answer has none"},
+		{"error", shared, "expected a Status, received 200"},
+		{"events", shared, "there is no watch"},
+		{"object", "Content-Type: text/plain\n200 fine", "the answer has none"},
+		{"body", "Content-Type: text/plain\n200 ", "the answer has none"},
+	} {
+		t.Run(test.expectation+" "+test.complaint, func(t *testing.T) {
+			t.Parallel()
+			options := newFake(t, test.answer).options("It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n")
+			options.Record = func(_ string, text []byte) error {
+				t.Errorf("recorded\n%s", text)
+				return nil
+			}
+			report, err := Run(t.Context(), options)
+			if err != nil || report.Count(Fail) != 1 || !strings.Contains(report.Results[0].Failure.String(), test.expectation+": nothing can be recorded: "+test.complaint) {
+				t.Errorf("received %v, %+v", err, report)
+			}
+		})
+	}
+}

@@ -85,14 +85,14 @@ func compareTimes(p *play, e *expectation, a *answer) []string {
 	return complaints
 }
 
-func recordTimes(p *play, e *expectation, a *answer) string {
+func recordTimes(p *play, e *expectation, a *answer) (string, error) {
 	times, err := timesOf(p, a)
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
 	var text strings.Builder
 	for _, who := range slices.Sorted(maps.Keys(times)) {
 		fmt.Fprintf(&text, "%s: %s\n", who, times[who])
 	}
-	return text.String()
+	return text.String(), nil
 }

@@ -163,13 +163,16 @@ func eventsValue(events []event) document.Value {
 }
 
 // recordEvents writes the types and names of new events, and refreshes what is expected of others.
-func recordEvents(p *play, e *expectation, _ *answer) string {
+func recordEvents(p *play, e *expectation, _ *answer) (string, error) {
 	w, err := p.watchOf(e)
 	if err != nil {
-		return none + "\n"
+		return "", err
+	}
+	expected, err := parseEvents(e.text) // an empty expectation has none
+	if err != nil {
+		return "", err
 	}
 	received := w.take(0, quietRecording)
-	expected, _ := parseEvents(e.text) // an empty expectation has none
 	m := matcher{expand: p.variables.expand, subset: true}
 	for i, r := range received {
 		pattern := document.NewMap(document.Field{Name: "metadata", Value: document.NewMap(
@@ -180,7 +183,7 @@ func recordEvents(p *play, e *expectation, _ *answer) string {
 		received[i].object = p.masked(m.refreshed(pattern, r.object))
 	}
 	if len(received) == 0 {
-		return none + "\n"
+		return none + "\n", nil
 	}
-	return eventsValue(received).YAML()
+	return eventsValue(received).YAML(), nil
 }
