@@ -99,6 +99,20 @@ func TestRecordKeepsForms(t *testing.T) {
 	}
 }
 
+// TestRecordLeavesTheText: the text that a script was read from is its owner's.
+func TestRecordLeavesTheText(t *testing.T) {
+	const head = "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n"
+	text := []byte(head + "200\n-- other --\nGET configmaps/shared\n")
+	script, err := Parse("area/behaviour", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := string(text)
+	if got, want := string(script.withRecorded(map[int]string{})), head+"200\n\n-- other --\nGET configmaps/shared\n"; got != want || string(text) != before {
+		t.Errorf("received\n%s, want\n%s; the text is\n%s", got, want, text)
+	}
+}
+
 // TestRecordMasks: what differs from run to run is not written.
 func TestRecordMasks(t *testing.T) {
 	const generated = `201 {"metadata":{"generateName":"web-","name":"web-x7k2p","deletionTimestamp":"2026-01-02T03:04:05Z"},"link":"/namespaces/$NAMESPACE/web"}`

@@ -151,6 +151,14 @@ func (s *Script) check() error {
 	return nil
 }
 
+// record passes the new text on, if it is another one.
+func (s *Script) record(recorded map[int]string, to func(name string, text []byte) error) error {
+	if text := s.withRecorded(recorded); !bytes.Equal(text, s.text) {
+		return to(s.Name, text)
+	}
+	return nil
+}
+
 // withRecorded returns the text of the script with what was recorded, and an empty line after each step.
 func (s *Script) withRecorded(recorded map[int]string) []byte {
 	archive := &txtar.Archive{Comment: s.archive.Comment, Files: slices.Clone(s.archive.Files)}
@@ -160,7 +168,7 @@ func (s *Script) withRecorded(recorded map[int]string) []byte {
 	for i, file := range archive.Files[:len(archive.Files)-1] {
 		_, expects := newExpectation(file.Name)
 		if _, goesOn := newExpectation(archive.Files[i+1].Name); expects && !goesOn {
-			archive.Files[i].Data = append(bytes.TrimRight(file.Data, "\n"), "\n\n"...)
+			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // the text itself stays as it is
 		}
 	}
 	return txtar.Format(archive)
