@@ -39,16 +39,24 @@ var judges map[string]judge
 func init() {
 	judges = map[string]judge{
 		"answer":          {checkAnswer, compareAnswer, recordAnswer},
-		"object":          {checkYAML, compareObject, recordObject},
-		"object has":      {checkYAML, compareObject, recordObject},
-		"owners":          {checkOwners, compareOwnersOf, recordOwners},
-		"owners in order": {checkOwners, compareOwnersOf, recordOwners},
-		"times":           {checkTimes, compareTimes, recordTimes},
-		"error":           {checkYAML, compareError, recordError},
+		"object":          {reads(parseYAML), compareObject, recordObject},
+		"object has":      {reads(parseYAML), compareObject, recordObject},
+		"owners":          {reads(parseOwners), compareOwnersOf, recordOwners},
+		"owners in order": {reads(parseOwners), compareOwnersOf, recordOwners},
+		"times":           {reads(parseTimes), compareTimes, recordTimes},
+		"error":           {reads(parseYAML), compareError, recordError},
 		"warnings":        {nil, compareWarnings, recordWarnings},
-		"events":          {checkEvents, compareEvents, recordEvents},
-		"headers":         {checkHeaders, compareHeaders, recordHeaders},
+		"events":          {reads(parseEvents), compareEvents, recordEvents},
+		"headers":         {reads(parseHeaders), compareHeaders, recordHeaders},
 		"body":            {nil, compareBody, recordBody},
+	}
+}
+
+// reads checks a text by reading it.
+func reads[T any](parse func(text string) (T, error)) func(text string) error {
+	return func(text string) error {
+		_, err := parse(text)
+		return err
 	}
 }
 
@@ -156,14 +164,11 @@ func recordAnswer(p *play, e *expectation, a *answer) (string, error) {
 
 // The object, whole or in part.
 
-func checkYAML(text string) error {
-	_, err := document.ParseYAML([]byte(text))
-	return err
-}
+func parseYAML(text string) (document.Value, error) { return document.ParseYAML([]byte(text)) }
 
 // pattern is the expectation's text as a value, which check has read before.
 func (e *expectation) pattern() document.Value {
-	value, err := document.ParseYAML([]byte(e.text))
+	value, err := parseYAML(e.text)
 	if err != nil || e.isEmpty() {
 		return document.Value{}
 	}
@@ -228,11 +233,6 @@ func orderedYAML(object document.Value, first []string) string {
 }
 
 // The owners.
-
-func checkOwners(text string) error {
-	_, err := parseOwners(text)
-	return err
-}
 
 func (e *expectation) inOrder() bool { return e.kind == "owners in order" }
 

@@ -106,11 +106,7 @@ func probeCRDs(ctx context.Context, s *server) (string, error) {
 
 func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	version, resource, _ := strings.Cut(need, " ")
-	prefix := "/api/"
-	if strings.Contains(version, "/") {
-		prefix = "/apis/"
-	}
-	a, err := s.probed(s.send(ctx, http.MethodGet, prefix+version, nil, ""))
+	a, err := s.probed(s.send(ctx, http.MethodGet, versionPath(version), nil, ""))
 	if err != nil {
 		return "", err
 	}

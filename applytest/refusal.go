@@ -108,26 +108,6 @@ func recordWarnings(p *play, e *expectation, a *answer) (string, error) {
 	return p.maskedText(strings.Join(a.warnings(), "\n") + "\n"), nil
 }
 
-func checkHeaders(text string) error {
-	_, err := parseHeaders(text)
-	return err
-}
-
-func parseHeaders(text string) ([]pair, error) {
-	var headers []pair
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if !ok {
-			return nil, fmt.Errorf("expected a header such as %q, received %q", "Content-Type: application/json", line)
-		}
-		headers = append(headers, pair{name, strings.TrimSpace(value)})
-	}
-	return headers, nil
-}
-
 func compareHeaders(p *play, e *expectation, a *answer) []string {
 	headers, err := parseHeaders(e.text)
 	if err != nil {

@@ -10,11 +10,6 @@ import (
 
 // Times of managedFields differ from run to run; whether they changed does not.
 
-func checkTimes(text string) error {
-	_, err := parseTimes(text)
-	return err
-}
-
 // parseTimes reads lines such as "alice Apply v1: unchanged".
 func parseTimes(text string) (map[string]string, error) {
 	times := map[string]string{}

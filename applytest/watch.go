@@ -115,11 +115,6 @@ func (p *play) watchOf(e *expectation) (*watch, error) {
 	return nil, fmt.Errorf("there is no watch %s that could have events", e.from)
 }
 
-func checkEvents(text string) error {
-	_, err := parseEvents(text)
-	return err
-}
-
 // parseEvents reads a list of maps with one field each, whose name is the event's type.
 func parseEvents(text string) ([]event, error) {
 	value, err := document.ParseYAML([]byte(text))
