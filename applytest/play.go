@@ -200,28 +200,6 @@ func (p *play) mayRecord(e *expectation) bool {
 	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
 }
 
-// of returns what an implementation is held to. Its own expectations replace those of the same kind, and all
-// others too if its own status is among them: another status goes with another body.
-func (s *step) of(implementation string) []*expectation {
-	var own []*expectation
-	replaced := map[string]bool{}
-	for _, e := range s.expectations {
-		if e.of == implementation {
-			own = append(own, e)
-			replaced[e.kind] = true
-		}
-	}
-	if replaced["answer"] {
-		return own
-	}
-	for _, e := range s.expectations {
-		if e.of == "" && !replaced[e.kind] {
-			own = append(own, e)
-		}
-	}
-	return own
-}
-
 // remember keeps what later steps refer to.
 func (p *play) remember(step *step, a *answer) {
 	p.variables.answers[step.name] = a

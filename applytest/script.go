@@ -38,6 +38,28 @@ type step struct {
 	expectations []*expectation
 }
 
+// of returns what an implementation is held to. Its own expectations replace those of the same kind, and all
+// others too if its own status is among them: another status goes with another body.
+func (s *step) of(implementation string) []*expectation {
+	var own []*expectation
+	replaced := map[string]bool{}
+	for _, e := range s.expectations {
+		if e.of == implementation {
+			own = append(own, e)
+			replaced[e.kind] = true
+		}
+	}
+	if replaced["answer"] {
+		return own
+	}
+	for _, e := range s.expectations {
+		if e.of == "" && !replaced[e.kind] {
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
 // Area is the folder of the script.
 func (s *Script) Area() string {
 	area, _, _ := strings.Cut(s.Name, "/")
