@@ -124,6 +124,17 @@ func TestRecordMasks(t *testing.T) {
 	if result := newFake(t, generated).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("what was recorded does not hold: %v", result.Failure)
 	}
+	// A kind of the script's own has the namespace in its version.
+	own := strings.ReplaceAll(shared, `"apiVersion":"v1","time"`, `"apiVersion":"$NAMESPACE.example.com/v1","time"`)
+	recorded = newFake(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
+	for _, line := range []string{"alice Apply $NAMESPACE.example.com/v1: .data.a\n", "alice Apply $NAMESPACE.example.com/v1: new\n"} {
+		if !strings.Contains(recorded, line) {
+			t.Errorf("received\n%s, want %s", recorded, line)
+		}
+	}
+	if result := newFake(t, own).run(t, recorded); result.Outcome != Pass {
+		t.Errorf("what was recorded does not hold: %v", result.Failure)
+	}
 }
 
 // TestRecordOthers: what kube-apiserver answered is not replaced by what another implementation answers.

@@ -58,7 +58,11 @@ func timesOf(p *play, a *answer) (map[string]string, error) {
 }
 
 func compareTimes(p *play, e *expectation, a *answer) []string {
-	expected, err := parseTimes(e.text)
+	text, err := p.variables.expand(e.text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	expected, err := parseTimes(text)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -89,5 +93,5 @@ func recordTimes(p *play, e *expectation, a *answer) (string, error) {
 	for _, who := range slices.Sorted(maps.Keys(times)) {
 		fmt.Fprintf(&text, "%s: %s\n", who, times[who])
 	}
-	return text.String(), nil
+	return p.maskedText(text.String()), nil
 }
