@@ -187,17 +187,26 @@ func (s *server) finishes(ctx context.Context) bool {
 // seesFinisher deletes an empty namespace and waits for it to go. In a cluster that takes longer; there controllers are
 // known by what else they do.
 func (s *server) seesFinisher(ctx context.Context) bool {
-	path := namespacePath + newNamespaceName()
-	if err := s.makeNamespace(ctx, strings.TrimPrefix(path, namespacePath)); err != nil {
+	name := newNamespaceName()
+	path := namespacePath + name
+	if err := s.makeNamespace(ctx, name); err != nil {
+		if ctx.Err() != nil {
+			s.pend(path, err) // it may be there
+		}
 		return true // so nothing is taken away that somebody else may need
 	}
-	if a, err := s.send(ctx, http.MethodDelete, path, nil, ""); err != nil || !a.succeeded() {
-		return true
+	a, err := s.send(ctx, http.MethodDelete, path, nil, "")
+	if err == nil && !a.succeeded() {
+		err = fmt.Errorf("DELETE: %s", a.summary())
 	}
-	for end := time.Now().Add(finishTime); time.Now().Before(end); time.Sleep(cleanPause / 10) {
-		if a, err := s.send(ctx, http.MethodGet, path, nil, ""); err != nil || a.code == http.StatusNotFound {
+	for end := time.Now().Add(finishTime); err == nil && time.Now().Before(end); time.Sleep(cleanPause / 10) {
+		if a, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && a.code == http.StatusNotFound {
 			return true
 		}
+	}
+	if err != nil {
+		s.pend(path, err)
+		return true
 	}
 	s.pend(path, errors.New("it is still being deleted"))
 	lack, err := s.lacks(ctx, "no controllers")
