@@ -210,7 +210,7 @@ func recordOwners(p *play, e *expectation, a *answer) (string, error) {
 	if !e.inOrder() {
 		sortOwners(owners)
 	}
-	return p.maskedText(formatOwners(owners)), nil
+	return p.maskedOwners(formatOwners(owners)), nil
 }
 
 // ownersDiffer tells how. In order means in the order of managedFields.

@@ -137,6 +137,20 @@ func TestRecordMasks(t *testing.T) {
 	}
 }
 
+// TestRecordUIDs: who owns a reference to an object of the script owns one with another uid in every run.
+func TestRecordUIDs(t *testing.T) {
+	child := strings.NewReplacer(`"uid":"4a1b2c3d-0000-4000-8000-000000000000"`, `"uid":"5a1b2c3d-0000-4000-8000-000000000000"`,
+		`{"f:data":{"f:a":{}}}`, `{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"4a1b2c3d-0000-4000-8000-000000000000\"}":{}}}}`).Replace(shared)
+	recorded := newFake(t, shared, child).record(t, "It works.\n-- the parent --\nGET configmaps/shared\n-- child --\nGET configmaps/child\n-- owners --\n")
+	if want := `alice Apply v1: .metadata.ownerReferences[uid="${the parent .metadata.uid}"]` + "\n"; !strings.Contains(recorded, want) {
+		t.Errorf("received\n%s, want %s", recorded, want)
+	}
+	other := strings.NewReplacer("4a1b2c3d", "6a1b2c3d")
+	if result := newFake(t, other.Replace(shared), other.Replace(child)).run(t, recorded); result.Outcome != Pass {
+		t.Errorf("what was recorded does not hold: %v", result.Failure)
+	}
+}
+
 // TestRecordOthers: what kube-apiserver answered is not replaced by what another implementation answers.
 func TestRecordOthers(t *testing.T) {
 	const script = "It works.\ndifference: because\n-- step --\nGET configmaps/shared\n-- answer --\n201\n-- error of cadastre --\nreason: Other\n" +
