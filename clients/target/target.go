@@ -113,15 +113,15 @@ func start() (config *rest.Config, stop func() error, err error) {
 	case name != KubeAPIServer && name != Cadastre:
 		return nil, nil, fmt.Errorf("%s: expected %s or %s, received %q", Variable, KubeAPIServer, Cadastre, name)
 	case name == KubeAPIServer:
-		return StartKubeAPIServer(context.Background(), kubeconfig)
+		return startKubeAPIServer(context.Background(), kubeconfig)
 	case exists:
 		return atWork(kubeconfig)
 	}
 	return cadastretest.Open()
 }
 
-// StartKubeAPIServer starts the real server, unless there is a kubeconfig of one that runs already.
-func StartKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func() error, err error) {
+// startKubeAPIServer starts the real server, unless there is a kubeconfig of one that runs already.
+func startKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	if kubeconfig != "" {
 		return atWork(kubeconfig)
 	}
