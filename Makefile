@@ -105,6 +105,10 @@ ORACLE ?=
 oracle-rules: ## compare internal/rules with kube-apiserver's own code; ORACLE='-seed 7 -count-each 5000 -write' passes flags
 	$(GO) -C internal/rules/oracle test -count=1 . $(ORACLE)
 
+.PHONY: oracle-validation
+oracle-validation: ## compare the validation of internal/rules with kube-apiserver's own code; ORACLE='-seed 7 -pairs 1000' passes flags
+	$(GO) -C internal/rules/oracle-validation test -count=1 . $(ORACLE)
+
 .PHONY: oracle-structural
 oracle-structural: ## compare internal/structural with kube-apiserver's own code; ORACLE='-seed 7 -schemas 5000' passes flags
 	$(GO) -C internal/structural/oracle test -count=1 . $(ORACLE)
