@@ -148,37 +148,41 @@ func TestWrittenOrNot(t *testing.T) {
 	}
 }
 
-// TestRemoves: only the removal of an item from a list in another one counts.
-func TestRemoves(t *testing.T) {
+// TestEmpties: only what is taken from a list or map in an item counts.
+func TestEmpties(t *testing.T) {
 	for patch, want := range map[string]bool{
 		"[{op: remove, path: /subsets/0/addresses/0}]":                                               true,
+		"[{op: remove, path: /spec/limits/0/max/cpu}]":                                               true,
 		"[{op: add, path: /subsets/0/addresses, value: []}, {op: remove, path: /subsets/0/ports/1}]": true,
 		"[{op: remove, path: /subsets/0}]":                                                           false,
 		"[{op: remove, path: /subsets/0/addresses}]":                                                 false,
 		"[{op: replace, path: /subsets/0/addresses/0, value: {}}]":                                   false,
 	} {
-		if got := removes(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}, itemInItem); got != want {
+		if got := empties(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}); got != want {
 			t.Errorf("received %t, want %t for %s", got, want, patch)
 		}
 	}
-	if removes(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}, itemInItem) {
+	if empties(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}) {
 		t.Error("a merge patch has no operations")
 	}
 }
 
-// TestOnlyCounted: nothing but the generation may have changed.
-func TestOnlyCounted(t *testing.T) {
-	before := parsed(t, `{metadata: {generation: 4, name: a}, spec: {x: 1}}`)
+// TestCountsNothing: what the generation is about must be as before, in a kind of which Kubernetes compares too much.
+func TestCountsNothing(t *testing.T) {
+	before := parsed(t, `{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "1"}}, spec: {x: 1}}`)
 	for after, want := range map[string]bool{
-		`{metadata: {generation: 5, name: a}, spec: {x: 1}}`: true,
-		`{metadata: {generation: 5, name: a}, spec: {x: 2}}`: false,
-		`{metadata: {generation: 5, name: b}, spec: {x: 1}}`: false,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:              true,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "2"}}, spec: {x: 1}}`:              true,
+		`{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "2"}}, spec: {x: 1}}`:              false,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 2}}`:              false,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}, webhooks: 1}`: false,
+		`{kind: Deployment, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:                 false,
 	} {
-		if got := onlyCounted(answer{before: before, object: parsed(t, after)}); got != want {
+		if got := countsNothing(answer{before: before, object: parsed(t, after)}); got != want {
 			t.Errorf("received %t, want %t for %s", got, want, after)
 		}
 	}
-	if removes(Step{Verb: "JSONPATCH", Body: parsed(t, "[{op: remove, path: /metadata/finalizers/0}]")}, itemInSpec) {
-		t.Error("finalizers are not in the spec")
+	if countsNothing(answer{object: before}) {
+		t.Error("what is new was not counted before")
 	}
 }
