@@ -315,6 +315,7 @@ func (r recorded) withoutKnown(h History) {
 		a := answerIn(code, expected)
 		a.before, a.ownersBefore, a.writes = state.object, state.owners, state.writes
 		state = a.stateAfter(h.Steps[step])
+		a.before = seenAt(h.Steps[step].Address, a.before)
 		for _, d := range differences {
 			if len(expected) > 0 && d.applies(h.Steps[step], a) {
 				expected = d.loosened(expected)

@@ -35,6 +35,25 @@ func hasSeveralVersions(object document.Value) bool {
 	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, definedGroup+"/")
 }
 
+// seenAt is an object without what the version of an address does not show: autoscaling/v1 has in annotations what
+// autoscaling/v2 has in fields.
+func seenAt(address string, object document.Value) document.Value {
+	metadata := object.Get("metadata")
+	annotations := metadata.Get("annotations")
+	if object.Get("apiVersion").Text() != "autoscaling/v1" || !strings.HasPrefix(address, "autoscaling/v2 ") || annotations.IsAbsent() {
+		return object
+	}
+	for name := range annotations.Fields() {
+		if strings.HasPrefix(name, "autoscaling.alpha.kubernetes.io/") {
+			annotations = annotations.Without(name)
+		}
+	}
+	if annotations.Len() == 0 {
+		annotations = document.Value{}
+	}
+	return object.With("metadata", metadata.With("annotations", annotations))
+}
+
 func hasTwins(list document.Value) bool {
 	items := itemsOf(list)
 	for i, item := range items {

@@ -186,3 +186,21 @@ func TestCountsNothing(t *testing.T) {
 		t.Error("what is new was not counted before")
 	}
 }
+
+// TestSeenAt: what autoscaling/v1 says in annotations is not seen at autoscaling/v2, and nothing else is lost.
+func TestSeenAt(t *testing.T) {
+	const metrics = `autoscaling.alpha.kubernetes.io/metrics: "[]"`
+	for object, want := range map[string]string{
+		`{apiVersion: autoscaling/v1, metadata: {name: a, annotations: {` + metrics + `}}}`:        `{apiVersion: autoscaling/v1, metadata: {name: a}}`,
+		`{apiVersion: autoscaling/v1, metadata: {annotations: {` + metrics + `, x: "1"}}}`:         `{apiVersion: autoscaling/v1, metadata: {annotations: {x: "1"}}}`,
+		`{apiVersion: autoscaling/v2, metadata: {annotations: {` + metrics + `}}}`:                 `{apiVersion: autoscaling/v2, metadata: {annotations: {` + metrics + `}}}`,
+		`{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`: `{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`,
+	} {
+		if got := seenAt("autoscaling/v2 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, want)) {
+			t.Errorf("%s: received %s, want %s", object, got.JSON(), want)
+		}
+		if got := seenAt("autoscaling/v1 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, object)) {
+			t.Errorf("%s: received %s at the same version", object, got.JSON())
+		}
+	}
+}
