@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -82,6 +81,7 @@ type outcome struct {
 	err       error
 }
 
+// entryKey is what an entry's manager is called on their side, where names are all that tells managers apart.
 func entryKey(e Entry) string {
 	version := ""
 	if e.Operation == Update {
@@ -90,7 +90,7 @@ func entryKey(e Entry) string {
 	return fmt.Sprintf("%s/%s/%s/%s", e.Manager, e.Operation, version, e.Subresource)
 }
 
-func (o *oracle) managers(entries []Entry) fieldpath.ManagedFields {
+func theirManagers(entries []Entry) fieldpath.ManagedFields {
 	managers := fieldpath.ManagedFields{}
 	for _, e := range entries {
 		managers[entryKey(e)] = fieldpath.NewVersionedSet(smdSet(e.FieldsV1), fieldpath.APIVersion(e.APIVersion), e.Operation == Apply)
@@ -98,14 +98,15 @@ func (o *oracle) managers(entries []Entry) fieldpath.ManagedFields {
 	return managers
 }
 
-func (o *oracle) outcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err error) outcome {
+// theirOutcome brings their result into this form.
+func theirOutcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err error) outcome {
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		out := outcome{err: err}
 		for _, c := range conflicts {
 			out.conflicts = append(out.conflicts, c.Manager+" "+c.Path.String())
 		}
-		sort.Strings(out.conflicts)
+		slices.Sort(out.conflicts)
 		return out
 	}
 	if err != nil {
@@ -131,9 +132,12 @@ func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	if err != nil {
 		return outcome{err: fmt.Errorf("config: %w", err)}
 	}
-	managers := o.managers(live.Entries)
+	managers := theirManagers(live.Entries)
 	if len(live.Entries) == 0 && !live.Document.IsAbsent() {
-		empty, _ := o.typed(document.NewMap(), r.Version)
+		empty, err := o.typed(document.NewMap(), r.Version)
+		if err != nil {
+			return outcome{err: err}
+		}
 		before := Entry{Manager: "before-first-apply", Operation: Update, APIVersion: r.Version}
 		if managers, err = o.track(empty, liveTyped, managers, before, r); err != nil {
 			return outcome{err: err}
@@ -141,7 +145,7 @@ func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	}
 	me := entryKey(Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource})
 	v, managers, err := o.updater.Apply(liveTyped, configTyped, fieldpath.APIVersion(r.Version), managers, me, r.Force)
-	return o.outcome(v, managers, err)
+	return theirOutcome(v, managers, err)
 }
 
 func (o *oracle) update(live Object, updated document.Value, r Request) outcome {
@@ -154,8 +158,8 @@ func (o *oracle) update(live Object, updated document.Value, r Request) outcome 
 		return outcome{err: fmt.Errorf("updated: %w", err)}
 	}
 	me := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	managers, err := o.track(liveTyped, updatedTyped, o.managers(live.Entries), me, r)
-	return o.outcome(updatedTyped, managers, err)
+	managers, err := o.track(liveTyped, updatedTyped, theirManagers(live.Entries), me, r)
+	return theirOutcome(updatedTyped, managers, err)
 }
 
 // track is what Kubernetes does for updates: the current operation is a manager of
@@ -176,8 +180,8 @@ func (o *oracle) track(live, updated *typed.TypedValue, managers fieldpath.Manag
 	return managers, nil
 }
 
-// outcomeOf brings our own result into the same form.
-func outcomeOf(result Result, err error) outcome {
+// ourOutcome brings our own result into it.
+func ourOutcome(result Result, err error) outcome {
 	var conflict *ConflictError
 	if errors.As(err, &conflict) {
 		out := outcome{err: err}
@@ -186,7 +190,7 @@ func outcomeOf(result Result, err error) outcome {
 				out.conflicts = append(out.conflicts, entryKey(owner)+" "+c.Path.String())
 			}
 		}
-		sort.Strings(out.conflicts)
+		slices.Sort(out.conflicts)
 		return out
 	}
 	if err != nil {
@@ -205,7 +209,7 @@ func (o outcome) atV1() outcome {
 	for manager, text := range o.owners {
 		owners[manager] = namesAtV1(text)
 	}
-	return outcome{doc: (*world)(nil).rename(o.doc, "v2", "v1"), owners: owners}
+	return outcome{doc: rename(o.doc, "v2", "v1"), owners: owners}
 }
 
 // namesAtV1 has fields called as at the first version of a world.
@@ -266,7 +270,7 @@ func differAsIs(ours, theirs outcome) string {
 
 func smdSet(text string) *fieldpath.Set {
 	s := fieldpath.NewSet()
-	if err := s.FromJSON(bytesReader(text)); err != nil {
+	if err := s.FromJSON(strings.NewReader(text)); err != nil {
 		panic(err)
 	}
 	return s

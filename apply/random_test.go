@@ -11,8 +11,8 @@ import (
 )
 
 // This file makes random schemas, and random values that fit them. A schema is
-// made in structured-merge-diff's form and translated, so that both sides are sure
-// to mean the same.
+// made in structured-merge-diff's form and translated (translate_test.go), so that
+// both sides are sure to mean the same.
 
 // generator draws everything from one source, so that a seed tells a whole history.
 type generator struct{ *rand.Rand }
@@ -139,97 +139,6 @@ func (g generator) keyedList(depth int) *smd.List {
 	}
 	l.ElementType = smd.TypeRef{Inlined: smd.Atom{Map: item}}
 	return l
-}
-
-// translate compiles a schema of structured-merge-diff.
-func translate(s *smd.Schema) *schema.Type {
-	tr := translator{s, map[string]*schema.Type{}}
-	return tr.ref(smd.TypeRef{NamedType: new("T0")})
-}
-
-type translator struct {
-	schema *smd.Schema
-	done   map[string]*schema.Type
-}
-
-func (tr translator) ref(ref smd.TypeRef) *schema.Type {
-	name := ""
-	if ref.NamedType != nil {
-		switch *ref.NamedType {
-		case deducedName:
-			return schema.Untyped
-		case atomicName:
-			return schema.Opaque
-		}
-		name = *ref.NamedType
-		if ref.ElementRelationship != nil {
-			name += " " + string(*ref.ElementRelationship)
-		}
-		if t, ok := tr.done[name]; ok {
-			return t
-		}
-	}
-	atom, ok := tr.schema.Resolve(ref)
-	if !ok {
-		panic("random schema with a reference that does not resolve")
-	}
-	t := &schema.Type{Name: name}
-	if name != "" {
-		tr.done[name] = t
-	}
-	if atom.Scalar != nil {
-		t.Scalar = map[smd.Scalar]schema.Scalar{
-			smd.Numeric: schema.Numeric, smd.String: schema.String, smd.Boolean: schema.Boolean, smd.Untyped: schema.AnyScalar,
-		}[*atom.Scalar]
-	}
-	if atom.List != nil {
-		t.List = tr.list(atom.List)
-	}
-	if atom.Map != nil {
-		t.Map = tr.mapType(atom.Map)
-	}
-	return t
-}
-
-func (tr translator) list(l *smd.List) *schema.List {
-	out := &schema.List{Item: tr.ref(l.ElementType)}
-	if l.ElementRelationship != smd.Associative {
-		return out
-	}
-	out.Relationship = schema.Set
-	for _, name := range l.Keys {
-		out.Relationship = schema.Keyed
-		key := schema.Key{Name: name}
-		if f, ok := out.Item.Map.Find(name); ok {
-			key.Default = f.Default
-		}
-		out.Keys = append(out.Keys, key)
-	}
-	return out
-}
-
-func (tr translator) mapType(m *smd.Map) *schema.Map {
-	out := &schema.Map{Atomic: m.ElementRelationship == smd.Atomic}
-	for _, f := range m.Fields {
-		field := schema.Field{Name: f.Name, Type: tr.ref(f.Type)}
-		if f.Default != nil {
-			field.Default, _ = document.FromGo(f.Default)
-		}
-		out.Fields = append(out.Fields, field)
-	}
-	sortFields(out.Fields)
-	if m.ElementType.NamedType != nil || m.ElementType.Inlined != (smd.Atom{}) {
-		out.Element = tr.ref(m.ElementType)
-	}
-	return out
-}
-
-func sortFields(fields []schema.Field) {
-	for i := range fields {
-		for j := i; j > 0 && fields[j].Name < fields[j-1].Name; j-- {
-			fields[j], fields[j-1] = fields[j-1], fields[j]
-		}
-	}
 }
 
 // value returns a random value of a type. Duplicates may occur in sets and keyed

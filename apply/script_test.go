@@ -98,7 +98,7 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 	} else if checkConfiguration(doc, s.last) != nil || checkDocuments(s.live, doc, s.last) != nil {
 		return // what Kubernetes refuses before it asks
 	}
-	ours, theirs := outcomeOf(result, err), ask(s.live, doc, s.last)
+	ours, theirs := ourOutcome(result, err), ask(s.live, doc, s.last)
 	for _, out := range []outcome{ours, theirs} {
 		for manager, set := range out.owners {
 			// The oracle knows nothing of fields that nobody may own.

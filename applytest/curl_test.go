@@ -17,11 +17,14 @@ func TestCurlRepeats(t *testing.T) {
 			t.Skipf("people repeat requests with %s, which is not here", program)
 		}
 	}
-	var heard *http.Request
-	var heardBody []byte
+	requests, bodies := make(chan *http.Request, 1), make(chan []byte, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		heard = r
-		heardBody, _ = io.ReadAll(r.Body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		requests <- r
+		bodies <- body
 	}))
 	defer s.Close()
 	for name, test := range map[string]struct {
@@ -43,6 +46,7 @@ func TestCurlRepeats(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), "bash", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", command, err, out)
 		}
+		heard, heardBody := <-requests, <-bodies
 		if heard.URL.RequestURI() != "/a?b=c%20d" || !bytes.Equal(heardBody, []byte(test.body)) {
 			t.Errorf("%s: %s: received %s %q, want %q", name, command, heard.URL, heardBody, test.body)
 		}

@@ -79,8 +79,8 @@
 //	WATCH      GET with watch=true; events are collected while later steps run
 //	WAIT 1.1s  no request; the times of managedFields have seconds only
 //
-// EVENTUALLY before a verb repeats the request until the answer is as expected, for at most 15 seconds. A kind
-// that was just made needs it. TIMES 12 before a verb makes the request twelve times, with $N from 1 to 12; all
+// EVENTUALLY before a verb repeats the request until the answer is as expected, for at most 15 seconds; only that answer
+// counts. A kind that was just made needs it. TIMES 12 before a verb makes the request twelve times, with $N from 1 to 12; all
 // must succeed, and the last answer is held against the expectations.
 //
 // For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header Content-Type,
@@ -198,17 +198,17 @@
 //	script.go       a script and its steps
 //	request.go      the request line; wire.go makes it HTTP, curl.go a command that repeats it
 //	variables.go    what later steps may refer to
-//	expectation.go  what is expected: answer, object, owners; times.go, when these wrote
+//	expectation.go  what is expected: answer, object
 //	refusal.go      errors, warnings, headers, bodies
 //	watch.go        events
 //	pattern.go      values with words in them, compared and refreshed
-//	owners.go       managedFields as lines
+//	owners.go       managedFields as lines; times.go, when they were written
 //	mask.go         what differs from run to run, when recording
 //	answer.go       what a server said
 //	media.go        CBOR and protobuf, sent and read
 //	server.go       the server that is asked; needs.go finds out what it can do, permission.go what the user may do
 //	namespace.go    where scripts run: a namespace made for each, or one that was given
 //	play.go         one run of a script; traces.go what it may have made, removal.go how that goes
-//	run.go          many; report.go what they found, curl.go how to ask for it again
+//	run.go          many; report.go what they found, for people and as JSON, junit.go for others' programs
 //	testing.go      for Go tests
 package applytest

@@ -1,6 +1,7 @@
 package applytest
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,25 +29,34 @@ type judge struct {
 	check func(text string) error
 	// compare tells how the answer differs.
 	compare func(p *play, e *expectation, a *answer) []string
-	// record writes what was received in the form that the expectation has.
-	record func(p *play, e *expectation, a *answer) string
+	// record writes what was received in the form that the expectation has. The error says why that can't be.
+	record func(p *play, e *expectation, a *answer) (string, error)
 }
 
+// judges are the kinds, by their names. They are filled by init: what they do leads back to them.
 var judges map[string]judge
 
 func init() {
 	judges = map[string]judge{
 		"answer":          {checkAnswer, compareAnswer, recordAnswer},
-		"object":          {checkYAML, compareObject, recordObject},
-		"object has":      {checkYAML, compareObject, recordObject},
-		"owners":          {checkOwners, compareOwnersOf, recordOwners},
-		"owners in order": {checkOwners, compareOwnersOf, recordOwners},
-		"times":           {checkTimes, compareTimes, recordTimes},
-		"error":           {checkYAML, compareError, recordError},
+		"object":          {reads(parseYAML), compareObject, recordObject},
+		"object has":      {reads(parseYAML), compareObject, recordObject},
+		"owners":          {reads(parseOwners), compareOwners, recordOwners},
+		"owners in order": {reads(parseOwners), compareOwners, recordOwners},
+		"times":           {reads(parseTimes), compareTimes, recordTimes},
+		"error":           {reads(parseYAML), compareError, recordError},
 		"warnings":        {nil, compareWarnings, recordWarnings},
-		"events":          {checkEvents, compareEvents, recordEvents},
-		"headers":         {checkHeaders, compareHeaders, recordHeaders},
+		"events":          {reads(parseEvents), compareEvents, recordEvents},
+		"headers":         {reads(parseHeaders), compareHeaders, recordHeaders},
 		"body":            {nil, compareBody, recordBody},
+	}
+}
+
+// reads checks a text by reading it.
+func reads[T any](parse func(text string) (T, error)) func(text string) error {
+	return func(text string) error {
+		_, err := parse(text)
+		return err
 	}
 }
 
@@ -96,6 +106,15 @@ func (e *expectation) compare(p *play, a *answer) []string {
 	return judges[e.kind].compare(p, e, a)
 }
 
+// record returns the text that the expectation should have.
+func (e *expectation) record(p *play, a *answer) (string, error) {
+	text, err := judges[e.kind].record(p, e, a)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = errors.New("the answer has none")
+	}
+	return text, err
+}
+
 // The answer: its status, and whether the object has changed.
 
 const changed, unchanged = "changed", "unchanged"
@@ -131,28 +150,25 @@ func compareAnswer(p *play, e *expectation, a *answer) []string {
 	return nil
 }
 
-func recordAnswer(p *play, e *expectation, a *answer) string {
+func recordAnswer(p *play, e *expectation, a *answer) (string, error) {
 	code := strconv.Itoa(a.code)
 	before, ok := p.seen[a.uid()]
 	switch {
 	case !ok || !a.succeeded() || !e.isEmpty() && len(strings.Fields(e.text)) == 1:
-		return code + "\n"
+		return code + "\n", nil
 	case a.revision() == before.revision():
-		return code + " " + unchanged + "\n"
+		return code + " " + unchanged + "\n", nil
 	}
-	return code + " " + changed + "\n"
+	return code + " " + changed + "\n", nil
 }
 
 // The object, whole or in part.
 
-func checkYAML(text string) error {
-	_, err := document.ParseYAML([]byte(text))
-	return err
-}
+func parseYAML(text string) (document.Value, error) { return document.ParseYAML([]byte(text)) }
 
 // pattern is the expectation's text as a value, which check has read before.
 func (e *expectation) pattern() document.Value {
-	value, err := document.ParseYAML([]byte(e.text))
+	value, err := parseYAML(e.text)
 	if err != nil || e.isEmpty() {
 		return document.Value{}
 	}
@@ -175,17 +191,17 @@ func (p *play) compareValues(expected document.Value, subset bool, received docu
 	return m.complaints
 }
 
-func recordObject(p *play, e *expectation, a *answer) string {
+func recordObject(p *play, e *expectation, a *answer) (string, error) {
 	expected := e.pattern()
 	received := hidden(a.body, expected)
 	if expected.IsAbsent() {
-		return objectYAML(p.masked(received))
+		return objectYAML(p.masked(received)), nil
 	}
 	if e.isSubset() {
 		received = a.body
 	}
 	m := matcher{expand: p.variables.expand, subset: e.isSubset()}
-	return objectYAML(p.masked(m.refreshed(expected, received)))
+	return objectYAML(p.masked(m.refreshed(expected, received))), nil
 }
 
 // firstFields come first in objects that are written for people.
@@ -214,40 +230,4 @@ func orderedYAML(object document.Value, first []string) string {
 		}
 	}
 	return string(text)
-}
-
-// The owners.
-
-func checkOwners(text string) error {
-	_, err := parseOwners(text)
-	return err
-}
-
-func (e *expectation) inOrder() bool { return e.kind == "owners in order" }
-
-func compareOwnersOf(p *play, e *expectation, a *answer) []string {
-	text, err := p.variables.expand(e.text)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	expected, err := parseOwners(text)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	received, err := ownersOf(a.body)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	return compareOwners(expected, received, e.inOrder())
-}
-
-func recordOwners(p *play, e *expectation, a *answer) string {
-	owners, err := ownersOf(a.body)
-	if err != nil {
-		return err.Error()
-	}
-	if !e.inOrder() {
-		sortOwners(owners)
-	}
-	return p.maskedText(formatOwners(owners))
 }

@@ -1,8 +1,12 @@
 package applytest
 
 import (
+	"context"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // shared is an answer with an object.
@@ -163,5 +167,24 @@ func TestEvents(t *testing.T) {
 				t.Errorf("received %v %v, want %v", result.Outcome, result.Failure, test.want)
 			}
 		})
+	}
+}
+
+// TestWatchEnds: what reads a watch ends with it, also if nobody has taken its events.
+func TestWatchEnds(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	w := &watch{events: make(chan event)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		events := strings.Repeat(`{"type":"ADDED","object":{"metadata":{"name":"a"}}}`, 3)
+		w.read(ctx, &http.Response{Body: io.NopCloser(strings.NewReader(events))})
+	}()
+	<-w.events // it reads
+	stop()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("it still waits for somebody to take an event")
 	}
 }

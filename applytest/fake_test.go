@@ -23,6 +23,7 @@ type fake struct {
 	removed  []string
 	host     string
 	version  string
+	limits   bool        // its users may not do everything
 	stop     func()      // ends it at once, in the midst of a request
 	asked    func(n int) // called before the n-th of these requests is answered
 }
@@ -48,6 +49,8 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/version":
 		fmt.Fprintf(w, `{"gitVersion":%q}`, f.version)
+	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
+		fmt.Fprintf(w, `{"status":{"allowed":%t}}`, !f.limits)
 	case r.URL.Path == "/api/v1" || r.URL.Path == "/apis/apps/v1":
 		fmt.Fprint(w, `{"kind":"APIResourceList","resources":[{"name":"configmaps"},{"name":"deployments"}]}`)
 	case strings.HasPrefix(r.URL.Path, "/apis/") && strings.Count(r.URL.Path, "/") == 3:

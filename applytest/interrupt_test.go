@@ -68,3 +68,24 @@ func TestUnclearInGivenNamespace(t *testing.T) {
 		t.Errorf("removed %q, want %q", f.removed, want)
 	}
 }
+
+// TestInterruptedTries: what is made to find out whether garbage is collected goes also when a run is interrupted.
+func TestInterruptedTries(t *testing.T) {
+	const garbage = `201 {"metadata":{"name":"applytest-garbage-x"}}`
+	f := newFake(t, "200 {}", "200 {}", garbage, shared) // it is there, nothing is in it, the garbage is made, and stays
+	options := f.options("It works.\nneeds: garbage collection\n-- step --\nGET configmaps/shared\n")
+	options.Namespace = "applytest-given"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	f.asked = func(n int) {
+		if n == 4 {
+			cancel()
+		}
+	}
+	if _, err := Run(ctx, options); !errors.Is(err, context.Canceled) {
+		t.Errorf("received %v", err)
+	}
+	if want := []string{namespacePath + "applytest-given/configmaps/applytest-garbage-x"}; !slices.Equal(f.removed, want) {
+		t.Errorf("removed %q, want %q", f.removed, want)
+	}
+}

@@ -39,6 +39,16 @@ func (p *play) maskedText(text string) string {
 	return text
 }
 
+// maskedOwners has variables also in the place of uids: words mean nothing in paths.
+func (p *play) maskedOwners(text string) string {
+	for _, step := range p.script.steps {
+		if a := p.variables.answers[step.name]; a != nil && a.uid() != "" {
+			text = strings.ReplaceAll(text, a.uid(), "${"+step.name+" .metadata.uid}")
+		}
+	}
+	return p.maskedText(text)
+}
+
 // maskedMetadata replaces the time of deletion and a generated name.
 func maskedMetadata(meta document.Value) document.Value {
 	if time := meta.Get("deletionTimestamp"); !time.IsAbsent() && time.Text() != absentWord {

@@ -97,10 +97,10 @@ func decodeCBOR(raw []byte) (document.Value, error) {
 // decodeProtobuf reads an object that says what it is.
 func decodeProtobuf(raw []byte) (document.Value, error) {
 	content, ok := packed.CutEnvelopePrefix(raw)
-	var envelope runtime.Unknown
 	if !ok {
 		return document.Value{}, errors.New("expected protobuf of Kubernetes, received what does not begin as that")
 	}
+	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(content); err != nil {
 		return document.Value{}, err
 	}

@@ -79,12 +79,17 @@ func (s *server) rehearse(ctx context.Context, method, path string, body io.Read
 		return a, err
 	}
 	if metadata := a.body.Get("metadata"); metadata.Get("resourceVersion").Text() != "" {
-		made := namespacePath + s.home + "/configmaps/" + metadata.Get("name").Text()
-		if gone, err := s.send(context.WithoutCancel(ctx), http.MethodDelete, made, nil, ""); err != nil || !gone.succeeded() {
-			s.pend(made, errors.New("a dry run has made it"))
-		}
+		s.discard(ctx, namespacePath+s.home+"/configmaps/"+metadata.Get("name").Text(), "a dry run has made it")
 	}
 	return a, nil
+}
+
+// discard deletes what was made to try something, also when the run is over.
+func (s *server) discard(ctx context.Context, path, why string) {
+	a, err := s.send(context.WithoutCancel(ctx), http.MethodDelete, path, nil, "")
+	if err != nil || !a.succeeded() && a.code != http.StatusNotFound {
+		s.pend(path, errors.New(why))
+	}
 }
 
 // leaveHome removes the namespace of what the runner itself tried, unless it was given.

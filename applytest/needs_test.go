@@ -36,6 +36,29 @@ func TestSkips(t *testing.T) {
 	}
 }
 
+// TestDenials: what somebody may not do who may not do everything is a skip, whichever request of a step it is, and at once.
+// For somebody who may do everything it is a failure.
+func TestDenials(t *testing.T) {
+	const denied = `403 {"kind":"Status","message":"not you"}`
+	for _, request := range []string{"GET configmaps/shared", "EVENTUALLY GET configmaps/shared", "EDIT configmaps/shared\n\n{}", "EVENTUALLY EDIT configmaps/shared\n\n{}"} {
+		t.Run(request, func(t *testing.T) {
+			t.Parallel()
+			script := "It works.\n-- step --\n" + request + "\n-- answer --\n200\n"
+			f := newFake(t, denied)
+			f.limits = true
+			if result := f.run(t, script); result.Outcome != Skip || result.Reason != "you may not: not you" || len(f.requests) != 1 {
+				t.Errorf("received %v %q after %d requests, want a skip", result.Outcome, result.Reason, len(f.requests))
+			}
+			if strings.HasPrefix(request, "EVENTUALLY") {
+				return // it would be asked again until the time is over
+			}
+			if result := newFake(t, denied).run(t, script); result.Outcome != Fail {
+				t.Errorf("received %v %q, want a failure", result.Outcome, result.Reason)
+			}
+		})
+	}
+}
+
 // TestImplementations: who differs on purpose is held to its own expectations, and nobody else is.
 func TestImplementations(t *testing.T) {
 	const head = "It works.\ndifference: because\ndefect: cadastre: it is slow\n-- step --\nGET configmaps/shared\n"

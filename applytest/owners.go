@@ -184,8 +184,37 @@ func outside(text string, wanted byte) int {
 	return -1
 }
 
-// compareOwners tells what differs. In order means in the order of managedFields.
-func compareOwners(expected, received []owner, inOrder bool) []string {
+func (e *expectation) inOrder() bool { return e.kind == "owners in order" }
+
+func compareOwners(p *play, e *expectation, a *answer) []string {
+	text, err := p.variables.expand(e.text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	expected, err := parseOwners(text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	received, err := ownersOf(a.body)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return ownersDiffer(expected, received, e.inOrder())
+}
+
+func recordOwners(p *play, e *expectation, a *answer) (string, error) {
+	owners, err := ownersOf(a.body)
+	if err != nil {
+		return "", err
+	}
+	if !e.inOrder() {
+		sortOwners(owners)
+	}
+	return p.maskedOwners(formatOwners(owners)), nil
+}
+
+// ownersDiffer tells how. In order means in the order of managedFields.
+func ownersDiffer(expected, received []owner, inOrder bool) []string {
 	if !inOrder {
 		sortOwners(expected)
 		sortOwners(received)

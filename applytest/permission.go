@@ -2,6 +2,7 @@ package applytest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 )
@@ -13,6 +14,11 @@ import (
 type denial struct{ message string }
 
 func (d *denial) Error() string { return "you may not: " + d.message }
+
+func isDenial(err error) bool {
+	var d *denial
+	return errors.As(err, &d)
+}
 
 // everything is the question whether the user may do all there is.
 const everything = `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",` +

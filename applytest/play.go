@@ -32,7 +32,7 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		return result, nil
 	}
 	if err != nil {
-		result.end(&Failure{Complaints: []string{err.Error()}, err: err})
+		result.end(failed(err, ""))
 		return result, nil
 	}
 	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
@@ -46,7 +46,7 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 	}
 	if !s.shared {
 		if _, err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
-			result.end(&Failure{Complaints: []string{err.Error()}, err: err})
+			result.end(failed(err, ""))
 			return result, nil
 		}
 	}
@@ -81,24 +81,18 @@ func (p *play) run(ctx context.Context, step *step) *Failure {
 		select {
 		case <-time.After(step.request.wait):
 		case <-ctx.Done():
-			return &Failure{Complaints: []string{ctx.Err().Error()}}
+			return failed(ctx.Err(), "")
 		}
 		return p.judge(step, &answer{code: http.StatusOK}, "")
 	}
 	again := *step
 	again.expectations = nil // but that it succeeds
 	for p.variables.round = 1; p.variables.round < step.request.times; p.variables.round++ {
-		if failure := p.attempt(ctx, &again, false); failure != nil {
+		if failure := p.attempt(ctx, &again); failure != nil {
 			return failure
 		}
 	}
-	for deadline := time.Now().Add(eventualTime); step.request.eventually && time.Now().Before(deadline); {
-		if failure := p.attempt(ctx, step, true); failure == nil || ctx.Err() != nil || failure.err != nil {
-			break
-		}
-		time.Sleep(eventualPause)
-	}
-	return p.attempt(ctx, step, false)
+	return p.attempt(ctx, step)
 }
 
 const (
@@ -107,51 +101,46 @@ const (
 	eventualPause = 50 * time.Millisecond
 )
 
-// attempt makes the request once. A trial is forgotten, and not recorded.
-func (p *play) attempt(ctx context.Context, step *step, trial bool) *Failure {
+// attempt makes the request once or, where the script says EVENTUALLY, until the answer is as expected. The last answer
+// is the one that counts; those before it are forgotten.
+func (p *play) attempt(ctx context.Context, step *step) *Failure {
+	for end := time.Now().Add(eventualTime); ; time.Sleep(eventualPause) {
+		a, curl, err := p.ask(ctx, step)
+		isLast := !step.request.eventually || ctx.Err() != nil || time.Now().After(end)
+		switch {
+		case err != nil && (isLast || isDenial(err)):
+			return failed(err, curl)
+		case err != nil:
+		case isLast || p.server.denies(a) != nil || p.isExpected(step, a):
+			failure := p.judge(step, a, curl)
+			p.remember(step, a)
+			return failure
+		}
+	}
+}
+
+// ask makes the request of a step, and notes what that may have made. The command repeats it.
+func (p *play) ask(ctx context.Context, step *step) (a *answer, curl string, err error) {
 	if err := ctx.Err(); err != nil {
-		return &Failure{Complaints: []string{err.Error()}}
+		return nil, "", err
 	}
 	request, body, err := p.build(ctx, step.request)
 	if err != nil {
-		return &Failure{Complaints: []string{err.Error()}}
+		return nil, "", err
 	}
 	before := len(p.traces)
 	p.note(request, body)
-	curl := curlCommand(request, body)
-	a, err := p.ask(step, request)
-	if err != nil {
-		return &Failure{Complaints: []string{err.Error()}, Request: curl}
+	curl = curlCommand(request, body)
+	if a, err = p.send(step, request); err != nil {
+		return nil, curl, err
 	}
 	p.forget(before, a)
 	p.made(request, a)
-	if trial {
-		return p.tried(step, a)
-	}
-	failure := p.judge(step, a, curl)
-	p.remember(step, a)
-	return failure
+	return a, curl, nil
 }
 
-// tried says whether an answer is as expected. Where nothing is expected yet, success is.
-func (p *play) tried(step *step, a *answer) *Failure {
-	var complaints []string
-	expectations := step.of(p.server.implementation)
-	for _, e := range expectations {
-		if !e.isEmpty() && e.kind != "events" {
-			complaints = append(complaints, e.compare(p, a)...)
-		} else if e.kind == "answer" && !a.succeeded() {
-			complaints = append(complaints, "expected success")
-		}
-	}
-	if len(expectations) == 0 && !a.succeeded() || len(complaints) > 0 {
-		return &Failure{Complaints: complaints, err: p.server.denies(a)}
-	}
-	return nil
-}
-
-// ask sends the request. The answer of a watch is its head.
-func (p *play) ask(step *step, request *http.Request) (*answer, error) {
+// send sends the request. The answer of a watch is its head.
+func (p *play) send(step *step, request *http.Request) (*answer, error) {
 	if step.request.verb.watches {
 		return p.open(step.name, request)
 	}
@@ -164,6 +153,21 @@ func (p *play) ask(step *step, request *http.Request) (*answer, error) {
 	return readAnswer(response, step.request.isDryRun())
 }
 
+// isExpected says whether an answer is as expected. Events are left out: they are taken only once. Where nothing is
+// expected yet, success is.
+func (p *play) isExpected(step *step, a *answer) bool {
+	expectations := step.of(p.server.implementation)
+	for _, e := range expectations {
+		switch {
+		case e.isEmpty() && e.kind == "answer" && !a.succeeded():
+			return false
+		case !e.isEmpty() && e.kind != "events" && len(e.compare(p, a)) > 0:
+			return false
+		}
+	}
+	return len(expectations) > 0 || a.succeeded()
+}
+
 // judge compares the answer with all that is expected of this server, or records it.
 func (p *play) judge(step *step, a *answer, curl string) *Failure {
 	var complaints []string
@@ -171,11 +175,12 @@ func (p *play) judge(step *step, a *answer, curl string) *Failure {
 	for _, e := range expectations {
 		found := e.compare(p, a)
 		if len(found) > 0 && p.recording && p.mayRecord(e) {
-			if text := judges[e.kind].record(p, e, a); text != "" {
+			text, err := e.record(p, a)
+			if err == nil {
 				p.recorded[e.file] = text
 				continue
 			}
-			found = []string{"the answer has nothing to record"}
+			found = []string{"nothing can be recorded: " + err.Error()}
 		}
 		for _, complaint := range found {
 			complaints = append(complaints, e.name()+": "+complaint)
@@ -193,28 +198,6 @@ func (p *play) judge(step *step, a *answer, curl string) *Failure {
 // mayRecord keeps what Kubernetes has answered from being replaced by what another server answers.
 func (p *play) mayRecord(e *expectation) bool {
 	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
-}
-
-// of returns what an implementation is held to. Its own expectations replace those of the same kind, and all
-// others too if its own status is among them: another status goes with another body.
-func (s *step) of(implementation string) []*expectation {
-	var own []*expectation
-	replaced := map[string]bool{}
-	for _, e := range s.expectations {
-		if e.of == implementation {
-			own = append(own, e)
-			replaced[e.kind] = true
-		}
-	}
-	if replaced["answer"] {
-		return own
-	}
-	for _, e := range s.expectations {
-		if e.of == "" && !replaced[e.kind] {
-			own = append(own, e)
-		}
-	}
-	return own
 }
 
 // remember keeps what later steps refer to.

@@ -99,6 +99,20 @@ func TestRecordKeepsForms(t *testing.T) {
 	}
 }
 
+// TestRecordLeavesTheText: the text that a script was read from is its owner's.
+func TestRecordLeavesTheText(t *testing.T) {
+	const head = "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n"
+	text := []byte(head + "200\n-- other --\nGET configmaps/shared\n")
+	script, err := Parse("area/behaviour", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := string(text)
+	if got, want := string(script.withRecorded(map[int]string{})), head+"200\n\n-- other --\nGET configmaps/shared\n"; got != want || string(text) != before {
+		t.Errorf("received\n%s, want\n%s; the text is\n%s", got, want, text)
+	}
+}
+
 // TestRecordMasks: what differs from run to run is not written.
 func TestRecordMasks(t *testing.T) {
 	const generated = `201 {"metadata":{"generateName":"web-","name":"web-x7k2p","deletionTimestamp":"2026-01-02T03:04:05Z"},"link":"/namespaces/$NAMESPACE/web"}`
@@ -108,6 +122,31 @@ func TestRecordMasks(t *testing.T) {
 		t.Errorf("received\n%s, want\n%s", got, want)
 	}
 	if result := newFake(t, generated).run(t, recorded); result.Outcome != Pass {
+		t.Errorf("what was recorded does not hold: %v", result.Failure)
+	}
+	// A kind of the script's own has the namespace in its version.
+	own := strings.ReplaceAll(shared, `"apiVersion":"v1","time"`, `"apiVersion":"$NAMESPACE.example.com/v1","time"`)
+	recorded = newFake(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
+	for _, line := range []string{"alice Apply $NAMESPACE.example.com/v1: .data.a\n", "alice Apply $NAMESPACE.example.com/v1: new\n"} {
+		if !strings.Contains(recorded, line) {
+			t.Errorf("received\n%s, want %s", recorded, line)
+		}
+	}
+	if result := newFake(t, own).run(t, recorded); result.Outcome != Pass {
+		t.Errorf("what was recorded does not hold: %v", result.Failure)
+	}
+}
+
+// TestRecordUIDs: who owns a reference to an object of the script owns one with another uid in every run.
+func TestRecordUIDs(t *testing.T) {
+	child := strings.NewReplacer(`"uid":"4a1b2c3d-0000-4000-8000-000000000000"`, `"uid":"5a1b2c3d-0000-4000-8000-000000000000"`,
+		`{"f:data":{"f:a":{}}}`, `{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"4a1b2c3d-0000-4000-8000-000000000000\"}":{}}}}`).Replace(shared)
+	recorded := newFake(t, shared, child).record(t, "It works.\n-- the parent --\nGET configmaps/shared\n-- child --\nGET configmaps/child\n-- owners --\n")
+	if want := `alice Apply v1: .metadata.ownerReferences[uid="${the parent .metadata.uid}"]` + "\n"; !strings.Contains(recorded, want) {
+		t.Errorf("received\n%s, want %s", recorded, want)
+	}
+	other := strings.NewReplacer("4a1b2c3d", "6a1b2c3d")
+	if result := newFake(t, other.Replace(shared), other.Replace(child)).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("what was recorded does not hold: %v", result.Failure)
 	}
 }
@@ -121,5 +160,32 @@ func TestRecordOthers(t *testing.T) {
 	want := strings.Replace(script, "Other", "Conflict", 1)
 	if got := f.record(t, script); got != strings.Replace(want, "Conflict\n-- other", "Conflict\n\n-- other", 1) {
 		t.Errorf("received\n%s", got)
+	}
+}
+
+// TestRecordNothing: what the answer does not have is not recorded, and the failure says so; the script stays as it is.
+func TestRecordNothing(t *testing.T) {
+	const broken = `200 {"metadata":{"managedFields":[{"manager":"alice","operation":"Apply","apiVersion":"v1","fieldsV1":{"data":{}}}]}}`
+	for _, test := range []struct{ expectation, answer, complaint string }{
+		{"owners", broken, ".metadata.managedFields[0].fieldsV1: "},
+		{"times", broken, ".metadata.managedFields[0].fieldsV1: "},
+		{"times", "200 {}", "the answer has none"},
+		{"error", shared, "expected a Status, received 200"},
+		{"events", shared, "there is no watch"},
+		{"object", "Content-Type: text/plain\n200 fine", "the answer has none"},
+		{"body", "Content-Type: text/plain\n200 ", "the answer has none"},
+	} {
+		t.Run(test.expectation+" "+test.complaint, func(t *testing.T) {
+			t.Parallel()
+			options := newFake(t, test.answer).options("It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n")
+			options.Record = func(_ string, text []byte) error {
+				t.Errorf("recorded\n%s", text)
+				return nil
+			}
+			report, err := Run(t.Context(), options)
+			if err != nil || report.Count(Fail) != 1 || !strings.Contains(report.Results[0].Failure.String(), test.expectation+": nothing can be recorded: "+test.complaint) {
+				t.Errorf("received %v, %+v", err, report)
+			}
+		})
 	}
 }

@@ -13,8 +13,11 @@ import (
 // What an answer has beside the object: an error, warnings, headers, and a body that is no document.
 
 // errorOf is a Status with its causes beside its reason and message.
-func errorOf(a *answer) document.Value {
-	return sortedCauses(a.body.With("causes", a.body.Lookup("details", "causes")))
+func errorOf(a *answer) (document.Value, error) {
+	if a.body.Get("kind").Text() != "Status" {
+		return document.Value{}, fmt.Errorf("expected a Status, received %s", a.summary())
+	}
+	return sortedCauses(a.body.With("causes", a.body.Lookup("details", "causes"))), nil
 }
 
 // sortedCauses gives causes an order: kube-apiserver has them in a random one.
@@ -34,26 +37,27 @@ func sortedCauses(status document.Value) document.Value {
 }
 
 func compareError(p *play, e *expectation, a *answer) []string {
-	if a.body.Get("kind").Text() != "Status" {
-		return []string{"expected a Status, received " + a.summary()}
+	received, err := errorOf(a)
+	if err != nil {
+		return []string{err.Error()}
 	}
-	return p.compareValues(sortedCauses(e.pattern()), true, errorOf(a))
+	return p.compareValues(sortedCauses(e.pattern()), true, received)
 }
 
-func recordError(p *play, e *expectation, a *answer) string {
-	if a.body.Get("kind").Text() != "Status" {
-		return ""
+func recordError(p *play, e *expectation, a *answer) (string, error) {
+	received, err := errorOf(a)
+	if err != nil {
+		return "", err
 	}
-	received := errorOf(a)
 	if expected := sortedCauses(e.pattern()); !expected.IsAbsent() {
 		m := matcher{expand: p.variables.expand, subset: true}
-		return errorYAML(p.masked(m.refreshed(expected, received)))
+		return errorYAML(p.masked(m.refreshed(expected, received))), nil
 	}
 	return errorYAML(p.masked(document.NewMap(
 		document.Field{Name: "reason", Value: received.Get("reason")},
 		document.Field{Name: "message", Value: received.Get("message")},
 		document.Field{Name: "causes", Value: openCauses(received.Get("causes"))},
-	)))
+	))), nil
 }
 
 // openCauses lets the messages of conflicts go on after the owner: clients know that, and servers may say more.
@@ -97,31 +101,11 @@ func compareWarnings(p *play, e *expectation, a *answer) []string {
 	return nil
 }
 
-func recordWarnings(p *play, e *expectation, a *answer) string {
+func recordWarnings(p *play, e *expectation, a *answer) (string, error) {
 	if len(a.warnings()) == 0 {
-		return none + "\n"
+		return none + "\n", nil
 	}
-	return p.maskedText(strings.Join(a.warnings(), "\n") + "\n")
-}
-
-func checkHeaders(text string) error {
-	_, err := parseHeaders(text)
-	return err
-}
-
-func parseHeaders(text string) ([]pair, error) {
-	var headers []pair
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if !ok {
-			return nil, fmt.Errorf("expected a header such as %q, received %q", "Content-Type: application/json", line)
-		}
-		headers = append(headers, pair{name, strings.TrimSpace(value)})
-	}
-	return headers, nil
+	return p.maskedText(strings.Join(a.warnings(), "\n") + "\n"), nil
 }
 
 func compareHeaders(p *play, e *expectation, a *answer) []string {
@@ -145,9 +129,12 @@ func compareHeaders(p *play, e *expectation, a *answer) []string {
 }
 
 // recordHeaders keeps the headers that the script names. If it names none, it is about the form of the body.
-func recordHeaders(p *play, e *expectation, a *answer) string {
+func recordHeaders(p *play, e *expectation, a *answer) (string, error) {
 	headers, err := parseHeaders(e.text)
-	if err != nil || len(headers) == 0 {
+	if err != nil {
+		return "", err
+	}
+	if len(headers) == 0 {
 		headers = []pair{{name: "Content-Type"}}
 	}
 	var text strings.Builder
@@ -158,7 +145,7 @@ func recordHeaders(p *play, e *expectation, a *answer) string {
 		}
 		fmt.Fprintf(&text, "%s: %s\n", h.name, value)
 	}
-	return text.String()
+	return text.String(), nil
 }
 
 func compareBody(p *play, e *expectation, a *answer) []string {
@@ -172,6 +159,6 @@ func compareBody(p *play, e *expectation, a *answer) []string {
 	return nil
 }
 
-func recordBody(p *play, e *expectation, a *answer) string {
-	return p.maskedText(strings.TrimSpace(string(a.raw)) + "\n")
+func recordBody(p *play, e *expectation, a *answer) (string, error) {
+	return p.maskedText(strings.TrimSpace(string(a.raw)) + "\n"), nil
 }

@@ -43,10 +43,20 @@ func (s *server) pend(path string, why error) {
 	s.pending = append(s.pending, pendingRemoval{path, why})
 }
 
-func (s *server) countPending() int {
+// stillPending are those that are not yet gone, in the order of their paths.
+func (s *server) stillPending() []pendingRemoval {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.pending)
+	return slices.SortedFunc(slices.Values(s.pending), func(a, b pendingRemoval) int { return strings.Compare(a.path, b.path) })
+}
+
+// takePending returns them to somebody who looks at them again.
+func (s *server) takePending() []pendingRemoval {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.pending
+	s.pending = nil
+	return taken
 }
 
 type pendingRemoval struct {
@@ -60,14 +70,13 @@ func (s *server) settle(ctx context.Context) []Left {
 	defer cancel()
 	for {
 		s.retry(ctx)
-		if len(s.pending) == 0 || ctx.Err() != nil || s.gone.Load() {
+		if len(s.stillPending()) == 0 || ctx.Err() != nil || s.gone.Load() {
 			break
 		}
 		time.Sleep(cleanPause)
 	}
 	var left []Left
-	slices.SortFunc(s.pending, func(a, b pendingRemoval) int { return strings.Compare(a.path, b.path) })
-	for _, p := range s.pending {
+	for _, p := range s.stillPending() {
 		if !slices.ContainsFunc(left, func(l Left) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // in a namespace that is left
 			left = append(left, Left{p.path, p.why.Error()})
 		}
@@ -77,11 +86,9 @@ func (s *server) settle(ctx context.Context) []Left {
 
 // retry looks once at all that is pending, several at a time: a cluster that is far away has many.
 func (s *server) retry(ctx context.Context) {
-	pending := s.pending
-	s.pending = nil
 	var group errgroup.Group
 	group.SetLimit(defaultParallel)
-	for _, p := range pending {
+	for _, p := range s.takePending() {
 		group.Go(func() error {
 			a, err := s.send(ctx, http.MethodGet, p.path, nil, "")
 			if err == nil && a.code != http.StatusNotFound {
@@ -180,23 +187,25 @@ func (s *server) finishes(ctx context.Context) bool {
 // seesFinisher deletes an empty namespace and waits for it to go. In a cluster that takes longer; there controllers are
 // known by what else they do.
 func (s *server) seesFinisher(ctx context.Context) bool {
-	path := namespacePath + newNamespaceName()
-	isAnswered, err := s.makeNamespace(ctx, strings.TrimPrefix(path, namespacePath))
-	if err != nil && isAnswered {
+	name := newNamespaceName()
+	path := namespacePath + name
+	if isAnswered, err := s.makeNamespace(ctx, name); err != nil {
+		if !isAnswered {
+			s.pend(path, err) // it may be there
+		}
 		return true // so nothing is taken away that somebody else may need
 	}
 	a, err := s.send(ctx, http.MethodDelete, path, nil, "")
-	for end := time.Now().Add(finishTime); err == nil && a.succeeded() && time.Now().Before(end); time.Sleep(cleanPause / 10) {
-		a, err = s.send(ctx, http.MethodGet, path, nil, "")
+	if err == nil && !a.succeeded() {
+		err = fmt.Errorf("DELETE: %s", a.summary())
 	}
-	switch {
-	case err != nil:
+	for end := time.Now().Add(finishTime); err == nil && time.Now().Before(end); time.Sleep(cleanPause / 10) {
+		if a, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && a.code == http.StatusNotFound {
+			return true
+		}
+	}
+	if err != nil {
 		s.pend(path, err)
-		return true
-	case a.code == http.StatusNotFound:
-		return true
-	case !a.succeeded():
-		s.pend(path, errors.New(a.summary()))
 		return true
 	}
 	s.pend(path, errors.New("it is still being deleted"))

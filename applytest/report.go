@@ -2,7 +2,6 @@ package applytest
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -67,6 +66,11 @@ type Failure struct {
 	err error
 }
 
+// failed is a failure of which the error is all that is known.
+func failed(err error, curl string) *Failure {
+	return &Failure{Complaints: []string{err.Error()}, Request: curl, err: err}
+}
+
 func (r *Result) skip(reason string) { r.Outcome, r.Reason = Skip, reason }
 
 // end is for a script that did not come to its end: it fails, unless the user may not do what it does.
@@ -98,9 +102,11 @@ func (f *Failure) String() string {
 }
 
 // Count is how many scripts ended so.
-func (r *Report) Count(outcome Outcome) int {
+func (r *Report) Count(outcome Outcome) int { return count(r.Results, outcome) }
+
+func count(results []Result, outcome Outcome) int {
 	n := 0
-	for _, result := range r.Results {
+	for _, result := range results {
 		if result.Outcome == outcome {
 			n++
 		}
@@ -129,8 +135,6 @@ func (r *Report) Areas() []Area {
 	return areas
 }
 
-func (a Area) count(outcome Outcome) int { return (&Report{Results: a.Results}).Count(outcome) }
-
 // WriteTable writes failures, skips with their reasons, and a table by area.
 func (r *Report) WriteTable(w io.Writer) error {
 	w = printable{w}
@@ -152,7 +156,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	fmt.Fprintf(w, "\n%s at %s\n\n", r.Version, r.Server)
 	fmt.Fprintln(text, "area\tpass\tfail\tskip")
 	for _, area := range r.Areas() {
-		fmt.Fprintf(text, "%s\t%4d\t%4d\t%4d\n", area.Name, area.count(Pass), area.count(Fail), area.count(Skip))
+		fmt.Fprintf(text, "%s\t%4d\t%4d\t%4d\n", area.Name, count(area.Results, Pass), count(area.Results, Fail), count(area.Results, Skip))
 	}
 	fmt.Fprintf(text, "all\t%4d\t%4d\t%4d\n", r.Count(Pass), r.Count(Fail), r.Count(Skip))
 	if missing := r.Scripts - len(r.Results); missing > 0 {
@@ -192,103 +196,3 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(whole)
 }
-
-// The parts of JUnit's form, as far as its readers agree on it.
-type (
-	junitSuites struct {
-		XMLName  xml.Name     `xml:"testsuites"`
-		Name     string       `xml:"name,attr"`
-		Tests    int          `xml:"tests,attr"`
-		Failures int          `xml:"failures,attr"`
-		Errors   int          `xml:"errors,attr"`
-		Skipped  int          `xml:"skipped,attr"`
-		Suites   []junitSuite `xml:"testsuite"`
-	}
-	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Errors   int         `xml:"errors,attr"`
-		Skipped  int         `xml:"skipped,attr"`
-		Time     string      `xml:"time,attr"`
-		Cases    []junitCase `xml:"testcase"`
-	}
-	junitCase struct {
-		Name    string        `xml:"name,attr"`
-		Class   string        `xml:"classname,attr"`
-		Time    string        `xml:"time,attr"`
-		Failure *junitMessage `xml:"failure,omitempty"`
-		Error   *junitMessage `xml:"error,omitempty"`
-		Skipped *junitMessage `xml:"skipped,omitempty"`
-	}
-	junitMessage struct {
-		Message string `xml:"message,attr"`
-		Text    string `xml:",chardata"`
-	}
-)
-
-// WriteJUnit writes the report as JUnit's XML, an area a suite.
-func (r *Report) WriteJUnit(w io.Writer) error {
-	suites := junitSuites{Name: strings.TrimSpace("applytest " + r.Version), Tests: len(r.Results), Failures: r.Count(Fail), Skipped: r.Count(Skip)}
-	for _, area := range r.Areas() {
-		suites.Suites = append(suites.Suites, area.junit())
-	}
-	if run := r.junitOfRun(); run.Errors > 0 {
-		suites.Tests += run.Tests
-		suites.Errors = run.Errors
-		suites.Suites = append(suites.Suites, run)
-	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	if err := encoder.Encode(suites); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
-}
-
-// junitOfRun tells those who count failures that the run did not come to its end, or left something.
-func (r *Report) junitOfRun() junitSuite {
-	run := junitSuite{Name: "run", Time: seconds(0)}
-	add := func(name, text string) {
-		run.Cases = append(run.Cases, junitCase{Name: name, Class: "applytest", Time: seconds(0), Error: &junitMessage{Message: text}})
-		run.Tests, run.Errors = run.Tests+1, run.Errors+1
-	}
-	switch {
-	case r.Stopped != "" && len(r.Results) == 0:
-		add("all scripts", "no script ran: "+r.Stopped)
-	case r.Stopped != "":
-		add("all scripts", fmt.Sprintf("the run was stopped after %d of %d scripts: %s", len(r.Results), r.Scripts, r.Stopped))
-	}
-	if len(r.Left) > 0 {
-		var left []string
-		for _, l := range r.Left {
-			left = append(left, l.Path+": "+l.Reason)
-		}
-		add("removal", fmt.Sprintf("%d objects could not be removed: %s", len(r.Left), strings.Join(left, "; ")))
-	}
-	return run
-}
-
-func (a Area) junit() junitSuite {
-	suite := junitSuite{Name: a.Name, Tests: len(a.Results), Failures: a.count(Fail), Skipped: a.count(Skip)}
-	var all time.Duration
-	for _, result := range a.Results {
-		all += result.Duration
-		test := junitCase{Name: strings.TrimPrefix(result.Name, a.Name+"/"), Class: "applytest." + a.Name, Time: seconds(result.Duration)}
-		switch result.Outcome {
-		case Fail:
-			test.Failure = &junitMessage{strings.Join(result.Failure.Complaints, "; "), result.Failure.String()}
-		case Skip:
-			test.Skipped = &junitMessage{Message: result.Reason}
-		}
-		suite.Cases = append(suite.Cases, test)
-	}
-	suite.Time = seconds(all)
-	return suite
-}
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }

@@ -85,14 +85,27 @@ func parseRequest(text string) (request, error) {
 	if err := r.readOptions(r.readAddress(words[1:])); err != nil {
 		return request{}, err
 	}
-	for line := range strings.Lines(headers) {
-		name, value, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if !ok || strings.Contains(name, " ") {
-			return request{}, fmt.Errorf("expected a header such as %q and an empty line before the body, received %q", "Accept: application/json", line)
-		}
-		r.headers = append(r.headers, pair{name, strings.TrimSpace(value)})
+	if r.headers, err = parseHeaders(headers); err != nil {
+		return request{}, fmt.Errorf("%w, with an empty line before the body", err)
 	}
 	return r, nil
+}
+
+// parseHeaders reads headers, each on a line.
+func parseHeaders(text string) ([]pair, error) {
+	var headers []pair
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || strings.Contains(name, " ") {
+			return nil, fmt.Errorf("expected a header such as %q, received %q", "Content-Type: application/json", line)
+		}
+		headers = append(headers, pair{name, strings.TrimSpace(value)})
+	}
+	return headers, nil
 }
 
 // readPrefix reads what may be before the verb: "EVENTUALLY" or "TIMES n".
@@ -137,14 +150,18 @@ func (r *request) readAddress(words []string) (rest []string) {
 	if groupVersion.MatchString(words[0]) && len(words) > 1 {
 		version, words = words[0], words[1:]
 	}
-	prefix := "/api/"
-	if strings.Contains(version, "/") {
-		prefix = "/apis/"
-	}
 	resource, _, _ := strings.Cut(words[0], "/")
 	r.kind = version + " " + resource
-	r.path = prefix + version + "/namespaces/$NAMESPACE/" + words[0]
+	r.path = versionPath(version) + "/namespaces/$NAMESPACE/" + words[0]
 	return words[1:]
+}
+
+// versionPath is where the kinds of a version such as "v1" or "apps/v1" are.
+func versionPath(version string) string {
+	if strings.Contains(version, "/") {
+		return "/apis/" + version
+	}
+	return "/api/" + version
 }
 
 // unescape reads what is written in a URL; what is no URL is meant as it is.

@@ -53,12 +53,12 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestEventually: a request is repeated until the answer is as expected.
+// TestEventually: a request is repeated until the answer is as expected, and not once more: it may make something.
 func TestEventually(t *testing.T) {
-	const notYet = `404 {"kind":"Status"}`
-	f := newFake(t, notYet, notYet, shared)
-	result := f.run(t, "It works.\n-- step --\nEVENTUALLY GET configmaps/shared\n-- answer --\n200\n")
-	if result.Outcome != Pass || len(f.requests) < 3 {
+	const notYet, exists = `404 {"kind":"Status"}`, `409 {"kind":"Status"}`
+	f := newFake(t, notYet, notYet, made, exists)
+	result := f.run(t, "It works.\n-- step --\nEVENTUALLY CREATE configmaps\n\n{metadata: {name: shared}}\n-- answer --\n201\n-- object has --\nkind: ConfigMap\n")
+	if result.Outcome != Pass || len(f.requests) != 3 {
 		t.Errorf("received %v %v after %d requests", result.Outcome, result.Failure, len(f.requests))
 	}
 	f = newFake(t, notYet, shared)

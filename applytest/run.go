@@ -1,7 +1,6 @@
 package applytest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -123,8 +122,10 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 			if options.Progress != nil {
 				options.Progress(done, len(scripts), result)
 			}
-			if text := script.withRecorded(recorded); options.Record != nil && !bytes.Equal(text, script.text) {
-				return options.Record(script.Name, text)
+			if options.Record != nil {
+				if err := script.record(recorded, options.Record); err != nil {
+					return err
+				}
 			}
 			return context.Cause(ctx)
 		})

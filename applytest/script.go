@@ -38,6 +38,28 @@ type step struct {
 	expectations []*expectation
 }
 
+// of returns what an implementation is held to. Its own expectations replace those of the same kind, and all
+// others too if its own status is among them: another status goes with another body.
+func (s *step) of(implementation string) []*expectation {
+	var own []*expectation
+	replaced := map[string]bool{}
+	for _, e := range s.expectations {
+		if e.of == implementation {
+			own = append(own, e)
+			replaced[e.kind] = true
+		}
+	}
+	if replaced["answer"] {
+		return own
+	}
+	for _, e := range s.expectations {
+		if e.of == "" && !replaced[e.kind] {
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
 // Area is the folder of the script.
 func (s *Script) Area() string {
 	area, _, _ := strings.Cut(s.Name, "/")
@@ -151,6 +173,14 @@ func (s *Script) check() error {
 	return nil
 }
 
+// record passes the new text on, if it is another one.
+func (s *Script) record(recorded map[int]string, to func(name string, text []byte) error) error {
+	if text := s.withRecorded(recorded); !bytes.Equal(text, s.text) {
+		return to(s.Name, text)
+	}
+	return nil
+}
+
 // withRecorded returns the text of the script with what was recorded, and an empty line after each step.
 func (s *Script) withRecorded(recorded map[int]string) []byte {
 	archive := &txtar.Archive{Comment: s.archive.Comment, Files: slices.Clone(s.archive.Files)}
@@ -160,7 +190,7 @@ func (s *Script) withRecorded(recorded map[int]string) []byte {
 	for i, file := range archive.Files[:len(archive.Files)-1] {
 		_, expects := newExpectation(file.Name)
 		if _, goesOn := newExpectation(archive.Files[i+1].Name); expects && !goesOn {
-			archive.Files[i].Data = append(bytes.TrimRight(file.Data, "\n"), "\n\n"...)
+			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // the text itself stays as it is
 		}
 	}
 	return txtar.Format(archive)

@@ -41,7 +41,7 @@ type server struct {
 	// why a collection is none of theirs.
 	shared  bool
 	present map[string]string
-	// stop ends the run, and says why.
+	// stop ends the run, and says why. Before there is one it does nothing.
 	stop context.CancelCauseFunc
 	// gone is set when the server answers nothing any more.
 	gone atomic.Bool

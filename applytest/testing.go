@@ -17,6 +17,9 @@ func RunTests(t *testing.T, config *rest.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, left := range report.Left {
+		t.Logf("left on the server: %s: %s", left.Path, left.Reason)
+	}
 	for _, result := range report.Results {
 		t.Run(result.Name, func(t *testing.T) {
 			switch {

@@ -10,11 +10,6 @@ import (
 
 // Times of managedFields differ from run to run; whether they changed does not.
 
-func checkTimes(text string) error {
-	_, err := parseTimes(text)
-	return err
-}
-
 // parseTimes reads lines such as "alice Apply v1: unchanged".
 func parseTimes(text string) (map[string]string, error) {
 	times := map[string]string{}
@@ -63,7 +58,11 @@ func timesOf(p *play, a *answer) (map[string]string, error) {
 }
 
 func compareTimes(p *play, e *expectation, a *answer) []string {
-	expected, err := parseTimes(e.text)
+	text, err := p.variables.expand(e.text)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	expected, err := parseTimes(text)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -85,14 +84,14 @@ func compareTimes(p *play, e *expectation, a *answer) []string {
 	return complaints
 }
 
-func recordTimes(p *play, e *expectation, a *answer) string {
+func recordTimes(p *play, e *expectation, a *answer) (string, error) {
 	times, err := timesOf(p, a)
 	if err != nil {
-		return err.Error()
+		return "", err
 	}
 	var text strings.Builder
 	for _, who := range slices.Sorted(maps.Keys(times)) {
 		fmt.Fprintf(&text, "%s: %s\n", who, times[who])
 	}
-	return text.String()
+	return p.maskedText(text.String()), nil
 }

@@ -129,7 +129,7 @@ func (p *play) clean(ctx context.Context) {
 	for _, watch := range p.watches {
 		watch.stop()
 	}
-	before := p.server.countPending()
+	before := len(p.server.stillPending())
 	for _, t := range slices.Backward(p.traces) {
 		paths, err := p.server.found(ctx, t)
 		if err != nil {
@@ -140,7 +140,7 @@ func (p *play) clean(ctx context.Context) {
 		}
 	}
 	if p.server.shared {
-		if p.server.countPending() > before {
+		if len(p.server.stillPending()) > before {
 			p.server.settle(ctx) // the next script has the same names
 		}
 		return

@@ -25,6 +25,8 @@ type event struct {
 }
 
 const (
+	// eventBuffer is how many events may come before a script looks at them without that the server has to wait.
+	eventBuffer = 1000
 	// eventPatience is how long an expected event may take.
 	eventPatience = 15 * time.Second
 	// quietTime is how long nothing more may come after the last event that is expected.
@@ -49,16 +51,22 @@ func (p *play) open(step string, request *http.Request) (*answer, error) {
 		defer stop()
 		return readAnswer(response, false)
 	}
-	w := &watch{step: step, events: make(chan event, 1000), stop: stop}
+	w := &watch{step: step, events: make(chan event, eventBuffer), stop: stop}
 	p.watches = append(p.watches, w)
-	go w.read(response)
+	go w.read(ctx, response)
 	return &answer{code: response.StatusCode, header: response.Header}, nil
 }
 
-// read passes events on until the watch ends.
-func (w *watch) read(response *http.Response) {
+// read passes events on until the watch ends. Those that nobody has taken by then are lost.
+func (w *watch) read(ctx context.Context, response *http.Response) {
 	defer response.Body.Close()
 	defer close(w.events)
+	pass := func(next event) {
+		select {
+		case w.events <- next:
+		case <-ctx.Done():
+		}
+	}
 	read := eventReader(response.Header.Get("Content-Type"), response.Body)
 	for {
 		next, err := read()
@@ -66,13 +74,13 @@ func (w *watch) read(response *http.Response) {
 		case errors.Is(err, io.EOF) || errors.Is(err, context.Canceled):
 			return
 		case err != nil:
-			w.events <- event{"unreadable", document.NewString(err.Error())}
+			pass(event{"unreadable", document.NewString(err.Error())})
 			return
 		}
 		if next.kind == "BOOKMARK" && next.object.Lookup("metadata", "annotations", initialEnd).IsAbsent() {
 			continue // a server may say at any time how far it has come
 		}
-		w.events <- next
+		pass(next)
 	}
 }
 
@@ -105,11 +113,6 @@ func (p *play) watchOf(e *expectation) (*watch, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no watch %s that could have events", e.from)
-}
-
-func checkEvents(text string) error {
-	_, err := parseEvents(text)
-	return err
 }
 
 // parseEvents reads a list of maps with one field each, whose name is the event's type.
@@ -163,13 +166,16 @@ func eventsValue(events []event) document.Value {
 }
 
 // recordEvents writes the types and names of new events, and refreshes what is expected of others.
-func recordEvents(p *play, e *expectation, _ *answer) string {
+func recordEvents(p *play, e *expectation, _ *answer) (string, error) {
 	w, err := p.watchOf(e)
 	if err != nil {
-		return none + "\n"
+		return "", err
+	}
+	expected, err := parseEvents(e.text) // an empty expectation has none
+	if err != nil {
+		return "", err
 	}
 	received := w.take(0, quietRecording)
-	expected, _ := parseEvents(e.text) // an empty expectation has none
 	m := matcher{expand: p.variables.expand, subset: true}
 	for i, r := range received {
 		pattern := document.NewMap(document.Field{Name: "metadata", Value: document.NewMap(
@@ -180,7 +186,7 @@ func recordEvents(p *play, e *expectation, _ *answer) string {
 		received[i].object = p.masked(m.refreshed(pattern, r.object))
 	}
 	if len(received) == 0 {
-		return none + "\n"
+		return none + "\n", nil
 	}
-	return eventsValue(received).YAML()
+	return eventsValue(received).YAML(), nil
 }

@@ -83,6 +83,9 @@ func (p *play) body(ctx context.Context, r request, path string) ([]byte, error)
 		if err != nil {
 			return nil, err
 		}
+		if err := p.server.denies(live); err != nil {
+			return nil, err
+		}
 		if !live.succeeded() {
 			return nil, fmt.Errorf("GET %s: %s", path, live.summary())
 		}

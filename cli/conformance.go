@@ -151,14 +151,17 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	if report == nil {
 		return f.writeNothing(err)
 	}
-	told := tell(report, f, stdout)
+	written := tell(report, f, stdout)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &exitError{interruptedCode, fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)}
+		interrupted := fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)
+		return &exitError{interruptedCode, errors.Join(interrupted, written)}
 	case err != nil:
-		return fmt.Errorf("conformance: %w", err)
+		return errors.Join(fmt.Errorf("conformance: %w", err), written)
+	case written != nil:
+		return written
 	}
-	return told
+	return verdict(report)
 }
 
 // ask runs the scripts. There is no report if none could run.
@@ -191,18 +194,20 @@ func (f conformanceFlags) ask(ctx context.Context, options applytest.Options, st
 // interruptedCode is what shells say of programs that were interrupted.
 const interruptedCode = 130
 
-// tell writes the result everywhere. It fails if anything in it failed.
+// tell writes the result everywhere.
 func tell(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
 	if err := report.WriteTable(stdout); err != nil {
 		return err
 	}
-	if err := f.writeReports(report); err != nil {
-		return err
+	if report.Count(applytest.Fail) > 0 && !f.keep {
+		fmt.Fprintln(stdout, "\nTo repeat a request, run its script with --keep, and add your credentials to the command.")
 	}
+	return f.writeReports(report)
+}
+
+// verdict is an error if anything in the result is not as it should be.
+func verdict(report *applytest.Report) error {
 	if n := report.Count(applytest.Fail); n > 0 {
-		if !f.keep {
-			fmt.Fprintln(stdout, "\nTo repeat a request, run its script with --keep, and add your credentials to the command.")
-		}
 		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
 	}
 	if n := len(report.Left); n > 0 {

@@ -49,7 +49,9 @@ type place struct {
 func newPlace(t *testing.T) place {
 	t.Helper()
 	p := place{connect(t), startWebhook(t), "admission-" + rand.String(8)}
-	p.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, p.namespace))
+	if a := p.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, p.namespace)); a.code != 201 {
+		t.Fatalf("make the namespace: %d %s", a.code, a.body)
+	}
 	return p
 }
 

@@ -107,7 +107,6 @@ var noise = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "TIME"},
 	{regexp.MustCompile(`"resourceVersion": "\d+"`), `"resourceVersion": "RV"`},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST"},
-	{regexp.MustCompile(`127\.0\.0\.1:\d+->`), "HOST->"},
 	{regexp.MustCompile(`timeout=\d+s`), "timeout=SECONDS"},
 	{regexp.MustCompile(`: the field is .*, its owner has written it since TIME`), ""}, // what Cadastre says beside
 	{regexp.MustCompile(`(please fix your requests): .*`), "$1"},                       // why managedFields are bad has other words

@@ -93,7 +93,7 @@ func TestInitialEvents(t *testing.T) {
 			t.Errorf("event %v, want %s added", event, want)
 		}
 	}
-	bookmark := <-events.ResultChan()
+	bookmark := nextOrBookmark(t, events)
 	object, ok := bookmark.Object.(*corev1.ConfigMap)
 	if bookmark.Type != watch.Bookmark || !ok || object.Annotations[metav1.InitialEventsAnnotationKey] != "true" {
 		t.Fatalf("event %v, want the bookmark that ends the list", bookmark)

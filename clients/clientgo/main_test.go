@@ -62,20 +62,25 @@ func deployment(name string) *appsv1.Deployment {
 // next is the watch's next event, bookmarks left out.
 func next(t *testing.T, events watch.Interface) watch.Event {
 	t.Helper()
-	timeout := time.After(patience)
 	for {
-		select {
-		case event, open := <-events.ResultChan():
-			if !open {
-				t.Fatal("the watch ended; expected another event")
-			}
-			if event.Type != watch.Bookmark {
-				return event
-			}
-		case <-timeout:
-			t.Fatal("no event came")
+		if event := nextOrBookmark(t, events); event.Type != watch.Bookmark {
+			return event
 		}
 	}
+}
+
+func nextOrBookmark(t *testing.T, events watch.Interface) watch.Event {
+	t.Helper()
+	select {
+	case event, open := <-events.ResultChan():
+		if !open {
+			t.Fatal("the watch ended; expected another event")
+		}
+		return event
+	case <-time.After(patience):
+		t.Fatal("no event came")
+	}
+	return watch.Event{}
 }
 
 // eventually waits until the condition holds.

@@ -104,16 +104,22 @@ func startManager(t *testing.T, namespace string) ctrl.Manager {
 	check(t, (&websiteReconciler{manager.GetClient()}).register(manager))
 	check(t, (&rolloutReconciler{manager.GetClient()}).register(manager))
 
+	run(t, "the manager", manager)
+	return manager
+}
+
+// run starts something, and ends it with the test.
+func run(t *testing.T, name string, runnable interface{ Start(context.Context) error }) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
-	go func() { done <- manager.Start(ctx) }()
+	go func() { done <- runnable.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the manager ended: %v", err)
+			t.Errorf("%s ended: %v", name, err)
 		}
 	})
-	return manager
 }
 
 // writers are the managers of an object, each with its subresource.

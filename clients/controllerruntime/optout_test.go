@@ -67,11 +67,7 @@ func seeInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInter
 		_, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		check(t, err)
 		if i == 0 {
-			go func() {
-				if err := objects.Start(t.Context()); err != nil {
-					t.Error(err)
-				}
-			}()
+			run(t, "the cache", objects)
 		}
 		key := client.ObjectKey{Namespace: namespace, Name: name}
 		eventually(t, "the cache has "+name, func() bool { return objects.Get(t.Context(), key, object) == nil })

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -26,26 +27,26 @@ const (
 )
 
 // Define has both servers know the kinds that histories are about and that no server knows by itself. What it returns
-// has them forgotten.
+// has them forgotten, also if only one of them knows.
 func (s Servers) Define(ctx context.Context) (forget func(context.Context) error, err error) {
 	definition, err := document.ParseYAML(widgets)
 	if err != nil {
 		return nil, err
 	}
 	definition = withOlder(definition, "v1beta1")
-	for _, config := range []*rest.Config{s.Theirs, s.Ours} {
+	both := []*rest.Config{s.Theirs, s.Ours}
+	forget = func(ctx context.Context) (err error) {
+		for _, config := range both {
+			err = errors.Join(err, undefine(ctx, config, definition))
+		}
+		return err
+	}
+	for _, config := range both {
 		if err := define(ctx, config, definition); err != nil {
-			return nil, err
+			return nil, errors.Join(err, forget(context.WithoutCancel(ctx)))
 		}
 	}
-	return func(ctx context.Context) error {
-		for _, config := range []*rest.Config{s.Theirs, s.Ours} {
-			if _, err := ask(ctx, config, http.MethodDelete, definitionsPath+"/"+definition.Lookup("metadata", "name").Text(), ""); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil
+	return forget, nil
 }
 
 // withOlder adds a version that is the same as the first.
@@ -76,6 +77,18 @@ func define(ctx context.Context, config *rest.Config, definition document.Value)
 			case <-time.After(100 * time.Millisecond):
 			}
 		}
+	}
+	return nil
+}
+
+// undefine deletes a definition, unless it is gone.
+func undefine(ctx context.Context, config *rest.Config, definition document.Value) error {
+	code, err := ask(ctx, config, http.MethodDelete, definitionsPath+"/"+definition.Lookup("metadata", "name").Text(), "")
+	if err == nil && code != http.StatusOK && code != http.StatusNotFound {
+		err = fmt.Errorf("expected status 200 or 404, received %d", code)
+	}
+	if err != nil {
+		return fmt.Errorf("delete a definition at %s: %w", config.Host, err)
 	}
 	return nil
 }

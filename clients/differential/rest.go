@@ -21,6 +21,11 @@ func replacesWithRest(s Step) bool {
 		})
 }
 
+// hasNullIn reports whether a map in a selector has a null.
+func hasNullIn(selector document.Value) bool {
+	return slices.ContainsFunc(places(selector), func(p place) bool { return len(p) > 1 && at(selector, p).IsNull() })
+}
+
 // isOfPatch reports whether something in a value is about the patch, and not about the object.
 func isOfPatch(v document.Value) bool {
 	return slices.ContainsFunc(places(v), func(p place) bool { return isDirective(p) || at(v, p).IsNull() })

@@ -35,6 +35,25 @@ func hasSeveralVersions(object document.Value) bool {
 	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, definedGroup+"/")
 }
 
+// seenAt is an object without what the version of an address does not show: autoscaling/v1 has in annotations what
+// autoscaling/v2 has in fields.
+func seenAt(address string, object document.Value) document.Value {
+	metadata := object.Get("metadata")
+	annotations := metadata.Get("annotations")
+	if object.Get("apiVersion").Text() != "autoscaling/v1" || !strings.HasPrefix(address, "autoscaling/v2 ") || annotations.IsAbsent() {
+		return object
+	}
+	for name := range annotations.Fields() {
+		if strings.HasPrefix(name, "autoscaling.alpha.kubernetes.io/") {
+			annotations = annotations.Without(name)
+		}
+	}
+	if annotations.Len() == 0 {
+		annotations = document.Value{}
+	}
+	return object.With("metadata", metadata.With("annotations", annotations))
+}
+
 func hasTwins(list document.Value) bool {
 	items := itemsOf(list)
 	for i, item := range items {
@@ -68,24 +87,25 @@ func isRespelled(body, list document.Value) bool {
 	return false
 }
 
-// removes is for JSON patches that may take the last item of a list at some place.
-func removes(s Step, item *regexp.Regexp) bool {
+// empties is for JSON patches that may take the last of a list or map in an item.
+func empties(s Step) bool {
 	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
-		return operation.Get("op").Text() == "remove" && item.MatchString(operation.Get("path").Text())
+		return operation.Get("op").Text() == "remove" && inItem.MatchString(operation.Get("path").Text())
 	})
 }
 
-var (
-	itemInItem = regexp.MustCompile(`/\d+/.*/\d+$`)
-	itemInSpec = regexp.MustCompile(`^/spec/.*/\d+$`)
-)
+// inItem finds what is in a list or map of an item.
+var inItem = regexp.MustCompile(`/\d+/.+/[^/]+$`)
 
-// onlyCounted reports whether nothing of an object has changed but how often it did.
-func onlyCounted(a answer) bool {
-	uncounted := func(doc document.Value) document.Value {
-		return doc.With("metadata", doc.Get("metadata").Without("generation"))
+// countsNothing reports whether a change of what the generation is about was counted where there is none. Kubernetes does so
+// for kinds of which it compares how values were read.
+func countsNothing(a answer) bool {
+	isSame := func(path ...string) bool { return document.Equal(a.object.Lookup(path...), a.before.Lookup(path...)) }
+	switch a.object.Get("kind").Text() {
+	case "NetworkPolicy", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+		return !a.before.IsAbsent() && isSame("spec") && isSame("webhooks") && !isSame("metadata", "generation")
 	}
-	return document.Equal(uncounted(a.object), uncounted(a.before))
+	return false
 }
 
 // quantitiesIn finds the strings that can be read as quantities.
@@ -107,11 +127,6 @@ func hasEmpty(body document.Value, kind document.Kind) bool {
 		value := at(body, p)
 		return value.Kind() == kind && value.Len() == 0
 	})
-}
-
-// hasNullIn reports whether a map in a selector has a null.
-func hasNullIn(selector document.Value) bool {
-	return slices.ContainsFunc(places(selector), func(p place) bool { return len(p) > 1 && at(selector, p).IsNull() })
 }
 
 // isScaledByUpdate reports whether somebody owns the replicas by an update, as scripts write owners: an entry starts at

@@ -148,37 +148,59 @@ func TestWrittenOrNot(t *testing.T) {
 	}
 }
 
-// TestRemoves: only the removal of an item from a list in another one counts.
-func TestRemoves(t *testing.T) {
+// TestEmpties: only what is taken from a list or map in an item counts.
+func TestEmpties(t *testing.T) {
 	for patch, want := range map[string]bool{
 		"[{op: remove, path: /subsets/0/addresses/0}]":                                               true,
+		"[{op: remove, path: /spec/limits/0/max/cpu}]":                                               true,
 		"[{op: add, path: /subsets/0/addresses, value: []}, {op: remove, path: /subsets/0/ports/1}]": true,
 		"[{op: remove, path: /subsets/0}]":                                                           false,
 		"[{op: remove, path: /subsets/0/addresses}]":                                                 false,
 		"[{op: replace, path: /subsets/0/addresses/0, value: {}}]":                                   false,
 	} {
-		if got := removes(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}, itemInItem); got != want {
+		if got := empties(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}); got != want {
 			t.Errorf("received %t, want %t for %s", got, want, patch)
 		}
 	}
-	if removes(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}, itemInItem) {
+	if empties(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}) {
 		t.Error("a merge patch has no operations")
 	}
 }
 
-// TestOnlyCounted: nothing but the generation may have changed.
-func TestOnlyCounted(t *testing.T) {
-	before := parsed(t, `{metadata: {generation: 4, name: a}, spec: {x: 1}}`)
+// TestCountsNothing: what the generation is about must be as before, in a kind of which Kubernetes compares too much.
+func TestCountsNothing(t *testing.T) {
+	before := parsed(t, `{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "1"}}, spec: {x: 1}}`)
 	for after, want := range map[string]bool{
-		`{metadata: {generation: 5, name: a}, spec: {x: 1}}`: true,
-		`{metadata: {generation: 5, name: a}, spec: {x: 2}}`: false,
-		`{metadata: {generation: 5, name: b}, spec: {x: 1}}`: false,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:              true,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "2"}}, spec: {x: 1}}`:              true,
+		`{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "2"}}, spec: {x: 1}}`:              false,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 2}}`:              false,
+		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}, webhooks: 1}`: false,
+		`{kind: Deployment, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:                 false,
 	} {
-		if got := onlyCounted(answer{before: before, object: parsed(t, after)}); got != want {
+		if got := countsNothing(answer{before: before, object: parsed(t, after)}); got != want {
 			t.Errorf("received %t, want %t for %s", got, want, after)
 		}
 	}
-	if removes(Step{Verb: "JSONPATCH", Body: parsed(t, "[{op: remove, path: /metadata/finalizers/0}]")}, itemInSpec) {
-		t.Error("finalizers are not in the spec")
+	if countsNothing(answer{object: before}) {
+		t.Error("what is new was not counted before")
+	}
+}
+
+// TestSeenAt: what autoscaling/v1 says in annotations is not seen at autoscaling/v2, and nothing else is lost.
+func TestSeenAt(t *testing.T) {
+	const metrics = `autoscaling.alpha.kubernetes.io/metrics: "[]"`
+	for object, want := range map[string]string{
+		`{apiVersion: autoscaling/v1, metadata: {name: a, annotations: {` + metrics + `}}}`:        `{apiVersion: autoscaling/v1, metadata: {name: a}}`,
+		`{apiVersion: autoscaling/v1, metadata: {annotations: {` + metrics + `, x: "1"}}}`:         `{apiVersion: autoscaling/v1, metadata: {annotations: {x: "1"}}}`,
+		`{apiVersion: autoscaling/v2, metadata: {annotations: {` + metrics + `}}}`:                 `{apiVersion: autoscaling/v2, metadata: {annotations: {` + metrics + `}}}`,
+		`{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`: `{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`,
+	} {
+		if got := seenAt("autoscaling/v2 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, want)) {
+			t.Errorf("%s: received %s, want %s", object, got.JSON(), want)
+		}
+		if got := seenAt("autoscaling/v1 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, object)) {
+			t.Errorf("%s: received %s at the same version", object, got.JSON())
+		}
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
 	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/clients/script"
 	"github.com/cadastre/cadastre/clients/target"
@@ -30,7 +27,10 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	writeKubeconfig(t, filepath.Join(folder, "kubeconfig"))
+	// A server that has nothing else in it, as that of the page.
+	if err := target.WriteKubeconfig(filepath.Join(folder, "kubeconfig"), cadastretest.Start(t), ""); err != nil {
+		t.Fatal(err)
+	}
 	inBlock, commands := false, 0
 	var page, want []string
 	command := ""
@@ -102,18 +102,4 @@ var (
 // masked returns text without what differs from run to run.
 func masked(text string) string {
 	return strings.TrimSpace(timePattern.ReplaceAllString(agePattern.ReplaceAllString(text, " AGE"), "TIME"))
-}
-
-// writeKubeconfig starts a server that has nothing else in it, as that of the page.
-func writeKubeconfig(t *testing.T, name string) {
-	t.Helper()
-	server := cadastretest.Start(t)
-	config := clientcmdapi.NewConfig()
-	config.Clusters["cadastre"] = &clientcmdapi.Cluster{Server: server.Host, CertificateAuthorityData: server.CAData}
-	config.AuthInfos["cadastre"] = &clientcmdapi.AuthInfo{ClientCertificateData: server.CertData, ClientKeyData: server.KeyData}
-	config.Contexts["cadastre"] = &clientcmdapi.Context{Cluster: "cadastre", AuthInfo: "cadastre"}
-	config.CurrentContext = "cadastre"
-	if err := clientcmd.WriteToFile(*config, name); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -12,6 +12,7 @@
 // Where to look:
 //
 //   - target.go: which server, its start and its end
+//   - both.go: the real server and ours, for commands that compare them
 //   - namespace.go: a place of its own for every test
 //   - kubeconfig.go: the server's address and credentials in a file
 //   - spoken.go: in which media a server answers

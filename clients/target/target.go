@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,11 +33,15 @@ const startTimeout = 2 * time.Minute
 // A Suite is the tests of a package. It stops the server after them.
 type Suite struct{ M *testing.M }
 
-// Run runs the tests and returns the exit code.
+// Run runs the tests and returns the exit code. A server that can't be stopped is a failure, too.
 func (s Suite) Run() int {
 	code := s.M.Run()
-	if running.stop != nil {
-		running.stop()
+	if running.stop == nil {
+		return code
+	}
+	if err := running.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the server:", err)
+		return cmp.Or(code, 1)
 	}
 	return code
 }
@@ -45,7 +50,7 @@ func (s Suite) Run() int {
 var running struct {
 	once   sync.Once
 	config *rest.Config
-	stop   func()
+	stop   func() error
 	err    error
 }
 
@@ -80,7 +85,11 @@ func ConfigWith(t *testing.T, args ...string) *rest.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	config.UserAgent, config.QPS = "clients", -1
 	return config
 }
@@ -98,32 +107,28 @@ func choice() string {
 	return Cadastre
 }
 
-func start() (*rest.Config, func(), error) {
+func start() (config *rest.Config, stop func() error, err error) {
 	name, kubeconfig, exists := strings.Cut(choice(), ":")
 	switch {
 	case name != KubeAPIServer && name != Cadastre:
 		return nil, nil, fmt.Errorf("%s: expected %s or %s, received %q", Variable, KubeAPIServer, Cadastre, name)
 	case name == KubeAPIServer:
-		return StartKubeAPIServer(context.Background(), kubeconfig)
+		return startKubeAPIServer(context.Background(), kubeconfig)
 	case exists:
 		return atWork(kubeconfig)
 	}
-	config, stop, err := cadastretest.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	return config, func() { _ = stop() }, nil // the tests have said what they had to say
+	return cadastretest.Open()
 }
 
-// StartKubeAPIServer starts the real server, unless there is a kubeconfig of one that runs already.
-func StartKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func(), err error) {
+// startKubeAPIServer starts the real server, unless there is a kubeconfig of one that runs already.
+func startKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	if kubeconfig != "" {
 		return atWork(kubeconfig)
 	}
 	return startPeer(ctx, peers.Options{})
 }
 
-func startPeer(ctx context.Context, options peers.Options) (config *rest.Config, stop func(), err error) {
+func startPeer(ctx context.Context, options peers.Options) (config *rest.Config, stop func() error, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	server, err := peers.Start(ctx, options)
@@ -135,11 +140,15 @@ func startPeer(ctx context.Context, options peers.Options) (config *rest.Config,
 		BearerToken:     server.Token,
 		TLSClientConfig: rest.TLSClientConfig{CAData: server.CA},
 	}
-	return config, server.Stop, nil
+	stop = func() error {
+		server.Stop()
+		return nil
+	}
+	return config, stop, nil
 }
 
 // atWork returns a server that runs already, and that others stop.
-func atWork(kubeconfig string) (*rest.Config, func(), error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	return config, func() {}, err
+func atWork(kubeconfig string) (config *rest.Config, stop func() error, err error) {
+	config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+	return config, func() error { return nil }, err
 }

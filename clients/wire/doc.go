@@ -8,4 +8,5 @@
 //   - expired_test.go: what the server has forgotten
 //   - metrics_test.go: as what requests are counted
 //   - warnings_test.go: what is done, and better not done
+//   - cbor_test.go: bytes that are no text
 package wire

@@ -10,14 +10,16 @@ import (
 // maxDataBytes is how much a ConfigMap or a Secret may hold.
 const maxDataBytes = 1 << 20
 
-// frozenData refuses changes of what says that it is immutable.
+// frozenData refuses changes of what says that it is immutable. To have an empty map where there was none is one; to have
+// none where there was an empty one is not, since clients that leave out what is empty would put it so.
 func frozenData(c *checker, now, old document.Value) {
 	const words = "field is immutable when `immutable` is set"
 	if !now.Get("immutable").Bool() {
 		c.forbidden(words, "immutable")
 	}
 	for _, name := range []string{"data", "binaryData"} {
-		if t, _ := below(c.kind, name); !same(t, false, now.Get(name), old.Get(name)) {
+		is, was := now.Get(name), old.Get(name)
+		if t, _ := below(c.kind, name); !same(t, false, is, was) || isNothing(was) && !isNothing(is) {
 			c.forbidden(words, name)
 		}
 	}

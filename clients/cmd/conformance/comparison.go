@@ -73,8 +73,8 @@ const introduction = `# Conformance
 
 Written by ` + "`make conformance`" + `, which runs every behaviour script of ` + "`applytest`" + ` against the real kube-apiserver and
 against Cadastre. A script is a text file in ` + "`applytest/scripts`" + ` that says what is asked and what must be answered;
-what is expected was recorded from kube-apiserver. ` + "`cadastre conformance`" + ` asks the same of any server that a kubeconfig
-names; the language of the scripts is in the documentation of the package.
+what is expected was recorded from kube-apiserver. [` + "`cadastre conformance`" + `](conformance-of-servers.md) asks the same of any
+server that a kubeconfig names; the language of the scripts is in [the documentation of the package](../applytest/doc.go).
 
 `
 

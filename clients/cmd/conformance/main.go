@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/cadastre/cadastre/applytest"
-	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/clients/target"
 )
 
@@ -51,16 +50,11 @@ func conform(f flags) (err error) {
 	if err != nil {
 		return err
 	}
-	theirs, stopTheirs, err := target.StartKubeAPIServer(ctx, f.kubeconfig)
+	theirs, ours, stopBoth, err := target.StartBoth(ctx, f.kubeconfig)
 	if err != nil {
 		return err
 	}
-	defer stopTheirs()
-	ours, stopOurs, err := cadastretest.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stopOurs()) }()
+	defer func() { err = errors.Join(err, stopBoth()) }()
 
 	if f.record {
 		if err := record(ctx, f.scripts, run, theirs, ours); err != nil {

@@ -48,17 +48,12 @@ func main() {
 func search(f flags) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	theirs, stopTheirs, err := target.StartKubeAPIServer(ctx, f.kubeconfig)
-	if err != nil {
-		return err
-	}
-	defer stopTheirs()
 	// Beside the real server no controllers run, and what is written has owners that do not exist.
-	ours, stopOurs, err := cadastretest.Open(cadastretest.WithoutControllers())
+	theirs, ours, stopBoth, err := target.StartBoth(ctx, f.kubeconfig, cadastretest.WithoutControllers())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stopOurs()) }()
+	defer func() { err = errors.Join(err, stopBoth()) }()
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}

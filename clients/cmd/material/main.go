@@ -17,7 +17,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/clients/material"
 	"github.com/cadastre/cadastre/clients/target"
 	"github.com/cadastre/cadastre/peers"
@@ -45,16 +44,11 @@ func compare(f flags) (err error) {
 	if err != nil {
 		return err
 	}
-	theirs, stopTheirs, err := target.StartKubeAPIServer(ctx, "")
+	theirs, ours, stopBoth, err := target.StartBoth(ctx, "")
 	if err != nil {
 		return err
 	}
-	defer stopTheirs()
-	ours, stopOurs, err := cadastretest.Open()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stopOurs()) }()
+	defer func() { err = errors.Join(err, stopBoth()) }()
 	different := 0
 	for _, project := range material.Projects {
 		if !run.MatchString(project.Name) {
@@ -93,7 +87,7 @@ func compareProject(ctx context.Context, f flags, project material.Project, thei
 	if err != nil {
 		return 0, fmt.Errorf("ours: %w", err)
 	}
-	different = print(asTheirs, asOurs)
+	different = tell(asTheirs, asOurs)
 	fmt.Printf("%s: %d definitions, %d samples, %d observations, %d differ\n",
 		project.Name, len(manifest.Definitions), len(manifest.Samples), len(asTheirs), different)
 	return different, nil
@@ -116,8 +110,8 @@ func observe(ctx context.Context, config *rest.Config, manifest *material.Manife
 	return server.Observe(ctx, manifest)
 }
 
-// print tells what is not the same on both, and returns how much that is.
-func print(theirs, ours []material.Observation) (different int) {
+// tell prints what is not the same on both, and returns how much that is.
+func tell(theirs, ours []material.Observation) (different int) {
 	byName := map[string]material.Observation{}
 	for _, o := range ours {
 		byName[o.Name] = o
