@@ -2,8 +2,10 @@ package applytest
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -103,6 +105,43 @@ func TestNamespaceWithoutAnAnswer(t *testing.T) {
 	}
 	if strings.Contains(fmt.Sprint(err), "--namespace") {
 		t.Errorf("received %v: another namespace would not help", err)
+	}
+}
+
+// TestNamespacesWithoutAnswers: so do those that are made to remove it.
+func TestNamespacesWithoutAnswers(t *testing.T) {
+	var made []string
+	deleted, looked := map[string]bool{}, map[string]int{}
+	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+		name, isNamespace := strings.CutPrefix(r.URL.Path, namespacePath)
+		switch {
+		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
+			body, _ := io.ReadAll(r.Body)
+			made = append(made, regexp.MustCompile(`applytest-[a-z0-9]+`).FindString(string(body)))
+			panic(http.ErrAbortHandler) // done, and no answer
+		case isNamespace && r.Method == http.MethodDelete:
+			deleted[name] = true
+			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`)
+			return true
+		case isNamespace && r.Method == http.MethodGet:
+			if looked[name]++; looked[name] > 2 {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"finalizers":["kubernetes"]}}`)
+			return true
+		}
+		return false
+	})
+	if report, err := Run(t.Context(), options); report != nil || err == nil {
+		t.Errorf("received %v, %+v", err, report)
+	}
+	for _, name := range made {
+		if !deleted[name] {
+			t.Errorf("%s is left, of %q", name, made)
+		}
+	}
+	if len(made) != 2 {
+		t.Errorf("made %q, want the runner's own, and one to see who completes deletions", made)
 	}
 }
 

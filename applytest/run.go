@@ -78,6 +78,9 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	if err := s.settleIn(ctx, scripts); err != nil {
+		for _, left := range s.settle(ctx) {
+			err = fmt.Errorf("%w; %s could not be removed: %s", err, left.Path, left.Reason)
+		}
 		return nil, err
 	}
 	report.Results, err = s.playAll(ctx, scripts, options)
