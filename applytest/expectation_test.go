@@ -51,6 +51,8 @@ func TestExpectations(t *testing.T) {
 		{"no version", shared, "object has", "metadata: {name: <version>}", `expected "<version>"`},
 		{"no time", shared, "object has", "metadata: {name: <time>}", `expected "<time>"`},
 		{"not now", shared, "object has", "metadata: {creationTimestamp: <now>}", `.metadata.creationTimestamp: expected the time now, received "2026-01-02T03:04:05Z"`},
+		{"now", strings.ReplaceAll(shared, "2026-01-02T03:04:05Z", time.Now().UTC().Format(time.RFC3339)), "object has", "metadata: {creationTimestamp: <now>}", ""},
+		{"not yet", strings.ReplaceAll(shared, "2026-01-02T03:04:05Z", "2999-01-02T03:04:05Z"), "object has", "metadata: {creationTimestamp: <now>}", "expected the time now"},
 		{"other text around a word", shared, "object has", "metadata: {name: x<any>}", `expected "x<any>"`},
 		{"unknown step in a variable", shared, "object has", "metadata: {name: '${nowhere .metadata.name}'}", "there is no answer to take it from yet"},
 
@@ -146,7 +148,9 @@ func TestSince(t *testing.T) {
 
 // TestEvents: a watch's events are taken once, and one too many or too few is told.
 func TestEvents(t *testing.T) {
-	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a"}}}{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
+	// How far a watch has come may be told at any time, and is nobody's business.
+	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a"}}}{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}` +
+		`{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
 	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n"
 	for _, test := range []struct {
 		name, expectation string

@@ -69,6 +69,21 @@ func TestUnclearInGivenNamespace(t *testing.T) {
 	}
 }
 
+// TestUnclearName: of what may have been made by a name that the server chooses, only that goes whose name begins so.
+func TestUnclearName(t *testing.T) {
+	const all = `200 {"items":[{"metadata":{"name":"web-x"}},{"metadata":{"name":"other"}}]}`
+	f := newFake(t, "200 {}", "200 {}", "500 {}", all)
+	options := f.options("It works.\n-- step --\nCREATE configmaps\n\n{metadata: {generateName: web-}}\n-- answer --\n201\n")
+	options.Namespace = "applytest-given"
+	report, err := Run(t.Context(), options)
+	if err != nil || report.Count(Fail) != 1 {
+		t.Errorf("received %v, %+v", err, report)
+	}
+	if want := []string{namespacePath + "applytest-given/configmaps/web-x"}; !slices.Equal(f.removed, want) {
+		t.Errorf("removed %q, want %q", f.removed, want)
+	}
+}
+
 // TestInterruptedTries: what is made to find out whether garbage is collected goes also when a run is interrupted.
 func TestInterruptedTries(t *testing.T) {
 	const garbage = `201 {"metadata":{"name":"applytest-garbage-x"}}`

@@ -87,6 +87,7 @@ func TestRecordKeepsForms(t *testing.T) {
 		{"words", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n"},
 		{"only the fields that are named", "-- object has --\ndata: {a: \"9\"}\nmetadata: {name: sh<any>}\n", "-- object has --\nmetadata:\n  name: sh<any>\ndata:\n  a: \"1\"\n"},
 		{"a field that is gone", "-- object has --\ndata: {c: \"9\"}\n", "-- object has --\ndata:\n  c: <absent>\n"},
+		{"a deletion that has not begun", "-- object has --\nmetadata: {name: x, deletionTimestamp: <absent>}\n", "-- object has --\nmetadata:\n  deletionTimestamp: <absent>\n  name: shared\n"},
 		{"status alone", "-- answer --\n201\n", "-- answer --\n200\n"},
 		{"only the headers that are named", "-- headers --\nContent-Type: x\nWarning: y\n", "-- headers --\nContent-Type: application/json\nWarning: <absent>\n"},
 	} {
@@ -134,6 +135,18 @@ func TestRecordMasks(t *testing.T) {
 	}
 	if result := newFake(t, own).run(t, recorded); result.Outcome != Pass {
 		t.Errorf("what was recorded does not hold: %v", result.Failure)
+	}
+}
+
+// TestRecordEvents: those of a watch are recorded by type and name, and so are others than those that were expected.
+func TestRecordEvents(t *testing.T) {
+	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a","uid":"1"}}}{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
+	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n-- events --\n"
+	const want = "- ADDED:\n    metadata:\n      name: a\n- DELETED:\n    metadata:\n      name: a\n"
+	for _, before := range []string{"", "none\n", "- ADDED: {metadata: {name: a}}\n"} {
+		if got := newFake(t, events, shared).record(t, script+before); got != script+want {
+			t.Errorf("received\n%s, want\n%s", got, script+want)
+		}
 	}
 }
 

@@ -75,8 +75,9 @@ func TestUnusable(t *testing.T) {
 		{Steps: []Step{{Verb: "EDIT", Address: "configmaps/shared", Manager: "alice", Body: parsed(t, `data: {a: "1"}`)}}},
 		{Steps: []Step{{Verb: "UPDATE", Address: "configmaps/shared", Manager: "alice", Body: parsed(t, `metadata: {uid: $uid}`)}}},
 	}
+	findings := compared(t, Servers{Theirs: same, Ours: same}, histories)
 	for i, want := range []string{"/configmaps/shared: 404", neverMade} {
-		if f := compared(t, Servers{Theirs: same, Ours: same}, histories)[i]; f.Differs() || !strings.Contains(f.Unusable, want) {
+		if f := findings[i]; f.Differs() || !strings.Contains(f.Unusable, want) {
 			t.Errorf("received %q, %v, want %q", f.Unusable, f.Failure, want)
 		}
 	}

@@ -43,7 +43,7 @@ func packageDocOpening(file *goFile) string {
 }
 
 // mapped are the packages whose doc.go names every file, so that a reader knows where to look.
-var mapped = []string{"document", "schema", "fieldset", "apply", "strategic", "applytest", "peers", "clients/target", "clients/script", "clients/differential"}
+var mapped = []string{"document", "schema", "fieldset", "apply", "strategic", "applytest", "peers", "clients/target", "clients/script", "clients/differential", "clients/material"}
 
 var goFileName = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
 
