@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -330,7 +331,11 @@ message: failed to create typed patch object
 nobody
 `, now))}
 	r.withErrors()
-	r.withoutKnown(h)
+	titles, compared := r.withoutKnown(h)
+	known := []string{"A configuration that does not fit is a bad request", "Applying again what was just created writes nothing", "JSON patches that fail say why"}
+	if compared != len(h.Steps) || !slices.Equal(titles, known) {
+		t.Errorf("received %d steps and %q, want %d and %q", compared, titles, len(h.Steps), known)
+	}
 	const want = `x
 -- 1 apply --
 -- answer --
@@ -360,5 +365,35 @@ reason: Conflict
 `
 	if got := string(txtar.Format(r.archive)); got != want {
 		t.Errorf("received\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestWithoutKnownEnds: what comes after objects that differ is not compared, and no reason for anything.
+func TestWithoutKnownEnds(t *testing.T) {
+	const steps = `
+-- 1 apply --
+-- answer --
+201
+-- object --
+metadata: {name: shared}
+-- 2 apply --
+-- answer --
+200 changed
+-- object --
+metadata: {name: shared}
+-- 3 jsonpatch --
+-- answer --
+422
+-- error --
+message: the server rejected our request due to an error in our request
+`
+	h := History{Steps: []Step{{Verb: "APPLY"}, {Verb: "APPLY", Body: parsed(t, `spec: {list: []}`)}, {Verb: "JSONPATCH"}}}
+	r := recorded{txtar.Parse([]byte(steps))}
+	titles, compared := r.withoutKnown(h)
+	if want := []string{"An empty list that was applied is there at once"}; compared != 1 || !slices.Equal(titles, want) {
+		t.Errorf("received %d steps and %q, want 1 and %q", compared, titles, want)
+	}
+	if left := string(txtar.Format(r.archive)); strings.Contains(left, "-- 2 apply --") {
+		t.Errorf("expected nothing after the first step, received\n%s", left)
 	}
 }

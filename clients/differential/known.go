@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -307,9 +308,10 @@ var siblingIn = regexp.MustCompile(`^"\.\S+: \S+ was applied, (and \S+ is there,
 
 var warningsIn = regexp.MustCompile(`^warnings: expected (\[.*\]), received (\[.*\])$`)
 
-// withoutKnown takes the deliberate differences out of what is expected.
-func (r recorded) withoutKnown(h History) {
-	end := len(h.Steps)
+// withoutKnown takes the deliberate differences out of what is expected. It returns the titles of those that are in the
+// history, and how many of its steps are left to be compared.
+func (r recorded) withoutKnown(h History) (titles []string, compared int) {
+	compared = len(h.Steps)
 	var state answer
 	r.each(func(step, code int, expected []txtar.File) []txtar.File {
 		a := answerIn(code, expected)
@@ -317,19 +319,26 @@ func (r recorded) withoutKnown(h History) {
 		state = a.stateAfter(h.Steps[step])
 		a.before = seenAt(h.Steps[step].Address, a.before)
 		for _, d := range differences {
-			if len(expected) > 0 && d.applies(h.Steps[step], a) {
-				expected = d.loosened(expected)
-				switch {
-				case len(expected) == 0:
-					end = min(end, step-1)
-				case d.ends:
-					end = min(end, step)
-				}
+			if step >= compared || len(expected) == 0 || !d.applies(h.Steps[step], a) {
+				continue
+			}
+			strict := txtar.Format(&txtar.Archive{Files: expected})
+			expected = d.loosened(expected)
+			if d.ends || !bytes.Equal(strict, txtar.Format(&txtar.Archive{Files: expected})) {
+				titles = append(titles, d.title)
+			}
+			switch {
+			case len(expected) == 0:
+				compared = step
+			case d.ends:
+				compared = step + 1
 			}
 		}
 		return masked(expected)
 	})
-	r.cut(end)
+	r.cut(compared - 1)
+	slices.Sort(titles)
+	return slices.Compact(titles), compared
 }
 
 // stateAfter is the object that is there after a step that was answered so, its owners and how often it was written.

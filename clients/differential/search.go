@@ -32,6 +32,11 @@ type Options struct {
 // Progress is how far a search has come.
 type Progress struct {
 	Histories, Requests int
+	// Compared is how many of the requests had their answers compared. The others come after a deliberate difference, or are of
+	// histories that are Unusable.
+	Compared int
+	// Known is in how many histories each deliberate difference was, by its title.
+	Known map[string]int
 	// Unusable is why histories could not be compared, such as those that edit what is not there, and how many.
 	Unusable map[string]int
 	// Differing histories are of Sorts different sorts; Lost ones differed once and not again.
@@ -50,7 +55,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	if err := checkKind(options.Kind); err != nil {
 		return Progress{}, err
 	}
-	progress := Progress{Next: options.Seed, Unusable: map[string]int{}}
+	progress := Progress{Next: options.Seed, Known: map[string]int{}, Unusable: map[string]int{}}
 	seen := map[string]bool{}
 	watch := startStopwatch()
 	defer watch.stop()
@@ -67,6 +72,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 			return progress, err
 		}
 		for _, f := range findings {
+			progress.count(f)
 			if err := progress.take(ctx, pair, f, seen, options); err != nil {
 				return progress, err
 			}
@@ -137,13 +143,22 @@ func (p *Progress) draw(n int, kind string) ([]History, error) {
 // requestIn finds in why a history can't be compared the request that failed, and how: which object it was is drawn.
 var requestIn = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
 
+// count adds up what was compared, and why the rest was not.
+func (p *Progress) count(f Finding) {
+	if f.Unusable != "" {
+		p.Unusable[requestIn.ReplaceAllString(f.Unusable, "$1 $2")]++
+		return
+	}
+	p.Compared += f.Compared
+	for _, title := range f.Known {
+		p.Known[title]++
+	}
+}
+
 // take shrinks a finding if it is of a new sort, before and after. One that does not come back when the same is asked
 // again was a matter of time: owners are in the order of the seconds in which they wrote, and a server that is stopped
 // for a while does not answer. What is interrupted is told as it is.
 func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, options Options) error {
-	if f.Unusable != "" {
-		p.Unusable[requestIn.ReplaceAllString(f.Unusable, "$1 $2")]++
-	}
 	if !f.Differs() {
 		return nil
 	}

@@ -98,6 +98,22 @@ func (u unusable) Compare(ctx context.Context, histories []History) ([]Finding, 
 	return findings, err
 }
 
+// TestSearchCounts: what was compared, and what was known, is counted; what could not be compared is not.
+func TestSearchCounts(t *testing.T) {
+	progress := Progress{Known: map[string]int{}, Unusable: map[string]int{}}
+	for _, f := range []Finding{
+		{Compared: 4, Known: []string{"a", "b"}},
+		{Compared: 3, Known: []string{"b"}},
+		{Compared: 7, Known: []string{"b"}, Unusable: "GET /a: 404"},
+	} {
+		progress.count(f)
+	}
+	want := Progress{Compared: 7, Known: map[string]int{"a": 1, "b": 2}, Unusable: map[string]int{"GET 404": 1}}
+	if !reflect.DeepEqual(progress, want) {
+		t.Errorf("received %+v, want %+v", progress, want)
+	}
+}
+
 // TestSearchForUnknownKind: what no history is about is refused, with what they are about.
 func TestSearchForUnknownKind(t *testing.T) {
 	_, err := Search(t.Context(), pairOf(forgetful), Options{Time: time.Minute, Kind: "deployment"})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"os/signal"
@@ -85,10 +86,24 @@ func search(f flags) (err error) {
 func summarize(p differential.Progress) {
 	fmt.Printf("\n%s running: %d histories with %d requests; %d differ in %d sorts, %d more differed once and not again; go on with -seed %d\n",
 		p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Sorts, p.Lost, p.Next)
-	for _, reason := range slices.SortedFunc(maps.Keys(p.Unusable), func(a, b string) int {
-		return cmp.Or(p.Unusable[b]-p.Unusable[a], strings.Compare(a, b))
-	}) {
-		fmt.Printf("%d could not be compared: %s\n", p.Unusable[reason], reason)
+	fmt.Printf("%d requests were compared\n", p.Compared)
+	for reason, n := range mostFirst(p.Unusable) {
+		fmt.Printf("%d histories could not be compared: %s\n", n, reason)
+	}
+	for title, n := range mostFirst(p.Known) {
+		fmt.Printf("%d histories have a deliberate difference: %s\n", n, title)
+	}
+}
+
+func mostFirst(counts map[string]int) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, what := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+			return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+		}) {
+			if !yield(what, counts[what]) {
+				return
+			}
+		}
 	}
 }
 
