@@ -53,26 +53,23 @@ func (e *Engine) pruneAcross(merged versioned, mine owner, owners map[string][]f
 	rest.doc = remove(before.t, before.doc, last)
 
 	// 2. Put back what somebody owns, first at the version at which I owned it:
-	//    other versions may need it to be converted at all, and may have less.
-	full, here := before, rest
-	for _, version := range versionsFrom(before.version, owners) {
-		if full, rest, err = e.putBackOwned(full, rest, version, owners[version]); err != nil {
+	//    other versions may need it to be converted at all.
+	if rest, err = e.putBackOwned(before, rest, before.version, owners[before.version]); err != nil {
+		return document.Value{}, err
+	}
+	stays := pathsOf(rest.t, rest.doc)
+	for _, version := range sortedVersions(owners) {
+		if version == before.version {
+			continue
+		}
+		kept, err := e.keptAt(version, merged, rest, owners[version])
+		if err != nil {
 			return document.Value{}, err
 		}
-		if version == before.version {
-			here = rest
-		}
+		stays = stays.Union(kept)
 	}
 
 	// 3. What was mine to remove goes, unless it is there by now.
-	rest, err = e.at(rest, before.version)
-	if isGone(err) {
-		return merged.doc, nil
-	}
-	if err != nil {
-		return document.Value{}, err
-	}
-	stays := pathsOf(here.t, here.doc).Union(pathsOf(rest.t, rest.doc))
 	gone := pathsOf(before.t, before.doc).Difference(stays).Intersection(last)
 	return e.removeAt(merged, before, gone)
 }
@@ -97,43 +94,32 @@ func (e *Engine) removeAt(doc, there versioned, gone fieldset.Set) (document.Val
 	return remove(doc.t, doc.doc, pathsOf(doc.t, back.doc).Difference(pathsOf(doc.t, less.doc))), nil
 }
 
-// putBackOwned restores in rest what full has and somebody owns at the version.
-// Both are returned at that version, unless it is gone.
-func (e *Engine) putBackOwned(full, rest versioned, version string, owned []fieldset.Set) (versioned, versioned, error) {
-	fullThere, err := e.at(full, version)
+// keptAt returns what there is of rest, at its version, once what somebody owns at another one is put back; nothing if that one
+// is gone. Each version starts from the same rest: it may have less than the next one.
+func (e *Engine) keptAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
+	there, err := e.putBackOwned(full, rest, version, owned)
+	if err == nil {
+		there, err = e.at(there, rest.version)
+	}
 	if isGone(err) {
-		return full, rest, nil
+		return fieldset.Set{}, nil
 	}
-	if err != nil {
-		return full, rest, err
-	}
-	restThere, err := e.at(rest, version)
-	if isGone(err) {
-		return fullThere, rest, nil
-	}
-	if err != nil {
-		return full, rest, err
-	}
-	t := fullThere.t
-	keep := pathsOf(t, restThere.doc)
-	for _, set := range owned {
-		keep = keep.Union(withNamed(set, t))
-	}
-	restThere.doc = remove(t, fullThere.doc, pathsOf(t, fullThere.doc).Difference(keep))
-	return fullThere, restThere, nil
+	return pathsOf(there.t, there.doc), err
 }
 
-// versionsFrom returns the versions of the owners, the given one first if they
-// have it.
-func versionsFrom(first string, owners map[string][]fieldset.Set) []string {
-	var versions []string
-	if _, ok := owners[first]; ok {
-		versions = append(versions, first)
+// putBackOwned returns rest at a version, with what full has and somebody owns there.
+func (e *Engine) putBackOwned(full, rest versioned, version string, owned []fieldset.Set) (versioned, error) {
+	full, err := e.at(full, version)
+	if err != nil {
+		return rest, err
 	}
-	for _, version := range sortedVersions(owners) {
-		if version != first {
-			versions = append(versions, version)
-		}
+	if rest, err = e.at(rest, version); err != nil {
+		return rest, err
 	}
-	return versions
+	keep := pathsOf(rest.t, rest.doc)
+	for _, set := range owned {
+		keep = keep.Union(withNamed(set, rest.t))
+	}
+	rest.doc = remove(full.t, full.doc, pathsOf(full.t, full.doc).Difference(keep))
+	return rest, nil
 }

@@ -442,3 +442,23 @@ func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
 		}
 	}
 }
+
+// TestPruneAroundAVersionThatHasLess: what somebody owns at a third version stays, also if the second does not have it.
+func TestPruneAroundAVersionThatHasLess(t *testing.T) {
+	engine := mustEngine(Options{Versions: lessVersions{}})
+	live := Object{
+		Document: parse(`{apiVersion: v1, number: 1, text: a}`),
+		Entries: []Entry{
+			{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`},
+			{Manager: "bob", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:number":{}}`},
+			{Manager: "carol", Operation: Apply, APIVersion: "v3", FieldsV1: `{"f:text":{}}`},
+		},
+	}
+	result, err := engine.Apply(live, parse(`{flag: true}`), Request{Manager: "alice", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := result.Object.Document, parse(`{apiVersion: v1, flag: true, number: 1, text: a}`); !document.Equal(got, want) {
+		t.Errorf("received %s, want %s", got, want)
+	}
+}
