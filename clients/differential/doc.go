@@ -31,8 +31,8 @@
 // command that repeats the request. The file is a script that has Kubernetes' answers as what is expected; if they are right,
 // move it to applytest/scripts, and correct us. A history that is found when the time is nearly up is left as it was drawn:
 // begin with its number to have it made small. One that differed once, and not again, is told and not counted as a difference. The
-// last lines count what could not be compared, such as histories that edit an object that is not there (GET 404). The exit code
-// is 1 if anything differs.
+// last lines count what was compared, what could not be, such as histories that edit an object that is not there (GET 404), and
+// the deliberate differences that were met, each an entry of docs/differences.md. The exit code is 1 if anything differs.
 //
 // # Where to look
 //
@@ -44,7 +44,7 @@
 //	script.go      a history becomes a script
 //	known.go       deliberate differences, taken out of what is expected, and sign.go, how they are known;
 //	               mask.go, what servers choose
-//	  rest.go        what Kubernetes leaves of patches in objects
+//	rest.go        what Kubernetes leaves of patches in objects
 //	compare.go     both servers are asked
 //	shrink.go      a history that differs becomes a smaller one
 //	search.go      many histories, until the time is up; clock.go, of which only that counts in which the process runs
