@@ -25,6 +25,9 @@ type sent struct {
 	resourceVersion string
 }
 
+// isOfRevision reports whether the client said which version of the object it means. 0 is that of none.
+func (s sent) isOfRevision() bool { return s.resourceVersion != "" && s.resourceVersion != "0" }
+
 // Parse reads a body.
 func (b Body) Parse() (document.Value, error) { return b.parseBeside(document.Value{}) }
 

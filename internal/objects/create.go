@@ -39,7 +39,7 @@ func (o *Objects) Create(ctx context.Context, r *Request) (Result, error) {
 	metadata := body.document.Get("metadata")
 	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
 	// A dry run does not get to the store, which says so in Kubernetes. Tests send what they got from another request.
-	isRevision := body.resourceVersion != "" && !r.DryRun
+	isRevision := body.isOfRevision() && !r.DryRun
 	w := &writing{all: o, Request: r, once: true, isRevision: isRevision, isCreated: true, change: func(w *writing) error { return w.create(ctx, body) }}
 	for range nameTries {
 		r.Name = name

@@ -29,7 +29,7 @@ func (o *Objects) Update(ctx context.Context, r *Request) (Result, error) {
 	if err := r.checkName(body.document); err != nil {
 		return Result{}, err
 	}
-	w := &writing{all: o, Request: r, once: body.resourceVersion != "", change: func(w *writing) error { return w.update(ctx, body) }}
+	w := &writing{all: o, Request: r, once: body.isOfRevision(), change: func(w *writing) error { return w.update(ctx, body) }}
 	return w.write(ctx)
 }
 
@@ -89,7 +89,7 @@ func (w *writing) replace(body sent) error {
 // requireRevision refuses bodies that do not say about which version of the object they are, where the kind wants that.
 func (w *writing) requireRevision(body sent) error {
 	e := w.Endpoint
-	if body.resourceVersion != "" || !e.Kind.PutVersioned || e.Subresource == scale {
+	if body.isOfRevision() || !e.Kind.PutVersioned || e.Subresource == scale {
 		return nil
 	}
 	return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{
@@ -100,7 +100,7 @@ func (w *writing) requireRevision(body sent) error {
 // checkRevision refuses bodies that are about another version of the object than the one that is
 // there.
 func (w *writing) checkRevision(body sent) error {
-	if body.resourceVersion == "" || body.resourceVersion == "0" {
+	if !body.isOfRevision() {
 		return nil
 	}
 	revision, err := strconv.ParseUint(body.resourceVersion, 10, 63)
