@@ -125,6 +125,11 @@ var differences = []difference{
 		loosened: withoutOwners, ends: true,
 	},
 	{
+		title:    "Nothing is lost on the way through another version",
+		applies:  func(s Step, a answer) bool { return a.code == 200 && hasMoved(s, a.ownersBefore) },
+		loosened: anything, ends: true,
+	},
+	{
 		title: "Duplicates stay where they are",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && touchesTwins(a.before, s.Body)

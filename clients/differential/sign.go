@@ -163,6 +163,22 @@ func takesReset(s Step, a answer) bool {
 	return false
 }
 
+// hasMoved is for who applied an autoscaler at another version before. Its versions show the same in different ways.
+func hasMoved(s Step, owners string) bool {
+	version, path, _ := strings.Cut(s.Address, " ")
+	if s.Verb != "APPLY" || !strings.HasPrefix(version, "autoscaling/") {
+		return false
+	}
+	for entry := range entriesIn(owners) {
+		words := strings.Fields(entry)
+		isSame := len(words) > 2 && words[0] == s.Manager && words[1] == "Apply" && strings.HasSuffix(path, "/status") == (len(words) > 3)
+		if isSame && words[2] != version {
+			return true
+		}
+	}
+	return false
+}
+
 // entriesIn returns the fields of each entry, as scripts write owners.
 func entriesIn(owners string) map[string]string {
 	entries, entry := map[string]string{}, ""

@@ -204,3 +204,26 @@ func TestSeenAt(t *testing.T) {
 		}
 	}
 }
+
+// TestHasMoved: the same manager must have applied at the same endpoint, and at another version.
+func TestHasMoved(t *testing.T) {
+	applied := Step{Verb: "APPLY", Manager: "bob", Address: "autoscaling/v2 horizontalpodautoscalers/shared"}
+	for owners, want := range map[string]bool{
+		"bob Apply autoscaling/v1: .spec.maxReplicas":                         true,
+		"alice Update autoscaling/v1: .a\nbob Apply autoscaling/v1:\n  .b":    true,
+		"bob Apply autoscaling/v2: .spec.maxReplicas":                         false,
+		"bob Update autoscaling/v1: .spec.maxReplicas":                        false,
+		"alice Apply autoscaling/v1: .spec.maxReplicas":                       false,
+		"bob Apply autoscaling/v1 status: .status.currentReplicas":            false,
+		"bob Apply autoscaling/v2: .a\nalice Apply autoscaling/v1: .spec.b\n": false,
+	} {
+		if got := hasMoved(applied, owners); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, owners)
+		}
+	}
+	patched := applied
+	patched.Verb = "MERGE"
+	if hasMoved(patched, "bob Apply autoscaling/v1: .a") {
+		t.Error("a patch moves nobody")
+	}
+}
