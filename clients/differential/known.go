@@ -125,8 +125,10 @@ var differences = []difference{
 		loosened: withoutOwners, ends: true,
 	},
 	{
-		title:    "Nothing is lost on the way through another version",
-		applies:  func(s Step, a answer) bool { return a.code == 200 && hasMoved(s, a.ownersBefore) },
+		title: "Nothing is lost on the way through another version",
+		applies: func(s Step, a answer) bool {
+			return a.code == 200 && hasMoved(s, a.ownersBefore) && changesMetrics(s, a)
+		},
 		loosened: anything, ends: true,
 	},
 	{

@@ -163,7 +163,7 @@ func takesReset(s Step, a answer) bool {
 	return false
 }
 
-// hasMoved is for who applied an autoscaler at another version before. Its versions show the same in different ways.
+// hasMoved is for who applied an autoscaler at another version before.
 func hasMoved(s Step, owners string) bool {
 	version, path, _ := strings.Cut(s.Address, " ")
 	if s.Verb != "APPLY" || !strings.HasPrefix(version, "autoscaling/") {
@@ -177,6 +177,15 @@ func hasMoved(s Step, owners string) bool {
 		}
 	}
 	return false
+}
+
+// changesMetrics reports whether an autoscaler has other metrics than were applied, or, if none were, than it had.
+func changesMetrics(s Step, a answer) bool {
+	wanted := s.Body.Lookup("spec", "metrics")
+	if wanted.IsAbsent() {
+		wanted = a.before.Lookup("spec", "metrics")
+	}
+	return !document.Equal(wanted, a.object.Lookup("spec", "metrics"))
 }
 
 // entriesIn returns the fields of each entry, as scripts write owners.

@@ -227,3 +227,22 @@ func TestHasMoved(t *testing.T) {
 		t.Error("a patch moves nobody")
 	}
 }
+
+// TestChangesMetrics: what was applied counts, and otherwise what was there.
+func TestChangesMetrics(t *testing.T) {
+	for _, c := range []struct {
+		body, before, object string
+		want                 bool
+	}{
+		{`{spec: {metrics: [{type: Pods}]}}`, `{}`, `{spec: {metrics: [{type: Pods}]}}`, false},
+		{`{spec: {metrics: [{type: Pods}]}}`, `{spec: {metrics: [{type: Resource}]}}`, `{spec: {metrics: [{type: Resource}]}}`, true},
+		{`{spec: {}}`, `{spec: {metrics: [{type: Pods}]}}`, `{spec: {metrics: [{type: Pods}]}}`, false},
+		{`{spec: {}}`, `{spec: {metrics: [{type: Pods}]}}`, `{spec: {}}`, true},
+		{`{spec: {}}`, `{spec: {}}`, `{spec: {}}`, false},
+	} {
+		a := answer{before: parsed(t, c.before), object: parsed(t, c.object)}
+		if got := changesMetrics(Step{Body: parsed(t, c.body)}, a); got != c.want {
+			t.Errorf("received %t, want %t for %+v", got, c.want, c)
+		}
+	}
+}
