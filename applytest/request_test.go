@@ -90,7 +90,7 @@ func TestSilence(t *testing.T) {
 		options.AnswerTime, options.CleanTime = 100*time.Millisecond, 300*time.Millisecond
 		report, err := Run(t.Context(), options)
 		close(over)
-		if err != nil || report.Results[0].Outcome != Fail {
+		if err != nil || report.Results[0].Outcome != Fail || !strings.Contains(report.Results[0].Failure.String(), "no answer within 100ms") {
 			t.Errorf("%s: received %v, %+v", request, err, report)
 		}
 	}

@@ -120,12 +120,17 @@ const lingerTime = 5 * time.Second
 // limit is for an answer that may take so long, and no longer: one that never ends should not stop all others. When the
 // run ends, a request that is under way may end, too: nobody would know what it has made.
 func (s *server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.answerTime)
+	limited, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), s.answerTime, s.silence())
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerTime, cancel) })
 	return limited, func() {
 		stop()
 		cancel()
 	}
+}
+
+// silence is why a request is given up.
+func (s *server) silence() error {
+	return fmt.Errorf("no answer within %s: %w", s.answerTime, context.DeadlineExceeded)
 }
 
 // do sends a request, and again if the server is busy and says when to come back, as Kubernetes' clients do. If there

@@ -39,8 +39,9 @@ const (
 
 // open starts a watch and returns when the server has accepted it.
 func (p *play) open(step string, request *http.Request) (*answer, error) {
-	ctx, stop := context.WithCancel(request.Context())
-	tooLate := time.AfterFunc(p.server.answerTime, stop)
+	ctx, cancel := context.WithCancelCause(request.Context())
+	stop := func() { cancel(nil) }
+	tooLate := time.AfterFunc(p.server.answerTime, func() { cancel(p.server.silence()) })
 	response, err := p.server.do(request.Context(), request.WithContext(ctx))
 	tooLate.Stop()
 	if err != nil {
