@@ -89,8 +89,11 @@ func (e *Engine) removeAt(doc, there versioned, gone fieldset.Set) (document.Val
 	if err != nil {
 		return document.Value{}, err
 	}
-	if less, err = e.at(less, doc.version); err != nil || document.Equal(back.doc, doc.doc) {
-		return less.doc, err
+	if less, err = e.at(less, doc.version); err != nil {
+		return document.Value{}, err
+	}
+	if document.Equal(back.doc, doc.doc) {
+		return less.doc, nil // that version shows all there is
 	}
 	shown := pathsOf(doc.t, back.doc)
 	gone = shown.Difference(pathsOf(doc.t, less.doc))

@@ -138,3 +138,33 @@ func TestPruneAfterAMove(t *testing.T) {
 		}
 	}
 }
+
+// sayingVersions is as partVersions, but that text says at v2 whether v1 has a number.
+type sayingVersions struct{ partVersions }
+
+func (v sayingVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
+	text := "a number"
+	if doc.Get("number").IsAbsent() {
+		text = "no number"
+	}
+	doc, err := v.partVersions.Convert(doc, from, to)
+	if to == "v2" {
+		doc = doc.With("text", document.NewString(text))
+	}
+	return doc, err
+}
+
+// TestPruneAtAVersionThatShowsAll: where the old version shows all of an object, what it makes of the rest is the result.
+func TestPruneAtAVersionThatShowsAll(t *testing.T) {
+	live := Object{Document: parse(`{apiVersion: v2, list: [number 1], text: a number}`), Entries: []Entry{
+		{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
+	}}
+	engine := mustEngine(Options{Versions: sayingVersions{}})
+	result, err := engine.Apply(live, parse(`{flag: true}`), Request{Manager: "alice", Version: "v2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := result.Object.Document, parse(`{apiVersion: v2, flag: true, text: no number}`); !document.Equal(got, want) {
+		t.Errorf("received %s, want %s", got, want)
+	}
+}
