@@ -110,9 +110,9 @@ func (f conformanceFlags) checkReports() error {
 	return nil
 }
 
-// tryWriting finds out whether a file can be written, and leaves things as they are.
+// tryWriting finds out whether a file can be written, and leaves what is there as it is.
 func tryWriting(name string) error {
-	_, absent := os.Stat(name)
+	_, absent := os.Lstat(name) // a link is there, wherever it leads
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
