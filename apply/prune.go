@@ -3,6 +3,7 @@ package apply
 import (
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/schema"
 )
 
 // Pruning removes what an applier applied before and does not apply any more,
@@ -88,14 +89,27 @@ func (e *Engine) removeAt(doc, there versioned, gone fieldset.Set) (document.Val
 	if err != nil {
 		return document.Value{}, err
 	}
-	if less, err = e.at(less, doc.version); err != nil || document.Equal(back.doc, doc.doc) {
-		return less.doc, err
+	if less, err = e.at(less, doc.version); err != nil {
+		return document.Value{}, err
 	}
-	return remove(doc.t, doc.doc, pathsOf(doc.t, back.doc).Difference(pathsOf(doc.t, less.doc))), nil
+	if document.Equal(back.doc, doc.doc) {
+		return less.doc, nil // that version shows all there is
+	}
+	shown := pathsOf(doc.t, back.doc)
+	gone = shown.Difference(pathsOf(doc.t, less.doc))
+	onlyHere := pathsOf(doc.t, doc.doc).Difference(shown)
+	return remove(doc.t, doc.doc, withoutThoseAround(onlyHere, gone, doc.t)), nil
+}
+
+// withoutThoseAround leaves out of what goes the declared fields that are around something that stays. Items, and entries of maps,
+// go with all that is in them.
+func withoutThoseAround(stays, gone fieldset.Set, t *schema.Type) fieldset.Set {
+	stays = stays.RecursiveDifference(gone.Difference(withNamed(stays, t)))
+	return gone.Difference(withNamed(stays, t))
 }
 
 // keptAt returns what there is of rest, at its version, once what somebody owns at another one is put back; nothing if that one
-// is gone. Each version starts from the same rest: it may have less than the next one.
+// is gone. Every version starts from the same rest: from one that has less, the next would get less.
 func (e *Engine) keptAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
 	there, err := e.putBackOwned(full, rest, version, owned)
 	if err == nil {

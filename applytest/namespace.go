@@ -55,7 +55,7 @@ func (s *server) settleIn(ctx context.Context, scripts []*Script) (err error) {
 		s.remove(context.WithoutCancel(ctx), namespacePath+s.home)
 	}
 	advice := ""
-	if denied := (*denial)(nil); errors.As(err, &denied) {
+	if isDenial(err) {
 		advice = "; name one that you may use (--namespace)"
 	}
 	return fmt.Errorf("every script needs a namespace of its own: %w%s", err, advice)

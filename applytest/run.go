@@ -61,12 +61,6 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case len(scripts) == 0 && options.Run != nil && options.Run.String() != "":
-		return nil, fmt.Errorf("found no script whose name matches %q", options.Run)
-	case len(scripts) == 0:
-		return nil, fmt.Errorf("found no script: expected files that end in %s in the folder", extension)
-	}
 	if err := options.checkShared(scripts); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ var embedded embed.FS
 const extension = ".txtar"
 
 // Scripts reads the scripts of a folder, those in folders below it included, in the order of their names.
-// Without a folder they are those of this package. Without an expression they are all.
+// Without a folder they are those of this package. Without an expression they are all. That there is none is an error.
 func Scripts(folder fs.FS, run *regexp.Regexp) ([]*Script, error) {
 	if folder == nil {
 		own, err := fs.Sub(embedded, "scripts")
@@ -47,6 +47,12 @@ func Scripts(folder fs.FS, run *regexp.Regexp) ([]*Script, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("scripts: %w", err)
+	}
+	switch {
+	case len(scripts) == 0 && run != nil && run.String() != "":
+		return nil, fmt.Errorf("found no script whose name matches %q", run)
+	case len(scripts) == 0:
+		return nil, fmt.Errorf("found no script: expected files that end in %s in the folder", extension)
 	}
 	return scripts, nil
 }

@@ -110,9 +110,9 @@ func (f conformanceFlags) checkReports() error {
 	return nil
 }
 
-// tryWriting finds out whether a file can be written, and leaves things as they are.
+// tryWriting finds out whether a file can be written, and leaves what is there as it is.
 func tryWriting(name string) error {
-	_, absent := os.Stat(name)
+	_, absent := os.Lstat(name) // a link is there, wherever it leads
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -258,11 +258,13 @@ func writeReport(report *applytest.Report, name string) error {
 
 func listScripts(w io.Writer, options applytest.Options) error {
 	scripts, err := applytest.Scripts(options.Scripts, options.Run)
-	if err == nil && len(scripts) == 0 {
-		return fmt.Errorf("conformance: found no script whose name matches %q", options.Run)
+	if err != nil {
+		return fmt.Errorf("conformance: %w", err)
 	}
 	for _, script := range scripts {
-		fmt.Fprintf(w, "%s: %s\n", script.Name, script.Title())
+		if _, err := fmt.Fprintf(w, "%s: %s\n", script.Name, script.Title()); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
