@@ -184,12 +184,17 @@ func TestDifferenceJSONPointersStartWithASlash(t *testing.T) {
 }
 
 func TestDifferenceJSONTestsCompareValues(t *testing.T) {
-	object, patch := mustParse(t, `{a: 1, b: [null]}`), mustParse(t, `[{op: test, path: /a, value: 1.0}, {op: test, path: /b, value: [null]}]`)
-	if got, err := ApplyJSONPatch(object, patch); err != nil || !document.Same(got, object) {
-		t.Errorf("got %s, %v", got, err)
-	}
-	if _, panicked, err := jsonOracle(object, patch, applyOperations); err == nil && !panicked {
-		t.Errorf("Kubernetes takes it too")
+	for _, test := range []struct{ object, patch, want string }{
+		{`{a: 1, b: [null]}`, `[{op: test, path: /a, value: 1.0}, {op: test, path: /b, value: [null]}]`, `{a: 1, b: [null]}`},
+		{`{a: {}}`, `[{op: add, path: /a/c, value: null}, {op: test, path: /a, value: {c: null}}]`, `{a: {c: null}}`},
+	} {
+		object, patch := mustParse(t, test.object), mustParse(t, test.patch)
+		if got, err := ApplyJSONPatch(object, patch); err != nil || !document.Equal(got, mustParse(t, test.want)) {
+			t.Errorf("%s: received %s, %v, want %s", test.patch, got, err, test.want)
+		}
+		if _, panicked, err := jsonOracle(object, patch, applyOperations); err == nil && !panicked {
+			t.Errorf("%s: Kubernetes takes it too", test.patch)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@
 //	               form.go, in what bodies are sent
 //	script.go      a history becomes a script
 //	known.go       deliberate differences, taken out of what is expected, and sign.go, how they are known;
-//	               mask.go, what servers choose
+//	               leeway.go, what is expected all the same; mask.go, what servers choose
 //	rest.go        what Kubernetes leaves of patches in objects
 //	compare.go     both servers are asked
 //	shrink.go      a history that differs becomes a smaller one

@@ -188,6 +188,29 @@ func changesMetrics(s Step, a answer) bool {
 	return !document.Equal(wanted, a.object.Lookup("spec", "metrics"))
 }
 
+// losesEmptied reports whether somebody has lost a map or list of the metadata that is gone.
+func losesEmptied(a answer) bool {
+	after := entriesIn(a.owners)
+	for entry, fields := range entriesIn(a.ownersBefore) {
+		for field := range strings.FieldsSeq(fields) {
+			name, isOfMetadata := strings.CutPrefix(field, ".metadata.")
+			isLost := isOfMetadata && !slices.Contains(strings.Fields(after[entry]), field)
+			if isLost && !a.before.Lookup("metadata", name).IsAbsent() && a.object.Lookup("metadata", name).IsAbsent() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// testsNull is for JSON patches that test for something with a null in it.
+func testsNull(patch document.Value) bool {
+	return slices.ContainsFunc(itemsOf(patch), func(operation document.Value) bool {
+		value := operation.Get("value")
+		return operation.Get("op").Text() == "test" && slices.ContainsFunc(places(value), func(p place) bool { return at(value, p).IsNull() })
+	})
+}
+
 // entriesIn returns the fields of each entry, as scripts write owners.
 func entriesIn(owners string) map[string]string {
 	entries, entry := map[string]string{}, ""

@@ -246,3 +246,38 @@ func TestChangesMetrics(t *testing.T) {
 		}
 	}
 }
+
+// TestLosesEmptied: what is lost must be a map or list that was there and is not any more.
+func TestLosesEmptied(t *testing.T) {
+	const owned = "alice Update autoscaling/v1: .metadata.annotations .spec.maxReplicas"
+	before := parsed(t, `{metadata: {annotations: {x: "1"}}}`)
+	for _, c := range []struct {
+		owners, object string
+		want           bool
+	}{
+		{"alice Update autoscaling/v1: .spec.maxReplicas", `{metadata: {}}`, true},
+		{"bob Apply autoscaling/v1: .a", `{metadata: {}}`, true},
+		{owned, `{metadata: {}}`, false},
+		{"alice Update autoscaling/v1: .metadata.annotations", `{metadata: {}}`, false},
+		{"alice Update autoscaling/v1: .spec.maxReplicas", `{metadata: {annotations: {y: "1"}}}`, false},
+	} {
+		a := answer{before: before, object: parsed(t, c.object), ownersBefore: owned, owners: c.owners}
+		if got := losesEmptied(a); got != c.want {
+			t.Errorf("received %t, want %t for %+v", got, c.want, c)
+		}
+	}
+}
+
+// TestTestsNull: only what is tested counts, whatever it is in.
+func TestTestsNull(t *testing.T) {
+	for patch, want := range map[string]bool{
+		`[{op: add, path: /a, value: null}, {op: test, path: /a, value: {c: null}}]`: true,
+		`[{op: test, path: /a, value: [1, null]}]`:                                   true,
+		`[{op: add, path: /a, value: {c: null}}, {op: test, path: /b, value: 1}]`:    false,
+		`[{op: test, path: /a}]`: false,
+	} {
+		if got := testsNull(parsed(t, patch)); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, patch)
+		}
+	}
+}
