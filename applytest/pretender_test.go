@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -20,9 +21,15 @@ const aConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
 // it is a server that lacks nothing.
 func pretend(t *testing.T, answer func(w http.ResponseWriter, r *http.Request) bool) Options {
 	like := &fake{answers: []string{shared}, version: "v1.36.0"}
+	var mu sync.Mutex // requests may come at once, and tests remember them
+	answered := func(w http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return answer(w, r)
+	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Path == "/version" || !answer(w, r) {
+		if r.URL.Path == "/version" || !answered(w, r) {
 			like.ServeHTTP(w, r)
 		}
 	}))

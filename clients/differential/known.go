@@ -133,7 +133,7 @@ var differences = []difference{
 	{
 		title: "Nothing is lost on the way through another version",
 		applies: func(s Step, a answer) bool {
-			return a.code == 200 && hasMoved(s, a.ownersBefore) && changesMetrics(s, a)
+			return a.code == 200 && hasMoved(s, a.ownersBefore) && (changesMetrics(s, a) || isMeasured(a.object))
 		},
 		loosened: anything, ends: true,
 	},

@@ -179,13 +179,23 @@ func hasMoved(s Step, owners string) bool {
 	return false
 }
 
-// changesMetrics reports whether an autoscaler has other metrics than were applied, or, if none were, than it had.
+// changesMetrics reports whether an autoscaler has other metrics than were applied, or, if none were, than it had. At
+// autoscaling/v1 these were not seen in their order: one alone has none.
 func changesMetrics(s Step, a answer) bool {
-	wanted := s.Body.Lookup("spec", "metrics")
+	is, wanted := a.object.Lookup("spec", "metrics"), s.Body.Lookup("spec", "metrics")
+	if wanted.IsAbsent() && a.before.Get("apiVersion").Text() == "autoscaling/v1" {
+		return is.Len() > 1
+	}
 	if wanted.IsAbsent() {
 		wanted = a.before.Lookup("spec", "metrics")
 	}
-	return !document.Equal(wanted, a.object.Lookup("spec", "metrics"))
+	return !is.IsAbsent() && !document.Equal(wanted, is)
+}
+
+// isMeasured is for autoscalers that say how much they have measured, to which autoscaling/v1 adds what it was not told.
+func isMeasured(autoscaler document.Value) bool {
+	return autoscaler.Lookup("status", "currentMetrics").Len() > 0 || !autoscaler.Lookup("status", "currentCPUUtilizationPercentage").IsAbsent() ||
+		!autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics").IsAbsent()
 }
 
 // losesEmptied reports whether somebody has lost a map or list of the metadata that is gone.

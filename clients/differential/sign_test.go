@@ -237,8 +237,11 @@ func TestChangesMetrics(t *testing.T) {
 		{`{spec: {metrics: [{type: Pods}]}}`, `{}`, `{spec: {metrics: [{type: Pods}]}}`, false},
 		{`{spec: {metrics: [{type: Pods}]}}`, `{spec: {metrics: [{type: Resource}]}}`, `{spec: {metrics: [{type: Resource}]}}`, true},
 		{`{spec: {}}`, `{spec: {metrics: [{type: Pods}]}}`, `{spec: {metrics: [{type: Pods}]}}`, false},
-		{`{spec: {}}`, `{spec: {metrics: [{type: Pods}]}}`, `{spec: {}}`, true},
+		{`{spec: {}}`, `{spec: {metrics: [{type: Pods}]}}`, `{spec: {metrics: [{type: Resource}]}}`, true},
+		{`{spec: {}}`, `{spec: {metrics: [{type: Pods}]}}`, `{spec: {}}`, false},
 		{`{spec: {}}`, `{spec: {}}`, `{spec: {}}`, false},
+		{`{spec: {}}`, `{apiVersion: autoscaling/v1}`, `{spec: {metrics: [{type: Pods}]}}`, false},
+		{`{spec: {}}`, `{apiVersion: autoscaling/v1}`, `{spec: {metrics: [{type: Pods}, {type: Resource}]}}`, true},
 	} {
 		a := answer{before: parsed(t, c.before), object: parsed(t, c.object)}
 		if got := changesMetrics(Step{Body: parsed(t, c.body)}, a); got != c.want {
@@ -278,6 +281,21 @@ func TestTestsNull(t *testing.T) {
 	} {
 		if got := testsNull(parsed(t, patch)); got != want {
 			t.Errorf("received %t, want %t for %s", got, want, patch)
+		}
+	}
+}
+
+// TestIsMeasured: at each version it is said in another way.
+func TestIsMeasured(t *testing.T) {
+	for object, want := range map[string]bool{
+		`{status: {currentMetrics: [{type: Pods}]}}`:                                         true,
+		`{status: {currentCPUUtilizationPercentage: 20}}`:                                    true,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/current-metrics: "[]"}}}`: true,
+		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/metrics: "[]"}}}`:         false,
+		`{status: {currentMetrics: null, currentReplicas: 1}}`:                               false,
+	} {
+		if got := isMeasured(parsed(t, object)); got != want {
+			t.Errorf("received %t, want %t for %s", got, want, object)
 		}
 	}
 }
