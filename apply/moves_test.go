@@ -8,8 +8,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestMovesLoseNothing: managers that applied at a version that has a part of the object go on at the one that has all of it.
-// Whatever they apply and leave out there, each has what it applied last, and nothing is left when all have left.
+// TestMovesLoseNothing: managers that applied at a version that has a part of the object go on at the one that has all
+// of it. Whatever they apply and leave out there, each has what it applied last, and nothing is left when all have
+// left.
 func TestMovesLoseNothing(t *testing.T) {
 	managers := []string{"alice", "bob", "carol"}
 	for seed := range uint64(1000) {
@@ -66,7 +67,8 @@ func (m *moving) move() {
 	}
 }
 
-// randomPart returns a configuration at v1, and randomWhole one at v2. A field has always the same value, so that nobody conflicts.
+// randomPart returns a configuration at v1, and randomWhole one at v2. A field has always the same value, so that
+// nobody conflicts.
 func randomPart(random *rand.Rand) document.Value {
 	return randomFields(random, `number: 1`, `flag: true`, `map: {k: 1}`, `map: {k: 1, l: 1}`, `struct: {a: 1}`, `struct: {a: 1, inner: {a: 1}}`,
 		`items: [{name: a, value: 1}]`)

@@ -101,24 +101,27 @@ func (e *Engine) removeAt(doc, there versioned, gone fieldset.Set) (document.Val
 	return remove(doc.t, doc.doc, withoutThoseAround(onlyHere, gone, doc.t)), nil
 }
 
-// withoutThoseAround leaves out of what goes the declared fields that are around something that stays. Items, and entries of maps,
-// go with all that is in them.
+// withoutThoseAround leaves out of what goes the declared fields that are around something that stays. Items, and
+// entries of maps, go with all that is in them.
 func withoutThoseAround(stays, gone fieldset.Set, t *schema.Type) fieldset.Set {
 	stays = stays.RecursiveDifference(gone.Difference(withNamed(stays, t)))
 	return gone.Difference(withNamed(stays, t))
 }
 
-// keptAt returns what there is of rest, at its version, once what somebody owns at another one is put back; nothing if that one
-// is gone. Every version starts from the same rest: from one that has less, the next would get less.
+// keptAt returns what there is of rest, at its version, once what somebody owns at another one is put back; nothing if
+// that one is gone. Every version starts from the same rest: from one that has less, the next would get less.
 func (e *Engine) keptAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
 	there, err := e.putBackOwned(full, rest, version, owned)
 	if err == nil {
 		there, err = e.at(there, rest.version)
 	}
-	if isGone(err) {
+	switch {
+	case isGone(err):
 		return fieldset.Set{}, nil
+	case err != nil:
+		return fieldset.Set{}, err
 	}
-	return pathsOf(there.t, there.doc), err
+	return pathsOf(there.t, there.doc), nil
 }
 
 // putBackOwned returns rest at a version, with what full has and somebody owns there.

@@ -9,8 +9,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// partVersions is thing at v2, and at v1, which has only a part of it: neither text, nor struct.b, nor items but a. Its number is
-// among v2's list, which is atomic, as the metrics of autoscalers are. At v1 nothing is empty: what becomes so is left out.
+// partVersions is thing at v2, and at v1, which has only a part of it: neither text, nor struct.b, nor items but a. Its
+// number is among v2's list, which is atomic, as the metrics of autoscalers are. At v1 nothing is empty: what becomes
+// so is left out.
 type partVersions struct{}
 
 func (partVersions) Type(version string) (*schema.Type, bool) {
@@ -65,8 +66,8 @@ func withUnlessEmpty(doc document.Value, name string, value document.Value) docu
 	return doc.With(name, value)
 }
 
-// TestPruneAfterAMove: who applied at a version that has a part of the object, and moves to the one that has all of it, takes
-// away what it gave up, and nothing that its old version did not show.
+// TestPruneAfterAMove: who applied at a version that has a part of the object, and moves to the one that has all of it,
+// takes away what it gave up, and nothing that its old version did not show.
 func TestPruneAfterAMove(t *testing.T) {
 	for _, c := range []struct{ name, live, mine, others, config, want string }{
 		{
@@ -154,7 +155,8 @@ func (v sayingVersions) Convert(doc document.Value, from, to string) (document.V
 	return doc, err
 }
 
-// TestPruneAtAVersionThatShowsAll: where the old version shows all of an object, what it makes of the rest is the result.
+// TestPruneAtAVersionThatShowsAll: where the old version shows all of an object, what it makes of the rest is the
+// result.
 func TestPruneAtAVersionThatShowsAll(t *testing.T) {
 	live := Object{Document: parse(`{apiVersion: v2, list: [number 1], text: a number}`), Entries: []Entry{
 		{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},

@@ -389,8 +389,8 @@ func TestUnavailableConversion(t *testing.T) {
 	}
 }
 
-// lessVersions is thing at v1, and at v2, which has neither text nor flag: what is converted there loses them, as custom
-// resources do whose versions are converted by leaving out what the other does not have.
+// lessVersions is thing at v1, and at v2, which has neither text nor flag: what is converted there loses them, as
+// custom resources do whose versions are converted by leaving out what the other does not have.
 type lessVersions struct{}
 
 func (lessVersions) Type(string) (*schema.Type, bool) { return thing, true }
@@ -403,8 +403,8 @@ func (lessVersions) Convert(doc document.Value, _, to string) (document.Value, e
 	return doc, nil
 }
 
-// TestPruneBesideVersionsThatHaveLess: what an applier leaves out goes, and nothing else does because some owner's version
-// does not have it: neither what it applies now, nor what others own, nor what nobody owns.
+// TestPruneBesideVersionsThatHaveLess: what an applier leaves out goes, and nothing else does because some owner's
+// version does not have it: neither what it applies now, nor what others own, nor what nobody owns.
 func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
 	for _, before := range []Entry{
 		{APIVersion: "v1", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{},"f:text":{}}`},

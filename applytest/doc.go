@@ -79,9 +79,9 @@
 //	WATCH      GET with watch=true; events are collected while later steps run
 //	WAIT 1.1s  no request; the times of managedFields have seconds only
 //
-// EVENTUALLY before a verb repeats the request until the answer is as expected, for at most 15 seconds; only that answer
-// counts. A kind that was just made needs it. TIMES 12 before a verb makes the request twelve times, with $N from 1 to 12; all
-// must succeed, and the last answer is held against the expectations.
+// EVENTUALLY before a verb repeats the request until the answer is as expected, for at most 15 seconds; only that
+// answer counts. A kind that was just made needs it. TIMES 12 before a verb makes the request twelve times, with $N
+// from 1 to 12; all must succeed, and the last answer is held against the expectations.
 //
 // For all of these but APPLY the body is written as YAML and sent as JSON. If the request has a header Content-Type,
 // that is sent instead and the body is sent as it is written. HTTP's own methods, GET, POST, PUT and PATCH, send the

@@ -21,8 +21,8 @@ import (
 // newNamespaceName chooses a name that nobody else has.
 func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
 
-// makeNamespace makes a namespace, such as the one that a script has for itself. If that fails without an answer, it may be
-// there all the same.
+// makeNamespace makes a namespace, such as the one that a script has for itself. If that fails without an answer, it
+// may be there all the same.
 func (s *server) makeNamespace(ctx context.Context, name string) (isAnswered bool, err error) {
 	a, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString("v1")},

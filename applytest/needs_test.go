@@ -36,8 +36,8 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// TestDenials: what somebody may not do who may not do everything is a skip, whichever request of a step it is, and at once.
-// For somebody who may do everything it is a failure.
+// TestDenials: what somebody may not do who may not do everything is a skip, whichever request of a step it is, and at
+// once. For somebody who may do everything it is a failure.
 func TestDenials(t *testing.T) {
 	const denied = `403 {"kind":"Status","message":"not you"}`
 	for _, request := range []string{"GET configmaps/shared", "EVENTUALLY GET configmaps/shared", "EDIT configmaps/shared\n\n{}", "EVENTUALLY EDIT configmaps/shared\n\n{}"} {

@@ -17,8 +17,8 @@ import (
 
 const aConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
 
-// pretend starts a server that says its version, and answers everything else as a test does. Where that does not answer,
-// it is a server that lacks nothing.
+// pretend starts a server that says its version, and answers everything else as a test does. Where that does not
+// answer, it is a server that lacks nothing.
 func pretend(t *testing.T, answer func(w http.ResponseWriter, r *http.Request) bool) Options {
 	like := &fake{answers: []string{shared}, version: "v1.36.0"}
 	var mu sync.Mutex // requests may come at once, and tests remember them
@@ -38,7 +38,8 @@ func pretend(t *testing.T, answer func(w http.ResponseWriter, r *http.Request) b
 		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(aConfigMap)}}}
 }
 
-// TestPages: a page for people, such as that of a proxy where one has to log in, is not taken for an object that was made.
+// TestPages: a page for people, such as that of a proxy where one has to log in, is not taken for an object that was
+// made.
 func TestPages(t *testing.T) {
 	options := pretend(t, func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", "text/html")
@@ -50,8 +51,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestNoDiscovery: a server that does not say which kinds it has is told so. It is not said to lack them, which would be
-// a reason to skip everything and find no fault.
+// TestNoDiscovery: a server that does not say which kinds it has is told so. It is not said to lack them, which would
+// be a reason to skip everything and find no fault.
 func TestNoDiscovery(t *testing.T) {
 	for answer, outcome := range map[string]Outcome{
 		"404 {}":                                Fail, // the namespace was made in the same group

@@ -28,8 +28,8 @@ type Report struct {
 	Server         string `json:"server"`
 	Version        string `json:"version"`
 	Implementation string `json:"implementation"`
-	// Scripts is how many were to run. There are fewer results if the run was stopped, and Stopped is why; it is empty if the
-	// run came to its end.
+	// Scripts is how many were to run. There are fewer results if the run was stopped, and Stopped is why; it is empty
+	// if the run came to its end.
 	Scripts int      `json:"scripts"`
 	Stopped string   `json:"stopped,omitempty"`
 	Results []Result `json:"results"`

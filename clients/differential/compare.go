@@ -21,8 +21,8 @@ type Finding struct {
 	Failure *applytest.Failure
 	// Unusable is why the history could not be compared; empty if it was.
 	Unusable string
-	// Known are the deliberate differences in it, by their titles in docs/differences.md, and Compared is how many of its steps
-	// come before what they make of the objects.
+	// Known are the deliberate differences in it, by their titles in docs/differences.md, and Compared is how many of
+	// its steps come before what they make of the objects.
 	Known    []string
 	Compared int
 }

@@ -26,13 +26,14 @@
 //	make differential DIFFERENTIAL='-time 5m -kind pods'    for five minutes, about one kind
 //	make differential DIFFERENTIAL='-seed 1053 -time 1m'    the history of this number, and those after it
 //
-// It prints the number that it begins with, and how far it has come. For each sort of difference, which is a request with
-// what was wrong about the answer, whoever sent it, it prints a file, the sort, and the step that differs, with our answer and a
-// command that repeats the request. The file is a script that has Kubernetes' answers as what is expected; if they are right,
-// move it to applytest/scripts, and correct us. A history that is found when the time is nearly up is left as it was drawn:
-// begin with its number to have it made small. One that differed once, and not again, is told and not counted as a difference. The
-// last lines count what was compared, what could not be, such as histories that edit an object that is not there (GET 404), and
-// the deliberate differences that were met, each an entry of docs/differences.md. The exit code is 1 if anything differs.
+// It prints the number that it begins with, and how far it has come. For each sort of difference, which is a request
+// with what was wrong about the answer, whoever sent it, it prints a file, the sort, and the step that differs, with
+// our answer and a command that repeats the request. The file is a script that has Kubernetes' answers as what is
+// expected; if they are right, move it to applytest/scripts, and correct us. A history that is found when the time is
+// nearly up is left as it was drawn: begin with its number to have it made small. One that differed once, and not
+// again, is told and not counted as a difference. The last lines count what was compared, what could not be, such as
+// histories that edit an object that is not there (GET 404), and the deliberate differences that were met, each an
+// entry of docs/differences.md. The exit code is 1 if anything differs.
 //
 // # Where to look
 //

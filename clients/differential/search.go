@@ -32,8 +32,8 @@ type Options struct {
 // Progress is how far a search has come.
 type Progress struct {
 	Histories, Requests int
-	// Compared is how many of the requests had their answers compared. The others come after a deliberate difference, or are of
-	// histories that are Unusable.
+	// Compared is how many of the requests had their answers compared. The others come after a deliberate difference,
+	// or are of histories that are Unusable.
 	Compared int
 	// Known is in how many histories each deliberate difference was, by its title.
 	Known map[string]int

@@ -97,8 +97,8 @@ func empties(s Step) bool {
 // inItem finds what is in a list or map of an item.
 var inItem = regexp.MustCompile(`/\d+/.+/[^/]+$`)
 
-// countsNothing reports whether a change of what the generation is about was counted where there is none. Kubernetes does so
-// for kinds of which it compares how values were read.
+// countsNothing reports whether a change of what the generation is about was counted where there is none. Kubernetes
+// does so for kinds of which it compares how values were read.
 func countsNothing(a answer) bool {
 	isSame := func(path ...string) bool { return document.Equal(a.object.Lookup(path...), a.before.Lookup(path...)) }
 	switch a.object.Get("kind").Text() {
@@ -192,7 +192,8 @@ func changesMetrics(s Step, a answer) bool {
 	return !is.IsAbsent() && !document.Equal(wanted, is)
 }
 
-// isMeasured is for autoscalers that say how much they have measured, to which autoscaling/v1 adds what it was not told.
+// isMeasured is for autoscalers that say how much they have measured, to which autoscaling/v1 adds what it was not
+// told.
 func isMeasured(autoscaler document.Value) bool {
 	return autoscaler.Lookup("status", "currentMetrics").Len() > 0 || !autoscaler.Lookup("status", "currentCPUUtilizationPercentage").IsAbsent() ||
 		!autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics").IsAbsent()

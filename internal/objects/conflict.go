@@ -74,8 +74,8 @@ func shallowFirst(a, b apply.Conflict) int {
 	return a.Path.Compare(b.Path)
 }
 
-// ownerRank orders owners as Kubernetes does, by what tells their entries apart, as JSON: times do not, nor do the versions
-// of appliers.
+// ownerRank orders owners as Kubernetes does, by what tells their entries apart, as JSON: times do not, nor do the
+// versions of appliers.
 func ownerRank(e apply.Entry) string {
 	entry := metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), Subresource: e.Subresource}
 	if e.Operation == apply.Update {

@@ -10,8 +10,8 @@ import (
 // maxDataBytes is how much a ConfigMap or a Secret may hold.
 const maxDataBytes = 1 << 20
 
-// frozenData refuses changes of what says that it is immutable. To have an empty map where there was none is one; to have
-// none where there was an empty one is not, since clients that leave out what is empty would put it so.
+// frozenData refuses changes of what says that it is immutable. To have an empty map where there was none is one; to
+// have none where there was an empty one is not, since clients that leave out what is empty would put it so.
 func frozenData(c *checker, now, old document.Value) {
 	const words = "field is immutable when `immutable` is set"
 	if !now.Get("immutable").Bool() {
