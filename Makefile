@@ -3,6 +3,8 @@
 GO       ?= go
 FUZZTIME ?= 10m
 BENCH    ?=
+# TAGS are the build tags of programs that are used or measured: see docs/decisions/0008-binary-size.md.
+TAGS     ?= grpcnotrace
 
 .DEFAULT_GOAL := help
 
@@ -15,9 +17,13 @@ help: ## print this list
 .PHONY: build
 build: ## compile every package of every module
 	$(GO) build ./...
-	$(GO) -C bench build ./...
-	$(GO) -C peers build ./...
-	$(GO) -C clients build ./...
+	$(GO) -C test/bench build ./...
+	$(GO) -C test/peers build ./...
+	$(GO) -C test/clients build ./...
+
+.PHONY: install
+install: ## install cadastre and kubectl-own, without the methods that nothing calls
+	$(GO) install -tags $(TAGS) ./cmd/cadastre ./cmd/kubectl-own
 
 .PHONY: fmt
 fmt: ## format every Go file
@@ -26,6 +32,10 @@ fmt: ## format every Go file
 .PHONY: lint
 lint: ## run only the architecture and lint checks
 	$(GO) test -count=1 ./internal/repocheck
+
+.PHONY: deadcode
+deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs and cadastretest
+	test/tools/deadcode
 
 .PHONY: test
 test: ## run every test of the engine, architecture and lint checks included
@@ -39,83 +49,87 @@ ci: ## everything that must pass before a change lands
 
 .PHONY: test-clients
 test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm, Flux, curl) against the server
-	$(GO) -C clients test ./...
+	$(GO) -C test/clients test ./...
 
 .PHONY: test-clients-peer
 test-clients-peer: ## run the same clients against the real kube-apiserver, which proves what they expect
-	CADASTRE_TARGET=kube-apiserver $(GO) -C clients test -count=1 ./...
+	CADASTRE_TARGET=kube-apiserver $(GO) -C test/clients test -count=1 ./...
 
 .PHONY: test-kubectls
 test-kubectls: ## have every kubectl that is built go from client-side to server-side apply and back; CADASTRE_TARGET=kube-apiserver asks the real server
-	$(GO) -C clients test -count=1 -v ./kubectls
+	$(GO) -C test/clients test -count=1 -v ./kubectls
 
 ASSETS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cadastre/envtest
 ENVTEST ?= sigs.k8s.io/controller-runtime/pkg/client
 # What is not served: these subresources.
-ENVTESTSKIP ?= ServiceAccount tokens|Pod evictions|Pod bindings|approve CSRs
+ENVTESTSKIP ?= ServiceAccount tokens|approve CSRs
 
 .PHONY: test-envtest
 test-envtest: ## run others' test suites that use envtest against the server, but for what is not served; ENVTEST=sigs.k8s.io/controller-runtime/pkg/cache runs another
-	$(GO) build -o $(ASSETS)/cadastre ./cmd/cadastre
-	KUBEBUILDER_ASSETS=$$($(ASSETS)/cadastre envtest $(ASSETS)) $(GO) -C clients/envtest/suites test -count=1 $(ENVTEST) -args -ginkgo.skip='$(ENVTESTSKIP)'
+	$(GO) build -tags $(TAGS) -o $(ASSETS)/cadastre ./cmd/cadastre
+	KUBEBUILDER_ASSETS=$$($(ASSETS)/cadastre envtest $(ASSETS)) $(GO) -C test/clients/envtest/suites test -count=1 $(ENVTEST) -args -ginkgo.skip='$(ENVTESTSKIP)'
 
 .PHONY: test-bench
 test-bench: ## run the benchmark module's tests: fixtures, peer, same results
-	$(GO) -C bench test ./...
+	$(GO) -C test/bench test ./...
 
 # The real servers, and what is asked of both.
 
 .PHONY: peers
-peers: ## build the real etcd, kube-apiserver and kubectl, outside the repository (see peers/); some twenty minutes
-	nice -n 19 $(GO) -C peers run ./cmd/build
+peers: ## build the real etcd, kube-apiserver and kubectl, outside the repository (see test/peers/); some twenty minutes
+	nice -n 19 $(GO) -C test/peers run ./cmd/build
 
 KUBECTLS ?=
 
 .PHONY: kubectls
 kubectls: ## build kubectl of every minor version since 1.26, outside the repository; minutes for each; KUBECTLS=v1.26.15 builds only that
-	nice -n 19 $(GO) -C peers run ./cmd/kubectls $(KUBECTLS)
+	nice -n 19 $(GO) -C test/peers run ./cmd/kubectls $(KUBECTLS)
 
 CONFORMANCE ?=
 
 .PHONY: conformance
 conformance: ## run every behaviour script on the real kube-apiserver and on ours, tell where they differ, write docs/conformance.md; CONFORMANCE='-run ^noop/ -record' passes flags
-	$(GO) -C clients run ./cmd/conformance $(CONFORMANCE)
+	$(GO) -C test/clients run ./cmd/conformance $(CONFORMANCE)
 
 DIFFERENTIAL ?=
 
 .PHONY: differential
 differential: ## send random histories to the real kube-apiserver and to ours for an hour, and shrink what differs to scripts; DIFFERENTIAL='-time 5m -seed 7' passes flags
-	$(GO) -C clients run ./cmd/differential $(DIFFERENTIAL)
+	$(GO) -C test/clients run ./cmd/differential $(DIFFERENTIAL)
 
 MATERIAL ?=
 
 .PHONY: oracle-material
-oracle-material: ## ask the real kube-apiserver and ours the same about the definitions and objects of well-known projects, tell each difference, write clients/material/testdata; MATERIAL='-run istio' passes flags
-	$(GO) -C clients run ./cmd/material $(MATERIAL)
+oracle-material: ## ask the real kube-apiserver and ours the same about the definitions and objects of well-known projects, tell each difference, write test/clients/material/testdata; MATERIAL='-run istio' passes flags
+	$(GO) -C test/clients run ./cmd/material $(MATERIAL)
 
 # Kubernetes' own code, compared with ours.
 
 .PHONY: oracle-catalog
-oracle-catalog: ## hold discovery and OpenAPI against kube-apiserver's own documents; tell each difference
-	$(GO) test ./internal/catalog -count=1 -kubernetes "$$($(GO) -C peers/binaries mod download -json k8s.io/kubernetes | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')"
+oracle-catalog: ## compare discovery and OpenAPI with kube-apiserver's own documents; ORACLE=-update writes internal/discovery/testdata
+	$(GO) test ./internal/discovery -count=1 -kubernetes "$$($(GO) -C test/peers/binaries mod download -json k8s.io/kubernetes | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" $(ORACLE)
 
 ORACLE ?=
 
 .PHONY: oracle-rules
-oracle-rules: ## compare internal/rules with kube-apiserver's own code; ORACLE='-seed 7 -count-each 5000 -write' passes flags
-	$(GO) -C internal/rules/oracle test -count=1 . $(ORACLE)
+oracle-rules: ## compare internal/api/builtin with kube-apiserver's own code; ORACLE='-seed 7 -count-each 5000 -write' passes flags
+	$(GO) -C test/oracle/defaults test -count=1 . $(ORACLE)
 
 .PHONY: oracle-validation
-oracle-validation: ## compare the validation of internal/rules with kube-apiserver's own code; ORACLE='-seed 7 -pairs 1000' passes flags
-	$(GO) -C internal/rules/oracle-validation test -count=1 . $(ORACLE)
+oracle-validation: ## compare the validation of internal/api/builtin with kube-apiserver's own code; ORACLE='-seed 7 -pairs 1000' passes flags
+	$(GO) -C test/oracle/validation test -count=1 . $(ORACLE)
 
 .PHONY: oracle-structural
-oracle-structural: ## compare internal/structural with kube-apiserver's own code; ORACLE='-seed 7 -schemas 5000' passes flags
-	$(GO) -C internal/structural/oracle test -count=1 . $(ORACLE)
+oracle-structural: ## compare internal/api/crd/structural with kube-apiserver's own code; ORACLE='-seed 7 -schemas 5000' passes flags
+	$(GO) -C test/oracle/structural test -count=1 . $(ORACLE)
+
+.PHONY: oracle-admission
+oracle-admission: ## compare the plugins in internal/admission/plugin with kube-apiserver's own code; ORACLE=-update records its answers, ORACLE='-seed 7 -cases 20000' compares more
+	$(GO) -C test/oracle/admission test -count=1 . $(ORACLE)
 
 .PHONY: oracle-tables
-oracle-tables: ## ask Kubernetes' own printers for tables, and write their answers to internal/codec/testdata
-	$(GO) -C internal/codec/oracle test -count=1 ./...
+oracle-tables: ## ask Kubernetes' own printers for tables, and write their answers to internal/encoding/testdata
+	$(GO) -C test/oracle/tables test -count=1 ./...
 
 # What takes as long as it is given.
 
@@ -127,44 +141,44 @@ soak: ## compare HISTORIES (200000) random histories with structured-merge-diff,
 
 .PHONY: fuzz-short
 fuzz-short: ## fuzz each target for ten seconds
-	GO="$(GO)" FUZZTIME=10s tools/fuzz
+	GO="$(GO)" FUZZTIME=10s test/tools/fuzz
 
 .PHONY: fuzz
 fuzz: ## fuzz each target for FUZZTIME (10m)
-	GO="$(GO)" FUZZTIME=$(FUZZTIME) tools/fuzz
+	GO="$(GO)" FUZZTIME=$(FUZZTIME) test/tools/fuzz
 
 KILLS ?= 1000
 
 .PHONY: kill
 kill: ## kill a process that writes KILLS (1000) times, and look for what is lost
-	$(GO) test ./internal/store/local -run 'TestKill' -kills $(KILLS) -timeout 24h -v
+	$(GO) test ./internal/storage/pebble -run 'TestKill' -kills $(KILLS) -timeout 24h -v
 
 # Benchmarks.
 
 .PHONY: bench-engine
 bench-engine: ## compare the engine with structured-merge-diff, patches with strategicpatch, and both with the floor; BENCH='-run Pod' passes flags
-	$(GO) -C bench run ./cmd/engine $(BENCH)
+	$(GO) -C test/bench run ./cmd/engine $(BENCH)
 
 .PHONY: bench-floor
 bench-floor: ## compare the JSON libraries that could be the floor
-	$(GO) -C bench run ./cmd/floor $(BENCH)
+	$(GO) -C test/bench run ./cmd/floor $(BENCH)
 
 .PHONY: bench-store
 bench-store: ## compare the store and its cache with etcd on the same disk; BENCH='-run writers/64' passes flags
-	$(GO) -C bench run ./cmd/store -large $(BENCH)
+	$(GO) -C test/bench run ./cmd/store -large $(BENCH)
 
 .PHONY: bench-server
 bench-server: ## compare the server with kube-apiserver, where it is built, and the floor; BENCH='-run apply' passes flags
-	$(GO) -C bench run ./cmd/server $(BENCH)
+	$(GO) -C test/bench run ./cmd/server $(BENCH)
 
 .PHONY: bench-optout
 bench-optout: ## measure answers without managedFields: bytes, CPU, memory, clients' allocations; BENCH='-run watch/100/8' passes flags
-	$(GO) -C bench run ./cmd/optout $(BENCH)
+	$(GO) -C test/bench run ./cmd/optout $(BENCH)
 
 .PHONY: bench-custom
 bench-custom: ## compare the server with kube-apiserver on custom resources: 500 definitions, apply, a watch beside work on another kind; BENCH='-run custom/change' passes flags
-	$(GO) -C bench run ./cmd/custom $(BENCH)
+	$(GO) -C test/bench run ./cmd/custom $(BENCH)
 
 .PHONY: bench-migrate
 bench-migrate: ## migrate 100,000 objects, twice, then with client and server killed half-way, and look for what is lost; BENCH='-objects 1000' passes flags
-	$(GO) -C bench run ./cmd/migrate $(BENCH)
+	$(GO) -C test/bench run ./cmd/migrate $(BENCH)

@@ -11,21 +11,21 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Conflict is a field that an applier wants to change and that others own.
+// Conflict is a field that an applier would change and that other managers own.
 type Conflict struct {
 	Path fieldset.Path
-	// Owners are the entries, other than the applier's own, that have the field.
+	// Owners are the entries of the other managers that own the field.
 	Owners []Entry
-	// Live is the value that the field has; absent if an owner wants it to be. Like Wanted
-	// it is valid as long as the documents are.
+	// Live is the live value; absent if an owner unset the field. Live and Wanted are valid as long as the documents
+	// are.
 	Live document.Value
-	// Wanted is the value that the applier wants; absent if it unsets the field.
+	// Wanted is the value in the configuration; absent if it unsets the field.
 	Wanted document.Value
 }
 
-// ConflictError is the error for an apply that would change what others own.
+// ConflictError is returned for an apply that would change fields of other managers.
 type ConflictError struct {
-	// Manager is the applier.
+	// Manager is the field manager that applies.
 	Manager   string
 	Conflicts []Conflict
 

@@ -226,7 +226,7 @@ func TestDeepConflict(t *testing.T) {
 // What an error says stays as it is when the memory of the documents is used again.
 func TestConflictOutlivesReader(t *testing.T) {
 	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
-	var reader Reader
+	var reader reusingReader
 	read := func(text string) Object {
 		o, err := reader.Read(text)
 		if err != nil {

@@ -17,7 +17,7 @@ func TestCorruptConfigurations(t *testing.T) {
 				return nil
 			}
 			options := e.options
-			options.Plain = true
+			options.plain = true
 			plain := mustEngine(options)
 			for _, live := range []Object{{}, before, result.Object} {
 				s.doc = g.corrupt(s.doc)

@@ -37,7 +37,7 @@ func checkDifference(t *testing.T, d difference) {
 		t.Errorf("structured-merge-diff makes\n%v, not\n%v as it did when this was written", theirs.doc, want)
 	}
 	for _, plain := range []bool{false, true} {
-		ours, err := mustEngine(Options{Plain: plain}).Apply(live, parse(d.config), r)
+		ours, err := mustEngine(Options{plain: plain}).Apply(live, parse(d.config), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestDifferenceEqualNumbersKeepTheirSpelling(t *testing.T) {
 		t.Errorf("structured-merge-diff makes %s", text)
 	}
 	for _, plain := range []bool{false, true} {
-		got, err := mustEngine(Options{Plain: plain}).Apply(live, config, r)
+		got, err := mustEngine(Options{plain: plain}).Apply(live, config, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestDifferenceUnchangedValuesAreNotCheckedAgain(t *testing.T) {
 			t.Errorf("%s: structured-merge-diff accepts it", config)
 		}
 		for _, plain := range []bool{false, true} {
-			if _, err := mustEngine(Options{Plain: plain}).Apply(live, parse(config), r); (err == nil) != accepted {
+			if _, err := mustEngine(Options{plain: plain}).Apply(live, parse(config), r); (err == nil) != accepted {
 				t.Errorf("%s: plain %v: received %v", config, plain, err)
 			}
 		}

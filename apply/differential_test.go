@@ -64,7 +64,7 @@ func newWorld(g generator) *world {
 	w.types["v2"] = translate(schemas["v2"])
 	w.oracle = newOracle(schemas, nil, rename)
 	w.fast = mustEngine(Options{Versions: w, MaxUpdateEntries: 1000})
-	w.plain = mustEngine(Options{Versions: w, MaxUpdateEntries: 1000, Plain: true})
+	w.plain = mustEngine(Options{Versions: w, MaxUpdateEntries: 1000, plain: true})
 	return w
 }
 

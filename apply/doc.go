@@ -1,71 +1,79 @@
-// Package apply is the engine of Server-Side Apply: pure functions from a live
-// object and a request to a new object. It does no I/O and keeps no objects.
+// Package apply is the engine of Server-Side Apply: pure functions from a live object and a request to a new object.
+// It does no I/O and stores nothing.
 //
-// # Vocabulary
+//	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
+//	if err != nil {
+//		return err
+//	}
+//	live, err := apply.ReadObject(stored) // the zero Object if there is none yet
+//	if err != nil {
+//		return err
+//	}
+//	result, err := engine.Apply(live, config, apply.Request{Manager: "ci", Version: "v1", Time: time.Now()})
+//	var conflict *apply.ConflictError
+//	if errors.As(err, &conflict) {
+//		… // conflict.Conflicts has the fields, their owners and both values
+//	}
+//	stored = result.Object.JSON() // managedFields included
 //
-//   - A manager is a named writer. An [Entry] records which fields one manager owns,
-//     by which operation, at which version, at which endpoint, since when.
-//   - An applier is a manager that applies. What it sends is its configuration: the
-//     fields that it has an opinion about, and no others.
-//   - Owners of a field are all whose entry has it; they share it.
-//   - A conflict is a field that an applier would change and that others own. To
-//     force is to take such fields over.
-//   - An unset marker, {k8s_io__value: unset}, says in a configuration: I own this
-//     field, and it must be absent.
-//   - Reset fields are those that an endpoint wipes; nobody gets to own them there.
+// The package example runs this; example_test.go and example_versions_test.go have more.
 //
-// # The two operations
+// # Operations
 //
-// [Engine.Apply] merges a configuration into the live document, removes what its
-// applier owned and no longer applies, and makes the applier the owner of exactly
-// what it applies. [Engine.Update] is for every other kind of write, done already:
-// it compares the object before and after, and makes the writer the owner of what
-// it changed. Either returns the new object and says what changed; a no-op returns
-// the live object itself. [Engine.Extract] gives an applier back what it owns, and
-// [Reconcile] fits what was owned to a topology that changed.
+// [Engine.Apply] merges a configuration into the live object, removes the fields that the manager applied before and
+// no longer applies, and makes the manager the owner of exactly the fields that it applies. [Engine.Update] records any
+// other write: it compares the object before and after and makes the manager the owner of the changed fields. A no-op
+// returns the live object itself. [Engine.Extract] returns the configuration of a manager, and [Reconcile] adjusts
+// managedFields to a schema that changed.
 //
-// # How it is arranged
+// An [Entry] is a managedFields entry: the fields that one manager owns, by operation, version and subresource. Several
+// managers may own a field. A conflict is a field that an apply would change and that others own; forcing takes it over.
+// An unset marker, {k8s_io__value: unset}, is a value in a configuration that owns a field and requires it to be absent.
+// Reset fields are the fields that an endpoint ignores.
 //
-//	engine.go      the front door: Options, Result; Apply and Update, whole
-//	request.go     who writes, and how; what is refused whatever the kind is
-//	object.go      an object as bytes: managedFields taken out and put back
-//	entry.go       entries, who is the same manager, who comes first
-//	versions.go    the versions of a kind, and documents at them
-//	intent.go      what a configuration wants: merged document and fields
-//	  validate.go    does it fit the topology?
-//	  unset.go       its markers
-//	  own.go         the fields that it sets
-//	  merge.go       live document and configuration together; zip.go for lists
-//	  walk.go        all of these in one walk; walkitems.go for lists
-//	owners.go      the entries during an operation: who has what, loses what, gets what
-//	  reconcile.go   sets that are older than the topology; memo.go, those that are not
-//	  ancient.go     the oldest entries, joined
-//	prune.go       what an applier no longer applies, by sets; prunewalk.go in one walk
-//	compare.go     what changed between two documents; comparelists.go for lists
-//	  changesat.go   at each version
-//	conflict.go    who minds
-//	extract.go     what an applier owns, as a configuration
+// # Guarantees
 //
-// What these share: shape.go, how a value is taken apart; items.go, how the items of
-// a list are told apart, and selected.go, those that a set is about; named.go, declared
-// fields in sets; edit.go, containers of which a part is replaced; remove.go, documents
-// without some of their fields;
-// errors.go and describe.go, what is told to people.
+// Stability: the exported API follows semantic versioning and is listed in docs/api/apply.txt. Results equal those of
+// kube-apiserver, except for the differences in docs/differences.md. The texts of errors may change in any release.
 //
-// # Plain and fast
+// Concurrency: an [Engine] is safe for concurrent use, and so are all functions. Objects are immutable: neither the
+// engine nor the caller may modify the entries of an Object that is shared.
 //
-// Everything that is done fast is also done plainly, one thing after the other, in
-// terms of documents and sets; [Options].Plain turns the fast ways off. Tests compare
-// both with each other and with structured-merge-diff on random histories. The fast
-// ways rest on these facts:
-//
-//   - Merging, pruning and removing share with the live document what they leave
-//     alone, so that finding out what changed looks only where something did.
-//   - What an applier owns is written as FieldsV1 while its configuration is walked.
-//     If that is the text that its entry has, it owns what it owned, and has given
-//     nothing up.
-//   - Another owner minds a change only if its FieldsV1 has a changed field;
-//     that shows in the text, so that most sets are never read.
-//   - The same texts come again with nearly every request; those that are known to
-//     fit the topology of today need not be read to know it again.
+// Memory: a [Result] shares the unchanged parts of the live object and of the configuration, and keeps them alive.
 package apply
+
+// Files:
+//
+//	engine.go      Options, Engine, Result; Apply and Update, step by step
+//	request.go     Request, and the checks that do not depend on the kind
+//	object.go      objects as bytes: managedFields taken out and put back
+//	entry.go       entries, their identity and order
+//	versions.go    the versions of a kind, and documents at them
+//	intent.go      what a configuration sets: merged document and owned fields
+//	  validate.go    does it fit the topology?
+//	  unset.go       unset markers
+//	  own.go         the fields that it sets
+//	  merge.go       live document and configuration merged
+//	  walk.go        all of these in one walk; walkitems.go for lists
+//	owners.go      the entries during an operation
+//	  reconcile.go   field sets that are older than the topology, and a cache of those that are not
+//	  ancient.go     the oldest Update entries, merged into one
+//	prune.go       the fields that an applier no longer applies, by sets and in one walk
+//	compare.go     the differences of two documents; changesat.go at each version
+//	conflict.go    conflicts
+//	extract.go     the fields that an applier owns, as a configuration
+//	items.go       how values are split: shape of a value, path elements of list items, items that a set selects
+//	edit.go        containers with some fields replaced or removed
+//	errors.go      errors and how values are described in them
+//
+// Every fast path has a plain twin that does one thing after the other, in terms of documents and sets; Options.plain
+// disables the fast paths. Tests compare both with each other and with structured-merge-diff on random histories. The
+// fast paths rely on these facts:
+//
+//   - Merging, pruning and removing share the unchanged parts with the live document, so that comparing looks only at
+//     parts that changed.
+//   - The field set of an applier is written as FieldsV1 while its configuration is walked. If that is the text of its
+//     entry, its fields did not change, and there is nothing to prune.
+//   - A change conflicts with another manager only if its FieldsV1 has a changed field. The text is searched for it, so
+//     that most sets are never decoded.
+//   - The same texts recur with nearly every request; a cache has those that are known to fit the current schema.

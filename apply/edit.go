@@ -1,18 +1,25 @@
 package apply
 
-import "github.com/cadastre/cadastre/document"
+import (
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+	"github.com/cadastre/cadastre/schema"
+)
 
 // edited is a container of which some fields or items are replaced, in order. As long
 // as none is, it is the container itself.
 type edited struct {
-	docs    *document.Builder
+	docs    *fastdoc.Builder
 	from    document.Value
 	mark    int
 	done    int // how many fields or items of from are behind
 	changed bool
 }
 
-func edit(docs *document.Builder, from document.Value) edited {
+func edit(docs *fastdoc.Builder, from document.Value) edited {
 	return edited{docs: docs, from: from, mark: docs.Mark()}
 }
 
@@ -41,4 +48,83 @@ func (e *edited) result() document.Value {
 		return e.docs.Map(e.mark)
 	}
 	return e.docs.List(e.mark)
+}
+
+// remove returns a value without the fields of a set, each with everything in it. A
+// container that loses all it had stays, empty: it was not asked for. What is not touched
+// is shared with the value.
+func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+	if fields.IsEmpty() {
+		return v
+	}
+	docs := builders.Get().(*fastdoc.Builder)
+	rest := remover{docs}.value(t, v, fields)
+	docs.Reset()
+	builders.Put(docs)
+	return rest
+}
+
+var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
+
+// remover takes fields out of a document.
+type remover struct{ docs *fastdoc.Builder }
+
+func (r remover) value(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+	switch {
+	case fields.IsEmpty():
+		return v
+	case shapeOf(t, v) == byField:
+		return r.fields(t, v, fields)
+	case shapeOf(t, v) == byItem:
+		return r.items(t.List, v, fields)
+	}
+	return v
+}
+
+func (r remover) fields(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
+	rest := edit(r.docs, v)
+	for at := range fields.Len() {
+		e := fields.Element(at)
+		if e.Kind() != fieldset.FieldName {
+			break // names come first
+		}
+		i, found := v.Find(e.Name())
+		switch {
+		case !found:
+		case fields.Member(at):
+			rest.set(i, document.Value{})
+		default:
+			child, _ := fieldType(t, e.Name())
+			rest.set(i, r.value(child, v.At(i), fields.Child(at)))
+		}
+	}
+	return rest.result()
+}
+
+func (r remover) items(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
+	rest := edit(r.docs, v)
+	var array [16]selected
+	for _, s := range selectItems(array[:0], l, v, fields) {
+		if fields.Member(s.at) {
+			rest.set(s.index, document.Value{})
+		} else {
+			item := v.At(s.index)
+			rest.set(s.index, withKeysOf(l, item, r.value(l.Item, item, fields.Child(s.at))))
+		}
+	}
+	return rest.result()
+}
+
+// withKeysOf gives the rest of an item the keys that the item had, as long as it stays,
+// for without them it would be another. A key whose default is the same may go.
+func withKeysOf(l *schema.List, item, rest document.Value) document.Value {
+	if rest == item {
+		return rest
+	}
+	for _, key := range l.Keys {
+		if old := item.Get(key.Name); rest.Get(key.Name).IsAbsent() && !document.Equal(old, key.Default) {
+			rest = rest.With(key.Name, old)
+		}
+	}
+	return rest
 }

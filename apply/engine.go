@@ -8,34 +8,29 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Options describe one endpoint of one kind.
+// Options configure the engine of one resource or subresource of a kind.
 type Options struct {
-	// Versions knows the kind's versions; see OneVersion. It is required, and must
-	// give the same answers for as long as the engine is used: a kind whose
-	// topology changes gets a new engine.
+	// Versions has the versions of the kind; see [OneVersion]. It is required, and must return the same results for as
+	// long as the engine is used: a kind whose schema changes gets a new engine.
 	Versions Versions
-	// Reset has, by version, the fields that this endpoint wipes, with all that
-	// is in them. Nobody gets to own them here, and changing them here takes
-	// nothing from their owners.
+	// Reset has, by version, the reset fields: fields that this endpoint ignores, with everything below them. Writes
+	// here neither gain nor lose their ownership.
 	Reset map[string]fieldset.Set
-	// Unset makes the engine understand unset markers. Without it they are
-	// ordinary data.
+	// Unset enables unset markers. Without it they are ordinary data.
 	Unset bool
-	// Default fills in the kind's defaults. It is only called for configurations
-	// with unset markers, to see what becomes of the fields that they unset; nil
-	// means that there are no defaults.
+	// Default returns a document with the defaults of the kind. It is called only for configurations with unset
+	// markers, to decide whether an unset field gets a default; nil means that there are no defaults.
 	Default func(document.Value) document.Value
-	// MaxUpdateEntries is how many entries of operation Update an object keeps;
-	// the oldest are joined when there are more. 0 means 10, as in Kubernetes.
+	// MaxUpdateEntries is the maximum number of entries with operation Update in an object; the oldest are merged into
+	// one. 0 means 10, as in Kubernetes.
 	MaxUpdateEntries int
-	// Plain turns the shortcuts off that make common cases fast. Results are the
-	// same; tests run both ways.
-	Plain bool
+
+	// plain disables the fast paths. Tests compare the results of both.
+	plain bool
 }
 
-// Engine applies configurations to, and tracks updates of, the objects of one kind
-// at one endpoint. Its results depend on nothing but what it is given, and it may be
-// used concurrently.
+// Engine applies configurations to the objects of one kind at one endpoint, and tracks updates of them. It is safe for
+// concurrent use, and its results depend only on its options and arguments.
 type Engine struct {
 	options Options
 	fitting *memo
@@ -57,22 +52,21 @@ func New(options Options) (*Engine, error) {
 
 // Result is the outcome of a write.
 type Result struct {
-	// Object is the new object. Where nothing changed it shares the live one's
-	// document and entries.
+	// Object is the new object. It shares the unchanged parts of the live object.
 	Object Object
-	// NoOp says that neither the document nor an entry changed.
+	// NoOp reports that neither the document nor any entry changed.
 	NoOp bool
-	// Dropped are the entries that were dropped because the kind does not have
-	// their version any more. Nobody owns what they had, as in Kubernetes.
+	// Dropped are the entries that were removed because the kind no longer has their version. Their fields have no
+	// owner, as in Kubernetes.
 	Dropped []Entry
-	// Kept are the entries that were left as they were, although the object changed, because it can't be converted to
-	// their version now.
+	// Kept are the entries that were not updated, although the object changed, because a conversion to their version
+	// is not available now.
 	Kept []Entry
 
 	changes *changesAt
 }
 
-// Changes returns the fields whose values changed. They are found on demand.
+// Changes returns the fields whose values changed. It is computed on the first call, from the documents of the write.
 func (r Result) Changes() Changes {
 	if r.changes == nil {
 		return Changes{}
@@ -92,11 +86,10 @@ func (e *Engine) typeAt(version string) (*schema.Type, error) {
 	return t, nil
 }
 
-// Apply merges a manager's configuration into the live object, which is the zero
-// Object if there is none yet. It fails with an *InvalidError if the configuration
-// does not fit the kind, with a *ConflictError if it would change what others own,
-// with an *EntryError if it can't be read what they own, and with an error that wraps
-// ErrVersionGone if the kind does not have the version of the request.
+// Apply merges the configuration of a field manager into the live object, which is the zero Object if it does not
+// exist. It returns an [*InvalidError] if the configuration does not fit the schema, a [*ConflictError] if it would
+// change fields of other managers, an [*EntryError] if managedFields can't be decoded, and an error that wraps
+// [ErrVersionGone] if the kind does not have the version of the request.
 func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, error) {
 	// 1. Check what was sent.
 	t, err := e.typeAt(r.Version)
@@ -155,11 +148,10 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	return owners.result(live, will.doc, c), nil
 }
 
-// Update records what another kind of write did to the live object, which is the
-// zero Object if there is none yet. The manager becomes the owner of the fields
-// that it changed; everybody else loses what was changed or removed. managedFields in
-// the updated document count for nothing: whoever means to change them gives a live
-// object that has other entries.
+// Update records the effect of any other write: the live object, which is the zero Object if it does not exist, is
+// replaced by the updated document. The manager becomes the owner of the fields that it changed; the other managers
+// lose the fields that were changed or removed. managedFields in the updated document are ignored; to change them,
+// pass a live object with other entries.
 func (e *Engine) Update(live Object, updated document.Value, r Request) (Result, error) {
 	t, err := e.typeAt(r.Version)
 	if err != nil {

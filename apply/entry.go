@@ -9,30 +9,30 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Operation is how a manager writes.
+// Operation is the operation of a managedFields entry.
 type Operation string
 
 // The operations.
 const (
-	// Apply is the operation of appliers.
+	// Apply is the operation of Server-Side Apply.
 	Apply Operation = "Apply"
-	// Update is the operation of everybody else.
+	// Update is the operation of all other writes.
 	Update Operation = "Update"
 )
 
-// Entry records what one manager owns: an item of managedFields.
+// Entry is a managedFields entry.
 type Entry struct {
 	Manager     string
 	Operation   Operation
 	APIVersion  string
 	Subresource string
-	// Time is when the manager last changed something; zero if it is not known.
+	// Time is the time of the last change by the manager; zero if it is unknown.
 	Time time.Time
-	// FieldsV1 is the set of fields that the manager owns, as it is written.
+	// FieldsV1 is the field set of the manager, encoded; see [Entry.Fields].
 	FieldsV1 string
 }
 
-// Fields returns the set of fields that the manager owns.
+// Fields decodes the field set.
 func (e Entry) Fields() (fieldset.Set, error) { return fieldset.ParseFieldsV1(e.FieldsV1) }
 
 // sameManager reports whether two entries are of one manager: an applier has one
@@ -71,16 +71,17 @@ func seconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// SortEntries puts entries in the order in which Kubernetes writes them. Those of a [Result] are in it if
-// those that were read are, or some changed.
+// SortEntries sorts entries as Kubernetes does. The entries of a [Result] are sorted if the live object's were, or if
+// any of them changed.
 func SortEntries(entries []Entry) {
 	if !slices.IsSortedFunc(entries, compareEntries) {
 		slices.SortStableFunc(entries, compareEntries)
 	}
 }
 
-// NeverOwned returns the fields that nobody may own, whoever sets them.
-func NeverOwned() fieldset.Set { return neverOwned }
+// UntrackedFields returns the fields that managedFields never records: the identity of the object and the metadata
+// that the server maintains.
+func UntrackedFields() fieldset.Set { return neverOwned }
 
 var neverOwned = fieldset.New(
 	// They say which object it is.

@@ -1,17 +1,19 @@
 package apply
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// FieldError says what is wrong with one field.
+// FieldError is a problem with one field.
 type FieldError struct {
 	Path fieldset.Path
-	// Problem says what was expected, what was received, and what can be done.
+	// Problem has the expected and the received value, and what to do.
 	Problem string
 }
 
@@ -22,7 +24,7 @@ func (e FieldError) Error() string {
 	return e.Path.String() + ": " + e.Problem
 }
 
-// InvalidError is the error for a configuration that does not fit its kind.
+// InvalidError is returned for a configuration that does not fit the schema.
 type InvalidError struct{ Fields []FieldError }
 
 func (e *InvalidError) Error() string {
@@ -36,12 +38,12 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("invalid configuration: %d problems:%s", len(e.Fields), strings.Join(lines, ""))
 }
 
-// EntryError is the error for an entry of managedFields that can't be used.
+// EntryError is returned for managedFields that can't be used.
 type EntryError struct {
-	// Index is the entry's place in managedFields; -1 if these are no list of entries at all.
+	// Index is the index of the entry; -1 if managedFields is not a list.
 	Index   int
 	Problem string
-	// Err is why, if another package found it; it may be nil.
+	// Err is the underlying error, or nil.
 	Err error
 }
 
@@ -58,3 +60,55 @@ func (e *EntryError) Error() string {
 }
 
 func (e *EntryError) Unwrap() error { return e.Err }
+
+// describe shows a value in an error message: what it is, and how it starts.
+func describe(v document.Value) string { return string(appendDescription(nil, v)) }
+
+// appendDescription appends what describe returns.
+func appendDescription(dst []byte, v document.Value) []byte {
+	const most = 60
+	switch v.Kind() {
+	case document.Absent:
+		return append(dst, "absent"...)
+	case document.Null:
+		return append(dst, "null"...)
+	}
+	dst = append(append(dst, v.Kind().String()...), ' ')
+	var array [2 * most]byte
+	text := appendStart(array[:0], v, most)
+	if len(text) > most {
+		dst = append(dst, bytes.ToValidUTF8(text[:most], nil)...)
+		return append(dst, "…"...)
+	}
+	return append(dst, text...)
+}
+
+// appendStart appends the beginning of a value as JSON, a little more than most
+// bytes of it, however large the value is.
+func appendStart(dst []byte, v document.Value, most int) []byte {
+	switch v.Kind() {
+	case document.String:
+		return document.AppendString(dst, v.Text()[:min(len(v.Text()), most+1)])
+	case document.List:
+		dst = append(dst, '[')
+		for i := 0; i < v.Len() && len(dst) <= most; i++ {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendStart(dst, v.At(i), most)
+		}
+		return append(dst, ']')
+	case document.Map:
+		dst = append(dst, '{')
+		for i := 0; i < v.Len() && len(dst) <= most; i++ {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = document.AppendString(dst, v.Name(i))
+			dst = append(dst, ':')
+			dst = appendStart(dst, v.At(i), most)
+		}
+		return append(dst, '}')
+	}
+	return v.AppendJSON(dst)
+}

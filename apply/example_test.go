@@ -65,6 +65,34 @@ func show(o apply.Object) {
 	}
 }
 
+// Two managers apply to one object; the second one runs into a conflict.
+func Example() {
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := engine.Apply(apply.Object{}, yaml(`data: {color: red}`), apply.Request{Manager: "alice", Version: "v1"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	stored := result.Object.JSON()
+	fmt.Println(stored)
+
+	live, err := apply.ReadObject(stored)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = engine.Apply(live, yaml(`data: {color: blue}`), apply.Request{Manager: "bob", Version: "v1"})
+	var conflict *apply.ConflictError
+	if errors.As(err, &conflict) {
+		c := conflict.Conflicts[0]
+		fmt.Println(c.Path, "is", c.Live, "owned by", c.Owners[0].Manager, "and would become", c.Wanted)
+	}
+	// Output:
+	// {"data":{"color":"red"},"metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:color":{}}},"manager":"alice","operation":"Apply"}]}}
+	// .data.color is "red" owned by alice and would become "blue"
+}
+
 // An engine serves one kind at one endpoint. A kind without a schema is Untyped.
 func ExampleNew() {
 	engine, err := apply.New(apply.Options{

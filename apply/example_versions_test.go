@@ -45,22 +45,6 @@ func ExampleVersions() {
 	// Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.
 }
 
-// What is the same in a configuration and in the live object is shared, so that it is
-// neither read nor compared.
-func ExampleReadObjectBeside() {
-	live, err := apply.ReadObject(`{"metadata":{"name":"web"},"spec":{"ports":[80,443],"size":1}}`)
-	if err != nil {
-		log.Fatal(err)
-	}
-	config, err := apply.ReadObjectBeside(`{"spec":{"ports":[80,443],"size":2}}`, live)
-	if err != nil {
-		log.Fatal(err)
-	}
-	ports := []string{"spec", "ports"}
-	fmt.Println(document.Same(config.Document.Lookup(ports...), live.Document.Lookup(ports...)))
-	// Output: true
-}
-
 // A map that was atomic has become granular: its owner comes to own what is in it.
 func ExampleReconcile() {
 	object, err := apply.ReadObject(`{"colour":{"blue":1,"red":2},"metadata":{"managedFields":[` +
@@ -88,42 +72,6 @@ types:
 	}
 	fmt.Println(object.Entries[0].FieldsV1)
 	// Output: {"f:colour":{"f:blue":{},"f:red":{}}}
-}
-
-// A server that answers with bytes reads what it needs for each request to memory that the
-// next request uses again.
-func ExampleReader() {
-	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var reader apply.Reader
-	stored := ""
-	for _, sent := range []string{`{"apiVersion":"v1","kind":"Thing","replicas":1}`, `{"apiVersion":"v1","kind":"Thing","replicas":2}`} {
-		reader.Reset()
-		var live apply.Object
-		if stored != "" {
-			if live, err = reader.Read(stored); err != nil {
-				fmt.Println(err)
-				return
-			}
-		}
-		config, err := reader.ReadBeside(sent, live)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		result, err := engine.Apply(live, config.Document, apply.Request{Manager: "me", Version: "v1"})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		stored = result.Object.JSON()
-	}
-	fmt.Println(stored)
-	// Output:
-	// {"apiVersion":"v1","kind":"Thing","metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:replicas":{}},"manager":"me","operation":"Apply"}]},"replicas":2}
 }
 
 // A kind that has one version, without a schema: what a field is follows from its value.

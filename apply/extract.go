@@ -7,21 +7,20 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 	"github.com/cadastre/cadastre/schema"
 )
 
-// ErrNoEntries says that an object does not tell who owns what: it was read without
-// its managedFields, or these were cleared.
-var ErrNoEntries = errors.New("the object has no managedFields, so that nobody's configuration can be told; read it with them")
+// ErrNoManagedFields reports that an object has no managedFields: it was read without them, or they were cleared.
+var ErrNoManagedFields = errors.New("the object has no managedFields, so that nobody's configuration can be told; read it with them")
 
-// Extract returns the configuration that an applier would have to send to own what
-// it owns and to change nothing: the part of the document that its entry has, with
-// the keys of list items, and with unset markers for fields that it owns and that
-// are absent. It is at the version of the entry. A manager without an entry gets a
-// configuration that only names the object.
+// Extract returns the configuration that a manager must apply to own what it owns and to change nothing: its fields
+// with their values, the keys of list items, and unset markers for the fields that it owns and that are absent. It is
+// at the version of the manager's entry. A manager without an entry gets a configuration that only identifies the
+// object.
 func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 	if len(live.Entries) == 0 {
-		return document.Value{}, ErrNoEntries
+		return document.Value{}, ErrNoManagedFields
 	}
 	t, err := e.typeAt(r.Version)
 	if err != nil {
@@ -71,11 +70,11 @@ func named(config, doc document.Value) document.Value {
 
 // extractor makes a configuration of a document and a set.
 type extractor struct {
-	docs    document.Builder
+	docs    fastdoc.Builder
 	markers bool
 }
 
-var marker = document.NewMap(document.Field{Name: MarkerKey, Value: document.NewString(MarkerValue)})
+var marker = document.NewMap(document.Field{Name: UnsetMarkerKey, Value: document.NewString(UnsetMarkerValue)})
 
 // value returns the part of a value that is in the set: as a leaf, or by what is
 // below it.

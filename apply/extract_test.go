@@ -110,7 +110,7 @@ func TestExtractWithoutEntries(t *testing.T) {
 	s := newScript(t)
 	for _, live := range []Object{{}, {Document: parse(`number: 1`)}, {Document: parse(`number: 1`), Entries: []Entry{}}} {
 		config, err := s.fast.Extract(live, Request{Manager: "me", Version: "v1"})
-		if !errors.Is(err, ErrNoEntries) || !config.IsAbsent() {
+		if !errors.Is(err, ErrNoManagedFields) || !config.IsAbsent() {
 			t.Errorf("received %v, %v", config, err)
 		}
 	}

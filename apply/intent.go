@@ -56,7 +56,7 @@ func (e *Engine) read(t *schema.Type, live, config document.Value, version strin
 // walkOnce reads a configuration in one walk; done is false if that can't be, or shortcuts
 // are off.
 func (e *Engine) walkOnce(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
-	if e.options.Plain {
+	if e.options.plain {
 		return intent{}, false
 	}
 	return walkConfig(t, live, config, reset, markers)

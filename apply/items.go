@@ -1,12 +1,15 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
+	"github.com/cadastre/cadastre/internal/lib/fieldsv1"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -42,7 +45,7 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 	start := 0
 	for i, end := range ends {
 		if end > start {
-			out[i] = fieldset.SpelledElement(kind, text[start:end])
+			out[i] = fastset.Element(kind, text[start:end])
 		}
 		start = end
 	}
@@ -70,14 +73,14 @@ func spellElement(dst []byte, l *schema.List, item document.Value) (kind fieldse
 func elementOf(l *schema.List, item document.Value) (e fieldset.Element, ok bool) {
 	var array [256]byte
 	kind, spelled, problem := spellElement(array[:0], l, item)
-	return fieldset.SpelledElement(kind, string(spelled)), problem == ""
+	return fastset.Element(kind, string(spelled)), problem == ""
 }
 
 func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	if !item.IsScalar() {
 		return dst, fmt.Sprintf("expected a string, number or boolean, as the list is a set; received %s", describe(item))
 	}
-	return fieldset.AppendValue(dst, item), ""
+	return fieldsv1.AppendValue(dst, item), ""
 }
 
 // appendKey spells the key of an item. A key field that is missing takes its
@@ -96,7 +99,7 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 		if len(dst) > start+1 {
 			dst = append(dst, ',')
 		}
-		dst = fieldset.AppendKeyField(dst, key.Name, value)
+		dst = fieldsv1.AppendKeyField(dst, key.Name, value)
 	}
 	if len(dst) == start+1 {
 		return dst, fmt.Sprintf("expected the key %s that tells the items of this list apart, received %s; add it", keyNames(l), describe(item))
@@ -195,3 +198,132 @@ func (x index) duplicates() []bool {
 	}
 	return repeated
 }
+
+// selected is an item of a list that a set says something about.
+type selected struct {
+	index    int  // its place in the list
+	at       int  // the place of its element among the first elements of the set
+	repeated bool // another item of the list has the same element
+}
+
+// fewElements is how many elements are looked for in a list one by one. For more, the
+// elements of all items are made.
+const fewElements = 4
+
+// selectItems appends the items of a granular list whose elements a set begins with, in
+// the order of the list.
+func selectItems(to []selected, l *schema.List, list document.Value, set fieldset.Set) []selected {
+	if set.Len() > fewElements {
+		return selectByIndex(to, l, list, set)
+	}
+	var wanted [fewElements]struct {
+		kind     fieldset.ElementKind
+		spelling string
+		last     int // the index in the result of the last item with the element, plus one
+	}
+	for at := range set.Len() {
+		wanted[at].kind, wanted[at].spelling = fastset.Spelling(set.Element(at))
+	}
+	var array [256]byte
+	for i := range list.Len() {
+		kind, spelled, problem := spellElement(array[:0], l, list.At(i))
+		if problem != "" {
+			continue
+		}
+		for at := range wanted[:set.Len()] {
+			w := &wanted[at]
+			if w.kind != kind || w.spelling != string(spelled) {
+				continue
+			}
+			repeated := w.last > 0
+			if repeated {
+				to[w.last-1].repeated = true
+			}
+			to = append(to, selected{i, at, repeated})
+			w.last = len(to)
+		}
+	}
+	return to
+}
+
+func selectByIndex(to []selected, l *schema.List, list document.Value, set fieldset.Set) []selected {
+	items, _ := elements(l, list)
+	repeated := newIndex(items).duplicates()
+	for i, e := range items {
+		if at, found := set.Find(e); found {
+			to = append(to, selected{i, at, repeated != nil && repeated[i]})
+		}
+	}
+	return to
+}
+
+// itemsOf selects the items of a granular list that a set begins with; of all else,
+// nothing. They are in the order of the set, the first of those that are repeated first.
+func itemsOf(to []selected, t *schema.Type, v document.Value, set fieldset.Set) []selected {
+	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
+		return nil
+	}
+	to = selectItems(to, t.List, v, set)
+	slices.SortStableFunc(to, func(a, b selected) int { return cmp.Compare(a.at, b.at) })
+	return to
+}
+
+// childOf returns the field or item that an element selects, which is the one in the
+// given place of the set; absent if there is none.
+func childOf(v document.Value, items []selected, e fieldset.Element, at int) document.Value {
+	if e.Kind() == fieldset.FieldName {
+		return v.Get(e.Name())
+	}
+	if i, found := slices.BinarySearchFunc(items, at, func(s selected, at int) int { return cmp.Compare(s.at, at) }); found {
+		return v.At(items[i].index)
+	}
+	return document.Value{}
+}
+
+// shape says how a value is taken apart.
+type shape uint8
+
+const (
+	leaf    shape = iota // not at all: it is a scalar, or atomic
+	byField              // it is a granular map, or null in the place of one
+	byItem               // it is a granular list, or null in the place of one
+)
+
+// shapeOf returns how a value is taken apart where a topology may be missing: what is
+// not declared is untyped.
+func shapeOf(t *schema.Type, v document.Value) shape {
+	if t == nil {
+		t = schema.Untyped
+	}
+	switch t.Resolve(v.Kind()) {
+	case schema.MapAlternative:
+		if !t.Map.Atomic {
+			return byField
+		}
+	case schema.ListAlternative:
+		if t.List.Relationship != schema.Atomic {
+			return byItem
+		}
+	}
+	return leaf
+}
+
+// fieldType returns the topology of a field, declared or not, of a value that is taken
+// apart by field, and whether it is declared.
+func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) {
+	if t == nil {
+		return schema.Untyped, false
+	}
+	if field, declared = t.Map.TypeOf(name); field == nil {
+		field = schema.Untyped
+	}
+	return field, declared
+}
+
+// isRecorded reports whether a declared field with this value is owned for itself: it
+// is a leaf, or there is nothing inside that could be owned instead.
+func isRecorded(t *schema.Type, v document.Value) bool {
+	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leaf
+}
+
+func isEmptyMap(v document.Value) bool { return v.Kind() == document.Map && v.Len() == 0 }

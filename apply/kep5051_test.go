@@ -39,8 +39,8 @@ import (
 //	  feature gate enablement/disablement                                  TestUnsetOption
 //	  unset field markers are detected and used                            TestUnsetTopologies
 //	  tracked correctly in managedFields across multiple requests          TestUnsetAcrossRequests
-//	  applyconfiguration-gen generates typesafe bindings                   later, with the client
-//	  MutatingAdmissionPolicy                                              later, with the server
+//	  applyconfiguration-gen generates typesafe bindings                   not covered: the generator is client-go's
+//	  MutatingAdmissionPolicy                                              docs.TestDifferenceMutatingPoliciesChangeNothing
 
 // TestUnsetStories plays the user stories in the order of the KEP.
 func TestUnsetStories(t *testing.T) {
@@ -598,7 +598,7 @@ func TestUnsetOption(t *testing.T) {
 	t.Run("disabled after use", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
-		s.fast, s.plain = mustEngine(off), mustEngine(Options{Plain: true})
+		s.fast, s.plain = mustEngine(off), mustEngine(Options{plain: true})
 		s.conflict("m2", `number: 1`, ".number m1")
 		s.apply("m1", `text: x`)
 		s.apply("m2", `number: 1`)
@@ -607,7 +607,7 @@ func TestUnsetOption(t *testing.T) {
 	t.Run("data from before it was enabled", func(t *testing.T) {
 		s := newScript(t, off)
 		s.apply("m1", `free: {x: {k8s_io__value: unset}}`)
-		s.fast, s.plain = mustEngine(Options{Unset: true}), mustEngine(Options{Unset: true, Plain: true})
+		s.fast, s.plain = mustEngine(Options{Unset: true}), mustEngine(Options{Unset: true, plain: true})
 		s.apply("m2", `text: x`)
 		s.want(`{free: {x: {k8s_io__value: unset}}, text: x}`)
 	})

@@ -34,7 +34,7 @@ import (
 //	  map keys                                                      TestConversionChangesKeys
 //	  Apply works when unknown/obsolete versions are present        TestObsoleteVersions
 //	Unit tests
-//	  Apply strips certain fields from managers                     TestNeverOwned
+//	  Apply strips certain fields from managers                     TestUntrackedFields
 //	  ManagedFields API can be round tripped                        TestManagedFieldsRoundTrip
 //	  Manager identifiers are encoded as json                       TestEntryIdentity (we compare entries, not their JSON)
 //	  Managers are sorted by operation, timestamp, manager name     TestEntryOrder
@@ -48,13 +48,13 @@ import (
 //	  Can convert typed objects between API versions                TestConvertBetweenVersions
 //	Integration tests
 //	  Creating an object with apply works                           TestApplyCreates
-//	  Create is blocked on apply if uid is provided                 later, with the server
+//	  Create is blocked on apply if uid is provided                 applytest/scripts/create/with-uid.txtar
 //	  Apply has conflicts when changing fields set by Update,
 //	  and is able to force                                          TestApplyAfterUpdate
 //	  There are no changes to the managedFields API                 TestManagedFieldsForm
 //	  ManagedFields has no entries for managers who manage nothing  TestEmptyEntriesDisappear
 //	  Apply works with custom resources                             TestBuiltInAndCustomKinds
-//	  Run kubectl apply tests with server-side flag enabled         later, with the server
+//	  Run kubectl apply tests with server-side flag enabled         test/clients/kubectls
 
 // TestNoSurprises plays the five problems that KEP-555 starts from.
 func TestNoSurprises(t *testing.T) {

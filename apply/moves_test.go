@@ -16,7 +16,7 @@ func TestMovesLoseNothing(t *testing.T) {
 	for seed := range uint64(1000) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		m := moving{T: t, seed: seed, version: "v1", applied: map[string]document.Value{}}
-		m.engine = mustEngine(Options{Versions: partVersions{}, Plain: seed%2 == 0})
+		m.engine = mustEngine(Options{Versions: partVersions{}, plain: seed%2 == 0})
 		m.live.Document = parse(`{apiVersion: v1}`)
 		for range random.IntN(3) {
 			m.apply(managers[random.IntN(2)], randomPart(random))

@@ -5,69 +5,30 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Object is a Kubernetes object: a document without its managedFields, and these
-// as entries. The zero Object is an object that does not exist yet.
+// Object is a Kubernetes object: its document without managedFields, and the entries of these. The zero Object does
+// not exist yet.
 type Object struct {
 	Document document.Value
 	Entries  []Entry
 }
 
-// fieldSets is where objects have what most operations leave unread.
-var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
-
 // anySize is for objects: with its managedFields one may be larger than what was sent to make it.
 var anySize = document.Limits{MaxBytes: -1}
 
-// ReadObject reads an object from JSON, however large it is. It fails with a
-// *document.SyntaxError if the text is not JSON, and with an *EntryError if its
-// managedFields can't be used.
+// ReadObject parses an object from JSON of any size. It returns a [*document.SyntaxError] if the text is not JSON, and
+// an [*EntryError] if managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := document.ParseJSONSealed(text, anySize, fieldSets...)
+	doc, err := fastdoc.ParseJSONSealed(text, anySize, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}
 	return SplitObject(doc)
 }
 
-// ReadObjectBeside reads an object that is expected to be much like another, from
-// which it is made or to which it is to be applied: what is the same in both is
-// shared, and is neither read nor compared again.
-func ReadObjectBeside[T document.Text](text T, other Object) (Object, error) {
-	doc, err := document.ParseJSONBeside(text, anySize, other.Document, fieldSets...)
-	if err != nil {
-		return Object{}, err
-	}
-	return SplitObject(doc)
-}
-
-// Reader reads objects to memory that it uses again and again, for whoever reads them,
-// answers a request with bytes, and forgets them. The zero Reader is ready to use, by one
-// goroutine at a time.
-type Reader struct{ documents document.Reader }
-
-// Read reads an object as ReadObject does. It is valid until Reset, and so are the results
-// of operations on it.
-func (r *Reader) Read(text string) (Object, error) { return r.ReadBeside(text, Object{}) }
-
-// ReadBeside reads an object as ReadObjectBeside does; it is valid as long as that of Read.
-func (r *Reader) ReadBeside(text string, other Object) (Object, error) {
-	doc, err := r.documents.ParseJSON(text, anySize, other.Document, fieldSets...)
-	if err != nil {
-		return Object{}, err
-	}
-	return SplitObject(doc)
-}
-
-// Reset makes the Reader's memory free for other objects. Those that it has read must not be
-// used any more, nor must those that were read beside them, nor a Result of theirs, whose
-// Changes are found only when somebody asks; see [document.Reader.Reset]. Entries,
-// the texts of errors, and bytes that were written stay as they are; the values in a
-// *ConflictError do not, unless [document.Value.Detached] made copies of them.
-func (r *Reader) Reset() { r.documents.Reset() }
-
-// SplitObject takes the managedFields out of a document.
+// SplitObject splits a document into the object without managedFields and their entries.
 func SplitObject(doc document.Value) (Object, error) {
 	metadata := doc.Get("metadata")
 	list := metadata.Get("managedFields")
@@ -224,8 +185,7 @@ func (e Entry) appendJSON(dst []byte) []byte {
 // JSON returns the whole object as canonical JSON.
 func (o Object) JSON() string { return string(o.AppendJSON(make([]byte, 0, o.JSONSize()))) }
 
-// JSONSize returns about how long the object is as canonical JSON, to make room for
-// it.
+// JSONSize estimates the size of the object as canonical JSON, for allocating a buffer.
 func (o Object) JSONSize() int {
 	size := o.Document.JSONSize()
 	for _, e := range o.Entries {

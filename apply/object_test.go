@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// TestNeverOwned: "Apply strips certain fields (like name and namespace) from
+// TestUntrackedFields: "Apply strips certain fields (like name and namespace) from
 // managers." (KEP-555)
-func TestNeverOwned(t *testing.T) {
+func TestUntrackedFields(t *testing.T) {
 	const doc = `{apiVersion: v1, kind: Thing, metadata: {name: web, namespace: ns, uid: u, resourceVersion: "1", generation: 1, ` +
 		`creationTimestamp: "2026-01-01T00:00:00Z", selfLink: s, clusterName: c, labels: {a: b}}, number: 1}`
 	t.Run("apply", func(t *testing.T) {
@@ -189,10 +189,10 @@ func wantEntryError(t *testing.T, err error, index int, part string) {
 // TestLargeObjects: an object with its managedFields may be larger than what was sent to make it, however it is read.
 func TestLargeObjects(t *testing.T) {
 	text := `{"data":"` + strings.Repeat("x", document.DefaultMaxBytes) + `","kind":"ConfigMap"}`
-	var reader Reader
+	var reader reusingReader
 	for name, read := range map[string]func() (Object, error){
 		"ReadObject":        func() (Object, error) { return ReadObject(text) },
-		"ReadObjectBeside":  func() (Object, error) { return ReadObjectBeside(text, Object{}) },
+		"readBeside":        func() (Object, error) { return readBeside(text, Object{}) },
 		"Reader.Read":       func() (Object, error) { return reader.Read(text) },
 		"Reader.ReadBeside": func() (Object, error) { return reader.ReadBeside(text, Object{}) },
 	} {

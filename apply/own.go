@@ -3,6 +3,7 @@ package apply
 import (
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -24,7 +25,7 @@ func pathsOf(t *schema.Type, v document.Value) fieldset.Set {
 
 // setBuilder makes sets out of documents.
 type setBuilder struct {
-	fieldset.Builder
+	fastset.Builder
 	// everything makes members of containers that are not owned for themselves.
 	everything bool
 }
@@ -68,4 +69,38 @@ func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 		}
 	}
 	return b.Set(mark)
+}
+
+// withNamed returns the set together with the declared fields that have something
+// of the set below them. Ownership does not record such fields (nobody owns .spec
+// for owning .spec.replicas), but whether they may be removed depends on what is
+// below them. Entries of maps and items of lists are not added: these are owned by
+// themselves.
+func withNamed(s fieldset.Set, t *schema.Type) fieldset.Set {
+	var b fastset.Builder
+	return addNamed(&b, s, t)
+}
+
+func addNamed(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldset.Set {
+	mark := b.Mark()
+	for i := range s.Len() {
+		e := s.Element(i)
+		child, declared := typeBelow(t, e)
+		below := addNamed(b, s.Child(i), child)
+		b.Push(e, s.Member(i) || declared && !below.IsEmpty(), below)
+	}
+	return b.Set(mark)
+}
+
+// typeBelow returns the topology that an element of a field set leads to, nil if
+// there is none, and whether the element is a declared field.
+func typeBelow(t *schema.Type, e fieldset.Element) (child *schema.Type, declared bool) {
+	switch {
+	case t == nil:
+	case e.Kind() == fieldset.FieldName && t.Map != nil:
+		return t.Map.TypeOf(e.Name())
+	case e.Kind() == fieldset.Key && t.List != nil:
+		return t.List.Item, false
+	}
+	return nil, false
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -38,7 +39,7 @@ type owners struct {
 	fewer bool
 }
 
-// BeforeFirstApply is the manager of what an object had before it was tracked.
+// BeforeFirstApply is the manager that owns the fields that an object had before managedFields recorded it.
 const BeforeFirstApply = "before-first-apply"
 
 // readOwners reads the entries of an object that is about to be applied to. If
@@ -91,7 +92,7 @@ func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 // read.
 func (e *Engine) fit(one *owner, t *schema.Type) error {
 	hash := e.fitting.hash(one.entry.APIVersion, one.entry.FieldsV1)
-	if e.fitting.has(hash) && !e.options.Plain {
+	if e.fitting.has(hash) && !e.options.plain {
 		return nil
 	}
 	if err := one.read(); err != nil {
@@ -121,7 +122,7 @@ func (o *owner) read() (err error) {
 // lacking returns what an owner has and another has not.
 func (o *owner) lacking(other *owner) (fieldset.Set, error) {
 	if !o.known && !other.known {
-		if lacking, ok := fieldset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
+		if lacking, ok := fastset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
 			return lacking, nil
 		}
 	}
@@ -133,7 +134,7 @@ func (o *owner) lacking(other *owner) (fieldset.Set, error) {
 
 // along returns what an owner's set says on the way to some paths; it may say more. It is
 // valid as long as the arena is not reset.
-func (o *owner) along(arena *fieldset.Arena, paths fieldset.Set) (fieldset.Set, error) {
+func (o *owner) along(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
 	if !o.known {
 		if along, ok := arena.Along(o.entry.FieldsV1, paths); ok {
 			return along, nil
@@ -195,7 +196,7 @@ func (o *owners) put(mine Entry, in intent) (me int, last *owner) {
 	}
 	one := &o.list[me]
 	sameVersion := one.entry.APIVersion == mine.APIVersion
-	if sameVersion && one.entry.FieldsV1 == in.text && !o.engine.options.Plain {
+	if sameVersion && one.entry.FieldsV1 == in.text && !o.engine.options.plain {
 		return me, nil
 	}
 	before := *one
@@ -231,7 +232,7 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 		switch {
 		case isGone(err):
 			losses[i], err = o.drop(i)
-		case except == nobody && errors.Is(err, ErrUnavailable):
+		case except == nobody && errors.Is(err, ErrConversionUnavailable):
 			o.kept, err = append(o.kept, o.list[i].entry), nil
 		case err == nil:
 			var minded fieldset.Set
@@ -286,8 +287,8 @@ func (o *owners) common(i int, fields fieldset.Set) (fieldset.Set, error) {
 	if fields.IsEmpty() {
 		return fieldset.Set{}, nil
 	}
-	if !o.list[i].known && !o.engine.options.Plain {
-		if common, ok := fieldset.Common(o.list[i].entry.FieldsV1, fields); ok {
+	if !o.list[i].known && !o.engine.options.plain {
+		if common, ok := fastset.Common(o.list[i].entry.FieldsV1, fields); ok {
 			return common, nil
 		}
 	}

@@ -127,7 +127,7 @@ func TestPruneAfterAMove(t *testing.T) {
 					{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: pathSet(c.mine).FieldsV1()},
 					{Manager: "bob", Operation: Apply, APIVersion: "v2", FieldsV1: pathSet(c.others).FieldsV1()},
 				}}
-				engine := mustEngine(Options{Versions: partVersions{}, Plain: plain})
+				engine := mustEngine(Options{Versions: partVersions{}, plain: plain})
 				result, err := engine.Apply(live, parse(c.config), Request{Manager: "alice", Version: "v2"})
 				if err != nil {
 					t.Fatal(err)

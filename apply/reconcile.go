@@ -1,10 +1,13 @@
 package apply
 
 import (
+	"hash/maphash"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -16,7 +19,7 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	if fits(s, t) {
 		return s
 	}
-	var b fieldset.Builder
+	var b fastset.Builder
 	mark := b.Mark()
 	for i := range s.Len() {
 		e := s.Element(i)
@@ -88,14 +91,10 @@ func isDeduced(m *schema.Map) bool {
 	return m.Element == schema.Untyped || m.Element.Name == "" && m.Element.Scalar == schema.AnyScalar
 }
 
-// Reconcile fits the entries of an object to a topology that has changed at one
-// version from before to now. An engine does by itself what can be told from the sets
-// alone: where something granular has become atomic, owning any part of it comes to
-// mean owning all of it. Where something atomic has become granular, that is not so: a
-// set that has the whole may also be that of somebody who applied it empty. Whoever
-// knows the topology before the change calls Reconcile, and owners of the whole come
-// to own all that is in it. Items of a list whose keys have changed are owned by their
-// new ones.
+// Reconcile adjusts the entries of an object to a schema that changed, at one version, from before to now. An engine
+// itself handles what the sets alone show: where a map or list has become atomic, owning a part becomes owning the
+// whole. The opposite needs the former schema: where an atomic map or list has become granular, an owner of the whole
+// becomes the owner of all its fields. Items of a list whose keys changed are owned by their new keys.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {
@@ -117,7 +116,7 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 // expand replaces what was atomic before and is granular now by all that the
 // document has there, and the keys of items by those that they have now.
 func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
-	var b fieldset.Builder
+	var b fastset.Builder
 	mark := b.Mark()
 	items := itemsOf(nil, before, doc, s)
 	var rekeyed []fieldset.Set
@@ -161,4 +160,48 @@ func isKeyed(t *schema.Type) bool { return t.List != nil && t.List.Relationship 
 
 func sameKeys(a, b *schema.List) bool {
 	return slices.EqualFunc(sortedKeys(a), sortedKeys(b), func(x, y schema.Key) bool { return x.Name == y.Name })
+}
+
+// memo remembers texts of field sets that have been read and found to need nothing:
+// they are well formed and fit the topology of today. The same texts come again and
+// again, with every write to an object and with every object that the same manager
+// made, so that nearly all of them need not be read to know that.
+//
+// It is a table of hashes of fixed size, without locks. Each hash has a few slots to
+// choose from; newer ones overwrite older ones. Hashes are of 64 bits and seeded, so that
+// no two texts that matter meet.
+type memo struct {
+	seed  maphash.Seed
+	slots [memoSets][memoWays]atomic.Uint64
+}
+
+const (
+	memoSets = 1 << 8
+	memoWays = 4
+)
+
+func newMemo() *memo { return &memo{seed: maphash.MakeSeed()} }
+
+func (m *memo) hash(version, text string) uint64 {
+	return maphash.String(m.seed, text) ^ maphash.String(m.seed, version) | 1 // never 0, an empty slot
+}
+
+func (m *memo) has(hash uint64) bool {
+	set := &m.slots[hash>>1%memoSets]
+	for i := range set {
+		if set[i].Load() == hash {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *memo) add(hash uint64) {
+	set := &m.slots[hash>>1%memoSets]
+	for i := range set {
+		if set[i].CompareAndSwap(0, hash) {
+			return
+		}
+	}
+	set[hash>>32%memoWays].Store(hash)
 }

@@ -8,26 +8,23 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Request says who writes, and how.
+// Request describes a write.
 type Request struct {
-	// Manager names the writer. Appliers must have a name; all others without
-	// one are "unknown".
+	// Manager is the name of the field manager. Apply requires it; the default for Update is "unknown".
 	Manager string
-	// Subresource is the endpoint, "" for the main one.
+	// Subresource is the subresource that is written, "" for the resource itself.
 	Subresource string
-	// Version is the version that the documents are at, the live one included:
-	// the caller converts it.
+	// Version is the version of all documents of the write. The caller converts the live object to it.
 	Version string
 	// Time is the time of the request; entries keep it to the second.
 	Time time.Time
-	// Force takes all conflicting fields over.
+	// Force takes over all conflicting fields.
 	Force bool
-	// ForcePaths takes over only conflicting fields at or below these paths; the empty
-	// path is the whole object.
+	// ForcePaths takes over the conflicting fields at or below these paths; the empty path is the whole object.
 	ForcePaths []fieldset.Path
-	// Empty is what an object has at this version although nobody has set anything,
-	// such as structs that are always there. Of an object that nobody owns yet, only
-	// what differs from it gets an owner before the first apply. Absent means nothing.
+	// Empty is the object of this version in which no field is set, such as structs that are always encoded. When an
+	// object without managedFields is first applied to, only fields that differ from Empty get an owner. It may be
+	// absent.
 	Empty document.Value
 }
 

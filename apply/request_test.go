@@ -146,7 +146,7 @@ func TestNamesOfMovedValues(t *testing.T) {
 		)},
 	)
 	for _, plain := range []bool{false, true} {
-		result, err := mustEngine(Options{Plain: plain}).Apply(Object{}, config, Request{Manager: "m1", Version: "v1"})
+		result, err := mustEngine(Options{plain: plain}).Apply(Object{}, config, Request{Manager: "m1", Version: "v1"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func TestResetFieldsPerEndpoint(t *testing.T) {
 	s.apply("ci", `{number: 1, map: {a: 1}}`)
 
 	s.subresource = "status"
-	s.fast, s.plain = mustEngine(Options{Reset: statusEndpoint, Unset: true}), mustEngine(Options{Reset: statusEndpoint, Unset: true, Plain: true})
+	s.fast, s.plain = mustEngine(Options{Reset: statusEndpoint, Unset: true}), mustEngine(Options{Reset: statusEndpoint, Unset: true, plain: true})
 	s.apply("controller", `{number: 7, map: {a: 7}, status: {a: 1}}`)
 	s.owners("ci .number .map.a", "controller:status .status.a")
 	s.update("controller", `{number: 8, status: {a: 1, b: 2}}`)

@@ -50,7 +50,7 @@ func newScript(t *testing.T, options ...Options) *script {
 	if o.Versions == nil && o.Reset == nil {
 		s.oracle = thingOracle
 	}
-	o.Plain = true
+	o.plain = true
 	s.plain = mustEngine(o)
 	return s
 }
@@ -89,7 +89,7 @@ func (s *script) run(name string, f func(e *Engine, live Object, doc document.Va
 // that it does not know.
 func (s *script) compareWithOracle(name string, doc document.Value, result Result, err error) {
 	s.Helper()
-	if s.oracle == nil || strings.Contains(doc.String(), MarkerKey) || isUntracked(s.live) || len(s.last.ForcePaths) > 0 {
+	if s.oracle == nil || strings.Contains(doc.String(), UnsetMarkerKey) || isUntracked(s.live) || len(s.last.ForcePaths) > 0 {
 		return
 	}
 	ask := s.oracle.apply

@@ -6,6 +6,8 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -13,18 +15,18 @@ import (
 // the same field beside the keys of a keyed list's item. It says: I own this
 // field, and it must be absent.
 
-// MarkerKey is the field that makes a map an unset marker.
-const MarkerKey = "k8s_io__value"
+// UnsetMarkerKey is the field name of an unset marker, {k8s_io__value: unset}.
+const UnsetMarkerKey = "k8s_io__value"
 
-// MarkerValue is the only value that MarkerKey may have.
-const MarkerValue = "unset"
+// UnsetMarkerValue is the only valid value of UnsetMarkerKey.
+const UnsetMarkerValue = "unset"
 
 // isMarked reports whether a value is a marker, right or wrong.
 func isMarked(v document.Value) bool {
 	if v.Kind() != document.Map {
 		return false
 	}
-	_, found := v.Find(MarkerKey)
+	_, found := v.Find(UnsetMarkerKey)
 	return found
 }
 
@@ -35,7 +37,7 @@ func mentionsMarker(v document.Value) bool {
 		return false // as all that is neither map nor list
 	}
 	if text, ok := v.CanonicalJSON(); ok {
-		return strings.Contains(text, MarkerKey)
+		return strings.Contains(text, UnsetMarkerKey)
 	}
 	if isMarked(v) {
 		return true
@@ -51,8 +53,8 @@ func mentionsMarker(v document.Value) bool {
 // splitter takes the markers out of a configuration.
 type splitter struct {
 	validator
-	docs  document.Builder
-	unset fieldset.Builder
+	docs  fastdoc.Builder
+	unset fastset.Builder
 }
 
 // splitMarkers returns a configuration without its markers, and the set of fields
@@ -88,7 +90,7 @@ func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (r
 		s.marker(t, v, keys)
 		return document.Value{}, true
 	}
-	if text, ok := v.CanonicalJSON(); ok && !strings.Contains(text, MarkerKey) {
+	if text, ok := v.CanonicalJSON(); ok && !strings.Contains(text, UnsetMarkerKey) {
 		return v, false // there is none in it
 	}
 	switch {
@@ -110,16 +112,16 @@ func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (r
 
 // marker checks a marker.
 func (s *splitter) marker(t *schema.Type, v document.Value, keys []schema.Key) {
-	if value := v.Get(MarkerKey); value.Kind() != document.String || value.Text() != MarkerValue {
-		s.problem("expected %s: %s, received %s", MarkerKey, MarkerValue, describe(value))
+	if value := v.Get(UnsetMarkerKey); value.Kind() != document.String || value.Text() != UnsetMarkerValue {
+		s.problem("expected %s: %s, received %s", UnsetMarkerKey, UnsetMarkerValue, describe(value))
 	}
 	for name, sibling := range v.Fields() {
-		if name == MarkerKey {
+		if name == UnsetMarkerKey {
 			continue
 		}
 		if !slices.ContainsFunc(keys, func(key schema.Key) bool { return key.Name == name }) {
 			s.problem("expected nothing beside %s but the keys of a list item, received %s: %s; remove it or the marker",
-				MarkerKey, name, describe(sibling))
+				UnsetMarkerKey, name, describe(sibling))
 			continue
 		}
 		if isMarked(sibling) {

@@ -11,26 +11,24 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Versions knows the versions of a kind.
+// Versions has the versions of a kind. Implementations must be safe for concurrent use.
 type Versions interface {
-	// Type returns the topology of the kind at a version; ok is false if the kind
-	// does not have that version, or not any more.
+	// Type returns the schema of a version; ok is false if the kind does not have the version.
 	Type(version string) (t *schema.Type, ok bool)
-	// Convert returns a document at another version. It is only called with
-	// versions that have a Type, and never with twice the same. An error that
-	// wraps ErrVersionGone says that one of them can't be converted to any more, one
-	// that wraps ErrUnavailable that this can't be done now.
+	// Convert converts a document between two different versions that have a Type. An error that wraps
+	// [ErrVersionGone] reports that one of them no longer exists, one that wraps [ErrConversionUnavailable] that the
+	// conversion may succeed later.
 	Convert(doc document.Value, from, to string) (document.Value, error)
 }
 
-// ErrVersionGone says that a kind does not have a version, or not any more.
+// ErrVersionGone reports that the kind does not have a version, or no longer has it.
 var ErrVersionGone = errors.New("the kind does not have this version")
 
-// ErrUnavailable says that documents can't be converted now, and that this may be otherwise later. An update leaves the
-// entries as they are that it would need the conversion for; an apply, which could not see conflicts, fails.
-var ErrUnavailable = errors.New("the conversion is not available")
+// ErrConversionUnavailable reports that a conversion failed but may succeed later. Update then keeps the entries of
+// that version unchanged; Apply, which could miss conflicts, fails.
+var ErrConversionUnavailable = errors.New("the conversion is not available")
 
-// OneVersion is the Versions of a kind that has only one.
+// OneVersion returns the Versions of a kind with a single version.
 func OneVersion(version string, t *schema.Type) Versions { return oneVersion{version, t} }
 
 type oneVersion struct {

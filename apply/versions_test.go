@@ -132,7 +132,7 @@ func TestObsoleteVersions(t *testing.T) {
 	s.apply("m1", `number: 1`)
 	gone := Options{Versions: newThingVersions()}
 	s.fast = mustEngine(gone)
-	gone.Plain = true
+	gone.plain = true
 	s.plain = mustEngine(gone)
 	s.owners("old@v0 .number .text", "old/Update@v0 .flag", "m1 .number")
 
@@ -301,7 +301,7 @@ func TestDroppedEntriesAreTold(t *testing.T) {
 	gone := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
 	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{gone}}
 	for _, plain := range []bool{false, true} {
-		result, err := mustEngine(Options{Plain: plain}).Apply(live, parse(`{text: a}`), Request{Manager: "me", Version: "v1"})
+		result, err := mustEngine(Options{plain: plain}).Apply(live, parse(`{text: a}`), Request{Manager: "me", Version: "v1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +331,7 @@ func TestNoOpAsksNoConverter(t *testing.T) {
 	}}
 	for _, err := range []error{errors.New("down"), ErrVersionGone} {
 		for _, plain := range []bool{false, true} {
-			e := mustEngine(Options{Versions: failingVersions{err}, Plain: plain})
+			e := mustEngine(Options{Versions: failingVersions{err}, plain: plain})
 			updated, updateErr := e.Update(live, live.Document, Request{Manager: "u", Version: "v1"})
 			if updateErr != nil || !updated.NoOp {
 				t.Errorf("update, plain %v, converter says %v: NoOp=%v, %v", plain, err, updated.NoOp, updateErr)
@@ -351,7 +351,7 @@ func TestConversionThatIsGone(t *testing.T) {
 	mine := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{mine, other}}
 	for _, plain := range []bool{false, true} {
-		e := mustEngine(Options{Versions: failingVersions{ErrVersionGone}, Plain: plain})
+		e := mustEngine(Options{Versions: failingVersions{ErrVersionGone}, plain: plain})
 		for verb, do := range map[string]func() (Result, error){
 			"apply": func() (Result, error) {
 				return e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"})
@@ -376,14 +376,14 @@ func TestConversionThatIsGone(t *testing.T) {
 func TestUnavailableConversion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{other}}
-	down := fmt.Errorf("the webhook is down: %w", ErrUnavailable)
+	down := fmt.Errorf("the webhook is down: %w", ErrConversionUnavailable)
 	for _, plain := range []bool{false, true} {
-		e := mustEngine(Options{Versions: failingVersions{down}, Plain: plain})
+		e := mustEngine(Options{Versions: failingVersions{down}, plain: plain})
 		updated, err := e.Update(live, parse(`{number: 2, text: a}`), Request{Manager: "me", Version: "v1"})
 		if err != nil || !slices.Contains(updated.Object.Entries, other) || len(updated.Object.Entries) != 2 || len(updated.Kept) != 1 {
 			t.Errorf("update, plain %v: %v, %v", plain, updated.Object.Entries, err)
 		}
-		if _, err := e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}); !errors.Is(err, ErrUnavailable) {
+		if _, err := e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}); !errors.Is(err, ErrConversionUnavailable) {
 			t.Errorf("apply, plain %v: %v", plain, err)
 		}
 	}
@@ -412,7 +412,7 @@ func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
 	} {
 		for _, plain := range []bool{false, true} {
 			t.Run(fmt.Sprintf("applied at %s, plain %t", before.APIVersion, plain), func(t *testing.T) {
-				engine, err := New(Options{Versions: lessVersions{}, Plain: plain})
+				engine, err := New(Options{Versions: lessVersions{}, plain: plain})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,6 +6,9 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
+	"github.com/cadastre/cadastre/internal/lib/fieldsv1"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -21,8 +24,8 @@ import (
 // validate finds out what is wrong. Unset markers it knows in the place of declared fields
 // of what is there; with others it gives up as well, to walk again without them.
 type walker struct {
-	docs   document.Builder
-	fields fieldset.Writer
+	docs   fastdoc.Builder
+	fields fieldsv1.Writer
 	// hidden and reset are the fields here and below that nobody may own, and
 	// that this endpoint wipes; scoped says that there are any.
 	hidden, reset fieldset.Set
@@ -34,11 +37,11 @@ type walker struct {
 	// met, and unset collects them.
 	markers bool
 	marked  int
-	unset   fieldset.Builder
+	unset   fastset.Builder
 
-	keys     []fieldset.KeyField // keys of the items of the lists that are open
-	usedKeys int                 // how many there were at most
-	ints     []int               // places and orders of these items
+	keys     []document.Field // keys of the items of the lists that are open
+	usedKeys int              // how many there were at most
+	ints     []int            // places and orders of these items
 }
 
 var walkers = sync.Pool{New: func() any { return new(walker) }}
@@ -155,7 +158,7 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 		return keepEqual(live, config)
 	}
 	mark, marked := w.docs.Mark(), w.marked
-	changed := false
+	changed, plain := false, fastdoc.HasPlainNames(config)
 	i := 0
 	for j := 0; j < config.Len() && !w.failed; j++ {
 		name, value := config.Field(j)
@@ -175,7 +178,7 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 			}
 		}
 		t, declared := m.TypeOf(name)
-		merged := w.field(t, declared, fieldset.Name{Text: name, Plain: config.HasPlainName(j)}, oldField, value)
+		merged := w.field(t, declared, fieldsv1.Name{Text: name, Plain: plain}, oldField, value)
 		switch {
 		case changed:
 		case old.Len() == 0 && w.marked > marked:
@@ -203,7 +206,7 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 }
 
 // field walks one field of a map.
-func (w *walker) field(t *schema.Type, declared bool, name fieldset.Name, old, value document.Value) document.Value {
+func (w *walker) field(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	if t == nil {
 		w.failed = true
 		return value
@@ -219,7 +222,7 @@ func (w *walker) field(t *schema.Type, declared bool, name fieldset.Name, old, v
 }
 
 // container walks one field of a map that is not a scalar.
-func (w *walker) container(t *schema.Type, declared bool, name fieldset.Name, old, value document.Value) document.Value {
+func (w *walker) container(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	member := !declared || isRecorded(t, value)
 	if w.scoped {
 		return w.scopedField(t, name, member, old, value)
@@ -232,10 +235,10 @@ func (w *walker) container(t *schema.Type, declared bool, name fieldset.Name, ol
 
 // unsettableField walks one field of a map that may be an unset marker, or have some
 // inside of it.
-func (w *walker) unsettableField(t *schema.Type, declared bool, name fieldset.Name, old, value document.Value) document.Value {
+func (w *walker) unsettableField(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	if isMarked(value) {
 		w.marked++
-		w.failed = w.failed || w.scoped || value.Len() != 1 || value.At(0).Text() != MarkerValue
+		w.failed = w.failed || w.scoped || value.Len() != 1 || value.At(0).Text() != UnsetMarkerValue
 		w.fields.Leaf(name)
 		w.unset.Push(fieldset.NameElement(name.Text), true, fieldset.Set{})
 		return document.Value{}
@@ -252,7 +255,7 @@ func (w *walker) unsettableField(t *schema.Type, declared bool, name fieldset.Na
 
 // scopedField walks a field where there are hidden or reset fields, which is near
 // the root.
-func (w *walker) scopedField(t *schema.Type, name fieldset.Name, member bool, old, value document.Value) document.Value {
+func (w *walker) scopedField(t *schema.Type, name fieldsv1.Name, member bool, old, value document.Value) document.Value {
 	hidden, reset := w.hidden, w.reset
 	var isHidden, isReset bool
 	w.hidden, isHidden = hidden.Below(fieldset.NameElement(name.Text))
@@ -338,7 +341,7 @@ func (w *walker) mergeAligned(l *schema.List, live, config document.Value, items
 
 // item walks the j-th item of a granular list.
 func (w *walker) item(l *schema.List, items itemMark, j int, old, item document.Value) document.Value {
-	var opened fieldset.Opened
+	var opened fieldsv1.Opened
 	if l.Relationship == schema.Keyed {
 		opened = w.fields.OpenKey(w.keysOf(items, j))
 	} else {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/fieldset"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -42,7 +41,7 @@ func (w *walker) closeItems(mark itemMark) {
 func (w *walker) pushKeys(l *schema.List, item document.Value) {
 	if l.Relationship != schema.Keyed {
 		w.failed = w.failed || !item.IsScalar()
-		w.keys = append(w.keys, fieldset.KeyField{Value: item})
+		w.keys = append(w.keys, document.Field{Value: item})
 		return
 	}
 	some := false
@@ -50,13 +49,13 @@ func (w *walker) pushKeys(l *schema.List, item document.Value) {
 	for _, key := range sortedKeys(l) {
 		value := keyOf(key, item)
 		some = some || !value.IsAbsent()
-		w.keys = append(w.keys, fieldset.KeyField{Name: key.Name, Value: value})
+		w.keys = append(w.keys, document.Field{Name: key.Name, Value: value})
 	}
 	w.failed = w.failed || !some
 }
 
 // keysOf returns the keys of the j-th item.
-func (w *walker) keysOf(mark itemMark, j int) []fieldset.KeyField {
+func (w *walker) keysOf(mark itemMark, j int) []document.Field {
 	start := mark.keys + j*mark.width
 	return w.keys[start : start+mark.width]
 }
@@ -92,7 +91,7 @@ func (w *walker) sortItems(mark itemMark) (unique bool) {
 
 // compareKeyFields orders keys of one list as their path elements are ordered: an
 // absent key is left out, so that the next one's name is compared in its place.
-func compareKeyFields(a, b []fieldset.KeyField) int {
+func compareKeyFields(a, b []document.Field) int {
 	for i := range a {
 		va, vb := a[i].Value, b[i].Value
 		switch {
@@ -119,7 +118,7 @@ func compareKeyFields(a, b []fieldset.KeyField) int {
 // compareWithout compares a key that has only the given fields left with one that
 // has another field before those: it comes first if it has none left, else last,
 // as names are in order.
-func compareWithout(rest []fieldset.KeyField) int {
+func compareWithout(rest []document.Field) int {
 	for _, f := range rest {
 		if !f.Value.IsAbsent() {
 			return 1

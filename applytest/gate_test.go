@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/cadastre/cadastre/applytest"
-	"github.com/cadastre/cadastre/internal/server"
+	"github.com/cadastre/cadastre/internal/app"
 )
 
 // TestGateOff runs the scripts about answers without managedFields on a server whose gate is off: it behaves as
@@ -38,7 +38,7 @@ func TestGateOff(t *testing.T) {
 
 func startWithoutGates(t *testing.T) *rest.Config {
 	t.Helper()
-	s, err := server.Start(t.Context(), server.Config{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
+	s, err := app.Start(t.Context(), app.Config{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

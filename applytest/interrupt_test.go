@@ -24,7 +24,7 @@ func TestInterrupt(t *testing.T) {
 			f.asked = func(n int) {
 				if n == during {
 					cancel()
-					time.Sleep(50 * time.Millisecond)
+					time.Sleep(50 * time.Millisecond) // simulates a slow server: the request is under way after the interrupt
 				}
 			}
 			report, err := Run(ctx, options)
@@ -50,8 +50,8 @@ func TestGone(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "the server is gone: ") || len(report.Results) != 0 || report.Stopped != err.Error() {
 		t.Errorf("received %v, %+v", err, report)
 	}
-	if len(report.Left) != 2 || !strings.HasPrefix(report.Left[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Left[0].Reason, "refused") {
-		t.Errorf("left are %v, want the namespaces of the script and of the runner", report.Left)
+	if len(report.Leftovers) != 2 || !strings.HasPrefix(report.Leftovers[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Leftovers[0].Reason, "refused") {
+		t.Errorf("left are %v, want the namespaces of the script and of the runner", report.Leftovers)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestUnclearInGivenNamespace(t *testing.T) {
 	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n")
 	options.Namespace = "applytest-given"
 	report, err := Run(t.Context(), options)
-	if err != nil || report.Count(Fail) != 1 || len(report.Left) != 0 {
+	if err != nil || report.Count(Fail) != 1 || len(report.Leftovers) != 0 {
 		t.Errorf("received %v, %+v", err, report)
 	}
 	if want := []string{namespacePath + "applytest-given/configmaps/shared"}; !slices.Equal(f.removed, want) {

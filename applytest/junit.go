@@ -42,7 +42,7 @@ type (
 	}
 )
 
-// WriteJUnit writes the report as JUnit's XML, an area a suite.
+// WriteJUnit writes the report as JUnit XML with one suite per area.
 func (r *Report) WriteJUnit(w io.Writer) error {
 	suites := junitSuites{Name: strings.TrimSpace("applytest " + r.Version), Tests: len(r.Results), Failures: r.Count(Fail), Skipped: r.Count(Skip)}
 	for _, area := range r.Areas() {
@@ -78,12 +78,12 @@ func (r *Report) junitOfRun() junitSuite {
 	case r.Stopped != "":
 		add("all scripts", fmt.Sprintf("the run was stopped after %d of %d scripts: %s", len(r.Results), r.Scripts, r.Stopped))
 	}
-	if len(r.Left) > 0 {
+	if len(r.Leftovers) > 0 {
 		var left []string
-		for _, l := range r.Left {
+		for _, l := range r.Leftovers {
 			left = append(left, l.Path+": "+l.Reason)
 		}
-		add("removal", fmt.Sprintf("%d objects could not be removed: %s", len(r.Left), strings.Join(left, "; ")))
+		add("removal", fmt.Sprintf("%d objects could not be removed: %s", len(r.Leftovers), strings.Join(left, "; ")))
 	}
 	return run
 }

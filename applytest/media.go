@@ -19,71 +19,100 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// Scripts are written in YAML, whatever the media that a request asks for. Protobuf and CBOR are written and read by
-// Kubernetes' own packages; of Cadastre's only the table of Go types is used.
+// Scripts are written in YAML, whatever the encoding of a request. Binary encodings are read and written by Kubernetes' own
+// packages, so that Cadastre's encodings are compared with something else.
 
-// mediaProtobuf has objects of Kubernetes' own kinds.
-const mediaProtobuf = "application/vnd.kubernetes.protobuf"
-
-// isBinary is for media that nobody can write in a script.
-func isBinary(contentType string) bool {
-	return strings.Contains(contentType, "cbor") || strings.HasPrefix(contentType, mediaProtobuf)
+// encoding is an encoding that requests and responses of a script can have.
+type encoding struct {
+	// suffix ends its media types.
+	suffix string
+	decode func(body []byte) (document.Value, error)
+	// encode is nil for text, which is sent as the script has it.
+	encode func(document.Value) ([]byte, error)
+	// events returns a function that reads the next event of a watch; nil if the encoding has no watches.
+	events func(body io.Reader) func() (event, error)
 }
 
-// encodeBinary makes what is written as YAML a body of a binary media.
-func encodeBinary(contentType, text string) ([]byte, error) {
-	value, err := document.ParseYAML([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("the body: %w", err)
-	}
-	if strings.HasPrefix(contentType, mediaProtobuf) {
-		return encodeProtobuf(value)
-	}
-	encoded, err := direct.Marshal(value.ToGo())
-	return append([]byte(cborTag), encoded...), err
+var jsonEncoding = encoding{suffix: "json", decode: func(body []byte) (document.Value, error) { return document.ParseJSON(body) }, events: jsonEvents}
+
+var encodings = []encoding{
+	jsonEncoding,
+	{suffix: "yaml", decode: document.ParseYAML},
+	{suffix: "vnd.kubernetes.protobuf", decode: decodeProtobuf, encode: encodeProtobuf, events: protobufEvents},
+	{suffix: "cbor", decode: decodeCBOR, encode: encodeCBOR, events: cborEvents},
 }
 
-// cborTag starts what says of itself that it is CBOR, as clients of Kubernetes do.
-const cborTag = "\xd9\xd9\xf7"
-
-func encodeProtobuf(value document.Value) ([]byte, error) {
-	apiVersion, kind := value.Get("apiVersion").Text(), value.Get("kind").Text()
-	object, err := packed.GoTypes().New(schema.FromAPIVersionAndKind(apiVersion, kind))
-	if err != nil {
-		return nil, fmt.Errorf("the body: expected a kind that protobuf has, received %s %s: %w", apiVersion, kind, err)
-	}
-	if err := json.Unmarshal([]byte(value.JSON()), object); err != nil {
-		return nil, fmt.Errorf("the body: a %T: %w", object, err)
-	}
-	var encoded bytes.Buffer
-	err = protobufSerializer().Encode(object, &encoded)
-	return encoded.Bytes(), err
-}
-
-func protobufSerializer() *protobuf.Serializer {
-	return protobuf.NewSerializer(packed.GoTypes(), packed.GoTypes())
-}
-
-// parseBody reads JSON, YAML, CBOR and protobuf. Anything else is absent.
-func parseBody(contentType string, raw []byte) (document.Value, error) {
+// encodingOf returns the encoding of a Content-Type; ok is false if there is none.
+func encodingOf(contentType string) (e encoding, ok bool) {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
+		return encoding{}, false
+	}
+	mediaType = strings.TrimSuffix(mediaType, "-seq") // of watches
+	for _, e := range encodings {
+		if strings.HasSuffix(mediaType, e.suffix) {
+			return e, true
+		}
+	}
+	return encoding{}, false
+}
+
+// encodeBody returns a body that the script has as YAML in a binary encoding; ok is false for Content-Types that are text.
+func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
+	e, _ := encodingOf(contentType)
+	if e.encode == nil {
+		return nil, false, nil
+	}
+	value, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		return nil, true, fmt.Errorf("the body: %w", err)
+	}
+	body, err = e.encode(value)
+	return body, true, err
+}
+
+// parseBody decodes a response. It is absent in other media types than those of the encodings.
+func parseBody(contentType string, raw []byte) (document.Value, error) {
+	e, ok := encodingOf(contentType)
+	if !ok {
 		return document.Value{}, nil
 	}
-	switch {
-	case strings.HasSuffix(mediaType, "json"):
-		return document.ParseJSON(raw)
-	case strings.HasSuffix(mediaType, "yaml"):
-		return document.ParseYAML(raw)
-	case strings.HasSuffix(mediaType, "cbor"):
-		return decodeCBOR(raw)
-	case mediaType == mediaProtobuf:
-		return decodeProtobuf(raw)
+	return e.decode(raw)
+}
+
+// eventReader returns a function that reads the next event of a watch.
+func eventReader(contentType string, body io.Reader) func() (event, error) {
+	e, _ := encodingOf(contentType)
+	if e.events == nil {
+		e = jsonEncoding
 	}
-	return document.Value{}, nil
+	return e.events(body)
+}
+
+func jsonEvents(body io.Reader) func() (event, error) {
+	decoder := json.NewDecoder(body)
+	return func() (event, error) {
+		var next struct {
+			Type   string
+			Object json.RawMessage
+		}
+		if err := decoder.Decode(&next); err != nil {
+			return event{}, err
+		}
+		object, err := document.ParseJSON([]byte(next.Object))
+		return event{next.Type, object}, err
+	}
+}
+
+// cborPrefix is the self-described CBOR tag, which Kubernetes' clients send.
+const cborPrefix = "\xd9\xd9\xf7"
+
+func encodeCBOR(value document.Value) ([]byte, error) {
+	encoded, err := direct.Marshal(value.ToGo())
+	return append([]byte(cborPrefix), encoded...), err
 }
 
 func decodeCBOR(raw []byte) (document.Value, error) {
@@ -94,11 +123,41 @@ func decodeCBOR(raw []byte) (document.Value, error) {
 	return document.FromGo(value)
 }
 
-// decodeProtobuf reads an object that says what it is.
+// cborEvents reads a sequence of data items.
+func cborEvents(body io.Reader) func() (event, error) {
+	decoder := cbor.NewDecoder(body)
+	return func() (event, error) {
+		var frame cbor.RawMessage
+		if err := decoder.Decode(&frame); err != nil {
+			return event{}, err
+		}
+		v, err := decodeCBOR(frame)
+		return event{v.Get("type").Text(), v.Get("object")}, err
+	}
+}
+
+// protobufPrefix starts every object in protobuf.
+const protobufPrefix = "k8s\x00"
+
+func encodeProtobuf(value document.Value) ([]byte, error) {
+	apiVersion, kind := value.Get("apiVersion").Text(), value.Get("kind").Text()
+	object, err := scheme.Builtin().New(schema.FromAPIVersionAndKind(apiVersion, kind))
+	if err != nil {
+		return nil, fmt.Errorf("the body: expected a kind that protobuf has, received %s %s: %w", apiVersion, kind, err)
+	}
+	if err := json.Unmarshal([]byte(value.JSON()), object); err != nil {
+		return nil, fmt.Errorf("the body: a %T: %w", object, err)
+	}
+	var encoded bytes.Buffer
+	err = protobuf.NewSerializer(scheme.Builtin(), scheme.Builtin()).Encode(object, &encoded)
+	return encoded.Bytes(), err
+}
+
+// decodeProtobuf decodes an object in its envelope, which has its type.
 func decodeProtobuf(raw []byte) (document.Value, error) {
-	content, ok := packed.CutEnvelopePrefix(raw)
+	content, ok := bytes.CutPrefix(raw, []byte(protobufPrefix))
 	if !ok {
-		return document.Value{}, errors.New("expected protobuf of Kubernetes, received what does not begin as that")
+		return document.Value{}, errors.New("expected Kubernetes' protobuf, received bytes without its prefix")
 	}
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(content); err != nil {
@@ -119,7 +178,7 @@ func decodeProtobuf(raw []byte) (document.Value, error) {
 	return document.ParseJSON(text)
 }
 
-// newObject makes an empty object of a kind that protobuf has.
+// newObject returns an empty object of a built-in kind, or PartialObjectMetadata.
 func newObject(apiVersion, kind string) (runtime.Object, error) {
 	switch kind {
 	case "PartialObjectMetadata":
@@ -127,54 +186,26 @@ func newObject(apiVersion, kind string) (runtime.Object, error) {
 	case "PartialObjectMetadataList":
 		return &metav1.PartialObjectMetadataList{}, nil
 	}
-	return packed.GoTypes().New(schema.FromAPIVersionAndKind(apiVersion, kind))
+	return scheme.Builtin().New(schema.FromAPIVersionAndKind(apiVersion, kind))
 }
 
-// eventReader returns what reads the events of a watch, one after the other.
-func eventReader(contentType string, body io.Reader) func() (event, error) {
-	switch {
-	case strings.Contains(contentType, "cbor"):
-		decoder := cbor.NewDecoder(body)
-		return func() (event, error) {
-			var frame cbor.RawMessage
-			if err := decoder.Decode(&frame); err != nil {
-				return event{}, err
-			}
-			v, err := decodeCBOR(frame)
-			return event{v.Get("type").Text(), v.Get("object")}, err
-		}
-	case strings.HasPrefix(contentType, mediaProtobuf):
-		reader := bufio.NewReader(body)
-		return func() (event, error) { return readProtobufEvent(reader) }
-	}
-	decoder := json.NewDecoder(body)
+// protobufEvents reads frames: a length, and an event whose object is in its envelope.
+func protobufEvents(body io.Reader) func() (event, error) {
+	reader := bufio.NewReader(body)
 	return func() (event, error) {
-		var next struct {
-			Type   string
-			Object json.RawMessage
-		}
-		if err := decoder.Decode(&next); err != nil {
+		var length [4]byte
+		if _, err := io.ReadFull(reader, length[:]); err != nil {
 			return event{}, err
 		}
-		object, err := document.ParseJSON([]byte(next.Object))
-		return event{next.Type, object}, err
+		frame := make([]byte, binary.BigEndian.Uint32(length[:]))
+		if _, err := io.ReadFull(reader, frame); err != nil {
+			return event{}, err
+		}
+		var read metav1.WatchEvent
+		if err := read.Unmarshal(frame); err != nil {
+			return event{}, err
+		}
+		object, err := decodeProtobuf(read.Object.Raw)
+		return event{read.Type, object}, err
 	}
-}
-
-// readProtobufEvent reads a frame: its length, and an event whose object says what it is.
-func readProtobufEvent(reader io.Reader) (event, error) {
-	var length [4]byte
-	if _, err := io.ReadFull(reader, length[:]); err != nil {
-		return event{}, err
-	}
-	frame := make([]byte, binary.BigEndian.Uint32(length[:]))
-	if _, err := io.ReadFull(reader, frame); err != nil {
-		return event{}, err
-	}
-	var read metav1.WatchEvent
-	if err := read.Unmarshal(frame); err != nil {
-		return event{}, err
-	}
-	object, err := decodeProtobuf(read.Object.Raw)
-	return event{read.Type, object}, err
 }

@@ -30,7 +30,7 @@ func TestGivenNamespace(t *testing.T) {
 	}
 
 	report, err := run("team-a", "^(conflict|removal|topology|coownership|jsonpatch|reset/(pods|resourceclaims)|crd/versions)")
-	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Left) > 0 {
+	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Leftovers) > 0 {
 		t.Fatalf("received %v, %+v", err, report)
 	}
 	if passed := report.Count(applytest.Pass); passed < 60 {
@@ -93,7 +93,7 @@ func TestNothingIsLeftByTries(t *testing.T) {
 	tenant(t, client, "team-a")
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return reckless{next} })
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(unset/co-owners|optout/get)$")})
-	if err != nil || len(report.Results) < 2 || report.Count(applytest.Pass) != len(report.Results) || len(report.Left) > 0 {
+	if err != nil || len(report.Results) < 2 || report.Count(applytest.Pass) != len(report.Results) || len(report.Leftovers) > 0 {
 		t.Fatalf("received %v, %+v", err, report)
 	}
 	if left := remaining(t, client, "team-a"); len(left) != 0 {
@@ -110,7 +110,7 @@ func TestWritesOutside(t *testing.T) {
 	report, err := applytest.Run(t.Context(), applytest.Options{
 		Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(crd/versions|reset/n|subresources/status-refused-namespace)"),
 	})
-	if err != nil || len(report.Results) < 5 || len(report.Left) > 0 {
+	if err != nil || len(report.Results) < 5 || len(report.Leftovers) > 0 {
 		t.Fatalf("received %v, %+v", err, report)
 	}
 	for _, result := range report.Results {

@@ -29,7 +29,7 @@ func TestPermissions(t *testing.T) {
 
 	give(t, config, "maker", "admin", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
 	report, err := run("maker", "^(conflict/force|reset/nodes|crd/versions|unset/)")
-	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Left) > 0 {
+	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Leftovers) > 0 {
 		t.Fatalf("received %v, %+v", err, report)
 	}
 	for _, result := range report.Results {

@@ -34,7 +34,7 @@ func pretend(t *testing.T, answer func(w http.ResponseWriter, r *http.Request) b
 		}
 	}))
 	t.Cleanup(s.Close)
-	return Options{Config: &rest.Config{Host: s.URL}, CleanTime: time.Second,
+	return Options{Config: &rest.Config{Host: s.URL}, CleanupTimeout: time.Second,
 		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(aConfigMap)}}}
 }
 
@@ -180,10 +180,10 @@ func TestNamespaceThatFindsOut(t *testing.T) {
 	if err != nil || trial == "" {
 		t.Fatalf("received %v, and %q was to find out", err, trial)
 	}
-	for _, left := range report.Left {
+	for _, left := range report.Leftovers {
 		if left.Path == trial {
 			return
 		}
 	}
-	t.Errorf("left are %v, want %s among them", report.Left, trial)
+	t.Errorf("left are %v, want %s among them", report.Leftovers, trial)
 }

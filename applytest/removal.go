@@ -14,8 +14,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Left is what a run could not remove.
-type Left struct {
+// Leftover is an object that a run could not delete.
+type Leftover struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
@@ -65,7 +65,7 @@ type pendingRemoval struct {
 }
 
 // settle tries again to remove what is not yet gone, until it is or the time is over. What is left is returned.
-func (s *server) settle(ctx context.Context) []Left {
+func (s *server) settle(ctx context.Context) []Leftover {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cleanTime)
 	defer cancel()
 	for {
@@ -75,10 +75,10 @@ func (s *server) settle(ctx context.Context) []Left {
 		}
 		time.Sleep(cleanPause)
 	}
-	var left []Left
+	var left []Leftover
 	for _, p := range s.stillPending() {
-		if !slices.ContainsFunc(left, func(l Left) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // in a namespace that is left
-			left = append(left, Left{p.path, p.why.Error()})
+		if !slices.ContainsFunc(left, func(l Leftover) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // in a namespace that is left
+			left = append(left, Leftover{p.path, p.why.Error()})
 		}
 	}
 	return left

@@ -31,8 +31,8 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Parallel()
 			config := cadastretest.Start(t, options...)
 			report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Run: tricky})
-			if err != nil || report.Count(applytest.Pass) < 20 || len(report.Left) > 0 {
-				t.Errorf("received %v, %d passed, left are %v", err, report.Count(applytest.Pass), report.Left)
+			if err != nil || report.Count(applytest.Pass) < 20 || len(report.Leftovers) > 0 {
+				t.Errorf("received %v, %d passed, left are %v", err, report.Count(applytest.Pass), report.Leftovers)
 			}
 			if left := leftovers(t, config); len(left) > 0 {
 				t.Errorf("left are %q", left)
@@ -68,7 +68,7 @@ metadata: {name: default, labels: {a: "1"}}
 `
 	config := cadastretest.Start(t)
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Scripts: fstest.MapFS{"area/elsewhere.txtar": {Data: []byte(script)}}})
-	if err != nil || report.Count(applytest.Pass) != 1 || len(report.Left) > 0 {
+	if err != nil || report.Count(applytest.Pass) != 1 || len(report.Leftovers) > 0 {
 		t.Fatalf("received %v, %+v", err, report)
 	}
 	client := metadata.NewForConfigOrDie(config)
@@ -107,8 +107,8 @@ func TestNothingIsLeftByInterrupts(t *testing.T) {
 		if report == nil {
 			report = &applytest.Report{} // before any script
 		}
-		if left := leftovers(t, config); len(left)+len(report.Left)+report.Count(applytest.Fail) > 0 {
-			t.Errorf("after %v: left are %q, of which it tells %v; %d failed", after, left, report.Left, report.Count(applytest.Fail))
+		if left := leftovers(t, config); len(left)+len(report.Leftovers)+report.Count(applytest.Fail) > 0 {
+			t.Errorf("after %v: left are %q, of which it tells %v; %d failed", after, left, report.Leftovers, report.Count(applytest.Fail))
 		}
 	}
 }
@@ -162,8 +162,8 @@ spec:
 `
 	config := rest.CopyConfig(cadastretest.Start(t))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return refuser{next} })
-	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, CleanTime: time.Second, Scripts: fstest.MapFS{"area/denial.txtar": {Data: []byte(denial)}}})
-	if err != nil || len(report.Left) != 1 || !strings.HasSuffix(report.Left[0].Path, "-keep") || !strings.Contains(report.Left[0].Reason, "remove the finalizers: 403") {
+	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, CleanupTimeout: time.Second, Scripts: fstest.MapFS{"area/denial.txtar": {Data: []byte(denial)}}})
+	if err != nil || len(report.Leftovers) != 1 || !strings.HasSuffix(report.Leftovers[0].Path, "-keep") || !strings.Contains(report.Leftovers[0].Reason, "remove the finalizers: 403") {
 		t.Errorf("received %v, %+v", err, report)
 	}
 }

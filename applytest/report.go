@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// An Outcome is how a script ended.
+// Outcome is the outcome of a script.
 type Outcome string
 
 // The outcomes.
@@ -23,43 +23,43 @@ const (
 	Skip Outcome = "skip"
 )
 
-// A Report is what a run found.
+// Report is the outcome of a run.
 type Report struct {
 	Server         string `json:"server"`
 	Version        string `json:"version"`
 	Implementation string `json:"implementation"`
-	// Scripts is how many were to run. There are fewer results if the run was stopped, and Stopped is why; it is empty
-	// if the run came to its end.
+	// Scripts is the number of selected scripts. There are fewer results if the run was stopped; Stopped is then the
+	// reason.
 	Scripts int      `json:"scripts"`
 	Stopped string   `json:"stopped,omitempty"`
 	Results []Result `json:"results"`
-	// Left is what could not be removed after the scripts.
-	Left []Left `json:"left,omitempty"`
+	// Leftovers are the objects that could not be deleted.
+	Leftovers []Leftover `json:"left,omitempty"`
 }
 
-// A Result is what a script found.
+// Result is the outcome of one script.
 type Result struct {
 	Name      string        `json:"name"`
 	Area      string        `json:"area"`
 	Behaviour string        `json:"behaviour"`
 	Outcome   Outcome       `json:"outcome"`
 	Duration  time.Duration `json:"nanoseconds"`
-	// Namespace is where the script ran. It is there only if it was kept.
+	// Namespace is the namespace of the script, if it was kept.
 	Namespace string `json:"namespace,omitempty"`
 	// Reason is why the script was skipped.
 	Reason string `json:"reason,omitempty"`
-	// Difference is why this server answers differently from Kubernetes on purpose, if it does.
+	// Difference is why this implementation deliberately differs from Kubernetes, if it does.
 	Difference string `json:"difference,omitempty"`
-	// Defect is what this server is known to do wrong here. It fails all the same.
+	// Defect is the known defect of this implementation. The script still fails.
 	Defect  string   `json:"defect,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// A Failure is the first step that was not answered as expected.
+// Failure is the first step whose response did not meet the expectations.
 type Failure struct {
 	Step       string   `json:"step"`
 	Complaints []string `json:"complaints"`
-	// Request is a command that repeats the request, without credentials, and Answer what it was answered.
+	// Request is a command that repeats the request, without credentials, and Answer is the response.
 	Request string `json:"request,omitempty"`
 	Answer  string `json:"answer,omitempty"`
 	// err is what lies behind it, if it is not about the answer.
@@ -82,7 +82,7 @@ func (r *Result) end(f *Failure) {
 	r.Outcome, r.Failure = Fail, f
 }
 
-// String is the failure for people.
+// String returns the failure as text.
 func (f *Failure) String() string {
 	if f.Step == "" {
 		return strings.Join(f.Complaints, "\n") + "\n" // before the first one
@@ -101,7 +101,7 @@ func (f *Failure) String() string {
 	return text.String()
 }
 
-// Count is how many scripts ended so.
+// Count returns the number of scripts with an outcome.
 func (r *Report) Count(outcome Outcome) int { return count(r.Results, outcome) }
 
 func count(results []Result, outcome Outcome) int {
@@ -114,13 +114,13 @@ func count(results []Result, outcome Outcome) int {
 	return n
 }
 
-// An Area is a folder of scripts with what they found.
+// Area has the results of one folder of scripts.
 type Area struct {
 	Name    string
 	Results []Result
 }
 
-// Areas groups the results by area, in the order of names.
+// Areas groups the results by area, sorted by name.
 func (r *Report) Areas() []Area {
 	var areas []Area
 	for _, result := range r.Results {
@@ -150,7 +150,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 			fmt.Fprintf(w, "SKIP %s: %s\n", result.Name, result.Reason)
 		}
 	}
-	for _, left := range r.Left {
+	for _, left := range r.Leftovers {
 		fmt.Fprintf(w, "LEFT %s: %s\n", left.Path, left.Reason)
 	}
 	fmt.Fprintf(w, "\n%s at %s\n\n", r.Version, r.Server)

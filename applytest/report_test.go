@@ -84,8 +84,8 @@ func TestJUnitOfTheRun(t *testing.T) {
 		{"whole", Report{Scripts: 1, Results: one}, nil},
 		{"stopped", Report{Scripts: 2, Results: one, Stopped: "interrupted"}, []string{"the run was stopped after 1 of 2 scripts: interrupted"}},
 		{"never begun", Report{Stopped: "nobody answers"}, []string{"no script ran: nobody answers"}},
-		{"left", Report{Scripts: 1, Results: one, Left: []Left{{"/api/v1/x", "it stays"}}}, []string{"1 objects could not be removed: /api/v1/x: it stays"}},
-		{"both", Report{Scripts: 2, Results: one, Stopped: "gone", Left: []Left{{"/y", "gone"}}},
+		{"left", Report{Scripts: 1, Results: one, Leftovers: []Leftover{{"/api/v1/x", "it stays"}}}, []string{"1 objects could not be removed: /api/v1/x: it stays"}},
+		{"both", Report{Scripts: 2, Results: one, Stopped: "gone", Leftovers: []Leftover{{"/y", "gone"}}},
 			[]string{"the run was stopped after 1 of 2 scripts: gone", "1 objects could not be removed: /y: gone"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

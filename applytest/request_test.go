@@ -87,7 +87,7 @@ func TestSilence(t *testing.T) {
 		over := make(chan struct{})
 		f.asked = func(int) { <-over }
 		options := f.options("It works.\n-- step --\n" + request + "\n-- answer --\n200\n")
-		options.AnswerTime, options.CleanTime = 100*time.Millisecond, 300*time.Millisecond
+		options.RequestTimeout, options.CleanupTimeout = 100*time.Millisecond, 300*time.Millisecond
 		report, err := Run(t.Context(), options)
 		close(over)
 		if err != nil || report.Results[0].Outcome != Fail || !strings.Contains(report.Results[0].Failure.String(), "no answer within 100ms") {

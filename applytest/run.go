@@ -15,32 +15,32 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Options say what to run, and where. Only Config is required.
+// Options configure a run. Only Config is required.
 type Options struct {
-	// Config is the server's address and the credentials of somebody who may make and delete namespaces, or write to
-	// the one of Namespace. Scripts that do what this user may not are skipped.
+	// Config has the address of the server and the credentials of a user that may create and delete namespaces, or
+	// write to Namespace. Scripts that need more permissions are skipped.
 	Config *rest.Config
-	// Namespace is one that is there, for all scripts, which then run one after the other. If it is empty, each script
-	// has one of its own.
+	// Namespace is an existing namespace for all scripts, which then run one at a time. If it is empty, each script
+	// gets a namespace of its own.
 	Namespace string
-	// Scripts is a folder of scripts; those of this package if nil.
+	// Scripts is a folder of scripts; nil means those of this package.
 	Scripts fs.FS
-	// Run selects scripts by name, such as "removal/last-owner"; all if nil.
+	// Run selects scripts by name, such as "removal/last-owner"; nil selects all.
 	Run *regexp.Regexp
-	// Parallel is how many scripts run at once; 8 if 0, and always 1 in a given Namespace.
+	// Parallel is the number of scripts that run at the same time; 0 means 8. It is always 1 with Namespace.
 	Parallel int
-	// AnswerTime is how long the server may take to answer a request, or to begin a watch; a minute if 0.
-	AnswerTime time.Duration
-	// CleanTime is how long it may take to remove what a script has made, and at the end what is still being deleted;
-	// half a minute if 0.
-	CleanTime time.Duration
-	// Keep leaves in place what the scripts have made.
+	// RequestTimeout is the maximum time for a response or the start of a watch; 0 means one minute.
+	RequestTimeout time.Duration
+	// CleanupTimeout is the maximum time for deleting the objects of a script, and at the end for those still
+	// terminating; 0 means 30 seconds.
+	CleanupTimeout time.Duration
+	// Keep does not delete the objects of the scripts.
 	Keep bool
-	// Progress is called after each script, by one goroutine at a time.
+	// Progress is called after each script, never concurrently.
 	Progress func(done, total int, result Result)
-	// Record is called with the new text of each script whose expectations do not hold or are empty. They are
-	// then rewritten from what the server answers instead of failing. What Kubernetes has answered is not
-	// replaced by what another implementation answers.
+	// Record is called with the new text of each script with failing or empty expectations, which are then replaced by
+	// the responses of the server instead of failing. Responses of Kubernetes are never replaced by those of another
+	// implementation.
 	Record func(name string, text []byte) error
 }
 
@@ -50,9 +50,9 @@ const (
 	defaultCleanTime  = 30 * time.Second
 )
 
-// Run runs scripts against a server. The error is about what kept them from running; what they found is in
-// the report. When the context ends, scripts stop, what they have made is removed, and the report has those that
-// ended before; so it is when the server is gone.
+// Run runs scripts against a server. The error reports why they could not run; failures of scripts are in the report.
+// When the context is canceled or the server is gone, running scripts stop, their objects are deleted, and the report
+// has the results so far.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	if options.Config == nil {
 		return nil, errors.New("applytest: Options.Config: expected the server's address, received none")
@@ -85,7 +85,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		report.Stopped = err.Error()
 	}
 	s.leaveHome(ctx)
-	report.Left = s.settle(ctx)
+	report.Leftovers = s.settle(ctx)
 	return report, err
 }
 

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// A Script is one behaviour: what is asked of a server, and what it must answer.
+// Script is one behaviour: requests and the expected responses.
 type Script struct {
 	// Name is the area and the behaviour, such as "removal/last-owner".
 	Name string
-	// Behaviour says in prose what must hold.
+	// Behaviour describes the behaviour.
 	Behaviour string
-	// Needs are the abilities without which a server is not asked.
+	// Needs are the abilities that a server must have; otherwise the script is skipped.
 	Needs []string
-	// Only is the one implementation that is asked, and OnlyReason why; empty for all.
+	// Only is the single implementation that runs the script, and OnlyReason the reason; empty for all.
 	Only, OnlyReason string
-	// Difference is why another implementation than Kubernetes answers differently on purpose; empty if
-	// all have the same answers.
+	// Difference is why another implementation deliberately differs from Kubernetes; empty if all have the same
+	// expectations.
 	Difference string
-	// Defective is the implementation that is known to answer wrongly, and Defect what is wrong; empty if none is.
+	// Defective is the implementation with a known defect, and Defect describes it; empty if there is none.
 	Defective, Defect string
 
 	steps   []*step
@@ -60,13 +60,13 @@ func (s *step) of(implementation string) []*expectation {
 	return own
 }
 
-// Area is the folder of the script.
+// Area returns the folder of the script.
 func (s *Script) Area() string {
 	area, _, _ := strings.Cut(s.Name, "/")
 	return area
 }
 
-// Title is the first sentence of the behaviour.
+// Title returns the first sentence of the behaviour.
 func (s *Script) Title() string {
 	text := strings.Join(strings.Fields(s.Behaviour), " ")
 	if i := strings.Index(text, ". "); i >= 0 {
@@ -75,7 +75,7 @@ func (s *Script) Title() string {
 	return text
 }
 
-// Parse reads a script. Errors name the file of the archive that is wrong.
+// Parse parses a script. Errors name the file of the archive.
 func Parse(name string, text []byte) (*Script, error) {
 	s := &Script{Name: name, text: text, archive: txtar.Parse(text)}
 	if err := s.readComment(); err != nil {

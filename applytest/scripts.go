@@ -15,8 +15,8 @@ var embedded embed.FS
 // extension is that of scripts.
 const extension = ".txtar"
 
-// Scripts reads the scripts of a folder, those in folders below it included, in the order of their names.
-// Without a folder they are those of this package. Without an expression they are all. That there is none is an error.
+// Scripts parses the scripts of a folder and its subfolders, sorted by name. A nil folder means the scripts of this
+// package, a nil expression selects all. It is an error if there are none.
 func Scripts(folder fs.FS, run *regexp.Regexp) ([]*Script, error) {
 	if folder == nil {
 		own, err := fs.Sub(embedded, "scripts")

@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Kubernetes is the implementation whose answers are expected of all.
+// Kubernetes is the name of the reference implementation, kube-apiserver.
 const Kubernetes = "kubernetes"
 
 // userAgent is what updates without a manager's name are known by, unless a script has a header for it.
@@ -69,7 +69,7 @@ func connect(ctx context.Context, options Options) (*server, error) {
 	s := &server{
 		stop: func(error) {},
 		url:  strings.TrimSuffix(url.String(), "/"), client: client,
-		answerTime: cmp.Or(options.AnswerTime, defaultAnswerTime), cleanTime: cmp.Or(options.CleanTime, defaultCleanTime),
+		answerTime: cmp.Or(options.RequestTimeout, defaultAnswerTime), cleanTime: cmp.Or(options.CleanupTimeout, defaultCleanTime),
 		home: options.Namespace, shared: options.Namespace != "",
 		abilities: map[string]func() (string, error){},
 	}

@@ -9,15 +9,15 @@ import (
 // testParallel is more than processors: many scripts wait for a second to pass.
 const testParallel = 32
 
-// RunTests runs every script of this package against a server, side by side, and reports each as a subtest of
-// its name. Known defects are skipped, and must be there.
+// RunTests runs every script of this package against a server, in parallel, and reports each as a subtest. Scripts
+// with a known defect of the server are skipped, and fail if the defect is gone.
 func RunTests(t *testing.T, config *rest.Config) {
 	t.Helper()
 	report, err := Run(t.Context(), Options{Config: config, Parallel: testParallel})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, left := range report.Left {
+	for _, left := range report.Leftovers {
 		t.Logf("left on the server: %s: %s", left.Path, left.Reason)
 	}
 	for _, result := range report.Results {

@@ -59,19 +59,20 @@ func (p *play) query(r request) (string, error) {
 	return "?" + strings.Join(parts, "&"), nil
 }
 
-// body is what is sent: as it is written, or as JSON, CBOR or protobuf.
+// body returns the body of a request: as the script has it, as JSON, or in the binary encoding of its Content-Type.
 func (p *play) body(ctx context.Context, r request, path string) ([]byte, error) {
 	text, err := p.variables.expand(r.body)
 	if err != nil {
 		return nil, err
 	}
-	contentType, given := r.header("Content-Type")
-	switch {
-	case strings.TrimSpace(text) == "" && !r.verb.edits:
+	if strings.TrimSpace(text) == "" && !r.verb.edits {
 		return nil, nil
-	case isBinary(contentType):
-		return encodeBinary(contentType, text)
-	case !r.verb.asJSON || given:
+	}
+	contentType, given := r.header("Content-Type")
+	if body, isBinary, err := encodeBody(contentType, text); isBinary {
+		return body, err
+	}
+	if !r.verb.asJSON || given {
 		return []byte(text), nil
 	}
 	value, err := document.ParseYAML([]byte(text))

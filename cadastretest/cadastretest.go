@@ -1,6 +1,5 @@
-// Package cadastretest starts API servers in tests. Each is private, in memory, ready within
-// milliseconds, and speaks TLS on a loopback port, so that any client works with it and many can
-// run side by side.
+// Package cadastretest starts Kubernetes API servers in tests. Each server is private, in memory, ready within
+// milliseconds, and serves TLS on a loopback port, so that any client works with it and many can run in parallel.
 //
 //	func TestController(t *testing.T) {
 //		t.Parallel()
@@ -9,7 +8,14 @@
 //		…
 //	}
 //
-// [Open] is for a server that all tests of a package share.
+// [Open] is for a server that all tests of a package share. example_test.go runs both.
+//
+// # Guarantees
+//
+// Stability: the exported API follows semantic versioning and is listed in docs/api/cadastretest.txt. The served API follows the
+// Kubernetes version in docs/conformance.md and may change with every minor release.
+//
+// Concurrency: all functions are safe for concurrent use. Servers share nothing.
 package cadastretest
 
 import (
@@ -20,23 +26,22 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/internal/server"
+	"github.com/cadastre/cadastre/internal/app"
 )
 
 // stopTime is how long requests that are under way may take when a test ends.
 const stopTime = 5 * time.Second
 
-// Option changes what a server does.
-type Option struct{ change func(*server.Config) }
+// Option configures a server.
+type Option struct{ change func(*app.Config) }
 
-// WithoutControllers has nobody collect garbage, empty namespaces that are deleted, or remove old events, for
-// tests that do that themselves, or look at objects that wait for it.
+// WithoutControllers disables the garbage collector, the namespace controller and the event TTL, for tests that do
+// their work or inspect objects that wait for them.
 func WithoutControllers() Option {
-	return Option{func(c *server.Config) { c.WithoutControllers = true }}
+	return Option{func(c *app.Config) { c.WithoutControllers = true }}
 }
 
-// Start starts a server and returns the configuration of a client that may do everything. The
-// server stops when the test ends.
+// Start starts a server and returns a client config with all permissions. The server stops when the test ends.
 func Start(t testing.TB, options ...Option) *rest.Config {
 	t.Helper()
 	config, stop, err := Open(options...)
@@ -51,20 +56,20 @@ func Start(t testing.TB, options ...Option) *rest.Config {
 	return config
 }
 
-// Open starts a server for all tests of a package, from TestMain, and returns the configuration of
-// a client that may do everything: whoever calls it also calls stop.
+// Open starts a server for all tests of a package, such as from TestMain, and returns a client config with all
+// permissions. The caller must call stop.
 func Open(options ...Option) (config *rest.Config, stop func() error, err error) {
-	configured := server.Config{
+	configured := app.Config{
 		Address:   "127.0.0.1:0",
 		Unset:     true,
 		Drop:      true,
-		EventLife: server.DefaultEventLife,
+		EventLife: app.DefaultEventLife,
 		Log:       slog.New(slog.DiscardHandler),
 	}
 	for _, o := range options {
 		o.change(&configured)
 	}
-	s, err := server.Start(context.Background(), configured)
+	s, err := app.Start(context.Background(), configured)
 	if err != nil {
 		return nil, nil, err
 	}

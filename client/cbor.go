@@ -2,15 +2,19 @@ package client
 
 import (
 	"bytes"
+	"io"
 
+	"github.com/fxamacker/cbor/v2"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
-// cborPrefix says that what follows is CBOR.
+var cborEncoding = &encoding{mediaType: "application/cbor", streamType: "application/cbor-seq", strip: stripCBOR, frames: cborFrames}
+
+// cborPrefix is the self-described CBOR tag.
 var cborPrefix = []byte{0xd9, 0xd9, 0xf7}
 
-// stripCBOR takes managedFields out of CBOR. Servers that speak CBOR and do not understand what a client can do
-// without are rare, so that it is read and written again.
+// stripCBOR removes managedFields from CBOR. Servers that support CBOR but not the parameter drop are rare, so that the
+// response is decoded and encoded again.
 func stripCBOR(answer []byte) ([]byte, error) {
 	if !bytes.Contains(answer, []byte(inManaged)) {
 		return answer, nil
@@ -18,7 +22,19 @@ func stripCBOR(answer []byte) ([]byte, error) {
 	return strippedCBOR(answer, stripAnswer)
 }
 
-// stripCBOREvent does it for an event of a watch.
+// cborFrames reads a sequence of data items.
+func cborFrames(body io.Reader) func() ([]byte, error) {
+	decoder := cbor.NewDecoder(body)
+	return func() ([]byte, error) {
+		var frame cbor.RawMessage
+		if err := decoder.Decode(&frame); err != nil {
+			return nil, err
+		}
+		return stripCBOREvent(frame)
+	}
+}
+
+// stripCBOREvent removes managedFields from a watch event.
 func stripCBOREvent(event []byte) ([]byte, error) {
 	if !bytes.Contains(event, []byte(inManaged)) {
 		return event, nil
@@ -36,11 +52,11 @@ func strippedCBOR(answer []byte, strip func(any)) ([]byte, error) {
 	return append(bytes.Clone(cborPrefix), short...), err
 }
 
-// stripAnswer takes managedFields out of an object, a list of objects or a table.
+// stripAnswer removes managedFields from an object, a list or a Table.
 func stripAnswer(v any) {
 	switch answer := mapOf(v); shapeOf(answer) {
 	case isList:
-		stripObject(v) // it may be an object that nobody has named
+		stripObject(v) // it may be an object without a name
 		for _, item := range listOf(answer[inItems]) {
 			stripObject(item)
 		}
@@ -65,10 +81,10 @@ func shapeOf(answer map[string]any) shape {
 	return found.shape()
 }
 
-// stripObject takes managedFields out of a value that may be an object of Kubernetes.
+// stripObject removes managedFields from a value that may be an API object.
 func stripObject(v any) { delete(mapOf(mapOf(v)[inMetadata]), inManaged) }
 
-// mapOf and listOf return nothing of what is something else.
+// mapOf and listOf return nil for values of other types.
 func mapOf(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m

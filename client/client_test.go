@@ -28,7 +28,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cadastre/cadastre/client"
-	"github.com/cadastre/cadastre/internal/server"
+	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // TestMain has client-go speak CBOR, which it asks the environment for.
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 // start starts a server that leaves out managedFields, or an older one that does not know how.
 func start(t *testing.T, drop bool) *rest.Config {
 	t.Helper()
-	s, err := server.Start(t.Context(), server.Config{Address: "127.0.0.1:0", Drop: drop, Log: slog.New(slog.DiscardHandler)})
+	s, err := app.Start(t.Context(), app.Config{Address: "127.0.0.1:0", Drop: drop, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,12 +154,12 @@ func TestOtherClients(t *testing.T) {
 func TestOnRequest(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
-			maps := kubernetes.NewForConfigOrDie(client.OnRequest(start(t, drop))).CoreV1().ConfigMaps("default")
+			maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, drop))).CoreV1().ConfigMaps("default")
 			created, err := maps.Create(t.Context(), configMap("before"), metav1.CreateOptions{})
 			if err != nil || entries(t, created) == 0 {
 				t.Fatalf("created %v: %v", created, err)
 			}
-			got, err := maps.Get(client.Drop(t.Context()), "before", metav1.GetOptions{})
+			got, err := maps.Get(client.OptOut(t.Context()), "before", metav1.GetOptions{})
 			if err != nil || entries(t, got) != 0 {
 				t.Errorf("got %v: %v", got, err)
 			}
@@ -166,7 +167,7 @@ func TestOnRequest(t *testing.T) {
 				ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
 				WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
 			}
-			with, without := informerOf(t, lister), informerOf(t, client.Informer(lister))
+			with, without := informerOf(t, lister), informerOf(t, client.OptOutListerWatcher(lister))
 			if _, err := maps.Create(t.Context(), configMap("later"), metav1.CreateOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -198,13 +199,15 @@ func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
 // waitFor waits until an informer has an object.
 func waitFor(t *testing.T, objects cache.Store, key string) *corev1.ConfigMap {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if o, there, err := objects.GetByKey(key); there && err == nil {
-			return o.(*corev1.ConfigMap)
+	var found *corev1.ConfigMap
+	testwait.For(t, "the informer to have "+key, func() bool {
+		o, there, err := objects.GetByKey(key)
+		if there && err == nil {
+			found = o.(*corev1.ConfigMap)
 		}
-	}
-	t.Fatalf("the informer never had %s", key)
-	return nil
+		return found != nil
+	})
+	return found
 }
 
 // TestGate sees all if the gate is off by the environment, and nothing if it is on, or if the environment says nothing that
@@ -212,7 +215,7 @@ func waitFor(t *testing.T, objects cache.Store, key string) *corev1.ConfigMap {
 func TestGate(t *testing.T) {
 	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(start(t, true))).CoreV1().ConfigMaps("default")
 	for value, on := range map[string]bool{"false": false, "0": false, "true": true, "": true, "perhaps": true} {
-		t.Setenv("KUBE_FEATURE_"+client.Gate, value)
+		t.Setenv("KUBE_FEATURE_"+client.FeatureGate, value)
 		created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil || entries(t, created) == 0 != on {
 			t.Errorf("the environment says %q: created %v: %v", value, created, err)

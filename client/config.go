@@ -10,13 +10,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Gate is the name of the feature.
-const Gate = "ManagedFieldsOptOutClient"
+// FeatureGate is the name of the feature gate.
+const FeatureGate = "ManagedFieldsOptOutClient"
 
 // switched is what SetEnabled said: 0 nothing, 1 on, -1 off.
 var switched atomic.Int32
 
-// SetEnabled switches the gate, whatever the environment says. It counts for requests that begin later.
+// SetEnabled sets the feature gate and overrides the environment. It applies to requests that start later.
 func SetEnabled(on bool) {
 	if on {
 		switched.Store(1)
@@ -25,23 +25,23 @@ func SetEnabled(on bool) {
 	}
 }
 
-// Enabled reports whether the gate is on.
+// Enabled reports whether the feature gate is enabled.
 func Enabled() bool {
 	if s := switched.Load(); s != 0 {
 		return s > 0
 	}
-	on, err := strconv.ParseBool(os.Getenv("KUBE_FEATURE_" + Gate))
+	on, err := strconv.ParseBool(os.Getenv("KUBE_FEATURE_" + FeatureGate))
 	return err != nil || on
 }
 
-// WithoutManagedFields returns a config whose clients never see managedFields. The config itself stays as it is.
+// WithoutManagedFields returns a copy of the config whose clients never receive managedFields.
 func WithoutManagedFields(config *rest.Config) *rest.Config {
 	return wrapped(config, func(context.Context) bool { return true })
 }
 
-// OnRequest returns a config whose clients see no managedFields in answers to requests whose context says
-// so: see Drop and Informer.
-func OnRequest(config *rest.Config) *rest.Config { return wrapped(config, saysDrop) }
+// OptOutOnRequest returns a copy of the config whose clients receive no managedFields in responses to requests with a
+// context of [OptOut], or from a ListerWatcher of [OptOutListerWatcher].
+func OptOutOnRequest(config *rest.Config) *rest.Config { return wrapped(config, saysDrop) }
 
 func wrapped(config *rest.Config, applies func(context.Context) bool) *rest.Config {
 	config = rest.CopyConfig(config)
@@ -51,10 +51,10 @@ func wrapped(config *rest.Config, applies func(context.Context) bool) *rest.Conf
 
 type dropKey struct{}
 
-// Drop returns a context whose requests do without managedFields, if their client was made with OnRequest.
-func Drop(ctx context.Context) context.Context { return context.WithValue(ctx, dropKey{}, true) }
+// OptOut returns a context whose requests get no managedFields, if their client was made with [OptOutOnRequest].
+func OptOut(ctx context.Context) context.Context { return context.WithValue(ctx, dropKey{}, true) }
 
-// saysDrop reports whether Drop made the context.
+// saysDrop reports whether OptOut made the context.
 func saysDrop(ctx context.Context) bool {
 	drop, _ := ctx.Value(dropKey{}).(bool)
 	return drop

@@ -1,35 +1,43 @@
-// Package client has client-go's clients do without managedFields, which may be more than half of an object and
-// which most programs throw away.
+// Package client makes clients of client-go do without managedFields, which may be more than half of an object and which
+// most programs ignore.
 //
 //	config = client.WithoutManagedFields(config)
 //	clientset, err := kubernetes.NewForConfig(config)
 //
-// All clients that are made of the config (typed, dynamic and metadata clients, informers, the caches of
-// controller-runtime) say in every Accept header that they can do without (KEP-5958). A server that understands
-// sends less. One that does not sends it all, as every released Kubernetes does; then managedFields are taken out
-// of what comes back, before it is decoded: in JSON, YAML, CBOR and protobuf, of objects, lists, tables and watches. So
-// programs never see them, whatever the server. What a pod, a service or a node answers through the server is not
+// example_test.go runs this against a server.
+//
+// All clients of the config (typed, dynamic and metadata clients, informers, the caches of controller-runtime) request
+// responses without managedFields (KEP-5958). A server that supports the request sends less. From the responses of all
+// others, as of every released Kubernetes, managedFields are removed before they are decoded: in every encoding
+// of the API, from objects, lists, tables and watches. Responses that are proxied from a pod, service or node are not
 // touched.
 //
-// Who needs them for some requests makes the config with [OnRequest]: only requests whose context says so do
-// without, see [Drop], and informers whose ListerWatcher is wrapped by [Informer].
+// Programs that need managedFields for some requests use [OptOutOnRequest]: only requests with a context of [OptOut], and
+// informers with a ListerWatcher of [OptOutListerWatcher], get none.
 //
-// An object without managedFields can be updated: the server keeps who owned what. It can't be used to
-// extract what a manager applied: [Extract] says so, where client-go returns nothing.
+// An object without managedFields can be updated: the server keeps the owners. It can't be used to extract the
+// configuration of a manager; [Extract] reports that, where client-go returns an empty configuration.
 //
-// The gate ManagedFieldsOptOutClient, which is on, can be switched off by [SetEnabled] or, as those of client-go,
-// by the environment:
+// The feature gate ManagedFieldsOptOutClient is enabled by default. [SetEnabled] or the environment disables it:
 //
 //	KUBE_FEATURE_ManagedFieldsOptOutClient=false
 //
-// # Where to look
+// # Guarantees
 //
-//	config.go     configs, contexts, the gate
+// Stability: the exported API follows semantic versioning and is listed in docs/api/client.txt. The feature gate will be
+// removed when KEP-5958 is stable.
+//
+// Concurrency: all functions are safe for concurrent use. Configs are copied, not modified.
+package client
+
+// Files:
+//
+//	config.go     configs, contexts, the feature gate
 //	informer.go   informers
 //	extract.go    Extract
-//	transport.go  requests that ask for less, and answers that are looked through; accept.go, the header
-//	place.go      which addresses are watches, and which answers are somebody else's
+//	transport.go  requests and responses; accept.go has the Accept header
+//	place.go      which URLs are watches, and which responses are proxied
 //	stream.go     watches, frame by frame
-//	shape.go      what an answer is: an object, a list, a table
-//	json.go, yaml.go, cbor.go, protobuf.go    take managedFields out of an answer
-package client
+//	shape.go      the shape of a response: an object, a list, a table
+//	encodings.go  the encodings
+//	json.go, yaml.go, cbor.go, protobuf.go    removing managedFields from a response, one encoding each

@@ -58,11 +58,11 @@ func ExampleWithoutManagedFields() {
 }
 
 // A program that needs managedFields for some requests says for which others it does not.
-func ExampleOnRequest() {
+func ExampleOptOutOnRequest() {
 	withShop(func(config *rest.Config) {
-		clientset := kubernetes.NewForConfigOrDie(client.OnRequest(config))
+		clientset := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config))
 		getShop(context.Background(), clientset)
-		getShop(client.Drop(context.Background()), clientset)
+		getShop(client.OptOut(context.Background()), clientset)
 	})
 	// Output:
 	// red managers: 1
@@ -70,11 +70,11 @@ func ExampleOnRequest() {
 }
 
 // One informer of a client does without managedFields, while the client's other requests have them.
-func ExampleInformer() {
+func ExampleOptOutListerWatcher() {
 	withShop(func(config *rest.Config) {
-		clientset := kubernetes.NewForConfigOrDie(client.OnRequest(config))
+		clientset := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config))
 		source := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "configmaps", "default", fields.Everything())
-		informer := cache.NewSharedIndexInformer(client.Informer(source), &corev1.ConfigMap{}, 0, cache.Indexers{})
+		informer := cache.NewSharedIndexInformer(client.OptOutListerWatcher(source), &corev1.ConfigMap{}, 0, cache.Indexers{})
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		go informer.RunWithContext(ctx)

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NoManagedFieldsError says that it is not known who owns the fields of an object.
+// NoManagedFieldsError is returned for an object without managedFields.
 type NoManagedFieldsError struct{ Namespace, Name string }
 
 func (e *NoManagedFieldsError) Error() string {
@@ -18,12 +18,12 @@ func (e *NoManagedFieldsError) Error() string {
 		name, dropParameter, managedFields)
 }
 
-// Extract returns what a manager applied to an object, with one of client-go's functions for that:
+// Extract extracts the apply configuration of a manager from an object with one of client-go's functions:
 //
 //	config, err := client.Extract(deployment, "me", appsv1.ExtractDeployment)
 //
-// These return a configuration without any fields for an object without managedFields, and who applies that gives up all that
-// it owned. Extract fails with a *NoManagedFieldsError instead.
+// For an object without managedFields those functions return a configuration without fields; applying it would release
+// everything. Extract returns a [*NoManagedFieldsError] instead.
 func Extract[O metav1.Object, C any](object O, manager string, extract func(O, string) (C, error)) (C, error) {
 	if len(object.GetManagedFields()) == 0 {
 		var none C

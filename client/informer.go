@@ -11,10 +11,10 @@ import (
 	"k8s.io/client-go/util/watchlist"
 )
 
-// Informer returns a ListerWatcher whose lists and watches do without managedFields, for one informer of a client
-// that was made with OnRequest. A ListerWatcher that takes no context can't tell its client; then they are sent,
-// and taken out of what comes.
-func Informer(of cache.ListerWatcher) cache.ListerWatcher {
+// OptOutListerWatcher returns a ListerWatcher without managedFields, for one informer of a client that was made with
+// [OptOutOnRequest]. If the given ListerWatcher does not accept contexts, managedFields are transferred and then
+// removed.
+func OptOutListerWatcher(of cache.ListerWatcher) cache.ListerWatcher {
 	return &listerWatcher{cache.ToListerWatcherWithContext(of), watchlist.DoesClientNotSupportWatchListSemantics(of)}
 }
 
@@ -35,7 +35,7 @@ func (l *listerWatcher) Watch(options metav1.ListOptions) (watch.Interface, erro
 }
 
 func (l *listerWatcher) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	list, err := l.next.ListWithContext(Drop(ctx), options)
+	list, err := l.next.ListWithContext(OptOut(ctx), options)
 	if err != nil || !Enabled() {
 		return list, err
 	}
@@ -48,7 +48,7 @@ func (l *listerWatcher) ListWithContext(ctx context.Context, options metav1.List
 }
 
 func (l *listerWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	events, err := l.next.WatchWithContext(Drop(ctx), options)
+	events, err := l.next.WatchWithContext(OptOut(ctx), options)
 	if err != nil || !Enabled() {
 		return events, err
 	}

@@ -36,8 +36,8 @@ func TestInformerAsks(t *testing.T) {
 		asked.next = next
 		return &asked
 	})
-	maps := kubernetes.NewForConfigOrDie(client.OnRequest(config)).CoreV1().ConfigMaps("default")
-	lister := cache.ToListerWatcherWithContext(client.Informer(&cache.ListWatch{
+	maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config)).CoreV1().ConfigMaps("default")
+	lister := cache.ToListerWatcherWithContext(client.OptOutListerWatcher(&cache.ListWatch{
 		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
 	}))
@@ -61,15 +61,15 @@ func TestInformerAsks(t *testing.T) {
 
 // TestInformerWithoutContext never sees managedFields, though they are sent.
 func TestInformerWithoutContext(t *testing.T) {
-	clients := kubernetes.NewForConfigOrDie(client.OnRequest(start(t, true)))
-	expectNoOwners(t, clients, client.Informer(withoutContext(t, clients)))
+	clients := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, true)))
+	expectNoOwners(t, clients, client.OptOutListerWatcher(withoutContext(t, clients)))
 }
 
 // TestInformerOfFakes works with client-go's clients for tests, which can't begin a watch with a list.
 func TestInformerOfFakes(t *testing.T) {
 	clients := fake.NewClientset()
 	lister := cache.ToListWatcherWithWatchListSemantics(withoutContext(t, clients), clients)
-	expectNoOwners(t, clients, client.Informer(lister))
+	expectNoOwners(t, clients, client.OptOutListerWatcher(lister))
 }
 
 // expectNoOwners has an informer list one object and watch another.
@@ -95,9 +95,9 @@ func expectNoOwners(t *testing.T, clients kubernetes.Interface, lister cache.Lis
 
 // TestInformerGate: if the gate is off, an informer has all, in lists and in events.
 func TestInformerGate(t *testing.T) {
-	t.Setenv("KUBE_FEATURE_"+client.Gate, "false")
-	maps := kubernetes.NewForConfigOrDie(client.OnRequest(start(t, true))).CoreV1().ConfigMaps("default")
-	lister := client.Informer(&cache.ListWatch{
+	t.Setenv("KUBE_FEATURE_"+client.FeatureGate, "false")
+	maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, true))).CoreV1().ConfigMaps("default")
+	lister := client.OptOutListerWatcher(&cache.ListWatch{
 		ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
 	})

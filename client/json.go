@@ -2,14 +2,18 @@ package client
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 )
 
+var jsonEncoding = &encoding{mediaType: "application/json", strip: stripJSON, frames: jsonFrames}
+
 var errJSON = errors.New("expected JSON, received what ends too early or lacks a name or a colon")
 
-// stripJSON takes managedFields out of JSON, whatever space is in it. Names are compared as they are written:
-// no server escapes letters.
+// stripJSON removes managedFields from JSON with any white space. Names are compared in their written form: no server
+// escapes letters.
 func stripJSON(answer []byte) ([]byte, error) {
 	if !bytes.Contains(answer, []byte(inManaged)) {
 		return answer, nil
@@ -18,7 +22,20 @@ func stripJSON(answer []byte) ([]byte, error) {
 	return s.result(s.answer)
 }
 
-// stripJSONEvent does it for an event of a watch.
+// jsonFrames reads events that follow one another.
+func jsonFrames(body io.Reader) func() ([]byte, error) {
+	decoder := json.NewDecoder(body)
+	return func() ([]byte, error) {
+		var frame json.RawMessage
+		if err := decoder.Decode(&frame); err != nil {
+			return nil, err
+		}
+		short, err := stripJSONEvent(frame)
+		return append(short, '\n'), err
+	}
+}
+
+// stripJSONEvent removes managedFields from a watch event.
 func stripJSONEvent(event []byte) ([]byte, error) {
 	if !bytes.Contains(event, []byte(inManaged)) {
 		return event, nil

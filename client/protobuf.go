@@ -1,11 +1,16 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
 )
+
+var protobufEncoding = &encoding{mediaType: "application/vnd.kubernetes.protobuf", strip: stripProtobuf, frames: protobufFrames}
 
 // Protobuf has no names, so that places are known by numbers:
 //
@@ -24,11 +29,11 @@ var namesOnly = map[string]bool{"APIVersions": true, "APIGroup": true, "APIGroup
 
 var errProtobuf = errors.New("expected protobuf, received what ends in the middle of a field or has a type that there is not")
 
-// stripProtobuf takes managedFields out of an answer in protobuf.
+// stripProtobuf removes managedFields from a response.
 func stripProtobuf(answer []byte) ([]byte, error) {
 	body, ok := bytes.CutPrefix(answer, []byte(protobufPrefix))
 	if !ok {
-		return answer, nil // discovery and such have no prefix, and no objects
+		return answer, nil // OpenAPI has no prefix, and no objects
 	}
 	isList, hasObjects := false, true
 	short, err := changed(body, func(number int, value []byte) ([]byte, error) {
@@ -54,7 +59,34 @@ func stripProtobuf(answer []byte) ([]byte, error) {
 	return append([]byte(protobufPrefix), short...), nil
 }
 
-// stripProtobufEvent takes managedFields out of the event of a watch.
+// longestFrame is the maximum size of a frame, as in client-go.
+const longestFrame = 16 << 20
+
+// protobufFrames reads events with their length before them.
+func protobufFrames(body io.Reader) func() ([]byte, error) {
+	reader := bufio.NewReader(body)
+	return func() ([]byte, error) {
+		frame := make([]byte, 4)
+		if _, err := io.ReadFull(reader, frame); err != nil {
+			return nil, err
+		}
+		length := binary.BigEndian.Uint32(frame)
+		if length > longestFrame {
+			return nil, fmt.Errorf("client: an event of a watch: expected at most %d bytes, received %d", longestFrame, length)
+		}
+		event := make([]byte, length)
+		if _, err := io.ReadFull(reader, event); err != nil {
+			return nil, err
+		}
+		event, err := stripProtobufEvent(event)
+		if err != nil {
+			return nil, err
+		}
+		return append(binary.BigEndian.AppendUint32(frame[:0], uint32(len(event))), event...), nil
+	}
+}
+
+// stripProtobufEvent removes managedFields from a watch event.
 func stripProtobufEvent(event []byte) ([]byte, error) {
 	return changed(event, func(number int, value []byte) ([]byte, error) {
 		if number != 2 {

@@ -2,15 +2,15 @@ package client
 
 import "strings"
 
-// Places in an answer that have objects:
+// The places of objects in a response:
 //
 //	{metadata: …}                          an object
 //	{items: [{metadata: …}, …]}            a list
 //	{rows: [{object: {metadata: …}}, …]}   a table
-//	{object: …}                            an event, which has any of these
+//	{object: …}                            a watch event, which has any of these
 //
-// JSON and CBOR have them by the same names. Objects of users may have any of these names for something of their own, so
-// that an answer is looked at for what it is first.
+// All encodings but protobuf have these names. Objects may use them for fields of their own, so that the shape of a response
+// is determined first.
 const (
 	inKind       = "kind"
 	inAPIVersion = "apiVersion"

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// transport asks for answers without managedFields, and takes them out of what comes all the same.
+// transport requests responses without managedFields, and removes them from responses that have them.
 type transport struct {
 	next    http.RoundTripper
 	applies func(context.Context) bool
 }
 
-// WrappedRoundTripper is how client-go finds what is below.
+// WrappedRoundTripper returns the wrapped transport, as client-go expects.
 func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -33,29 +33,20 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return stripped(response)
 }
 
-// A stripper takes managedFields out of an answer, or of the event of a watch. It returns the same bytes if there are none, and
-// may change them.
-type stripper func(answer []byte) ([]byte, error)
-
-var strippers = map[string]stripper{
-	"application/json":                    stripJSON,
-	"application/yaml":                    stripYAML,
-	"application/cbor":                    stripCBOR,
-	"application/vnd.kubernetes.protobuf": stripProtobuf,
-}
-
-// stripped returns a response without managedFields. What is none of Kubernetes' media is left alone.
+// stripped returns a response without managedFields. Errors and other media types than those of the API are passed on as
+// they are.
 func stripped(response *http.Response) (*http.Response, error) {
 	media, parameters, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil || response.StatusCode >= http.StatusBadRequest || response.StatusCode == http.StatusSwitchingProtocols {
 		return response, nil
 	}
-	if next := framesOf(media, parameters, response); next != nil {
-		response.Body = &stream{body: response.Body, next: next}
+	e, isStream := findEncoding(media)
+	if e == nil {
 		return response, nil
 	}
-	strip := strippers[media]
-	if strip == nil {
+	isStream = isStream || parameters["stream"] == "watch" || response.Request != nil && isWatch(response.Request.URL)
+	if isStream && e.frames != nil {
+		response.Body = &stream{body: response.Body, next: e.frames(response.Body)}
 		return response, nil
 	}
 	answer, err := readAll(response)
@@ -63,7 +54,7 @@ func stripped(response *http.Response) (*http.Response, error) {
 		err = closeErr
 	}
 	if err == nil {
-		answer, err = strip(answer)
+		answer, err = e.strip(answer)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("client: leave managedFields out of an answer in %s: %w", media, err)
@@ -76,12 +67,12 @@ func stripped(response *http.Response) (*http.Response, error) {
 	return response, nil
 }
 
-// mostAtOnce is how much memory is taken for a body because of its header alone.
+// mostAtOnce is the maximum Content-Length for which memory is allocated at once.
 const mostAtOnce = 64 << 20
 
-// readAll reads a body, into memory of its size if that is known and can be believed.
+// readAll reads a body. It allocates the memory at once if the Content-Length is plausible.
 func readAll(response *http.Response) ([]byte, error) {
-	isHead := response.Request != nil && response.Request.Method == http.MethodHead // tells a length, and has no body
+	isHead := response.Request != nil && response.Request.Method == http.MethodHead // has a Content-Length and no body
 	if response.ContentLength <= 0 || response.ContentLength > mostAtOnce || isHead {
 		return io.ReadAll(response.Body)
 	}

@@ -6,7 +6,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// stripYAML takes managedFields out of YAML. Hardly anybody asks for it from a program: it is read as JSON.
+var yamlEncoding = &encoding{mediaType: "application/yaml", strip: stripYAML}
+
+// stripYAML removes managedFields from YAML. Programs rarely request it, so that it is converted to JSON and back.
 func stripYAML(answer []byte) ([]byte, error) {
 	if !bytes.Contains(answer, []byte(inManaged)) {
 		return answer, nil

@@ -15,7 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/cadastre/cadastre/cli"
+	"github.com/cadastre/cadastre/internal/cli"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // TestMain has the test binary be cadastre for the pages.
@@ -255,26 +256,27 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
-	for deadline := time.Now().Add(readyTime); ; time.Sleep(2 * time.Millisecond) {
-		hasEnded := len(ended) > 0
-		content, err := os.ReadFile(said.Name())
-		if err != nil {
+	var content, ready []byte
+	hasEnded := false
+	isReadyOrEnded := func() bool {
+		hasEnded = len(ended) > 0
+		if content, err = os.ReadFile(said.Name()); err != nil {
 			t.Fatal(err)
 		}
-		if hasEnded {
-			return string(content)
-		}
 		// The last line of the hint is empty.
-		if ready, rest, ok := bytes.Cut(content, []byte("\n")); ok && bytes.HasSuffix(rest, []byte("\n\n")) {
-			s.address = strings.TrimPrefix(string(ready), "ready https://")
-			t.Cleanup(func() { stop(t, server, ended) })
-			return string(content)
-		}
-		if time.Now().After(deadline) {
-			_ = server.Process.Kill()
-			t.Fatalf("the server is not ready: %s", content)
-		}
+		line, rest, ok := bytes.Cut(content, []byte("\n"))
+		ready = line
+		return hasEnded || ok && bytes.HasSuffix(rest, []byte("\n\n"))
 	}
+	if !testwait.Within(readyTime, isReadyOrEnded) {
+		_ = server.Process.Kill()
+		t.Fatalf("the server is not ready: %s", content)
+	}
+	if !hasEnded {
+		s.address = strings.TrimPrefix(string(ready), "ready https://")
+		t.Cleanup(func() { stop(t, server, ended) })
+	}
+	return string(content)
 }
 
 func stop(t *testing.T, server *exec.Cmd, ended <-chan error) {

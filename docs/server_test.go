@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/cli"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/cli"
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
@@ -44,21 +44,15 @@ func escaped(cell string) string { return strings.ReplaceAll(cell, "|", `\|`) }
 
 // TestKinds holds the table of kinds against those that are served.
 func TestKinds(t *testing.T) {
-	all := kinds.Builtin()
-	slices.SortStableFunc(all, func(a, b *kinds.Kind) int {
+	all := api.Builtin()
+	slices.SortStableFunc(all, func(a, b *api.Kind) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name))
 	})
 	text := "| Kind | Resource | Short | At | Namespaced | Subresources |\n|---|---|---|---|---|---|\n"
 	for _, k := range all {
-		var at, below []string
+		var at []string
 		for _, version := range k.Versions {
 			at = append(at, k.APIVersion(version))
-		}
-		if k.HasStatus {
-			below = append(below, "status")
-		}
-		if k.HasScale {
-			below = append(below, "scale")
 		}
 		namespaced, note := "yes", ""
 		if !k.Namespaced {
@@ -68,7 +62,7 @@ func TestKinds(t *testing.T) {
 			note = " (create only)"
 		}
 		text += fmt.Sprintf("| %s%s | %s | %s | %s | %s | %s |\n",
-			k.Name, note, k.Resource, strings.Join(k.ShortNames, ", "), strings.Join(at, ", "), namespaced, strings.Join(below, ", "))
+			k.Name, note, k.Resource, strings.Join(k.ShortNames, ", "), strings.Join(at, ", "), namespaced, strings.Join(k.Subresources, ", "))
 	}
 	generated(t, "kinds", text)
 }
@@ -144,14 +138,14 @@ func TestNumbers(t *testing.T) {
 		{"250 requests at once", "internal/server/listen.go", "mostStreams = 250"},
 		{"between 30 and 60 minutes", "internal/server/watch.go", "shortestWatch = 30 * time.Minute"},
 		{"a bookmark a minute", "internal/server/watch.go", "bookmarkEvery = time.Minute"},
-		{"up to 20 seconds for the requests", "cli/serve.go", "drainTime = 20 * time.Second"},
-		{"kept for ten minutes", "internal/store/local/open.go", "o.HistoryAge = 10 * time.Minute"},
-		{"up to 1 GiB", "internal/store/local/open.go", "o.HistoryBytes = 1 << 30"},
-		{"waited for up to 3 seconds", "internal/cache/open.go", "defaultFutureWait = 3 * time.Second"},
-		{"lives for ten years", "internal/identity/authority.go", "authorityLife = 10 * 365 * 24 * time.Hour"},
-		{"lives for a year", "internal/identity/authority.go", "leafLife = 365 * 24 * time.Hour"},
-		{"addresses from 10.96.0.0/12", "internal/addresses/addresses.go", `netip.MustParsePrefix("10.96.0.0/12")`},
-		{"TLS 1.2 or later", "internal/identity/serving.go", "MinVersion: tls.VersionTLS12"},
+		{"up to 20 seconds for the requests", "internal/cli/serve.go", "drainTime = 20 * time.Second"},
+		{"kept for ten minutes", "internal/storage/pebble/open.go", "o.HistoryAge = 10 * time.Minute"},
+		{"up to 1 GiB", "internal/storage/pebble/open.go", "o.HistoryBytes = 1 << 30"},
+		{"waited for up to 3 seconds", "internal/watchcache/open.go", "defaultFutureWait = 3 * time.Second"},
+		{"lives for ten years", "internal/auth/authn/authority.go", "authorityLife = 10 * 365 * 24 * time.Hour"},
+		{"lives for a year", "internal/auth/authn/authority.go", "leafLife = 365 * 24 * time.Hour"},
+		{"addresses from 10.96.0.0/12", "internal/registry/service/addresses.go", `netip.MustParsePrefix("10.96.0.0/12")`},
+		{"TLS 1.2 or later", "internal/auth/authn/serving.go", "MinVersion: tls.VersionTLS12"},
 	} {
 		code, err := os.ReadFile(filepath.Join("..", n.file))
 		if err != nil {
@@ -172,10 +166,9 @@ func TestNotServed(t *testing.T) {
 	c := newClient(t)
 	const pod = "/api/v1/namespaces/default/pods/web/"
 	for _, path := range []string{
-		pod + "exec", pod + "attach", pod + "portforward", pod + "eviction", pod + "binding", pod + "proxy",
+		pod + "exec", pod + "attach", pod + "portforward", pod + "proxy",
 		"/api/v1/namespaces/default/serviceaccounts/default/token",
 		"/apis/certificates.k8s.io/v1/certificatesigningrequests/mine/approval",
-		"/api/v1/namespaces/default/bindings",
 	} {
 		c.call("POST", path, "{}").want(http.StatusNotFound).wantText("the server could not find the requested resource: ")
 	}

@@ -1,19 +1,16 @@
 package document
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/cadastre/cadastre/internal/lib/access"
+)
 
 // Reading beside another document is for texts that are expected to be much like
 // it: a configuration beside the live object, an update beside what it updates. A
 // list or map whose text is, to the byte, the canonical text of what the other has
 // in the same place need not be read: it is the other's, which the new document
 // then shares. [Same] tells, at no cost, that it is.
-
-// ParseJSONBeside reads one JSON document beside another, in which the values at
-// the given path are sealed; see ParseJSONSealed. The result is equal to what it
-// would be without the other.
-func ParseJSONBeside[T Text](text T, limits Limits, other Value, sealed ...string) (Value, error) {
-	return parseJSON(nil, string(text), limits, sealed, other)
-}
 
 // beside follows the reader through the other document.
 type beside struct {
@@ -46,7 +43,7 @@ func (p *parser) besideItem(at, i, n int) (end int, err *SyntaxError) {
 	if p.beside.other.Kind() == List && n < p.beside.other.Len() {
 		other = p.beside.other.At(n)
 	}
-	return p.besideValue(at, i, other, AnyItem)
+	return p.besideValue(at, i, other, access.AnyItem)
 }
 
 // besideValue reads a value in whose place the other document has one, which may be

@@ -74,11 +74,11 @@ func TestBesideIsTheSameAsAlone(t *testing.T) {
 		if r.IntN(3) == 0 {
 			sealed = []string{"a"}
 		}
-		alone, err := ParseJSONSealed(text, Limits{}, sealed...)
+		alone, err := parseSealed(text, Limits{}, sealed...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		beside, err := ParseJSONBeside(text, Limits{}, other, sealed...)
+		beside, err := parseBeside(text, Limits{}, other, sealed...)
 		if err != nil {
 			t.Fatalf("%s beside %s: %v", text, otherText, err)
 		}
@@ -100,7 +100,7 @@ func checkSameShape(t *testing.T, a, b Value) {
 	if !Equal(a, b) || !Equal(b, a) {
 		t.Fatalf("%v and %v are not equal", a, b)
 	}
-	if a.IsSealed() {
+	if a.isSealed() {
 		return // what is shared with the other need not be sealed
 	}
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
@@ -122,7 +122,7 @@ func TestBesideFindsErrors(t *testing.T) {
 		`{"a":{"b":[1,2]},"a":{"b":[1,2]}}`:       "twice",
 		`{"a":{"b":[1,2]},"c":[{"d":1},{"d":x}]}`: "expected a value",
 	} {
-		if _, err := ParseJSONBeside([]byte(text), Limits{}, other); err == nil || !strings.Contains(err.Error(), problem) {
+		if _, err := parseBeside([]byte(text), Limits{}, other); err == nil || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%s: expected %q, received %v", text, problem, err)
 		}
 	}

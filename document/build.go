@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Field is a name with its value, for building maps.
+// Field is a field of a map: a name and its value.
 type Field struct {
 	Name  string
 	Value Value
@@ -32,7 +32,7 @@ func NewBool(b bool) Value {
 	return Value{d: &falseDoc}
 }
 
-// NewString returns a string. What is not UTF-8 in it is replaced by U+FFFD.
+// NewString returns a string. Invalid UTF-8 is replaced by U+FFFD.
 func NewString(s string) Value {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	d := &doc{kind: String, text: s}
@@ -45,7 +45,7 @@ func NewString(s string) Value {
 // NewInt returns an integer.
 func NewInt(i int64) Value { return newLiteral(strconv.FormatInt(i, 10)) }
 
-// NewNumber returns a number that keeps the given JSON literal.
+// NewNumber returns a number with the given JSON literal.
 func NewNumber(literal string) (Value, error) {
 	if end := scanNumber(literal, 0); end != len(literal) || end == 0 {
 		return Value{}, fmt.Errorf("expected a JSON number, received %q", literal)
@@ -55,29 +55,28 @@ func NewNumber(literal string) (Value, error) {
 
 func newLiteral(number string) Value { return Value{d: &doc{kind: Number, text: number}} }
 
-// NewList returns a list of the given items, none of which may be absent.
+// NewList returns a list. It panics if an item is absent.
 func NewList(items ...Value) Value {
 	if len(items) == 0 {
 		return Value{d: &emptyList}
 	}
-	members := make([]member, len(items))
+	members := make([]Field, len(items))
 	for i, item := range items {
 		if item.IsAbsent() {
 			panic("document: a list can not hold an absent value")
 		}
-		members[i].value = item
+		members[i].Value = item
 	}
 	return Value{d: &doc{kind: List, members: members}}
 }
 
-// NewMap returns a map of the given fields, in whatever order they come. A field
-// with an absent value is left out; of fields with the same name the last stays. What
-// is not UTF-8 in a name is replaced by U+FFFD.
+// NewMap returns a map; the fields may be in any order. A field with an absent value is left out, and of fields with
+// the same name the last one is kept. Invalid UTF-8 in a name is replaced by U+FFFD.
 func NewMap(fields ...Field) Value {
-	members := make([]member, 0, len(fields))
+	members := make([]Field, 0, len(fields))
 	for _, f := range fields {
 		if !f.Value.IsAbsent() {
-			members = append(members, member{strings.ToValidUTF8(f.Name, "\uFFFD"), f.Value})
+			members = append(members, Field{strings.ToValidUTF8(f.Name, "\uFFFD"), f.Value})
 		}
 	}
 	if len(members) == 0 {
@@ -87,15 +86,15 @@ func NewMap(fields ...Field) Value {
 }
 
 // sortMembers puts fields in order; of those with the same name the last stays.
-func sortMembers(fields []member) []member {
+func sortMembers(fields []Field) []Field {
 	if len(fields) <= fewFields {
 		insertInOrder(fields)
 	} else {
-		slices.SortStableFunc(fields, func(a, b member) int { return strings.Compare(a.name, b.name) })
+		slices.SortStableFunc(fields, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
 	}
 	kept := fields[:0]
 	for i := range fields {
-		if i+1 == len(fields) || fields[i].name != fields[i+1].name {
+		if i+1 == len(fields) || fields[i].Name != fields[i+1].Name {
 			kept = append(kept, fields[i])
 		}
 	}
@@ -103,19 +102,18 @@ func sortMembers(fields []member) []member {
 }
 
 // insertInOrder sorts a few fields, most of which are in order already.
-func insertInOrder(fields []member) {
+func insertInOrder(fields []Field) {
 	for i := 1; i < len(fields); i++ {
-		for k := i; k > 0 && fields[k].name < fields[k-1].name; k-- {
+		for k := i; k > 0 && fields[k].Name < fields[k-1].Name; k-- {
 			fields[k], fields[k-1] = fields[k-1], fields[k]
 		}
 	}
 }
 
 // With returns a copy of a map in which the named field has the given value; an
-// absent value removes the field. Of anything but a map it makes a new map. The name
-// must be UTF-8; a sealed value can not be changed, and to try so panics.
+// absent value removes the field. A value that is not a map is replaced by a new map. The name must be UTF-8.
 func (v Value) With(name string, value Value) Value {
-	if v.IsSealed() {
+	if v.isSealed() {
 		panic("document: a sealed value can not be changed")
 	}
 	place, found := v.Find(name)
@@ -126,10 +124,10 @@ func (v Value) With(name string, value Value) Value {
 	if v.Kind() == Map {
 		size = v.Len()
 	}
-	members := make([]member, 0, size+1)
+	members := make([]Field, 0, size+1)
 	members = v.appendMembers(members, 0, place)
 	if !value.IsAbsent() {
-		members = append(members, member{name, value})
+		members = append(members, Field{name, value})
 	}
 	if found {
 		place++
@@ -142,14 +140,14 @@ func (v Value) With(name string, value Value) Value {
 }
 
 // appendMembers appends the fields from one number up to another.
-func (v Value) appendMembers(to []member, from, end int) []member {
+func (v Value) appendMembers(to []Field, from, end int) []Field {
 	for i := from; i < end; i++ {
-		to = append(to, member{v.Name(i), v.At(i)})
+		to = append(to, Field{v.Name(i), v.At(i)})
 	}
 	return to
 }
 
-// Without returns a copy of a map that lacks the named field.
+// Without returns a copy of a map without the named field.
 func (v Value) Without(name string) Value { return v.With(name, Value{}) }
 
 func isPlain(s string) bool {

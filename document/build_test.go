@@ -47,47 +47,6 @@ func TestWithAndWithout(t *testing.T) {
 	}
 }
 
-func TestBuilder(t *testing.T) {
-	var b Builder
-	old := mustParse(t, `{"keep":[1,2]}`)
-	outer := b.Mark()
-	inner := b.Mark()
-	b.Push("x", NewInt(1))
-	b.Push("y", Value{})
-	if got := b.Pushed(inner); got != 1 {
-		t.Errorf("%d fields were pushed, want 1", got)
-	}
-	m := b.Map(inner)
-	b.Push("a", m)
-	list := b.Mark()
-	for i := range 100 {
-		b.Push("", NewInt(int64(i)))
-	}
-	b.Push("b", b.List(list))
-	gone := b.Mark()
-	b.Push("z", NewNull())
-	b.Drop(gone)
-	b.Push("c", old.Get("keep"))
-	b.Push("d", b.Map(b.Mark()))
-	b.Push("e", b.List(b.Mark()))
-	v := b.Map(outer)
-
-	var numbers strings.Builder
-	for i := range 100 {
-		if i > 0 {
-			numbers.WriteByte(',')
-		}
-		numbers.WriteString(NewInt(int64(i)).JSON())
-	}
-	want := `{"a":{"x":1},"b":[` + numbers.String() + `],"c":[1,2],"d":{},"e":[]}`
-	if got := v.JSON(); got != want {
-		t.Errorf("received %s, want %s", got, want)
-	}
-	if again := mustParse(t, want); !Equal(v, again) {
-		t.Error("what was built does not equal what was read")
-	}
-}
-
 func TestNewNumber(t *testing.T) {
 	for _, bad := range []string{"", "-", "01", "1.", ".5", "+1", "1e", "1 ", " 1", "0x1", "NaN", "1_0", "--1"} {
 		if v, err := NewNumber(bad); err == nil {
@@ -234,66 +193,5 @@ func TestMarshalJSON(t *testing.T) {
 	text, err := json.Marshal(map[string]Value{"a": mustParse(t, `{ "x": 1.0 }`), "b": {}})
 	if err != nil || string(text) != `{"a":{"x":1.0},"b":null}` {
 		t.Errorf("received %s, %v", text, err)
-	}
-}
-
-// TestSortedMap: fields come in any order, and of those with the same name the last stays.
-func TestSortedMap(t *testing.T) {
-	for count := range 40 {
-		var b Builder
-		mark := b.Mark()
-		var fields []Field
-		for i := range count {
-			f := Field{string(rune('a' + i*7%13)), NewInt(int64(i))}
-			fields = append(fields, f)
-			b.Push(f.Name, f.Value)
-		}
-		got, want := b.SortedMap(mark), map[string]Value{}
-		for _, f := range fields {
-			want[f.Name] = f.Value
-		}
-		if got.Kind() != Map || got.Len() != len(want) || !Equal(got, NewMap(fields...)) {
-			t.Fatalf("%d fields: got %s", count, got)
-		}
-		for i := range got.Len() {
-			if !Same(got.At(i), want[got.Name(i)]) || i > 0 && got.Name(i-1) >= got.Name(i) {
-				t.Fatalf("%d fields: got %s", count, got)
-			}
-		}
-	}
-}
-
-// TestRecycle: what is built in used memory has nothing of what was there.
-func TestRecycle(t *testing.T) {
-	var b Builder
-	for round, count := range []int{3, 200, 5, 1000, 0, 7} {
-		outer := b.Mark()
-		for i := range count {
-			inner := b.Mark()
-			b.Push("n", NewInt(int64(round)))
-			if i%2 == 0 {
-				b.Push("o", NewInt(int64(i)))
-			}
-			b.Push("", b.Map(inner))
-		}
-		list := b.List(outer)
-		if list.Len() != count {
-			t.Fatalf("round %d: %d items, want %d", round, list.Len(), count)
-		}
-		for i, item := range list.Items() {
-			want := NewMap(Field{"n", NewInt(int64(round))})
-			if i%2 == 0 {
-				want = want.With("o", NewInt(int64(i)))
-			}
-			if !Equal(item, want) {
-				t.Fatalf("round %d, item %d: %s, want %s", round, i, item, want)
-			}
-		}
-		b.Recycle()
-		for _, d := range b.docs.chunk {
-			if d.members != nil {
-				t.Fatalf("round %d: used memory keeps documents alive", round)
-			}
-		}
 	}
 }

@@ -1,68 +1,53 @@
-// Package document reads, holds and writes JSON and YAML values.
+// Package document parses, holds and writes JSON and YAML values without losing anything: null, {}, [] and zero values
+// stay different from each other and from an absent field, integers may be of any size, and 1.0 stays 1.0.
 //
-// # Vocabulary
+//	v, err := document.ParseYAML([]byte("replicas: 3\nimage: web:1"))
+//	if err != nil {
+//		return err // a *document.SyntaxError with line, column and path
+//	}
+//	v = v.With("replicas", document.NewInt(5))
+//	fmt.Println(v.Get("image").Text(), v.JSON()) // web:1 {"image":"web:1","replicas":5}
 //
-//   - A document is a parsed JSON or YAML value. It is immutable.
-//   - A [Value] is a handle on a document or on a part of one. The zero Value is
-//     absent: there is nothing there at all, which is not the same as null.
-//   - A map has named fields, sorted by name, each name once. A list has items.
-//     Everything else is a scalar: null, a boolean, a number or a string.
-//   - Canonical JSON has no white space, sorted names, and strings escaped as
-//     Kubernetes escapes them (that is, as encoding/json does with HTML escaping).
-//     Numbers keep the spelling that they were read with.
+// This is the package example; example_test.go has one for each function.
 //
-// # What is kept
+// # Values
 //
-// A value is never passed through Go's own types, so that null, {}, [] and zero
-// values stay different from each other and from absence, integers may be of any
-// size, and 1.0 does not turn into 1. [Equal] nevertheless compares as Kubernetes
-// does: 1 and 1.0 are equal, null and absent are not.
+// A [Value] is a map, a list, a string, a number, a boolean, null, or absent; the zero Value is absent. A map has its
+// fields sorted by name, each name once. Canonical JSON has no white space, sorted names, and strings escaped as
+// Kubernetes escapes them; numbers keep the spelling with which they were read. [Equal] compares as Kubernetes does:
+// 1 and 1.0 are equal, null and absent are not.
 //
-// # What is refused
+// # Input
 //
-// Errors are a [*SyntaxError] with line, column and path. A name that occurs twice
-// in one map, text that is not UTF-8, and half of a surrogate pair are errors, in
-// JSON and in YAML. [Limits] bounds the size and the depth of a document, and what
-// the aliases of YAML may add to it.
+// Duplicate names in a map, text that is not UTF-8 and unpaired surrogates are errors, in JSON and in YAML. [Limits]
+// bounds the size and depth of a document and the size that YAML aliases add. YAML is read as kubectl reads it, by the
+// rules of YAML 1.1: a plain yes is true, 010 is 8, and keys that are numbers or booleans become names.
 //
-// # YAML
+// # Guarantees
 //
-// YAML is read as kubectl reads it, with sigs.k8s.io/yaml: by the rules of YAML 1.1,
-// so that a plain yes is true and 010 is 8; keys that are numbers or booleans become
-// names. Numbers keep their spelling where JSON has it. [Value.YAML] writes what both
-// read back.
+// Stability: the exported API follows semantic versioning and is listed in docs/api/document.txt. Canonical JSON is
+// stable. The layout of YAML output and the texts of errors may change in any release.
 //
-// # What is kept alive
+// Concurrency: values are immutable and safe for concurrent use, and so are all functions.
 //
-// A value keeps the whole text alive that it was read from, and a value that was made
-// of others keeps theirs. Whoever keeps documents for long that were changed many times
-// writes them and reads them again now and then.
-//
-// # How it is fast
-//
-// Reading JSON takes four allocations however large the input is: one for the text,
-// one for what its parts are and where, one for the document, and one if strings
-// have escapes; with a [Reader], next to none. Names and scalars are parts of the
-// text, and the garbage collector has nothing to look at but the text as a whole. A
-// container whose text is canonical already remembers it, so that writing an untouched
-// part of a document is one copy of bytes, whatever its size, and so that two equal
-// parts are often found equal by comparing bytes.
-//
-// # Reading the source
-//
-//	value.go          the data structure, and how to look into it
-//	parse.go          JSON in; string.go reads its strings, fieldname.go puts its fields in order,
-//	                  scan.go finds where things end
-//	  reuse.go          to memory that is used again
-//	  seal.go           a part is left unread
-//	  beside.go         what another document has already is shared with it
-//	write.go          JSON out
-//	yaml.go           YAML in, and how the files for it belong together
-//	  yamltree.go, yamlscalar.go, yamlbaretag.go, yamlstream.go, yamlerror.go, yamlflow.go
-//	yamlwrite.go      YAML out; yamlquote.go decides how a string is quoted
-//	build.go          values made by hand; builder.go makes many with few allocations, out of
-//	                  the memory of arena.go; rebuild.go, once a part differs
-//	gotypes.go        from and to the types that Go has for JSON
-//	equal.go          equality and order; number.go, of numbers; scalars.go, of small maps field by field
-//	error.go          SyntaxError and Limits
+// Memory: a value keeps the whole text alive that it was parsed from, and a modified value keeps the original alive
+// because it shares the unchanged parts. [Value.Clone] returns a copy that shares nothing. Parsing JSON costs four
+// allocations, whatever the size; writing an unchanged part is one copy of bytes.
 package document
+
+// Files:
+//
+//	value.go          the data structure and its accessors
+//	parse.go          the JSON parser; string.go parses strings and sorts names, scan.go finds where values end
+//	  reuse.go          parsing into reused memory, and Clone
+//	  seal.go           leaving a part unparsed
+//	  beside.go         sharing the parts that another document has already
+//	write.go          JSON output
+//	yaml.go           the YAML parser, with a map of its files:
+//	  yamltree.go, yamlscalar.go, yamlstream.go, yamlerror.go
+//	yamlwrite.go      YAML output, and how strings are quoted
+//	build.go          constructors, With and Without
+//	gotypes.go        conversion from and to Go types
+//	equal.go          equality and order; of numbers; of small maps field by field
+//	error.go          SyntaxError and Limits
+//	internals.go      what internal/lib/fastdoc uses

@@ -2,11 +2,14 @@ package document
 
 import (
 	"cmp"
+	"math"
+	"math/big"
+	"strconv"
 	"strings"
 )
 
-// Equal compares two values as Kubernetes does: numbers by value (1 equals 1.0),
-// all else exactly. An absent value equals only an absent value.
+// Equal compares as Kubernetes does: numbers by value (1 equals 1.0), everything else exactly. An absent value equals
+// only an absent value.
 func Equal(a, b Value) bool {
 	if a == b {
 		return true
@@ -42,9 +45,8 @@ func equalContainers(a, b Value) bool {
 	return true
 }
 
-// Compare gives all values a total order, the one in which Kubernetes sorts the
-// path elements of field sets: numbers, strings, booleans, lists, maps, null. It
-// is 0 for values that are equal.
+// Compare is a total order of values, in which Kubernetes sorts path elements: numbers, strings, booleans, lists,
+// maps, null. It returns 0 for equal values.
 func Compare(a, b Value) int {
 	if c := cmp.Compare(rank(a.Kind()), rank(b.Kind())); c != 0 {
 		return c
@@ -104,4 +106,147 @@ func compareMaps(a, b Value) int {
 		}
 	}
 	return cmp.Compare(a.Len(), b.Len())
+}
+
+// equalNumbers tells whether two literals stand for one number.
+func equalNumbers(a, b string) bool { return a == b || compareNumbers(a, b) == 0 }
+
+// compareNumbers orders two literals by their value: integers exactly, whatever
+// their size; those with a fraction or an exponent as the float64 that they are
+// read as. An integer is not rounded to be compared with a float, for otherwise
+// two integers could equal one float without being equal, and nothing could be
+// sorted.
+func compareNumbers(a, b string) int {
+	switch {
+	case isInteger(a) && isInteger(b):
+		return compareIntegers(withoutMinusZero(a), withoutMinusZero(b))
+	case isInteger(a):
+		return compareMixed(a, asFloat(b))
+	case isInteger(b):
+		return -compareMixed(b, asFloat(a))
+	}
+	x, y := asFloat(a), asFloat(b)
+	if math.IsInf(x, 0) && x == y {
+		return cmp.Compare(a, b) // no telling them apart by value
+	}
+	return cmp.Compare(x, y)
+}
+
+// asFloat reads a literal; one that is out of range yields an infinity.
+func asFloat(literal string) float64 {
+	f, _ := strconv.ParseFloat(literal, 64)
+	return f
+}
+
+// compareMixed orders an integer literal and a float.
+func compareMixed(integer string, f float64) int {
+	const exact = 1 << 53 // up to here every integer is a float64
+	rounded := asFloat(integer)
+	switch {
+	case rounded != f:
+		return cmp.Compare(rounded, f)
+	case math.IsInf(f, 0):
+		return -cmp.Compare(f, 0) // both are out of range, but the integer is finite
+	case math.Abs(f) < exact:
+		return 0
+	}
+	whole, _ := new(big.Float).SetFloat64(f).Int(nil) // f is too large to have a fraction
+	return compareIntegers(integer, whole.String())
+}
+
+// compareIntegers orders integer literals of any size without converting them:
+// JSON allows no leading zeros, so that the longer of two is the larger.
+func compareIntegers(a, b string) int {
+	negativeA, negativeB := a[0] == '-', b[0] == '-'
+	switch {
+	case negativeA && !negativeB:
+		return -1
+	case !negativeA && negativeB:
+		return 1
+	case negativeA:
+		a, b = b, a
+	}
+	if c := cmp.Compare(len(a), len(b)); c != 0 {
+		return c
+	}
+	return cmp.Compare(a, b)
+}
+
+func withoutMinusZero(literal string) string {
+	if literal == "-0" {
+		return "0"
+	}
+	return literal
+}
+
+// appendFloat writes a float as encoding/json does.
+func appendFloat(dst []byte, f float64) []byte {
+	if f == 0 {
+		return append(dst, '0') // a negative zero loses its sign, as it equals zero
+	}
+	format := byte('f')
+	if size := math.Abs(f); size < 1e-6 || size >= 1e21 {
+		format = 'e'
+	}
+	dst = strconv.AppendFloat(dst, f, format, -1, 64)
+	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
+		// e-09 is written e-9.
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// scalarDifferences compares two maps that have the same field names, at most 64, and only booleans, numbers and
+// strings as values. Bit i of the result is set if the fields at index i differ. For all other values ok is false, and
+// also if two numbers are equal but written differently.
+func scalarDifferences(a, b Value) (differ uint64, ok bool) {
+	count := a.Len()
+	if count != b.Len() || count > 64 || a.Kind() != Map || b.Kind() != Map {
+		return 0, false
+	}
+	if a.d.nodes != nil && b.d.nodes != nil {
+		return nodeDifferences(a, b)
+	}
+	for i := range count {
+		x, y := a.At(i), b.At(i)
+		if a.Name(i) != b.Name(i) || !x.IsScalar() || !y.IsScalar() {
+			return 0, false
+		}
+		switch {
+		case x.Kind() != y.Kind():
+			differ |= 1 << i
+		case x.text() == y.text():
+		case Equal(x, y):
+			return 0, false
+		default:
+			differ |= 1 << i
+		}
+	}
+	return differ, true
+}
+
+// nodeDifferences is scalarDifferences for maps that were read.
+func nodeDifferences(a, b Value) (differ uint64, ok bool) {
+	x, y := a.kids(), b.kids()
+	for i := range y {
+		m, n := &x[i], &y[i]
+		if m.nameSize != n.nameSize || m.kind-Bool > String-Bool || n.kind-Bool > String-Bool || a.d.nameOf(m) != b.d.nameOf(n) {
+			return 0, false
+		}
+		if m.kind == n.kind && m.size == n.size && a.d.textOf(m) == b.d.textOf(n) {
+			continue
+		}
+		if m.kind == Number && n.kind == Number && equalNumbers(a.d.textOf(m), b.d.textOf(n)) {
+			return 0, false
+		}
+		differ |= 1 << i
+	}
+	return differ, true
+}
+
+// kids returns the nodes of the fields or items of a container that was read.
+func (v Value) kids() []node {
+	n := &v.d.nodes[v.i]
+	return v.d.nodes[n.first : n.first+n.count]
 }

@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says where and why a text could not be read.
+// SyntaxError is returned for text that can't be parsed.
 type SyntaxError struct {
 	// Line and Column count from 1; Column counts characters.
 	Line, Column int
-	// Path is the place in the document, such as .spec.containers[2].image; it
-	// is empty at the root.
+	// Path is the position in the document, such as .spec.containers[2].image; it is empty at the root.
 	Path string
-	// Problem says what was expected and what was received.
+	// Problem has the expected and the received text.
 	Problem string
 
 	first place // where the first of two fields stands, if that is the problem
@@ -57,22 +56,19 @@ func (e *SyntaxError) shownPath() string {
 	return strings.ToValidUTF8(start, "") + "…" + strings.ToValidUTF8(end, "")
 }
 
-// Limits bounds what a reader accepts. The zero value means the defaults.
+// Limits bounds the input of a parser. The zero value means the defaults.
 type Limits struct {
-	// MaxBytes is the largest size of one document; 0 means DefaultMaxBytes,
-	// a negative number means no limit.
+	// MaxBytes is the maximum size of one document; 0 means DefaultMaxBytes, a negative number means no limit.
 	MaxBytes int
-	// MaxDepth is how deep lists and maps may nest, save for what is sealed, which may nest
-	// SealedDepth deeper; 0 means DefaultMaxDepth, which is also the largest.
+	// MaxDepth is the maximum nesting of lists and maps; 0 means DefaultMaxDepth, which is also the largest.
 	MaxDepth int
 }
 
 const (
-	// DefaultMaxBytes is what a Kubernetes API server accepts in one request.
+	// DefaultMaxBytes is the request size limit of kube-apiserver.
 	DefaultMaxBytes = 3 << 20
-	// DefaultMaxDepth is far beyond any real object and safe to recurse over. It leaves
-	// room for what is sealed in a document and about it; see SealedDepth.
-	DefaultMaxDepth = 10_000 - SealedDepth
+	// DefaultMaxDepth is far beyond any real object and safe to recurse over.
+	DefaultMaxDepth = 10_000 - sealedDepth
 )
 
 func (l Limits) withDefaults() Limits {

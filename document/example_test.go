@@ -7,6 +7,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
+// A document is parsed, modified and written.
+func Example() {
+	v, err := document.ParseYAML([]byte("replicas: 3\nimage: web:1"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	v = v.With("replicas", document.NewInt(5))
+	fmt.Println(v.Get("image").Text(), v.JSON())
+	// Output: web:1 {"image":"web:1","replicas":5}
+}
+
 func ExampleParseJSON() {
 	v, err := document.ParseJSON([]byte(`{ "replicas": 3, "paused": null, "ratio": 1.0 }`))
 	if err != nil {
@@ -24,34 +36,6 @@ func ExampleParseJSONLimited() {
 	fmt.Println(err)
 	// Output:
 	// line 1, column 11: .a.b: lists and maps are nested more than 2 deep
-}
-
-func ExampleParseJSONSealed() {
-	text := `{"metadata":{"managedFields":[{"fieldsV1":{"f:spec":{}},"manager":"ci"}]}}`
-	v, err := document.ParseJSONSealed([]byte(text), document.Limits{}, "metadata", "managedFields", document.AnyItem, "fieldsV1")
-	if err != nil {
-		panic(err)
-	}
-	entry := v.Lookup("metadata", "managedFields").At(0)
-	fmt.Println(entry.Get("manager").Text(), entry.Get("fieldsV1").IsSealed(), entry.Get("fieldsV1").JSON())
-	// Output:
-	// ci true {"f:spec":{}}
-}
-
-// A configuration is read beside the live object, with which it shares what is the
-// same in both.
-func ExampleParseJSONBeside() {
-	live, err := document.ParseJSON(`{"ports":[80,443],"replicas":1}`)
-	if err != nil {
-		panic(err)
-	}
-	config, err := document.ParseJSONBeside(`{"ports":[80,443],"replicas":3}`, document.Limits{}, live)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(config, document.Same(config.Get("ports"), live.Get("ports")))
-	// Output:
-	// {"ports":[80,443],"replicas":3} true
 }
 
 func ExampleParseYAML() {
@@ -139,18 +123,6 @@ func ExampleValue_Fields() {
 	// b number 2
 }
 
-func ExampleBuilder() {
-	var b document.Builder
-	outer := b.Mark()
-	inner := b.Mark()
-	b.Push("", document.NewInt(80))
-	b.Push("", document.NewInt(443))
-	b.Push("ports", b.List(inner))
-	fmt.Println(b.Map(outer))
-	// Output:
-	// {"ports":[80,443]}
-}
-
 func ExampleEqual() {
 	one, _ := document.NewNumber("1.0")
 	fmt.Println(document.Equal(one, document.NewInt(1)))
@@ -185,22 +157,4 @@ func ExampleNewNumber() {
 	// Output:
 	// 12345678901234567890.10 <nil>
 	// expected a JSON number, received "0x10"
-}
-
-// A document that is needed for one request only is read by a Reader, which uses its memory
-// again for the next.
-func ExampleReader() {
-	var reader document.Reader
-	for _, request := range []string{`{"image":"app:1"}`, `{"image":"app:2"}`} {
-		reader.Reset()
-		v, err := reader.ParseJSON(request, document.Limits{}, document.Value{})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(v.Get("image"))
-	}
-	// Output:
-	// "app:1"
-	// "app:2"
 }

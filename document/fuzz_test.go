@@ -99,7 +99,7 @@ func checkSealed(t *testing.T, text []byte, v Value) {
 	if v.Kind() != Map || v.Len() == 0 {
 		return
 	}
-	sealed, err := ParseJSONSealed(text, Limits{}, v.Name(0))
+	sealed, err := parseSealed(text, Limits{}, v.Name(0))
 	if err != nil {
 		t.Fatalf("%q with %q sealed: %v", text, v.Name(0), err)
 	}
@@ -115,7 +115,7 @@ func FuzzParseSealed(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, part []byte) {
 		text := `{"m":` + string(part) + `}`
-		v, err := ParseJSONSealed([]byte(text), Limits{}, "m")
+		v, err := parseSealed([]byte(text), Limits{}, "m")
 		if err != nil {
 			return
 		}

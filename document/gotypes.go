@@ -11,11 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// FromGo makes a value of the Go types that hold JSON in Kubernetes: nil, bool,
-// all integers and floats, json.Number, string, []any, map[string]any and what is
-// built of them. Anything else is passed through encoding/json first. Text must be
-// UTF-8, and values may nest as deep as in a text that is read. A field that is the
-// absent [Value] is left out. Errors about a part are a [*GoError].
+// FromGo converts the Go types of unstructured JSON: nil, bool, integers and floats, json.Number, string, []any,
+// map[string]any and combinations of them. Other types are converted by encoding/json first. Strings must be UTF-8,
+// and nesting is limited as in ParseJSON. An absent Value in a map is left out. Errors about a part are of type
+// [*GoError].
 func FromGo(v any) (Value, error) { return fromGo(v, 0) }
 
 func fromGo(v any, depth int) (Value, error) {
@@ -96,9 +95,9 @@ func fromGoMap(m map[string]any, depth int) (Value, error) {
 	return NewMap(fields...), nil
 }
 
-// GoError says which part of a Go value could not be made a document.
+// GoError is returned for a Go value that can't be converted.
 type GoError struct {
-	// Path is the place of the part, such as .spec.weights[2].
+	// Path is the part of the value, such as .spec.weights[2].
 	Path string
 	Err  error
 }
@@ -120,9 +119,8 @@ func inGo(element string, err error) error {
 	return &GoError{element, err}
 }
 
-// ToGo returns the value as the Go types that Kubernetes uses for unstructured
-// objects: integers that fit are int64, all other numbers float64. An absent
-// value is nil, like null. The result shares nothing with the document.
+// ToGo converts to the Go types of unstructured objects in Kubernetes: integers that fit are int64, other numbers
+// float64. Null and absent values are nil. The result shares no memory with the document.
 func (v Value) ToGo() any {
 	v = v.opened()
 	switch v.Kind() {

@@ -16,6 +16,16 @@ func mustParse(t testing.TB, text string) Value {
 	return v
 }
 
+// parseSealed parses a document with sealed values at a path.
+func parseSealed[T Text](text T, limits Limits, path ...string) (Value, error) {
+	return parseJSON(nil, string(text), limits, path, Value{})
+}
+
+// parseBeside parses a document beside another one.
+func parseBeside[T Text](text T, limits Limits, base Value, sealed ...string) (Value, error) {
+	return parseJSON(nil, string(text), limits, sealed, base)
+}
+
 // roughly compares as Equal does, but numbers as the floats that other readers make
 // of them.
 func roughly(a, b Value) bool {

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/internal/lib/access"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
 // The JSON reader is a recursive descent over the text. What it keeps:
@@ -19,8 +20,8 @@ import (
 //	         a container during which it did not grow is canonical
 //
 // All of them are scratch memory that is used again and again; the document gets copies of
-// the right size when all is read. With a Reader the nodes are put together where they
-// stay. Names are read and sorted by fieldname.go, strings are read by string.go.
+// the right size when all is read. With a memory the nodes are put together where they
+// stay. string.go parses strings and sorts names.
 type parser struct {
 	text   string
 	depth  int
@@ -33,19 +34,18 @@ type parser struct {
 	beside beside
 }
 
-// Text is what can be read. Documents keep a string that they are read from, and a
-// copy of bytes, which may change: whoever has a string saves the copy.
+// Text is the input of a parser. A document keeps a string alive and copies bytes; passing a string saves the copy.
 type Text interface{ string | []byte }
 
-// ParseJSON reads one JSON document with the default limits.
+// ParseJSON parses one JSON document with the default limits.
 func ParseJSON[T Text](text T) (Value, error) { return ParseJSONLimited(text, Limits{}) }
 
-// ParseJSONLimited reads one JSON document.
+// ParseJSONLimited parses one JSON document.
 func ParseJSONLimited[T Text](text T, limits Limits) (Value, error) {
 	return parseJSON(nil, string(text), limits, nil, Value{})
 }
 
-func parseJSON(reader *Reader, text string, limits Limits, sealed []string, other Value) (Value, error) {
+func parseJSON(reader *memory, text string, limits Limits, sealed []string, other Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
 		return Value{}, err
@@ -69,7 +69,7 @@ func parseJSON(reader *Reader, text string, limits Limits, sealed []string, othe
 }
 
 // first reads the value that the text starts with.
-func (p *parser) first(reader *Reader) (v Value, end int, err *SyntaxError) {
+func (p *parser) first(reader *memory) (v Value, end int, err *SyntaxError) {
 	start := skipSpace(p.text, 0)
 	p.push().pos = uint32(start)
 	if end, err = p.value(0, start); err != nil {
@@ -197,7 +197,7 @@ func (p *parser) items(mark, i int) (end int, err *SyntaxError) {
 		case p.beside.depth == p.depth:
 			i, err = p.besideItem(at, i, at-mark)
 		case p.seal.inside == p.depth-1:
-			i, err = p.sealable(at, i, AnyItem)
+			i, err = p.sealable(at, i, access.AnyItem)
 		default:
 			i, err = p.value(at, i)
 		}

@@ -230,7 +230,7 @@ func TestSizeLimit(t *testing.T) {
 	for name, parse := range map[string]func([]byte, Limits) (Value, error){
 		"JSON":   ParseJSONLimited[[]byte],
 		"YAML":   ParseYAMLLimited,
-		"sealed": func(text []byte, l Limits) (Value, error) { return ParseJSONSealed(text, l, "a") },
+		"sealed": func(text []byte, l Limits) (Value, error) { return parseSealed(text, l, "a") },
 	} {
 		if _, err := parse([]byte(`"123456789"`), limits); err == nil || err.Error() != want {
 			t.Errorf("%s: received %v, want %s", name, err, want)

@@ -1,29 +1,21 @@
 package document
 
-// Reader reads documents that are needed only for a short time, such as while a request is
-// answered: it uses its memory again and again, so that reading costs no garbage. The zero
-// Reader is ready to use, by one goroutine at a time.
-//
-//	v, err := reader.ParseJSON(text, Limits{}, Value{})
-//	…
-//	reader.Reset() // v must not be used any more
-type Reader struct {
+// memory is where the parser puts documents that are used for a short time, such as during one request. It is reused
+// after Reset. A nil memory stands for new memory for every document.
+type memory struct {
 	nodes []node
 	docs  []doc
 	used  int // how many nodes there are, those in memory that was too small included
 }
 
-// ParseJSON does what ParseJSONBeside does; the other document may be absent. The
-// document is valid until Reset.
-func (r *Reader) ParseJSON(text string, limits Limits, other Value, sealed ...string) (Value, error) {
-	return parseJSON(r, text, limits, sealed, other)
+// ParseJSON parses a document, which is valid until Reset.
+func (r *memory) ParseJSON(text string, limits Limits, base Value, sealed []string) (Value, error) {
+	return parseJSON(r, text, limits, sealed, base)
 }
 
-// Reset makes the memory free for other documents. Those that were read must not be
-// used any more, nor must anything that was made of their parts or read beside them: it would
-// show parts of other documents. Strings stay as they are, and so does what [Value.Detached]
-// returned.
-func (r *Reader) Reset() {
+// Reset makes the memory available for other documents. The parsed documents must not be used any more, nor must
+// anything that shares parts with them. Strings stay valid, and so do the results of [Value.Clone].
+func (r *memory) Reset() {
 	clear(r.docs) // they keep texts alive
 	r.nodes, r.docs = r.nodes[:0], r.docs[:0]
 	switch {
@@ -37,11 +29,11 @@ func (r *Reader) Reset() {
 
 // room returns where the nodes of the next document may be put together, so that they need
 // not be copied.
-func (r *Reader) room() []node { return r.nodes[len(r.nodes):] }
+func (r *memory) room() []node { return r.nodes[len(r.nodes):] }
 
 // keep returns the nodes of a document that have been put together: a copy of them, or if
-// that was done in the Reader's room, they themselves.
-func (r *Reader) keep(nodes []node) []node {
+// that was done in the memory's room, they themselves.
+func (r *memory) keep(nodes []node) []node {
 	if r == nil {
 		return append([]node(nil), nodes...)
 	}
@@ -57,8 +49,8 @@ func (r *Reader) keep(nodes []node) []node {
 	return nodes[:len(nodes):len(nodes)]
 }
 
-// Detached returns a copy that shares nothing with the document that the value is of.
-func (v Value) Detached() Value {
+// Clone returns a copy that shares no memory with the document that the value is a part of.
+func (v Value) Clone() Value {
 	switch v.Kind() {
 	case Absent:
 		return v
@@ -79,7 +71,7 @@ func (v Value) Detached() Value {
 }
 
 // newDoc returns an empty doc.
-func (r *Reader) newDoc() *doc {
+func (r *memory) newDoc() *doc {
 	if r == nil {
 		return new(doc)
 	}

@@ -2,10 +2,10 @@ package document
 
 import "testing"
 
-// A document that a Reader has read is what it is without one, whatever the Reader has read
+// A document that a memory has read is what it is without one, whatever the memory has read
 // before, and however many others since Reset.
-func TestReader(t *testing.T) {
-	var r Reader
+func TestMemory(t *testing.T) {
+	var r memory
 	texts := []string{
 		`{"a":[1,{"b":"c"}],"d":{"e":null},"f":"\u00e9\n"}`,
 		`[]`, `1`, `"x"`, `{}`,
@@ -22,12 +22,12 @@ func TestReader(t *testing.T) {
 			if len(read) > 0 {
 				other = read[len(read)-1]
 			}
-			v, err := r.ParseJSON(text, Limits{}, other)
+			v, err := r.ParseJSON(text, Limits{}, other, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			read = append(read, v)
-			again, err := r.ParseJSON(text, Limits{}, v)
+			again, err := r.ParseJSON(text, Limits{}, v, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,13 +47,13 @@ func TestReader(t *testing.T) {
 }
 
 // After the first round, reading costs no memory.
-func TestReaderIsUsedAgain(t *testing.T) {
-	var r Reader
+func TestMemoryIsUsedAgain(t *testing.T) {
+	var r memory
 	text := `{"a":[1,{"b":"c"}],"d":{"e":null},"f":[` + list(100) + `]}`
 	cost := testing.AllocsPerRun(100, func() {
 		r.Reset()
 		for range 10 {
-			if _, err := r.ParseJSON(text, Limits{}, Value{}); err != nil {
+			if _, err := r.ParseJSON(text, Limits{}, Value{}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,24 +63,24 @@ func TestReaderIsUsedAgain(t *testing.T) {
 	}
 }
 
-// What was detached stays as it is when the Reader reads other documents.
-func TestDetached(t *testing.T) {
+// A clone stays valid when the memory is reused.
+func TestClone(t *testing.T) {
 	const text = `{"a":[1,{"b":"c\n"}],"d":{},"e":null,"f":true,"g":1.50,"h":"<x>"}`
-	var r Reader
-	v, err := r.ParseJSON(text, Limits{}, Value{})
+	var r memory
+	v, err := r.ParseJSON(text, Limits{}, Value{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := v.Detached()
+	whole := v.Clone()
 	want := map[string]string{}
-	parts := map[string]Value{"absent": v.Get("absent").Detached()}
+	parts := map[string]Value{"absent": v.Get("absent").Clone()}
 	for name, field := range v.Fields() {
-		want[name], parts[name] = field.String(), field.Detached()
+		want[name], parts[name] = field.String(), field.Clone()
 	}
 	before := whole.JSON()
 	for range 3 {
 		r.Reset()
-		if _, err := r.ParseJSON(`["of","another",{"document":[0,0,0,0,0,0,0,0]}]`, Limits{}, Value{}); err != nil {
+		if _, err := r.ParseJSON(`["of","another",{"document":[0,0,0,0,0,0,0,0]}]`, Limits{}, Value{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"unicode/utf8"
 
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
 // The scanners find the end of what starts at a place in a text.

@@ -3,7 +3,7 @@ package document
 import (
 	"slices"
 
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
 // A sealed value is a map or list that was not looked into when it was read: it
@@ -15,18 +15,8 @@ import (
 // Sealed text is JSON without white space, but its names stay in the order in
 // which they came, whoever wrote them. Empty containers are not sealed.
 
-// AnyItem stands for every item of a list in the path of a sealed value.
-const AnyItem = "*"
-
-// ParseJSONSealed reads one JSON document in which the values at the given path
-// are sealed. The path is made of field names and AnyItem. What is sealed is checked
-// as all else is, save that names may occur twice in it and that it may be deeper.
-func ParseJSONSealed[T Text](text T, limits Limits, path ...string) (Value, error) {
-	return parseJSON(nil, string(text), limits, path, Value{})
-}
-
-// IsSealed reports whether the value is known only as text.
-func (v Value) IsSealed() bool { return v.form()&sealed != 0 }
+// isSealed reports whether the value is known only as text.
+func (v Value) isSealed() bool { return v.form()&sealed != 0 }
 
 // seal follows the reader along the path of the sealed values.
 type seal struct {
@@ -67,14 +57,14 @@ func (p *parser) sealable(at, i int, name string) (end int, err *SyntaxError) {
 	return end, err
 }
 
-// SealedDepth is how much deeper than the rest of a document that which is sealed in it may
-// nest. A field set has a level for each of the document's, one more for its root, and is four
-// levels deep inside of the document; the rest is room.
-const SealedDepth = 16
+// sealedDepth is the number of levels that a sealed value may nest deeper than the rest of the document. A field set
+// has one level for each level of the document and one for its root, and is four levels deep in the document; the
+// rest is a margin.
+const sealedDepth = 16
 
 // sealedValue steps over a map or list, keeping its text; all else is read.
 func (p *parser) sealedValue(at, start int) (end int, err *SyntaxError) {
-	maxDepth := p.limits.MaxDepth + SealedDepth
+	maxDepth := p.limits.MaxDepth + sealedDepth
 	if end = skipSets(p.text, start, maxDepth-p.depth); end > 0 {
 		p.span(at, Map, start, end).form |= sealed | canonical
 		return end, nil
@@ -181,7 +171,7 @@ func skipName(s string, i int) int {
 
 // opened returns the value with its content if it is sealed.
 func (v Value) opened() Value {
-	if !v.IsSealed() {
+	if !v.isSealed() {
 		return v
 	}
 	open, err := ParseJSONLimited([]byte(v.text()), Limits{MaxBytes: -1})

@@ -3,13 +3,15 @@ package document
 import (
 	"strings"
 	"testing"
+
+	"github.com/cadastre/cadastre/internal/lib/access"
 )
 
-var managedPath = []string{"metadata", "managedFields", AnyItem, "fieldsV1"}
+var managedPath = []string{"metadata", "managedFields", access.AnyItem, "fieldsV1"}
 
 func sealedDocument(t *testing.T, fields string) Value {
 	t.Helper()
-	v, err := ParseJSONSealed([]byte(`{"metadata":{"managedFields":[{"fieldsV1":`+fields+`,"manager":"m"}],"name":"x"}}`), Limits{}, managedPath...)
+	v, err := parseSealed([]byte(`{"metadata":{"managedFields":[{"fieldsV1":`+fields+`,"manager":"m"}],"name":"x"}}`), Limits{}, managedPath...)
 	if err != nil {
 		t.Fatalf("%s: %v", fields, err)
 	}
@@ -39,10 +41,10 @@ func TestSealed(t *testing.T) {
 	} {
 		v := sealedDocument(t, test.text)
 		part := sealedPart(v)
-		if part.IsSealed() != test.sealed || part.JSON() != test.want {
-			t.Errorf("%s: sealed %v as %s", test.text, part.IsSealed(), part)
+		if part.isSealed() != test.sealed || part.JSON() != test.want {
+			t.Errorf("%s: sealed %v as %s", test.text, part.isSealed(), part)
 		}
-		if part.IsSealed() && part.Len() != 0 {
+		if part.isSealed() && part.Len() != 0 {
 			t.Errorf("%s shows %d fields", test.text, part.Len())
 		}
 		want := `{"metadata":{"managedFields":[{"fieldsV1":` + test.want + `,"manager":"m"}],"name":"x"}}`
@@ -72,7 +74,7 @@ func TestSealedIsChecked(t *testing.T) {
 		if strings.HasSuffix(bad, "}") || strings.HasSuffix(bad, "]") {
 			text += "}"
 		}
-		v, err := ParseJSONSealed([]byte(text), Limits{}, "m")
+		v, err := parseSealed([]byte(text), Limits{}, "m")
 		if err == nil {
 			t.Errorf("%.50s was read as %s", text, v)
 		}
@@ -81,14 +83,14 @@ func TestSealedIsChecked(t *testing.T) {
 		return `{"m":` + strings.Repeat(`{"a":`, levels) + `{}` + strings.Repeat("}", levels) + "}"
 	}
 	limits := Limits{MaxDepth: 3}
-	if _, err := ParseJSONSealed(deep(limits.MaxDepth+SealedDepth-2), limits, "m"); err != nil {
+	if _, err := parseSealed(deep(limits.MaxDepth+sealedDepth-2), limits, "m"); err != nil {
 		t.Error(err)
 	}
-	_, err := ParseJSONSealed(deep(limits.MaxDepth+SealedDepth-1), limits, "m")
+	_, err := parseSealed(deep(limits.MaxDepth+sealedDepth-1), limits, "m")
 	if want := "lists and maps are nested more than 19 deep"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("received %v, want %s", err, want)
 	}
-	_, err = ParseJSONSealed(`{"m":{"a":{}},"n":{"a":{"b":{}}}}`, limits, "m")
+	_, err = parseSealed(`{"m":{"a":{}},"n":{"a":{"b":{}}}}`, limits, "m")
 	if want := ".n.a.b: lists and maps are nested more than 3 deep"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("received %v, want %s", err, want)
 	}
@@ -107,7 +109,7 @@ func TestSealedComparesByContent(t *testing.T) {
 // TestSealedUntidy checks what is rewritten after other parts have been read.
 func TestSealedUntidy(t *testing.T) {
 	text := `{"a":{"x":[1,{"\"":2}]},"m":[{"k\"l":[{"z":{"\"q":{"\n":1}}, "y":"\t"}]},{"b": {"c":[1,2]}}],"z":{"\"":{}}}`
-	v, err := ParseJSONSealed([]byte(text), Limits{}, "m", AnyItem)
+	v, err := parseSealed([]byte(text), Limits{}, "m", access.AnyItem)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,25 +117,25 @@ func TestSealedUntidy(t *testing.T) {
 	if got := v.JSON(); got != want {
 		t.Errorf("wrote %s\nwant  %s", got, want)
 	}
-	if item := v.Get("m").At(0); !item.IsSealed() || !Equal(v, mustParse(t, text)) {
+	if item := v.Get("m").At(0); !item.isSealed() || !Equal(v, mustParse(t, text)) {
 		t.Errorf("read %s", v)
 	}
 }
 
 func TestSealedOnlyAtThePath(t *testing.T) {
 	text := `{"fieldsV1":{"a":{}},"managedFields":[{"fieldsV1":{"a":{}}}],"metadata":{"fieldsV1":{"a":{}},"managedFields":[{"fieldsV1":{"a":{}},"x":{"fieldsV1":{"a":{}}}},[{"fieldsV1":{"a":{}}}]]}}`
-	v, err := ParseJSONSealed([]byte(text), Limits{}, managedPath...)
+	v, err := parseSealed([]byte(text), Limits{}, managedPath...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := 0
 	within(v, func(v Value) bool {
-		if v.IsSealed() {
+		if v.isSealed() {
 			count++
 		}
 		return false
 	})
-	if count != 1 || !sealedPart(v).IsSealed() {
+	if count != 1 || !sealedPart(v).isSealed() {
 		t.Errorf("%d values are sealed, want 1", count)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is the shape of a Value.
+// Kind is the type of a Value.
 type Kind uint8
 
 // The kinds. Absent is the kind of the zero Value.
@@ -20,7 +20,7 @@ const (
 	Map
 )
 
-// String returns the kind's name as error messages show it.
+// String returns the name of the kind in error messages.
 func (k Kind) String() string {
 	switch k {
 	case Absent:
@@ -41,8 +41,8 @@ func (k Kind) String() string {
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// Value is an immutable JSON value, or the absence of one. It is a small handle:
-// pass it by value, share it freely. Values may share parts with each other.
+// Value is an immutable JSON value, or the absence of one. It is a small handle: pass it by value. Values may share
+// memory with each other.
 type Value struct {
 	d *doc
 	i uint32 // which of the document's nodes, if it has nodes
@@ -61,7 +61,7 @@ type doc struct {
 	extra   string // the contents of strings that had escapes, one after the other
 	nodes   []node
 	shared  []Value // parts of another document that nodes stand for; see beside.go
-	members []member
+	members []Field // fields of a map, or items of a list without names
 	kind    Kind
 	form    form
 }
@@ -100,12 +100,6 @@ const (
 	foreign                    // a container that another document has; see beside.go
 	hardName                   // a field whose name may need escapes
 )
-
-// member is a field of a map, or an item of a list (then without a name).
-type member struct {
-	name  string
-	value Value
-}
 
 // nameOf returns the name of a node.
 func (d *doc) nameOf(n *node) string {
@@ -152,20 +146,19 @@ func (v Value) Kind() Kind {
 	return v.d.kind
 }
 
-// IsAbsent reports whether there is no value at all.
+// IsAbsent reports whether there is no value.
 func (v Value) IsAbsent() bool { return v.d == nil }
 
 // IsNull reports whether the value is null; an absent value is not.
 func (v Value) IsNull() bool { return v.Kind() == Null }
 
-// IsScalar reports whether the value is a scalar other than null: a boolean, a number
-// or a string.
+// IsScalar reports whether the value is a boolean, a number or a string.
 func (v Value) IsScalar() bool {
 	k := v.Kind()
 	return k == Bool || k == Number || k == String
 }
 
-// Len returns the number of items of a list or fields of a map, 0 for all else.
+// Len returns the number of items of a list or fields of a map, 0 for other kinds.
 func (v Value) Len() int {
 	switch {
 	case v.d == nil:
@@ -176,12 +169,11 @@ func (v Value) Len() int {
 	return len(v.d.members)
 }
 
-// At returns the i-th item of a list, or the value of the i-th field of a map in
-// the order of names. Like Name, Field and HasPlainName it panics if there is no such
-// one: i must be less than Len.
+// At returns the item of a list, or the value of the field of a map, at an index. Like Name and Field it panics if i
+// is not less than Len.
 func (v Value) At(i int) Value {
 	if v.d.nodes == nil {
-		return v.d.members[i].value
+		return v.d.members[i].Value
 	}
 	kid := v.kid(i)
 	if n := &v.d.nodes[kid]; n.form&foreign != 0 {
@@ -190,19 +182,19 @@ func (v Value) At(i int) Value {
 	return Value{v.d, kid}
 }
 
-// Name returns the name of the i-th field of a map.
+// Name returns the name of the field of a map at an index.
 func (v Value) Name(i int) string {
 	if v.d.nodes == nil {
-		return v.d.members[i].name
+		return v.d.members[i].Name
 	}
 	return v.d.nameOf(&v.d.nodes[v.kid(i)])
 }
 
-// Field returns the name and the value of the i-th field of a map.
+// Field returns the name and value of the field of a map at an index.
 func (v Value) Field(i int) (name string, value Value) {
 	if v.d.nodes == nil {
 		m := &v.d.members[i]
-		return m.name, m.value
+		return m.Name, m.Value
 	}
 	kid := v.kid(i)
 	n := &v.d.nodes[kid]
@@ -210,12 +202,6 @@ func (v Value) Field(i int) (name string, value Value) {
 		return v.d.nameOf(n), v.d.shared[n.first]
 	}
 	return v.d.nameOf(n), Value{v.d, kid}
-}
-
-// HasPlainName reports whether the name of the i-th field of a map is known to be written
-// as it is, without escapes.
-func (v Value) HasPlainName(i int) bool {
-	return v.d.nodes != nil && v.d.nodes[v.kid(i)].form&hardName == 0
 }
 
 // kid returns which node the i-th item or field of a node is.
@@ -231,7 +217,7 @@ func (v Value) kid(i int) uint32 {
 // told apart by their length alone, which is cheaper than to find out which of two comes first.
 const fewFields = 12
 
-// Get returns the field of that name, absent if there is none.
+// Get returns the field with the given name, absent if there is none.
 func (v Value) Get(name string) Value {
 	if v.Kind() != Map {
 		return Value{}
@@ -248,7 +234,7 @@ func (v Value) Get(name string) Value {
 	return v.kidOf(name)
 }
 
-// TextOf returns the content of the field of that name; ok is false if there is none, or if it is not a
+// TextOf returns the content of the string field with the given name; ok is false if there is none or it is not a
 // string.
 func (v Value) TextOf(name string) (text string, ok bool) {
 	if v.Kind() != Map || v.Len() > fewFields || v.d.nodes == nil {
@@ -270,8 +256,8 @@ func (v Value) TextOf(name string) (text string, ok bool) {
 // member returns the field of that name of a map that was made by hand.
 func (d *doc) member(name string) Value {
 	for i := range d.members {
-		if m := &d.members[i]; m.name == name {
-			return m.value
+		if m := &d.members[i]; m.Name == name {
+			return m.Value
 		}
 	}
 	return Value{}
@@ -288,7 +274,7 @@ func (v Value) kidOf(name string) Value {
 	return Value{}
 }
 
-// Find returns the place of the field of that name among the fields of a map, or where it would be.
+// Find returns the index of the field with the given name in a map, or the index at which it would be inserted.
 func (v Value) Find(name string) (i int, ok bool) {
 	if v.Kind() != Map {
 		return 0, false
@@ -305,7 +291,7 @@ func (v Value) Find(name string) (i int, ok bool) {
 	return low, low < v.Len() && v.Name(low) == name
 }
 
-// Lookup follows a path of field names; absent if any of them is missing.
+// Lookup follows a path of field names; absent if one of them is missing.
 func (v Value) Lookup(path ...string) Value {
 	for _, name := range path {
 		v = v.Get(name)
@@ -313,7 +299,7 @@ func (v Value) Lookup(path ...string) Value {
 	return v
 }
 
-// Fields iterates over the fields of a map in the order of names.
+// Fields iterates over the fields of a map, sorted by name.
 func (v Value) Fields() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v.Kind() != Map {
@@ -341,10 +327,10 @@ func (v Value) Items() iter.Seq2[int, Value] {
 	}
 }
 
-// Bool returns a boolean's value, false for all other kinds.
+// Bool returns the value of a boolean, false for other kinds.
 func (v Value) Bool() bool { return v.Kind() == Bool && v.text() == "true" }
 
-// Text returns a string's content or a number's literal, "" for all other kinds.
+// Text returns the content of a string or the literal of a number, "" for other kinds.
 func (v Value) Text() string {
 	if k := v.Kind(); k != String && k != Number {
 		return ""
@@ -352,8 +338,8 @@ func (v Value) Text() string {
 	return v.text()
 }
 
-// Int64 returns a number as an integer; ok is false for all other kinds, for
-// literals with a fraction or an exponent, and for integers that do not fit.
+// Int64 returns a number as an integer; ok is false for other kinds, for literals with a fraction or an exponent, and
+// for integers that overflow.
 func (v Value) Int64() (i int64, ok bool) {
 	if v.Kind() != Number || !isInteger(v.text()) {
 		return 0, false
@@ -362,8 +348,8 @@ func (v Value) Int64() (i int64, ok bool) {
 	return i, err == nil
 }
 
-// Float64 returns a number as a float, rounded if need be; ok is false for all
-// other kinds and for literals beyond the range of float64.
+// Float64 returns a number as a float, rounded if necessary; ok is false for other kinds and for literals beyond the
+// range of float64.
 func (v Value) Float64() (f float64, ok bool) {
 	if v.Kind() != Number {
 		return 0, false
@@ -372,8 +358,8 @@ func (v Value) Float64() (f float64, ok bool) {
 	return f, err == nil
 }
 
-// Same reports whether two values are one and the same part of a document. Values
-// that are the same are equal; equal values need not be the same.
+// Same reports whether two values are the same part of the same document. It is a cheap test for sharing: values that
+// are the same are equal, but equal values need not be the same.
 func Same(a, b Value) bool { return a == b }
 
 // String returns the value as canonical JSON, or "<absent>".

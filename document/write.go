@@ -3,7 +3,7 @@ package document
 import (
 	"unicode/utf8"
 
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
 // AppendJSON appends the value as canonical JSON. An absent value appends nothing.
@@ -61,9 +61,9 @@ func (d *doc) appendMembers(dst []byte) []byte {
 			dst = append(dst, ',')
 		}
 		if d.kind == Map {
-			dst = append(AppendString(dst, d.members[i].name), ':')
+			dst = append(AppendString(dst, d.members[i].Name), ':')
 		}
-		dst = d.members[i].value.AppendJSON(dst)
+		dst = d.members[i].Value.AppendJSON(dst)
 	}
 	return append(dst, closing)
 }
@@ -84,7 +84,7 @@ func (v Value) JSON() string {
 	return string(v.AppendJSON(nil))
 }
 
-// MarshalJSON makes values usable with encoding/json. An absent value is null.
+// MarshalJSON implements json.Marshaler. An absent value is null.
 func (v Value) MarshalJSON() ([]byte, error) {
 	if v.IsAbsent() {
 		return []byte("null"), nil
@@ -98,7 +98,7 @@ func appendPlain(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// AppendString appends a string as canonical JSON, quotes included.
+// AppendString appends a string as canonical JSON, including the quotes.
 func AppendString(dst []byte, s string) []byte {
 	if hard := scan.Ordinary(s, 0); hard < len(s) {
 		return appendHard(dst, s, hard)
@@ -168,8 +168,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&0xf])
 }
 
-// CanonicalJSON returns the value as canonical JSON if that is at hand, as it is for
-// lists and maps that were read from such, at no cost; otherwise ok is false.
+// CanonicalJSON returns the value as canonical JSON if it is available without encoding, as for lists and maps that
+// were parsed from canonical JSON.
 func (v Value) CanonicalJSON() (text string, ok bool) {
 	if v.form()&canonical == 0 {
 		return "", false
@@ -177,8 +177,7 @@ func (v Value) CanonicalJSON() (text string, ok bool) {
 	return v.text(), true
 }
 
-// JSONSize returns about how long the value is as canonical JSON, to make room for
-// it. It looks only at what is not at hand as text.
+// JSONSize estimates the size of the value as canonical JSON, for allocating a buffer.
 func (v Value) JSONSize() int {
 	if text, ok := v.CanonicalJSON(); ok {
 		return len(text)

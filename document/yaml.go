@@ -21,13 +21,11 @@ import (
 // The library bounds its own recursion at 10,000 levels of flow and of block
 // containers, so that text of any shape is safe to hand to it.
 
-// ParseYAML reads one YAML document with the default limits, as kubectl reads it.
-// A document that starts with { is read as JSON if it is JSON. An empty document
-// is null.
+// ParseYAML parses one YAML document with the default limits, as kubectl does. A document that starts with { is parsed
+// as JSON if it is JSON. An empty document is null.
 func ParseYAML(text []byte) (Value, error) { return ParseYAMLLimited(text, Limits{}) }
 
-// ParseYAMLLimited reads one YAML document. The size limit also holds for what
-// aliases and merge keys add to the document.
+// ParseYAMLLimited parses one YAML document. The size limit includes the expansion of aliases and merge keys.
 func ParseYAMLLimited(text []byte, limits Limits) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// ParseYAMLStream reads the documents of a text as kubectl does: YAML documents
-// with lines of --- between them, or JSON objects one after the other. Documents
-// that are empty or null are left out. The limits hold for each document; lines in
-// errors count from the start of the text. The first error ends the stream.
+// ParseYAMLStream parses a stream as kubectl does: YAML documents separated by lines of ---, or concatenated JSON
+// objects. Empty and null documents are skipped. The limits apply to each document; line numbers in errors count from
+// the start of the stream. The first error ends the stream.
 func ParseYAMLStream(text []byte, limits Limits) iter.Seq2[Value, error] {
 	limits = limits.withDefaults()
 	return func(yield func(Value, error) bool) {

@@ -126,7 +126,7 @@ func (b *built) add(part *built) {
 
 // A yamlField is a field of a map that is being built.
 type yamlField struct {
-	member
+	Field
 	key *yaml.Node // nil if a merge key brought the field
 }
 
@@ -168,7 +168,7 @@ func (t *yamlTree) field(to []yamlField, b *built, key, content *yaml.Node, dept
 	}
 	b.add(value)
 	b.size += len(name) + 4
-	return append(to, yamlField{member{name, value.value}, key}), nil
+	return append(to, yamlField{Field{name, value.value}, key}), nil
 }
 
 // name reads a key, which need not be a string in YAML.
@@ -222,7 +222,7 @@ func (t *yamlTree) merge(to []yamlField, b *built, n *yaml.Node, depth int) ([]y
 			return nil, err.in(".<<")
 		}
 		for name, field := range value.value.Fields() {
-			to = append(to, yamlField{member: member{name, field}})
+			to = append(to, yamlField{Field: Field{name, field}})
 		}
 		b.size += value.size
 		b.height = max(b.height, value.height-1)
@@ -247,20 +247,20 @@ func target(n *yaml.Node) *yaml.Node {
 
 // settleFields puts fields in order. Of fields with one name the last wins if
 // merge keys are involved; to write a name twice is an error.
-func settleFields(fields []yamlField) ([]member, *SyntaxError) {
-	slices.SortStableFunc(fields, func(a, b yamlField) int { return strings.Compare(a.name, b.name) })
-	members := make([]member, 0, len(fields))
+func settleFields(fields []yamlField) ([]Field, *SyntaxError) {
+	slices.SortStableFunc(fields, func(a, b yamlField) int { return strings.Compare(a.Name, b.Name) })
+	members := make([]Field, 0, len(fields))
 	var written *yaml.Node // the key of the last name, if it was written out
 	for i, f := range fields {
-		if i == 0 || f.name != fields[i-1].name {
-			members = append(members, f.member)
+		if i == 0 || f.Name != fields[i-1].Name {
+			members = append(members, f.Field)
 			written = f.key
 			continue
 		}
 		if f.key != nil && written != nil {
-			return nil, twice(place{written.Line, written.Column}, place{f.key.Line, f.key.Column}, f.name)
+			return nil, twice(place{written.Line, written.Column}, place{f.key.Line, f.key.Column}, f.Name)
 		}
-		members[len(members)-1] = f.member
+		members[len(members)-1] = f.Field
 		if written == nil {
 			written = f.key
 		}

@@ -3,7 +3,7 @@ package fieldset
 // The algebra is one walk, join, over two sorted trees; each operation says only
 // what becomes of an element that is in the left, the right, or both.
 
-// Union returns the paths that are in either set.
+// Union returns the paths that are in at least one of the sets.
 func (s Set) Union(other Set) Set {
 	switch {
 	case other.IsEmpty():
@@ -36,8 +36,8 @@ func (s Set) Intersection(other Set) Set {
 	return Set{out}
 }
 
-// Difference returns the paths of s that are not in the other set. A path in the
-// other set does not take away those below it; see RecursiveDifference.
+// Difference returns the paths of s that are not in the other set. Paths below a path of the other set remain; see
+// RecursiveDifference.
 func (s Set) Difference(other Set) Set {
 	if other.IsEmpty() || s.IsEmpty() {
 		return s
@@ -55,8 +55,7 @@ func (s Set) Difference(other Set) Set {
 	return Set{out}
 }
 
-// RecursiveDifference returns the paths of s that are neither in the other set nor
-// below a path that is.
+// RecursiveDifference returns the paths of s that are neither in the other set nor below a path in it.
 func (s Set) RecursiveDifference(other Set) Set {
 	if other.IsEmpty() || s.IsEmpty() {
 		return s
@@ -84,7 +83,7 @@ func (s Set) Leaves() Set {
 	return Set{out}
 }
 
-// Covered returns the paths of s that are in the other set or below a path that is.
+// Covered returns the paths of s that are in the other set or below a path in it.
 func (s Set) Covered(other Set) Set {
 	var out []node
 	join(s, other, func(a, b *node) {

@@ -122,15 +122,15 @@ func TestOperationsChangeNothing(t *testing.T) {
 	}
 }
 
-// rebuilt makes a with a Builder that goes on to make b.
+// rebuilt makes a with a builder that also makes b.
 func rebuilt(a, b Set) Set {
-	var builder Builder
+	var shared builder
 	build := func(s Set) Set {
-		mark := builder.Mark()
+		mark := shared.Mark()
 		for i := range s.Len() {
-			builder.Push(s.Element(i), s.Member(i), s.Child(i))
+			shared.Push(s.Element(i), s.Member(i), s.Child(i))
 		}
-		return builder.Set(mark)
+		return shared.Set(mark)
 	}
 	made := build(a)
 	build(b)

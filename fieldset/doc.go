@@ -1,50 +1,52 @@
-// Package fieldset knows which fields: paths, sets of paths, and the form in which
-// Kubernetes writes them, FieldsV1.
+// Package fieldset implements paths, sets of paths, and FieldsV1, the JSON encoding of such sets in managedFields.
 //
-// # Vocabulary
+//	owned, err := fieldset.ParseFieldsV1(`{"f:spec":{"f:image":{},"f:replicas":{}}}`)
+//	if err != nil {
+//		return err // a *fieldset.SyntaxError
+//	}
+//	applied := fieldset.New(fieldset.Names("spec", "image"))
+//	fmt.Print(owned.Difference(applied)) // .spec.replicas
 //
-//   - A path element selects one child of a container: a field by its name, an
-//     item of a keyed list by the values of its keys, an item of a set by its
-//     value, or an item of a list by its index.
-//   - A path is a sequence of path elements. It says where a field is.
-//   - A field set, here a [Set], is a set of paths. A path in a set says nothing
-//     about the paths above or below it: .spec may be a member while .spec.image
-//     is not, and the other way round.
-//   - FieldsV1 is a set as JSON, a tree of path elements.
+// This is the package example; example_test.go has more.
 //
-// # How a set is arranged
+// # Terms
 //
-// A [Set] is a tree that follows the paths. The children of a node are sorted by
-// their element, in the order of [Element.Compare], so that every operation of the
-// algebra is a join of two sorted lists, and so that FieldsV1 is read and written
-// in one pass. Sets are immutable: operations share what they do not change.
+// A path [Element] selects a child of a container: a field by its name, an item of a list of type map by its keys, an
+// item of a list of type set by its value, or any list item by its index. A [Path] is a sequence of elements. A [Set] is
+// a set of paths. A path in a set implies nothing about the paths above or below it: .spec may be a member while
+// .spec.image is not, and the other way round.
 //
-// Invariants, for every node below the root:
+// Elements and paths are ordered as Kubernetes orders them, so that FieldsV1 is written byte for byte as
+// kube-apiserver writes it. differences_test.go lists the deliberate differences from structured-merge-diff.
 //
-//	node.member || len(node.kids) > 0       no node is there for nothing
+// # Guarantees
+//
+// Stability: the exported API follows semantic versioning and is listed in docs/api/fieldset.txt. FieldsV1 and the
+// notation of paths are stable. The texts of errors may change in any release.
+//
+// Concurrency: elements and sets are immutable and safe for concurrent use, and so are all functions.
+//
+// Memory: a set that was parsed keeps its text alive, and the result of an operation shares the unchanged parts of its
+// operands. The caller owns the paths that it passes to [New]; those that [Set.All] yields are valid only until the next
+// iteration.
+package fieldset
+
+// Files:
+//
+//	element.go, path.go      elements and paths, and the parser of .spec.ports[port=80]
+//	set.go, algebra.go       sets, a builder of sets bottom up, and their algebra
+//	fieldsv1.go, reader.go   FieldsV1 output and input; spelling.go orders elements by their spelling
+//	follow.go, lacking.go    queries of FieldsV1 text that do not build the set, and their memory
+//	error.go                 SyntaxError
+//	internals.go             what internal/lib/fastset uses
+//
+// A Set is a tree of nodes that follows the paths. The children of a node are sorted by their element, so that every
+// operation is a join of two sorted lists and FieldsV1 is read and written in one pass. Invariants of every node below
+// the root:
+//
+//	node.member || len(node.kids) > 0       no node is without meaning
 //	kids[i].element < kids[i+1].element     sorted, each element once
 //
-// An element is kept as FieldsV1 spells it, and equal elements are spelled the same:
+// An element is kept as FieldsV1 spells it, and equal elements have the same spelling:
 //
 //	a == b  if and only if  a.Compare(b) == 0
-//
-// # Where to look
-//
-//	element.go, path.go      elements and paths; pathreader.go reads .spec.ports[port=80]
-//	set.go, algebra.go       sets; builder.go makes them bottom up
-//	fieldsv1.go, reader.go   FieldsV1 out and in; elementreader.go and spelling.go do the names
-//	error.go                 why a path or a set could not be read
-//	writer.go                FieldsV1 without a set, written piece by piece
-//	follow.go, lacking.go    FieldsV1 without a set, searched for paths and compared; arena.go
-//
-// # For engines, unchecked
-//
-// [Builder], [Writer], [SpelledElement], [AppendKeyField], [AppendValue], [Common],
-// [Lacking] and [Arena] are for engines that make or ask many sets a second. They do
-// not check what they are given: elements out of order, spellings that Kubernetes
-// would not write, or a text that is no FieldsV1 make a set that is wrong without
-// saying so. All else checks, and is the better choice wherever time does not matter.
-//
-// Where this package differs from structured-merge-diff on purpose, a test in
-// differences_test.go says so.
-package fieldset

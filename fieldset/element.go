@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fieldsv1"
 )
 
-// ElementKind says how an Element selects a child.
+// ElementKind is the kind of an Element.
 type ElementKind uint8
 
 // The kinds of elements, in the order in which they sort.
@@ -20,12 +21,11 @@ const (
 	Key
 	// SetValue selects an item of a set by its value.
 	SetValue
-	// Index selects an item of a list by its place.
+	// Index selects an item of a list by its index.
 	Index
 )
 
-// Element is one step of a path. Elements are comparable with ==: equal elements
-// have equal fields. The zero Element selects nothing.
+// Element is one step of a path. Elements are comparable with ==. The zero Element selects nothing.
 type Element struct {
 	kind ElementKind
 	// text is the field's name; or the key, value or index as FieldsV1 spells it
@@ -35,30 +35,28 @@ type Element struct {
 	text string
 }
 
-// KeyField is one key of a keyed list's item with its value.
+// KeyField is a key of an item of a keyed list, with its value.
 type KeyField struct {
 	Name  string
 	Value document.Value
 }
 
-// NameElement selects a field by its name.
+// NameElement returns the element of a field name.
 func NameElement(name string) Element { return Element{FieldName, name} }
 
-// IndexElement selects a list item by its place.
+// IndexElement returns the element of a list index.
 func IndexElement(i int) Element { return Element{Index, strconv.Itoa(i)} }
 
-// ValueElement selects an item of a set. No item is absent, so that an absent value
-// gives the zero Element.
+// ValueElement returns the element of an item of a set. For an absent value it is the zero Element.
 func ValueElement(v document.Value) Element {
 	if v.IsAbsent() {
 		return Element{}
 	}
-	return Element{SetValue, string(AppendValue(nil, v))}
+	return Element{SetValue, string(fieldsv1.AppendValue(nil, v))}
 }
 
-// KeyElement selects an item of a keyed list; the fields may come in any order. A
-// field with an absent value is left out; of fields with the same name the last
-// stays.
+// KeyElement returns the element of an item of a keyed list; the keys may be in any order. A key with an absent value
+// is left out, and of keys with the same name the last one is kept.
 func KeyElement(fields ...KeyField) Element {
 	all := make([]document.Field, len(fields))
 	for i, f := range fields {
@@ -73,24 +71,15 @@ func keyElement(keys document.Value) Element {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = AppendKeyField(text, keys.Name(i), keys.At(i))
+		text = fieldsv1.AppendKeyField(text, keys.Name(i), keys.At(i))
 	}
 	return Element{Key, string(append(text, '}'))}
 }
 
-// SpelledElement makes an element out of a spelling that AppendKeyField or
-// AppendValue made, for callers that spell many elements into one buffer.
-func SpelledElement(kind ElementKind, text string) Element { return Element{kind, text} }
-
-// IsSpelled reports whether an element is the one of a kind that FieldsV1 spells so.
-func (e Element) IsSpelled(kind ElementKind, text []byte) bool {
-	return e.kind == kind && e.text == string(text)
-}
-
-// Kind returns how the element selects.
+// Kind returns the kind of the element.
 func (e Element) Kind() ElementKind { return e.kind }
 
-// Name returns the name of a FieldName element, "" for all others.
+// Name returns the name of a FieldName element, "" for other kinds.
 func (e Element) Name() string {
 	if e.kind != FieldName {
 		return ""
@@ -98,7 +87,7 @@ func (e Element) Name() string {
 	return e.text
 }
 
-// Index returns the place that an Index element selects, -1 for all others.
+// Index returns the list index of an Index element, -1 for other kinds.
 func (e Element) Index() int {
 	i, err := strconv.Atoi(e.text)
 	if e.kind != Index || err != nil {
@@ -107,7 +96,7 @@ func (e Element) Index() int {
 	return i
 }
 
-// Value returns the value that a SetValue element selects, absent for all others.
+// Value returns the value of a SetValue element, absent for other kinds.
 func (e Element) Value() document.Value {
 	if e.kind != SetValue {
 		return document.Value{}
@@ -115,7 +104,7 @@ func (e Element) Value() document.Value {
 	return spelledValue(e.text)
 }
 
-// KeyFields returns the keys of a Key element, nil for all others.
+// KeyFields returns the keys of a Key element, nil for other kinds.
 func (e Element) KeyFields() []KeyField {
 	if e.kind != Key {
 		return nil
@@ -140,8 +129,7 @@ func spelledValue(text string) document.Value {
 	panic(fmt.Sprintf("fieldset: element with a spelling that can't be read: %s: %v", text, err))
 }
 
-// Compare orders elements as Kubernetes does: field names, keys, values, indices;
-// strings by bytes, numbers by value.
+// Compare orders elements as Kubernetes does: field names, keys, values, indexes; strings by bytes, numbers by value.
 func (e Element) Compare(other Element) int {
 	if e.kind != other.kind {
 		return cmp.Compare(e.kind, other.kind)

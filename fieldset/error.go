@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// SyntaxError says where and why a path or a set could not be read.
+// SyntaxError is returned for a path or set that can't be parsed.
 type SyntaxError struct {
-	// What was to be read: a field set, or a path, with its text.
+	// What is the parsed text: "field set", or the path.
 	What string
-	// At is where the problem is, in bytes from 0.
+	// At is the byte offset of the problem.
 	At int
-	// Err says what was expected and what was received.
+	// Err has the expected and the received text.
 	Err error
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s: at byte %d: %v", e.What, e.At, e.Err) }
 
-// Unwrap returns the error without the place.
+// Unwrap returns Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // shorten quotes what was received, so that hostile input makes no huge errors.

@@ -7,6 +7,18 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
+// The difference of two sets has the fields that an applier no longer applies.
+func Example() {
+	owned, err := fieldset.ParseFieldsV1(`{"f:spec":{"f:image":{},"f:replicas":{}}}`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	applied := fieldset.New(fieldset.Names("spec", "image"))
+	fmt.Print(owned.Difference(applied))
+	// Output: .spec.replicas
+}
+
 func ExampleNew() {
 	s := fieldset.New(
 		fieldset.Names("spec", "replicas"),
@@ -110,45 +122,4 @@ func ExampleValueElement() {
 func ExampleIndexElement() {
 	fmt.Println(fieldset.Path{fieldset.NameElement("list"), fieldset.IndexElement(2)})
 	// Output: .list[2]
-}
-
-func ExampleBuilder() {
-	var b fieldset.Builder
-	spec := b.Mark()
-	inside := b.Mark()
-	b.Push(fieldset.NameElement("image"), true, fieldset.Set{})
-	b.Push(fieldset.NameElement("spec"), false, b.Set(inside))
-	fmt.Println(b.Set(spec).FieldsV1())
-	// Output: {"f:spec":{"f:image":{}}}
-}
-
-func ExampleWriter() {
-	var w fieldset.Writer
-	w.Begin()
-	spec := w.OpenName(fieldset.Name{Text: "spec"}, false)
-	w.Leaf(fieldset.Name{Text: "image"})
-	w.Close(spec)
-	fmt.Println(string(w.End()))
-	// Output: {"f:spec":{"f:image":{}}}
-}
-
-func ExampleCommon() {
-	changed := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "paused"))
-	common, ok := fieldset.Common(`{"f:spec":{"f:image":{},"f:replicas":{}}}`, changed)
-	fmt.Println(common.FieldsV1(), ok)
-	// Output: {"f:spec":{"f:image":{}}} true
-}
-
-func ExampleLacking() {
-	lacking, ok := fieldset.Lacking(`{"f:spec":{"f:image":{},"f:replicas":{}}}`, `{"f:spec":{"f:image":{}}}`)
-	fmt.Println(lacking.FieldsV1(), ok)
-	// Output: {"f:spec":{"f:replicas":{}}} true
-}
-
-func ExampleArena_Along() {
-	var arena fieldset.Arena
-	along, ok := arena.Along(`{"f:metadata":{"f:labels":{}},"f:spec":{"f:image":{}}}`, fieldset.New(fieldset.Names("spec", "image")))
-	fmt.Println(along.FieldsV1(), ok)
-	arena.Reset()
-	// Output: {"f:spec":{"f:image":{}}} true
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fieldsv1"
 )
 
 // FieldsV1 is a tree of JSON objects. A name is a path element with a prefix that
@@ -13,7 +14,7 @@ import (
 // object without elements, and an object with the name ".", say that the element
 // above is a member itself. This file writes it; reader.go reads it.
 
-// AppendFieldsV1 appends the set as FieldsV1, byte for byte as Kubernetes does.
+// AppendFieldsV1 appends the set as FieldsV1, byte for byte as Kubernetes writes it.
 func (s Set) AppendFieldsV1(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = appendLevel(dst, s)
@@ -60,7 +61,7 @@ func appendLevel(dst []byte, s Set) []byte {
 func (e Element) appendSpelled(dst []byte) []byte {
 	switch e.kind {
 	case FieldName:
-		return appendName(append(dst, "f:"...), e.text)
+		return fieldsv1.AppendName(append(dst, "f:"...), e.text)
 	case Key:
 		dst = append(dst, "k:"...)
 	case SetValue:
@@ -71,10 +72,9 @@ func (e Element) appendSpelled(dst []byte) []byte {
 	return append(dst, e.text...)
 }
 
-// ParseElement reads a path element as it is spelled in FieldsV1, with its prefix
-// and not escaped: f:spec, k:{"name":"app"}, v:"x", i:0. An unknown prefix gives
-// the zero Element and no error, as Kubernetes skips what a later version of it
-// may know.
+// ParseElement parses a path element as in FieldsV1, with its prefix and not escaped: f:spec, k:{"name":"app"}, v:"x",
+// i:0. For an unknown prefix it returns the zero Element and no error, as Kubernetes ignores the elements of later
+// versions.
 func ParseElement(s string) (Element, error) {
 	if len(s) < 2 || s[1] != ':' {
 		return Element{}, fmt.Errorf("expected a path element such as f:name, received %s", shorten(s))

@@ -1,6 +1,8 @@
 package fieldset
 
-import "strings"
+import (
+	"strings"
+)
 
 // follower goes through one level of FieldsV1 to those of its elements that paths of a
 // set begin with. It steps over the others, and looks at nothing behind the last one that
@@ -129,13 +131,13 @@ func (f *follower) leave(above followed) (member bool) {
 	return left.member || !left.some
 }
 
-// Common returns the paths that a text of FieldsV1 has in common with a set, without
+// common returns the paths that a text of FieldsV1 has in common with a set, without
 // reading the text as a whole: it follows the paths of the set through the text. ok is
 // false if it meets on its way what it does not understand, which may also be right, such
 // as white space; whoever reads the text finds out. What it steps over is not checked, nor
 // is what comes later, so that ok does not mean that the text can be read: the caller must
 // know that it is what Kubernetes writes.
-func Common(text string, paths Set) (common Set, ok bool) {
+func common(text string, paths Set) (Set, bool) {
 	f := follow(text, paths)
 	kids, ok := f.common()
 	return Set{kids}, ok
@@ -161,9 +163,9 @@ func (f *follower) common() (kids []node, ok bool) {
 
 // Along returns what a text of FieldsV1 says about the elements on the way to the
 // paths of a set: whether they are members, and whether anything is below them. All
-// else is left out, but for the fact that there is something. ok is as for Common. The
+// else is left out, but for the fact that there is something. ok is as for common. The
 // set is in the arena.
-func (a *Arena) Along(text string, paths Set) (along Set, ok bool) {
+func (a *arena) Along(text string, paths Set) (along Set, ok bool) {
 	f := follow(text, paths)
 	kids, ok := f.along(a)
 	return Set{kids}, ok
@@ -173,14 +175,14 @@ func (a *Arena) Along(text string, paths Set) (along Set, ok bool) {
 // so that no path has it.
 var something = Set{[]node{newNode(Element{text: "…"}, true, Set{})}}
 
-func (f *follower) along(a *Arena) (kids []node, ok bool) {
+func (f *follower) along(a *arena) (kids []node, ok bool) {
 	kids = a.level(len(f.level.paths.kids))
 	for n := f.open(); n != nil; n = f.next() {
 		switch {
 		case f.leaf():
 			kids = append(kids, n.with(true, Set{}))
 		case len(n.kids) == 0:
-			kids = append(kids, n.with(strings.HasPrefix(f.text[f.pos:], "{"+dotEntry), something))
+			kids = append(kids, n.with(strings.HasPrefix(f.text[f.pos:], `{".":{}`), something))
 		default:
 			here := f.level
 			f.enter(n)
@@ -195,4 +197,27 @@ func (f *follower) along(a *Arena) (kids []node, ok bool) {
 		kids = something.kids
 	}
 	return kids, !f.failed
+}
+
+// arena is memory for the sets that its Along returns, which are used for a short time.
+type arena struct{ nodes []node }
+
+// Reset makes the memory free for other sets. Those that are in it must not be used any
+// more, nor must their parts, nor what was made of them.
+func (a *arena) Reset() {
+	clear(a.nodes) // they keep texts alive
+	if a.nodes = a.nodes[:0]; cap(a.nodes) > mostScratch {
+		a.nodes = nil
+	}
+}
+
+// level returns room for a number of nodes, with none in it yet.
+func (a *arena) level(size int) []node {
+	start := len(a.nodes)
+	if start+size > cap(a.nodes) {
+		// What is in the old memory stays there, as sets point to it.
+		a.nodes, start = make([]node, 0, 2*cap(a.nodes)+max(size, 64)), 0
+	}
+	a.nodes = a.nodes[:start+size]
+	return a.nodes[start : start : start+size]
 }

@@ -13,7 +13,7 @@ func TestCommon(t *testing.T) {
 		r := seeded(seed)
 		stock := randomStock(r)
 		s, paths := randomPair(r, stock).ours, randomPair(r, stock).ours
-		got, ok := Common(s.FieldsV1(), paths)
+		got, ok := common(s.FieldsV1(), paths)
 		if want := s.Intersection(paths); !ok || !got.Equal(want) {
 			t.Fatalf("seed %d: %s has in common with\n%s%v\n%snot\n%s", seed, s.FieldsV1(), paths, ok, got, want)
 		}
@@ -22,7 +22,7 @@ func TestCommon(t *testing.T) {
 		}
 		text := mutate(r, s.FieldsV1())
 		mutated, err := ParseFieldsV1(text)
-		if got, ok := Common(text, paths); err == nil && mutated.FieldsV1() == text && (!ok || !got.Equal(mutated.Intersection(paths))) {
+		if got, ok := common(text, paths); err == nil && mutated.FieldsV1() == text && (!ok || !got.Equal(mutated.Intersection(paths))) {
 			t.Fatalf("seed %d: %s has in common with\n%s%s\nnot\n%s", seed, text, paths, got, mutated.Intersection(paths))
 		}
 	}
@@ -37,7 +37,7 @@ func TestCommonOfWhatIsWrong(t *testing.T) {
 	names := 0
 	for _, test := range invalid {
 		for _, path := range []string{"spec.a.b", "spec.zz.b"} {
-			if _, ok := Common(`{"f:spec":`+test.text+`}`, setOf(t, path)); ok && strings.Contains(test.want, "expected a path element") {
+			if _, ok := common(`{"f:spec":`+test.text+`}`, setOf(t, path)); ok && strings.Contains(test.want, "expected a path element") {
 				t.Errorf("%s: a text that can't be read on the way to %s is understood", test.name, path)
 			}
 		}
@@ -51,28 +51,28 @@ func TestCommonOfWhatIsWrong(t *testing.T) {
 }
 
 func TestCommonWithNothing(t *testing.T) {
-	if got, ok := Common(deployment("app"), Set{}); !ok || !got.IsEmpty() {
+	if got, ok := common(deployment("app"), Set{}); !ok || !got.IsEmpty() {
 		t.Error("something is in common with nothing")
 	}
 }
 
 // On the way to the paths, Along says what the set says.
 func TestAlong(t *testing.T) {
-	var arena Arena
+	var memory arena
 	for seed := range uint64(6000) {
 		r := seeded(seed)
 		stock := randomStock(r)
 		s, paths := randomPair(r, stock).ours, randomPair(r, stock).ours
 		other := randomPair(r, stock).ours
-		along, ok := arena.Along(s.FieldsV1(), paths)
-		alongOther, okOther := arena.Along(other.FieldsV1(), paths)
+		along, ok := memory.Along(s.FieldsV1(), paths)
+		alongOther, okOther := memory.Along(other.FieldsV1(), paths)
 		if !ok || !okOther {
 			t.Fatalf("seed %d: %s is not understood", seed, s.FieldsV1())
 		}
 		checkAlong(t, s, along, paths)
 		checkAlong(t, other, alongOther, paths)
 		if seed%4 == 0 {
-			arena.Reset()
+			memory.Reset()
 		}
 	}
 }
@@ -102,9 +102,9 @@ func TestCommonIsLinear(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		common, ok := Common(down+strings.Repeat(`,"f:b":{"f:x":{}},"f:c":{}}`, depth), set)
-		if !ok || common.Size() != 1 {
-			t.Fatalf("found %d paths, want 1", common.Size())
+		found, ok := common(down+strings.Repeat(`,"f:b":{"f:x":{}},"f:c":{}}`, depth), set)
+		if !ok || found.Size() != 1 {
+			t.Fatalf("found %d paths, want 1", found.Size())
 		}
 		return time.Since(start)
 	}

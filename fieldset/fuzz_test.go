@@ -24,7 +24,7 @@ func FuzzParseFieldsV1(f *testing.F) {
 		}
 		checkLikeUpstream(t, text)
 		if s, err := ParseFieldsV1(text); err == nil && s.FieldsV1() == text {
-			if common, ok := Common(text, s); !ok || !common.Equal(s) {
+			if found, ok := common(text, s); !ok || !found.Equal(s) {
 				t.Errorf("%q has not all of itself in common with itself", text)
 			}
 		}

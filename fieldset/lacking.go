@@ -3,15 +3,15 @@ package fieldset
 import (
 	"strings"
 
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// Lacking returns the paths that one text of FieldsV1 has and another has not, without
+// lacking returns the paths that one text of FieldsV1 has and another has not, without
 // making sets of what both have. Most often the two differ in one or two places: up to the
 // first of these they are the same to the byte, and after the last; there it looks at
-// nothing. As for Common, the caller must know that the texts are what Kubernetes writes; ok
+// nothing. As for common, the caller must know that the texts are what Kubernetes writes; ok
 // is false where it meets something else on its way.
-func Lacking(text, than string) (lacking Set, ok bool) {
+func lacking(text, than string) (only Set, ok bool) {
 	prefix := commonPrefix(text, than)
 	if prefix == len(text) && prefix == len(than) {
 		return Set{}, true
@@ -73,7 +73,7 @@ func openLevels(text string, size int) (open []openLevel, ok bool) {
 
 // lackFrom goes on where two texts begin to differ: in the innermost of the levels that
 // are open there, and then outwards.
-func lackFrom(a, b *cursor, open []openLevel) (lacking Set, ok bool) {
+func lackFrom(a, b *cursor, open []openLevel) (only Set, ok bool) {
 	innermost := open[len(open)-1]
 	var kids []node
 	var inA, inB bool

@@ -17,7 +17,7 @@ func TestLacking(t *testing.T) {
 		case 1:
 			other = slightlyOther(r, s, other)
 		}
-		got, ok := Lacking(s.FieldsV1(), other.FieldsV1())
+		got, ok := lacking(s.FieldsV1(), other.FieldsV1())
 		if want := s.Difference(other); !ok || !got.Equal(want) {
 			t.Fatalf("seed %d: %s\nlacks %v\n%snot\n%sof\n%s", seed, other.FieldsV1(), ok, got, want, s.FieldsV1())
 		}
@@ -26,7 +26,7 @@ func TestLacking(t *testing.T) {
 		} else {
 			some++
 		}
-		if got, ok := Lacking(s.FieldsV1(), s.FieldsV1()); !ok || !got.IsEmpty() {
+		if got, ok := lacking(s.FieldsV1(), s.FieldsV1()); !ok || !got.IsEmpty() {
 			t.Fatalf("seed %d: %s lacks something of itself", seed, s.FieldsV1())
 		}
 	}
@@ -49,7 +49,7 @@ func slightlyOther(r *rand.Rand, s, other Set) Set {
 
 func TestLackingOfWhatIsWrong(t *testing.T) {
 	for _, test := range invalid {
-		if _, ok := Lacking(test.text, `{"f:a":{}}`); ok {
+		if _, ok := lacking(test.text, `{"f:a":{}}`); ok {
 			if _, err := ParseFieldsV1(test.text); err != nil && !isSteppedOver(test.text) {
 				t.Errorf("%s: a text that can't be read is understood: %s", test.name, test.text)
 			}
@@ -59,6 +59,6 @@ func TestLackingOfWhatIsWrong(t *testing.T) {
 
 // isSteppedOver tells the texts whose mistake is in what nobody looks at.
 func isSteppedOver(text string) bool {
-	_, ok := Common(text, Set{})
+	_, ok := common(text, Set{})
 	return ok
 }

@@ -1,17 +1,18 @@
 package fieldset
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// Path says where a field is. The empty path is the whole document.
+// Path is the path of a field. The empty path is the whole document.
 type Path []Element
 
-// Names makes a path of field names.
+// Names returns the path of nested field names.
 func Names(names ...string) Path {
 	p := make(Path, len(names))
 	for i, name := range names {
@@ -20,9 +21,8 @@ func Names(names ...string) Path {
 	return p
 }
 
-// String returns the path as Kubernetes shows it in errors:
-// .spec.containers[name="app"].image. A field name that holds a dot or a bracket
-// is shown as it is; see Quoted.
+// String returns the path as in error messages of Kubernetes: .spec.containers[name="app"].image. Names with dots or
+// brackets are not quoted; see Quoted.
 func (p Path) String() string {
 	var array [128]byte
 	dst := array[:0]
@@ -32,9 +32,8 @@ func (p Path) String() string {
 	return string(dst)
 }
 
-// Quoted returns the path in a form from which ParsePath reads the same path back:
-// with quotes around the names that need them, and with lists and maps as JSON:
-// .metadata.labels."example.com/app".
+// Quoted returns the path in a notation that ParsePath parses as the same path, with quotes around names that need
+// them and lists and maps as JSON: .metadata.labels."example.com/app".
 func (p Path) Quoted() string {
 	var array [128]byte
 	dst := array[:0]
@@ -102,10 +101,10 @@ func quotedValue(v document.Value) string {
 	return v.JSON()
 }
 
-// Equal reports whether two paths are the same.
+// Equal reports whether two paths are equal.
 func (p Path) Equal(other Path) bool { return p.Compare(other) == 0 }
 
-// Compare orders paths element by element; a path comes before those below it.
+// Compare orders paths element by element; a path sorts before those below it.
 func (p Path) Compare(other Path) int {
 	if len(p) > 0 && len(other) > 0 && &p[0] == &other[0] {
 		return len(p) - len(other) // one is the beginning of the other
@@ -116,4 +115,158 @@ func (p Path) Compare(other Path) int {
 		}
 	}
 	return len(p) - len(other)
+}
+
+// The syntax of paths:
+//
+//	path    = { element }                       the first dot may be left out
+//	element = "." name | "[" keys "]" | "[" "=" value "]" | "[" index "]"
+//	keys    = [ name "=" value { "," name "=" value } ]
+//	name    = a string in quotes, or characters up to the next . or [ (of a
+//	          field), = or ] (of a key)
+//	value   = a string in quotes, or JSON
+//
+// Strings are in quotes as in Go, which is how Kubernetes shows them.
+
+// ParsePath parses the notation of String and Quoted. The leading dot is optional. String does not quote names, so
+// that only the result of Quoted is always parsed as the same path. Errors are of type [*SyntaxError].
+func ParsePath(text string) (Path, error) {
+	r := pathReader{text: text}
+	var p Path
+	for r.pos < len(text) {
+		e, err := r.element()
+		if err != nil {
+			return nil, &SyntaxError{What: "path " + shorten(text), At: r.pos, Err: err}
+		}
+		p = append(p, e)
+	}
+	return p, nil
+}
+
+// pathReader reads a path element by element. On an error pos is where it is.
+type pathReader struct {
+	text string
+	pos  int
+}
+
+func (r *pathReader) rest() string { return r.text[r.pos:] }
+
+func (r *pathReader) element() (Element, error) {
+	switch {
+	case r.at("[="):
+		v, err := r.value()
+		if err != nil {
+			return Element{}, err
+		}
+		return ValueElement(v), r.expect("]")
+	case r.at("["):
+		return r.keysOrIndex()
+	case r.at(".") || r.pos == 0:
+		name, err := r.name(".[", "a field name")
+		return NameElement(name), err
+	}
+	return Element{}, r.expected(". or [")
+}
+
+func (r *pathReader) keysOrIndex() (Element, error) {
+	if r.at("]") {
+		return KeyElement(), nil
+	}
+	end := strings.IndexAny(r.rest(), `="]`)
+	if end < 0 && r.rest() != "" {
+		r.pos = len(r.text)
+		return Element{}, r.expected("= and the key's value, or ]")
+	}
+	if end > 0 && r.rest()[end] == ']' {
+		i, err := strconv.Atoi(r.rest()[:end])
+		if err != nil {
+			return Element{}, r.expected("an index, key=value or =value")
+		}
+		r.pos += end + 1
+		return IndexElement(i), nil
+	}
+	var fields []KeyField
+	for {
+		name, err := r.name("=]", "a key's name")
+		if err == nil && !r.at("=") {
+			err = r.expected("= and the key's value")
+		}
+		if err != nil {
+			return Element{}, err
+		}
+		v, err := r.value()
+		if err != nil {
+			return Element{}, err
+		}
+		fields = append(fields, KeyField{name, v})
+		if !r.at(",") {
+			return KeyElement(fields...), r.expect("]")
+		}
+	}
+}
+
+// name reads a name in quotes, or one that ends before any of the given characters.
+func (r *pathReader) name(ends, what string) (string, error) {
+	if strings.HasPrefix(r.rest(), `"`) {
+		return r.quoted()
+	}
+	name := r.rest()
+	if end := strings.IndexAny(name, ends); end >= 0 {
+		name = name[:end]
+	}
+	if name == "" {
+		return "", fmt.Errorf(`%w; an empty one is written ""`, r.expected(what))
+	}
+	r.pos += len(name)
+	return name, nil
+}
+
+func (r *pathReader) value() (document.Value, error) {
+	if strings.HasPrefix(r.rest(), `"`) {
+		s, err := r.quoted()
+		return document.NewString(s), err
+	}
+	text := r.rest()[:extent(r.rest())]
+	v, err := document.ParseJSON([]byte(text))
+	if err != nil {
+		return v, r.expected("a string in quotes, or JSON such as 1, true or null")
+	}
+	r.pos += len(text)
+	return v, nil
+}
+
+func (r *pathReader) quoted() (string, error) {
+	prefix, err := strconv.QuotedPrefix(r.rest())
+	if err != nil {
+		return "", r.expected("a string in quotes")
+	}
+	s, err := strconv.Unquote(prefix)
+	if err != nil {
+		return "", r.expected("a string in quotes")
+	}
+	r.pos += len(prefix)
+	return s, nil
+}
+
+// at steps over the token if it is next.
+func (r *pathReader) at(token string) bool {
+	if !strings.HasPrefix(r.rest(), token) {
+		return false
+	}
+	r.pos += len(token)
+	return true
+}
+
+func (r *pathReader) expect(token string) error {
+	if r.at(token) {
+		return nil
+	}
+	return r.expected(token)
+}
+
+func (r *pathReader) expected(what string) error {
+	if r.pos == len(r.text) {
+		return fmt.Errorf("expected %s, received the end", what)
+	}
+	return fmt.Errorf("expected %s, received %s", what, shorten(r.rest()))
 }

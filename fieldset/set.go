@@ -92,8 +92,7 @@ func (s Set) Has(p Path) bool {
 	return member
 }
 
-// Below returns the part of the set below an element, without it, and whether the
-// element itself is a member.
+// Below returns the members below an element, relative to it, and whether the element itself is a member.
 func (s Set) Below(e Element) (below Set, member bool) {
 	if i, ok := s.Find(e); ok {
 		return s.kids[i].below(), s.kids[i].member
@@ -101,7 +100,7 @@ func (s Set) Below(e Element) (below Set, member bool) {
 	return Set{}, false
 }
 
-// At returns the part of the set below a path, without it.
+// At returns the members below a path, relative to it.
 func (s Set) At(p Path) Set {
 	for _, e := range p {
 		s, _ = s.Below(e)
@@ -111,11 +110,10 @@ func (s Set) At(p Path) Set {
 
 func (n *node) below() Set { return Set{n.kids} }
 
-// Len returns the number of different first elements; Element, Member and Child
-// tell about the i-th of them, in order.
+// Len returns the number of different first elements, which Element, Member and Child access by index, sorted.
 func (s Set) Len() int { return len(s.kids) }
 
-// Find returns the place of an element among the first elements.
+// Find returns the index of an element among the first elements.
 func (s Set) Find(e Element) (i int, ok bool) {
 	low, high := 0, len(s.kids)
 	for low < high {
@@ -132,13 +130,13 @@ func (s Set) Find(e Element) (i int, ok bool) {
 	return low, false
 }
 
-// Element returns the i-th first element.
+// Element returns the first element with index i.
 func (s Set) Element(i int) Element { return s.kids[i].element() }
 
-// Member reports whether the i-th first element is a member by itself.
+// Member reports whether the first element with index i is a member by itself.
 func (s Set) Member(i int) bool { return s.kids[i].member }
 
-// Child returns what is below the i-th first element.
+// Child returns the members below the first element with index i, relative to it.
 func (s Set) Child(i int) Set { return s.kids[i].below() }
 
 // Equal reports whether two sets have the same members.
@@ -158,8 +156,8 @@ func (s Set) Equal(other Set) bool {
 	return true
 }
 
-// All iterates over the members: first those with one element, in order, then
-// those below each first element. The path is only valid until the next step.
+// All iterates over the members: first those with one element, sorted, then those below each first element. The path
+// is valid until the next iteration.
 func (s Set) All() iter.Seq[Path] {
 	return func(yield func(Path) bool) {
 		path := make(Path, 0, 16)
@@ -193,7 +191,7 @@ func (s Set) Paths() []Path {
 	return paths
 }
 
-// String returns the members in the order of All, one on a line.
+// String returns the members in the order of All, one per line.
 func (s Set) String() string {
 	var b strings.Builder
 	for p := range s.All() {
@@ -202,3 +200,67 @@ func (s Set) String() string {
 	}
 	return b.String()
 }
+
+// builder makes a set bottom up with few allocations: the elements of one level
+// are collected on a stack, then moved to memory that many levels share.
+//
+//	mark := b.Mark()
+//	b.Push(element, true, below)
+//	set := b.Set(mark)
+//
+// Elements may come in any order, but each only once; in order is faster. The zero
+// builder is ready to use.
+type builder struct {
+	stack []node
+	high  int // how much of the stack has been used
+	free  []node
+	chunk int // how much memory was made last
+}
+
+// Mark starts a level.
+func (b *builder) Mark() int { return len(b.stack) }
+
+// Push adds an element to the innermost level. An element that is no member and
+// has nothing below it is left out.
+func (b *builder) Push(e Element, member bool, below Set) {
+	if member || !below.IsEmpty() {
+		b.stack = append(b.stack, newNode(e, member, below))
+	}
+}
+
+// Reset makes the builder ready for other sets, and keeps nothing of those that it has made:
+// what is left of their memory goes with them.
+func (b *builder) Reset() {
+	b.high = max(b.high, len(b.stack))
+	clear(b.stack[:b.high])
+	if b.stack = b.stack[:0]; cap(b.stack) > mostScratch {
+		b.stack = nil
+	}
+	b.free, b.chunk, b.high = nil, 0, 0
+}
+
+// mostScratch is how many nodes of scratch memory are kept for later.
+const mostScratch = 1 << 12
+
+// Set finishes the level that was started at mark.
+func (b *builder) Set(mark int) Set {
+	level := b.stack[mark:]
+	if len(level) == 0 {
+		return Set{}
+	}
+	if !ascending(level) {
+		slices.SortFunc(level, compareNodes)
+	}
+	if len(b.free) < len(level) {
+		b.chunk = min(2*b.chunk+8, 256)
+		b.free = make([]node, max(len(level), b.chunk))
+	}
+	kids := b.free[:len(level):len(level)]
+	b.free = b.free[len(level):]
+	copy(kids, level)
+	b.high = max(b.high, len(b.stack))
+	b.stack = b.stack[:mark]
+	return Set{kids}
+}
+
+func compareNodes(a, b node) int { return a.compare(&b) }

@@ -83,7 +83,7 @@ func TestIterationStops(t *testing.T) {
 }
 
 func TestBuilder(t *testing.T) {
-	var b Builder
+	var b builder
 	outer := b.Mark()
 	inner := b.Mark()
 	b.Push(NameElement("y"), true, Set{})
@@ -105,7 +105,7 @@ func TestBuilder(t *testing.T) {
 
 // A builder hands out memory that many levels share; each must keep to its own.
 func TestBuilderLevelsAreApart(t *testing.T) {
-	var b Builder
+	var b builder
 	var sets []Set
 	for n := range 200 {
 		mark := b.Mark()

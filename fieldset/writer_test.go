@@ -5,13 +5,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fieldsv1"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
 // What a Writer writes piece by piece is what the set would be written as, also if
 // the pieces come in another order and are arranged afterwards.
 func TestWriter(t *testing.T) {
-	var w Writer
+	var w fieldsv1.Writer
 	for seed := range uint64(2000) {
 		r := seeded(seed)
 		stock := slices.DeleteFunc(randomStock(r), func(e twin) bool { return e.ours.Kind() == Index })
@@ -29,7 +31,7 @@ func TestWriter(t *testing.T) {
 
 // withItems makes list items members, which is what a Writer takes them for.
 func withItems(s Set) Set {
-	var b Builder
+	var b builder
 	mark := b.Mark()
 	for i := range s.Len() {
 		e := s.Element(i)
@@ -38,7 +40,7 @@ func withItems(s Set) Set {
 	return b.Set(mark)
 }
 
-func writeShuffled(r *rand.Rand, w *Writer, s Set) {
+func writeShuffled(r *rand.Rand, w *fieldsv1.Writer, s Set) {
 	start, shuffled := w.Len(), r.Perm(s.Len())
 	ends, order := make([]int, s.Len()), make([]int, s.Len())
 	for n, i := range shuffled {
@@ -53,28 +55,32 @@ func writeShuffled(r *rand.Rand, w *Writer, s Set) {
 	}
 }
 
-func open(w *Writer, e Element, member bool) Opened {
+func open(w *fieldsv1.Writer, e Element, member bool) fieldsv1.Opened {
 	switch e.Kind() {
 	case Key:
-		return w.OpenKey(e.KeyFields())
+		var keys []document.Field
+		for _, key := range e.KeyFields() {
+			keys = append(keys, document.Field(key))
+		}
+		return w.OpenKey(keys)
 	case SetValue:
 		return w.OpenValue(e.Value())
 	}
-	return w.OpenName(Name{e.Name(), scan.AllOrdinary(e.Name())}, member)
+	return w.OpenName(fieldsv1.Name{Text: e.Name(), Plain: scan.AllOrdinary(e.Name())}, member)
 }
 
 func TestWriterTakesBack(t *testing.T) {
-	var w Writer
+	var w fieldsv1.Writer
 	w.Begin()
-	w.Close(w.OpenName(Name{Text: "empty"}, false))
-	spec := w.OpenName(Name{Text: "spec"}, true)
+	w.Close(w.OpenName(fieldsv1.Name{Text: "empty"}, false))
+	spec := w.OpenName(fieldsv1.Name{Text: "spec"}, true)
 	mark := w.Len()
-	w.Close(w.OpenName(Name{Text: "gone"}, true))
+	w.Close(w.OpenName(fieldsv1.Name{Text: "gone"}, true))
 	w.Truncate(mark)
-	w.Close(w.OpenName(Name{Text: "empty"}, false))
+	w.Close(w.OpenName(fieldsv1.Name{Text: "empty"}, false))
 	w.Close(spec)
-	w.Close(w.OpenName(Name{Text: "empty"}, false))
-	w.Close(w.OpenName(Name{Text: "status"}, true))
+	w.Close(w.OpenName(fieldsv1.Name{Text: "empty"}, false))
+	w.Close(w.OpenName(fieldsv1.Name{Text: "status"}, true))
 	if got, want := string(w.End()), `{"f:spec":{},"f:status":{}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

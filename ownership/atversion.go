@@ -4,6 +4,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 )
 
 // Fields of one version become fields of another here, without the topologies of either: those count that the object has.
@@ -17,11 +18,11 @@ func atVersion(o apply.Object, set fieldset.Set) fieldset.Set {
 		fields, _ := e.Fields() // all sets have been read once
 		owned = owned.Union(fields)
 	}
-	var b fieldset.Builder
+	var b fastset.Builder
 	return atVersionIn(&b, o.Document, set, owned)
 }
 
-func atVersionIn(b *fieldset.Builder, v document.Value, set, owned fieldset.Set) fieldset.Set {
+func atVersionIn(b *fastset.Builder, v document.Value, set, owned fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
 		e := set.Element(i)
@@ -42,7 +43,7 @@ func atVersionIn(b *fieldset.Builder, v document.Value, set, owned fieldset.Set)
 }
 
 // allOf are the fields of a map, and what is in them.
-func allOf(b *fieldset.Builder, v document.Value) fieldset.Set {
+func allOf(b *fastset.Builder, v document.Value) fieldset.Set {
 	mark := b.Mark()
 	if v.Kind() == document.Map {
 		for name, part := range v.Fields() {

@@ -11,40 +11,39 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Line is a line of an object as YAML, and who owns what it shows.
+// Line is a line of an object as YAML, with the owners of its field.
 type Line struct {
-	// Text is the line without its line break. Those that are Absent or Elsewhere are comments of YAML.
+	// Text is the line without its line break. Lines with state Absent or OtherVersion are YAML comments.
 	Text string
-	// Path is the field that the line shows, or shows a part of. An item of a list that nobody owns
-	// anything of is shown by its index.
+	// Path is the field that the line shows, or shows a part of. A list item without owners has its index as path
+	// element.
 	Path fieldset.Path
-	// Owners are all who own the field.
+	// Owners are the entries that own the field.
 	Owners []apply.Entry
-	// Item are the other owners of the item that starts in this line, if one does: they own that it is
-	// there, but not its first field.
-	Item []apply.Entry
-	// State says what it means if there are no owners.
+	// ItemOwners are, on the first line of a list item, the entries that own the item but not its first field.
+	ItemOwners []apply.Entry
+	// State explains a line without owners.
 	State State
 }
 
-// State is what ownership means for a line.
+// State is the ownership of a line.
 type State uint8
 
 // The states.
 const (
-	// Owned: somebody owns the field, and it has a value.
+	// Owned: the field has owners and a value.
 	Owned State = iota
-	// Unowned: nobody owns it. Defaults that nobody asked for are like that.
+	// Unowned: the field has no owner, such as a default.
 	Unowned
-	// Container: nobody owns it for itself; each part of it says by itself who owns it.
+	// Container: the field itself has no owner; its children have lines of their own.
 	Container
-	// Fixed: nobody can own it, because it says which object this is, or the server keeps it.
-	Fixed
-	// Absent: somebody owns it, and it has no value.
+	// Untracked: managedFields never records the field; see [apply.UntrackedFields].
+	Untracked
+	// Absent: the field has owners and no value.
 	Absent
-	// Elsewhere: it has no value here, and who owns it wrote at another version, where it may have one.
-	Elsewhere
-	// Uncertain: nobody owns it at this version, and it may be what somebody owns that is Elsewhere.
+	// OtherVersion: the field has owners that wrote it at another version, and no value at this one.
+	OtherVersion
+	// Uncertain: the field has no owner at this version, but may correspond to a field with the state OtherVersion.
 	Uncertain
 )
 
@@ -58,18 +57,17 @@ func (s State) String() string {
 }
 
 // fixed are the fields that nobody can own.
-var fixed = apply.NeverOwned()
+var fixed = apply.UntrackedFields()
 
-// Blame returns an object as YAML, without managedFields, and the owners of every line.
+// Blame returns an object as YAML, without managedFields, with the owners of every line.
 //
-// The topology decides which values are owned as a whole. Without one, nil, that is told from the sets: a
-// value is owned in parts if somebody owns a part of it. That is the same, but for a map that somebody owns
-// for being there while nobody owns anything in it.
+// The schema decides which values are atomic. It may be nil; then a value is atomic unless an entry owns a part of it.
+// This differs only for a map that is owned while no field in it is.
 //
-// Entries of other versions than the object's own what has the same path at its version. Which field is which where the
-// versions differ only the server knows, and it does not tell: what they own there is [Elsewhere], and the fields that it
-// may be are [Uncertain]. Others are the object at the versions of such entries; without them every field that nobody
-// owns is uncertain if something is elsewhere.
+// Entries of other versions own the fields with the same path at the object's version. Fields that exist only at such
+// a version have the state OtherVersion, and fields that may correspond to them are Uncertain. others are the object
+// at the versions of such entries; without them every unowned field is Uncertain if there are fields with the state
+// OtherVersion.
 func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, error) {
 	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text(), others: map[string]document.Value{}}
 	for _, other := range others {
@@ -224,7 +222,7 @@ func (b *blamer) dash(line *Line, item place, indent int) {
 	line.Text = strings.Repeat(" ", indent) + "- " + line.Text[indent+2:]
 	for _, owner := range b.owners(item) {
 		if !slices.Contains(line.Owners, owner) {
-			line.Item = append(line.Item, owner)
+			line.ItemOwners = append(line.ItemOwners, owner)
 		}
 	}
 }
@@ -262,7 +260,7 @@ func (b *blamer) absent(p place, shown, indent int) {
 		line := Line{Path: p.path, Owners: b.owners(p), State: Absent}
 		what := " is absent"
 		if i := slices.IndexFunc(line.Owners, func(e apply.Entry) bool { return b.hasElsewhere(e, p.path) }); i >= 0 {
-			line.State, what = Elsewhere, " is a field at "+line.Owners[i].APIVersion
+			line.State, what = OtherVersion, " is a field at "+line.Owners[i].APIVersion
 		}
 		line.Text = strings.Repeat(" ", indent) + "# " + strings.TrimPrefix(p.path[shown:].Quoted(), ".") + what
 		b.lines = append(b.lines, line)
@@ -281,7 +279,7 @@ func (b *blamer) add(p place, indent int, text []string, unowned State) {
 	switch {
 	case len(line.Owners) > 0:
 	case fixed.Has(p.path) && unowned == Unowned:
-		line.State = Fixed
+		line.State = Untracked
 	case unowned == Unowned && b.isUncertain(p.path):
 		line.State = Uncertain
 	default:

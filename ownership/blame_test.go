@@ -10,7 +10,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -71,7 +71,7 @@ func topologyOf(t *testing.T, o apply.Object) *schema.Type {
 	if !found {
 		group, version = "", group
 	}
-	kind, ok := kinds.BuiltinTopology(group, version, o.Document.Get("kind").Text())
+	kind, ok := api.BuiltinTopology(group, version, o.Document.Get("kind").Text())
 	if !ok {
 		t.Fatal("no such kind")
 	}
@@ -103,14 +103,14 @@ func blameText(t *testing.T, o apply.Object, kind *schema.Type, others ...docume
 		for _, e := range line.Owners {
 			who = append(who, e.Manager+"/"+string(e.Operation))
 		}
-		for _, e := range line.Item {
+		for _, e := range line.ItemOwners {
 			who = append(who, "item:"+e.Manager+"/"+string(e.Operation))
 		}
 		if line.State != Owned {
-			who = append(who, []string{Unowned: "(nobody)", Container: ".", Fixed: "(fixed)", Absent: "(absent)", Elsewhere: "(elsewhere)", Uncertain: "(uncertain)"}[line.State])
+			who = append(who, []string{Unowned: "(nobody)", Container: ".", Untracked: "(fixed)", Absent: "(absent)", OtherVersion: "(elsewhere)", Uncertain: "(uncertain)"}[line.State])
 		}
 		fmt.Fprintf(&b, "%-44s| %s\n", strings.Join(who, " "), line.Text)
-		if line.State != Absent && line.State != Elsewhere {
+		if line.State != Absent && line.State != OtherVersion {
 			yaml.WriteString(line.Text + "\n")
 		}
 	}

@@ -37,11 +37,29 @@ func path(object apply.Object, text string) fieldset.Path {
 	if err != nil {
 		panic(err)
 	}
-	found, err := written.In(object)
+	found, err := written.Resolve(object)
 	if err != nil {
 		panic(err)
 	}
 	return found
+}
+
+// The fields of client-side apply move to the manager that applies server-side.
+func Example() {
+	object, err := apply.ReadObject(configMap)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := ownership.Migrate(object, ownership.Migration{To: "kubectl"})
+	if err != nil || result.NoOp() {
+		fmt.Println(err)
+		return
+	}
+	patch, err := ownership.Patch(object, result.Entries)
+	fmt.Println(string(patch), err)
+	// Output:
+	// [{"op":"replace","path":"/metadata/managedFields","value":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:key":{},"f:legacy":{}}},"manager":"kubectl","operation":"Apply"}]},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}] <nil>
 }
 
 func ExampleMigrate() {
@@ -132,7 +150,7 @@ func ExampleParsePath() {
 			fmt.Println(err)
 			continue
 		}
-		path, err := written.In(apply.Object{})
+		path, err := written.Resolve(apply.Object{})
 		fmt.Println(path.Quoted(), err)
 	}
 	// Output:
@@ -154,7 +172,7 @@ func ExampleTakeOver() {
 		fmt.Println(err)
 		return
 	}
-	result, err := ownership.TakeOver(object, ownership.Kubectl)
+	result, err := ownership.TakeOver(object, ownership.KubectlManager)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -226,7 +244,7 @@ func ExampleCompare() {
 		return
 	}
 	fmt.Print("added ", plan.Changes.Added, "gained ", plan.Gained, "released ", plan.Released)
-	for _, stay := range plan.Stays {
+	for _, stay := range plan.Kept {
 		fmt.Println("stays", stay.Path, stay.Value, "for", stay.Owners[0].Manager)
 	}
 	// Output:
@@ -237,7 +255,7 @@ func ExampleCompare() {
 }
 
 // A configuration that says, beside what it sets, that a field must be absent.
-func ExampleWrittenPath_Unset() {
+func ExamplePathExpression_Unset() {
 	config, err := document.ParseYAML([]byte(`{kind: Deployment, spec: {replicas: 2}}`))
 	if err != nil {
 		fmt.Println(err)
@@ -255,8 +273,8 @@ func ExampleWrittenPath_Unset() {
 }
 
 // What an owner of a field has there: the value, or only that the map is there if others own its fields.
-func ExampleOwnedParts() {
-	parts, err := ownership.ReadOwnedParts(read(), nil)
+func ExampleOwnedValues() {
+	parts, err := ownership.NewOwnedValues(read(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

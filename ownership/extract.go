@@ -11,13 +11,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Extract returns the configuration that a manager would have to apply to own what it owns and to change
-// nothing; see [apply.Engine.Extract]. If it owns fields by both operations, those are meant that it applied.
-//
-// The object has to be at the version of the manager's entry; an *OtherVersionError says which that is.
+// Extract returns the configuration that a manager must apply to own what it owns and to change nothing; see
+// [apply.Engine.Extract]. If the manager owns fields by both operations, Extract uses those that it applied. The
+// object must be at the version of the manager's entry; otherwise Extract returns an [*OtherVersionError].
 func Extract(o apply.Object, who Selector, t *schema.Type) (document.Value, error) {
 	if len(o.Entries) == 0 {
-		return document.Value{}, apply.ErrNoEntries
+		return document.Value{}, apply.ErrNoManagedFields
 	}
 	version := o.Document.Get("apiVersion").Text()
 	mine, err := entryOf(o, who)
@@ -67,9 +66,9 @@ func entryOf(o apply.Object, who Selector) (apply.Entry, error) {
 	return o.Entries[best], nil
 }
 
-// OtherVersionError says that an object has to be read at another version.
+// OtherVersionError is returned when an object must be read at another version.
 type OtherVersionError struct {
-	// Entry is whose version is needed, and Received is the version that the object is at.
+	// Entry has the required version, and Received is the version of the object.
 	Entry    apply.Entry
 	Received string
 }

@@ -154,7 +154,7 @@ func TestKEP3517MigratesEveryState(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := readYAML(t, listing)
-			result, err := Migrate(o, Migration{To: Kubectl})
+			result, err := Migrate(o, Migration{To: KubectlManager})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestKEP3517MigratesEveryState(t *testing.T) {
 				t.Errorf("no-op: %v", result.NoOp())
 			}
 			peer := toUnstructured(t, o)
-			if err := csaupgrade.UpgradeManagedFields(peer, sets.New("kubectl-client-side-apply"), Kubectl); err != nil {
+			if err := csaupgrade.UpgradeManagedFields(peer, sets.New("kubectl-client-side-apply"), KubectlManager); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := show(t, result.Entries), show(t, fromClientGo(t, peer.GetManagedFields())); got != want {
@@ -206,7 +206,7 @@ func (s *story) update(manager string, doc document.Value) {
 
 func (s *story) apply(configuration string) {
 	s.t.Helper()
-	request := apply.Request{Manager: Kubectl, Version: "v1", Time: time.Time{}}
+	request := apply.Request{Manager: KubectlManager, Version: "v1", Time: time.Time{}}
 	result, err := s.engine.Apply(s.object, readYAML(s.t, configuration).Document, request)
 	if err != nil {
 		s.t.Fatal(err)
@@ -221,7 +221,7 @@ func (s *story) annotate(listing string) {
 
 func (s *story) migrate() {
 	s.t.Helper()
-	result, err := Migrate(s.object, Migration{To: Kubectl})
+	result, err := Migrate(s.object, Migration{To: KubectlManager})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -8,26 +8,26 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Kubectl is the name that kubectl applies with, unless it is told another one.
-const Kubectl = "kubectl"
+// KubectlManager is the default field manager of kubectl apply --server-side.
+const KubectlManager = "kubectl"
 
 // clientSideApply is the name that kubectl has when it applies client-side, unless it is told another one.
 const clientSideApply = "kubectl-client-side-apply"
 
-// Migration says whose fields an applier takes over.
+// Migration describes which fields an applier takes over.
 type Migration struct {
-	// From are the managers that wrote before; nil means [ClientSideApply].
+	// From are the managers that lose their fields; nil means [ClientSideApply].
 	From []Selector
-	// To is the name of the applier. It is required.
+	// To is the field manager that applies. It is required.
 	To string
-	// Subresource is the endpoint that it applies to, "" for the main one.
+	// Subresource is the subresource to which it applies, "" for the resource itself.
 	Subresource string
-	// KeepLastApplied has the annotation of client-side apply stay, if it moves: see [LastAppliedKeeper].
+	// KeepLastApplied preserves the annotation of client-side apply; see [LastAppliedManager].
 	KeepLastApplied bool
 }
 
-// ClientSideApply is how kubectl apply without --server-side writes: as a manager of its own, and before
-// there were managers as the one that everything belonged to when somebody applied first.
+// ClientSideApply selects the entries of kubectl's client-side apply: its own manager, and the one that owns the
+// fields from before managedFields existed.
 func ClientSideApply() []Selector {
 	return []Selector{
 		{Manager: clientSideApply, Operation: apply.Update},
@@ -35,14 +35,12 @@ func ClientSideApply() []Selector {
 	}
 }
 
-// Migrate has an applier take over all fields of other managers, whose entries are gone then. Afterwards
-// what the applier leaves out of its configuration is removed, which it would not be while its former self
-// owned it. Values stay as they are.
+// Migrate transfers all fields of other managers to an applier and removes their entries, so that fields which the
+// applier leaves out of its configuration are removed with its next apply. Values do not change. Entries of the status
+// subresource are never changed.
 //
-// If fields of several versions come together, the object has to be at the version of the applier's entry; an
-// *OtherVersionError says which that is.
-//
-// Entries of the endpoint status are never touched: they say what somebody saw, not what somebody wants.
+// If fields of several versions are combined, the object must be at the version of the applier's entry; otherwise
+// Migrate returns an [*OtherVersionError].
 func Migrate(o apply.Object, m Migration) (Result, error) {
 	if m.From == nil {
 		m.From = ClientSideApply()
@@ -64,7 +62,7 @@ func (m Migration) check() error {
 	if m.To == "" {
 		return errors.New("migrate: expected the name of the manager that gets the fields, received none")
 	}
-	if m.Subresource == AnyEndpoint {
+	if m.Subresource == AnySubresource {
 		return fmt.Errorf("migrate: expected one endpoint for %q to apply to, received any", m.To)
 	}
 	to := Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource}

@@ -60,7 +60,7 @@ func TestMigrate(t *testing.T) {
 			"ci/Apply: .data.a .data.b\n",
 		},
 		{
-			"status is never touched", Migration{From: []Selector{{Manager: "a", Subresource: AnyEndpoint}}, To: "ci"},
+			"status is never touched", Migration{From: []Selector{{Manager: "a", Subresource: AnySubresource}}, To: "ci"},
 			[]apply.Entry{entry(t, "a/Update", "spec.a"), entry(t, "a/Update/scale", "spec.replicas"), entry(t, "a/Update/status", "status.x")},
 			"ci/Apply: .spec.a .spec.replicas\na/Update/status: .status.x\n",
 		},
@@ -202,7 +202,7 @@ func TestMigrateRefuses(t *testing.T) {
 		{apply.Object{}, Migration{}, "migrate: expected the name of the manager that gets the fields, received none"},
 		{apply.Object{}, Migration{To: "ci", From: []Selector{{}}}, "names of the managers that give their fields up, received none"},
 		{apply.Object{}, Migration{To: "ci", Subresource: "status"}, `migrate: "ci" by Apply at status: expected another endpoint`},
-		{apply.Object{}, Migration{To: "ci", Subresource: AnyEndpoint}, `expected one endpoint for "ci" to apply to, received any`},
+		{apply.Object{}, Migration{To: "ci", Subresource: AnySubresource}, `expected one endpoint for "ci" to apply to, received any`},
 		{apply.Object{}, Migration{To: "ci", From: []Selector{{Manager: "a", Subresource: "status"}}}, `migrate: "a" at status: expected another endpoint`},
 		{bad, Migration{To: "ci"}, `.metadata.managedFields[0]: the fields of "a" can't be read: `},
 	} {

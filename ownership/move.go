@@ -8,31 +8,29 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Result is what a change of owners comes to.
+// Result is the outcome of a change of owners.
 type Result struct {
-	// Entries are the new ones, in the order in which Kubernetes writes them.
+	// Entries are the new entries, in the order of Kubernetes.
 	Entries []apply.Entry
-	// Moves say who gave up what. There are none if nothing changed.
+	// Moves are the fields that entries lost. It is empty if nothing changed.
 	Moves []Move
-	// Keeper is the entry that was added so that the annotation of client-side apply stays, or nil; see
-	// [TakeOver].
-	Keeper *apply.Entry
+	// LastAppliedEntry is the entry of [LastAppliedManager] that was added, or nil.
+	LastAppliedEntry *apply.Entry
 }
 
 // NoOp reports whether nothing changed.
 func (r Result) NoOp() bool { return len(r.Moves) == 0 }
 
-// Move is what one entry gave up.
+// Move has the fields that one entry lost.
 type Move struct {
-	// From is the entry before.
+	// From is the entry before the change.
 	From apply.Entry
-	// Fields are those that it gave up.
+	// Fields are the fields that it lost.
 	Fields fieldset.Set
-	// Gained are those of Fields that whoever got them did not own before. It is empty for what
-	// was released.
+	// Gained are those of Fields that the new owner did not own before. It is empty for a release.
 	Gained fieldset.Set
-	// Lost are those of Fields that were left behind: they are at another version than the entry that
-	// gets them, and the object does not have them at that one.
+	// Lost are those of Fields that have no new owner: the object does not have them at the version of the new owner's
+	// entry.
 	Lost fieldset.Set
 }
 

@@ -6,13 +6,12 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Patch returns a JSON patch that gives an object other entries, and changes nothing else. It is for the
-// object as it was read: if somebody else has written it since, the server answers that there is a conflict,
-// and whoever sent the patch reads the object again.
-//
-// It fails if the object has no resourceVersion, as nothing would guard the patch then.
+// Patch returns a JSON patch that replaces the managedFields of an object and changes nothing else. It includes the
+// resourceVersion of the object: if the object was written in the meantime, the server responds with a conflict and
+// the caller must read the object again. Patch fails if the object has no resourceVersion.
 func Patch(o apply.Object, entries []apply.Entry) ([]byte, error) {
 	revision := o.Document.Lookup("metadata", "resourceVersion")
 	if revision.Text() == "" {
@@ -46,7 +45,7 @@ func managedFields(entries []apply.Entry) (document.Value, error) {
 		return document.NewList(document.NewMap()), nil
 	}
 	text := apply.Object{Document: document.NewMap(), Entries: entries}.JSON()
-	doc, err := document.ParseJSONSealed(text, document.Limits{MaxBytes: -1}, "metadata", "managedFields", document.AnyItem, "fieldsV1")
+	doc, err := fastdoc.ParseJSONSealed(text, document.Limits{MaxBytes: -1}, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return document.Value{}, fmt.Errorf("entries that can't be written: %w", err)
 	}

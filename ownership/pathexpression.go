@@ -22,9 +22,9 @@ import (
 // Quotes are single or double. A value without quotes that could be a number or a boolean is whichever the
 // object has.
 
-// WrittenPath is a path as people write it. Which field it means depends on the object; see
-// [WrittenPath.In].
-type WrittenPath struct {
+// PathExpression is a path as users write it, such as spec.containers[name=app].image. The object decides which field
+// it selects; see [PathExpression.Resolve].
+type PathExpression struct {
 	text  string
 	steps []step
 }
@@ -68,13 +68,13 @@ func (k writtenKey) values() []document.Value {
 	return []document.Value{text}
 }
 
-// PathError says what is wrong with a path that somebody wrote.
+// PathError is a problem with a path expression.
 type PathError struct {
-	// Path is what was written.
+	// Path is the expression.
 	Path string
-	// At is where the problem is, counted in bytes.
+	// At is the byte offset of the problem.
 	At int
-	// Problem says what was expected, what was received, and what can be done.
+	// Problem has the expected and the received text, and what to do.
 	Problem string
 }
 
@@ -85,28 +85,27 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("path %s: after %s: %s", e.Path, e.Path[:e.At], e.Problem)
 }
 
-// ParsePath reads a path as people write it, such as spec.containers[name=app].image or
-// metadata.labels["example.com/team"]. It also reads what fieldset.Path shows. Errors are of type
-// *PathError.
-func ParsePath(text string) (WrittenPath, error) {
+// ParsePath parses a path expression such as spec.containers[name=app].image or metadata.labels["example.com/team"],
+// or the notation of [fieldset.Path]. Errors are of type [*PathError].
+func ParsePath(text string) (PathExpression, error) {
 	r := pathReader{text: text}
-	p := WrittenPath{text: text}
+	p := PathExpression{text: text}
 	for r.pos < len(text) {
 		s, problem := r.step()
 		if problem != "" {
-			return WrittenPath{}, &PathError{Path: text, At: r.pos, Problem: problem}
+			return PathExpression{}, &PathError{Path: text, At: r.pos, Problem: problem}
 		}
 		s.end = r.pos
 		p.steps = append(p.steps, s)
 	}
 	if len(p.steps) == 0 {
-		return WrittenPath{}, &PathError{Path: strconv.Quote(text), Problem: "expected the path of a field, such as spec.replicas, received none"}
+		return PathExpression{}, &PathError{Path: strconv.Quote(text), Problem: "expected the path of a field, such as spec.replicas, received none"}
 	}
 	return p, nil
 }
 
-// String returns the path as it was written.
-func (p WrittenPath) String() string { return p.text }
+// String returns the expression as it was written.
+func (p PathExpression) String() string { return p.text }
 
 // pathReader reads a path step by step. On a problem pos is where it is.
 type pathReader struct {

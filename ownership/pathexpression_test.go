@@ -17,7 +17,7 @@ func deployment(t testing.TB) apply.Object {
 	return readYAML(t, string(text))
 }
 
-func TestWrittenPath(t *testing.T) {
+func TestPathExpression(t *testing.T) {
 	const container = `.spec.template.spec.containers[name="app"]`
 	const pod = "spec.template.spec"
 	for written, want := range map[string]string{
@@ -46,7 +46,7 @@ func TestWrittenPath(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		path, err := p.In(deployment(t))
+		path, err := p.Resolve(deployment(t))
 		if err != nil || path.Quoted() != want {
 			t.Errorf("%s: received %s, %v; want %s", written, path.Quoted(), err, want)
 		}
@@ -56,8 +56,8 @@ func TestWrittenPath(t *testing.T) {
 	}
 }
 
-// TestWrittenPathReadsShown reads every path that the object has owners for as it is shown.
-func TestWrittenPathReadsShown(t *testing.T) {
+// TestPathExpressionReadsShown reads every path that the object has owners for as it is shown.
+func TestPathExpressionReadsShown(t *testing.T) {
 	o := deployment(t)
 	for i := range o.Entries {
 		set, err := fieldsOf(o.Entries, i)
@@ -70,7 +70,7 @@ func TestWrittenPathReadsShown(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			if got, err := p.In(o); err != nil || !got.Equal(path) {
+			if got, err := p.Resolve(o); err != nil || !got.Equal(path) {
 				t.Errorf("%s: received %s, %v", path.Quoted(), got.Quoted(), err)
 			}
 		}
@@ -91,13 +91,13 @@ func TestWrittenValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if path, err := p.In(o); err != nil || path.Quoted() != want {
+		if path, err := p.Resolve(o); err != nil || path.Quoted() != want {
 			t.Errorf("%s: received %s, %v; want %s", written, path.Quoted(), err, want)
 		}
 	}
 }
 
-func TestWrittenPathErrors(t *testing.T) {
+func TestPathExpressionErrors(t *testing.T) {
 	const containers = "spec.template.spec.containers"
 	for written, want := range map[string]string{
 		"":                                `path "": expected the path of a field, such as spec.replicas, received none`,
@@ -126,7 +126,7 @@ func TestWrittenPathErrors(t *testing.T) {
 	} {
 		p, err := ParsePath(written)
 		if err == nil {
-			_, err = p.In(deployment(t))
+			_, err = p.Resolve(deployment(t))
 		}
 		var problem *PathError
 		if !errors.As(err, &problem) || !hasPrefix(err.Error(), want) {
@@ -136,7 +136,7 @@ func TestWrittenPathErrors(t *testing.T) {
 	both := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", `ports[port=80,protocol="TCP"]`, `ports[port=80,protocol="UDP"]`)}}
 	p, _ := ParsePath("ports[port=80]")
 	want := `path ports[port=80]: after ports: expected one item, received [port=80], which is [port=80,protocol="TCP"], [port=80,protocol="UDP"]; add keys`
-	if _, err := p.In(both); err == nil || err.Error() != want {
+	if _, err := p.Resolve(both); err == nil || err.Error() != want {
 		t.Errorf("received %v, want %s", err, want)
 	}
 }
@@ -154,7 +154,7 @@ func FuzzParsePath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePath(text)
 		if err == nil {
-			_, err = p.In(o)
+			_, err = p.Resolve(o)
 		}
 		var problem *PathError
 		if err != nil && !errors.As(err, &problem) {
@@ -163,8 +163,8 @@ func FuzzParsePath(f *testing.F) {
 	})
 }
 
-// TestWrittenPathIsIn looks for paths in a configuration, which nobody owns.
-func TestWrittenPathIsIn(t *testing.T) {
+// TestPathExpressionIsIn looks for paths in a configuration, which nobody owns.
+func TestPathExpressionIsIn(t *testing.T) {
 	config := readYAML(t, `
 metadata: {labels: {a.b: c}, finalizers: [x]}
 spec: {replicas: 0, ports: [{port: 80, name: web}, {port: 81, protocol: UDP}], empty: [], nothing: null}`).Document

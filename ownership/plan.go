@@ -10,35 +10,35 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Plan is what a write does to an object, seen by who writes.
+// Plan is the effect of a write on an object, for the manager that writes.
 type Plan struct {
-	// Changes are the fields whose values change, without those that the server keeps.
+	// Changes are the changed values, without fields that the server maintains.
 	Changes apply.Changes
-	// Gained are the fields that the manager comes to own alone, Shared those that it comes to own
-	// beside others, and Released those that it does not own any more.
+	// Gained are the fields that the manager comes to own alone, Shared those that it comes to own together with
+	// others, and Released those that it no longer owns.
 	Gained, Shared, Released fieldset.Set
-	// Lost is what others do not own any more.
+	// Lost are the fields that other managers no longer own.
 	Lost []Move
-	// Stays are the fields that the manager does not own any more and that stay nevertheless. Those that it took over
-	// from others and gave up in the same write are among them.
-	Stays []Stay
+	// Kept are the fields that the manager no longer owns and that keep their value, including those that it takes
+	// over and releases in the same write.
+	Kept []KeptField
 }
 
-// Stay is a field that is still there although a manager gave it up.
-type Stay struct {
+// KeptField is a field that keeps its value although a manager released it.
+type KeptField struct {
 	Path  fieldset.Path
 	Value document.Value
-	// Owners are who keeps it there. There are none if the server sets it by itself, or as a default.
+	// Owners are the entries that own it. It is empty if the server sets the field or its default.
 	Owners []apply.Entry
 }
 
-// IsEmpty reports whether nothing happens: neither a value nor an owner changes.
+// IsEmpty reports whether neither values nor owners change.
 func (p Plan) IsEmpty() bool {
 	return p.Changes.IsEmpty() && p.Gained.IsEmpty() && p.Shared.IsEmpty() && p.Released.IsEmpty() && len(p.Lost) == 0
 }
 
-// Compare tells what a write of a manager does, or did, to an object. The object before is the zero Object if
-// there was none. Both are at the same version, whose topology may be nil if it is not known; see [Blame].
+// Compare returns the effect of a write of a manager, from the object before, which is the zero Object if it did not
+// exist, and after. Both are at the same version; its schema may be nil, see [Blame].
 func Compare(before, after apply.Object, who Selector, t *schema.Type) (Plan, error) {
 	var p Plan
 	var err error
@@ -68,7 +68,7 @@ func Compare(before, after apply.Object, who Selector, t *schema.Type) (Plan, er
 	for _, m := range p.Lost {
 		given = given.Union(m.Fields.Difference(mine))
 	}
-	p.Stays, err = staying(after, given, mine)
+	p.Kept, err = staying(after, given, mine)
 	return p, err
 }
 
@@ -138,22 +138,22 @@ func lost(before, after apply.Object, who Selector) ([]Move, error) {
 // staying returns which of some fields an object has, the innermost ones, but for what is in a manager's own, or has some
 // of it: at another version the same field may be known by a longer path, or by a shorter one. The annotation of
 // client-side apply is left out where it has its keeper: nobody configures it.
-func staying(o apply.Object, given, mine fieldset.Set) ([]Stay, error) {
+func staying(o apply.Object, given, mine fieldset.Set) ([]KeptField, error) {
 	sets, err := setsOf(o.Entries)
 	if err != nil {
 		return nil, err
 	}
-	var stays []Stay
+	var stays []KeptField
 	own := mine.Leaves()
 	for path := range present(o.Document, given.Leaves()).All() {
 		if !mine.At(path).IsEmpty() || !fieldset.New(path).Covered(own).IsEmpty() {
 			continue
 		}
 		owners := ownersAt(o.Entries, sets, path)
-		if slices.ContainsFunc(owners, func(e apply.Entry) bool { return e.Manager == LastAppliedKeeper }) {
+		if slices.ContainsFunc(owners, func(e apply.Entry) bool { return e.Manager == LastAppliedManager }) {
 			continue
 		}
-		stays = append(stays, Stay{Path: slices.Clone(path), Value: ValueAt(o.Document, path), Owners: owners})
+		stays = append(stays, KeptField{Path: slices.Clone(path), Value: ValueAt(o.Document, path), Owners: owners})
 	}
 	return stays, nil
 }

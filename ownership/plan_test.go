@@ -48,7 +48,7 @@ func showPlan(p Plan) string {
 	for _, m := range p.Lost {
 		fmt.Fprintf(&b, "%s lost %s\n", m.From.Manager, strings.Join(strings.Fields(m.Fields.String()), " "))
 	}
-	for _, s := range p.Stays {
+	for _, s := range p.Kept {
 		fmt.Fprintf(&b, "%s stays %s, %s\n", s.Path, s.Value, describeManagers(s.Owners))
 	}
 	return b.String()
@@ -145,13 +145,13 @@ released .spec.template.spec.containers[name="b"] .spec.template.spec.containers
 // TestCompareTakeOver has a manager get what client-side apply wrote, and leave some of it out: what is there nevertheless
 // stays, whether somebody else owns it or nobody does.
 func TestCompareTakeOver(t *testing.T) {
-	annotation := `metadata.annotations."` + LastApplied + `"`
-	before := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastApplied+`: x}}, spec: {a: 1, default: 2, shared: 3, gone: 4}}`)
+	annotation := `metadata.annotations."` + LastAppliedAnnotation + `"`
+	before := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3, gone: 4}}`)
 	before.Entries = []apply.Entry{
 		entry(t, "kubectl-client-side-apply/Update", "metadata.annotations", annotation, "spec", "spec.a", "spec.default", "spec.gone", "spec.shared"),
 		entry(t, "ops/Apply", "spec.shared"),
 	}
-	after := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastApplied+`: x}}, spec: {a: 1, default: 2, shared: 3}}`)
+	after := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3}}`)
 	after.Entries = []apply.Entry{
 		entry(t, "kubectl/Apply", "spec.a"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "ops/Apply", "spec.shared"),
 	}
@@ -176,7 +176,7 @@ func TestCompareOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plan.Stays) != 1 || plan.Stays[0].Path.String() != ".spec.given.z" || len(plan.Stays[0].Owners) != 0 {
+	if len(plan.Kept) != 1 || plan.Kept[0].Path.String() != ".spec.given.z" || len(plan.Kept[0].Owners) != 0 {
 		t.Errorf("received\n%s", showPlan(plan))
 	}
 }
@@ -201,8 +201,8 @@ func TestCompareMany(t *testing.T) {
 			}
 			return p
 		}
-		if p := compare(); len(p.Stays) != n {
-			t.Fatalf("expected %d fields to stay, received %d", n, len(p.Stays))
+		if p := compare(); len(p.Kept) != n {
+			t.Fatalf("expected %d fields to stay, received %d", n, len(p.Kept))
 		}
 		var start, end runtime.MemStats
 		runtime.ReadMemStats(&start)
@@ -265,7 +265,7 @@ func TestExtractPrefersApply(t *testing.T) {
 func TestExtractRefuses(t *testing.T) {
 	o := deployment(t)
 	kind := topologyOf(t, o)
-	if _, err := Extract(apply.Object{Document: o.Document}, Selector{Manager: "ci"}, kind); !errors.Is(err, apply.ErrNoEntries) {
+	if _, err := Extract(apply.Object{Document: o.Document}, Selector{Manager: "ci"}, kind); !errors.Is(err, apply.ErrNoManagedFields) {
 		t.Errorf("no entries: %v", err)
 	}
 	want := `"nobody" owns nothing in this object; its managers are "ci" by Apply, "sidecars" by Apply, "kubectl-edit" by Update, "controller" by Update at status`

@@ -10,10 +10,10 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// In returns the path that is meant in an object: items of lists are found by some of their keys or by
-// their place, in what the object has and in what its owners own. Fields need not be there. Errors are of
-// type *PathError, or an *apply.EntryError if what an owner owns can't be read.
-func (p WrittenPath) In(o apply.Object) (fieldset.Path, error) {
+// Resolve returns the path that the expression selects in an object. List items are found by some of their keys or by
+// index, in the document and in the field sets. The field need not exist. Errors are of type [*PathError], or an
+// [*apply.EntryError] if a field set can't be decoded.
+func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
 	at := spot{value: o.Document}
 	for i := range o.Entries {
 		set, err := fieldsOf(o.Entries, i)
@@ -176,9 +176,9 @@ func describe(v document.Value) string {
 	return v.Kind().String() + " " + text
 }
 
-// IsIn reports whether a configuration has something where the path leads to, whoever owns what. Items of lists are found
-// by some of their keys; by its place, which is counted in objects, any item may be meant.
-func (p WrittenPath) IsIn(config document.Value) bool { return isIn(config, p.steps) }
+// IsIn reports whether a configuration has a value at the path. List items are found by some of their keys; an index
+// matches any item.
+func (p PathExpression) IsIn(config document.Value) bool { return isIn(config, p.steps) }
 
 func isIn(v document.Value, steps []step) bool {
 	if len(steps) == 0 || v.IsAbsent() {

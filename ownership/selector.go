@@ -8,34 +8,34 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// AnyEndpoint stands for every endpoint but status in a [Selector].
-const AnyEndpoint = "*"
+// AnySubresource in a [Selector] stands for the resource itself and every subresource except status.
+const AnySubresource = "*"
 
 // status is the endpoint that reports what is, not what somebody wants.
 const status = "status"
 
-// Selector says which entries are meant.
+// Selector selects managedFields entries.
 type Selector struct {
-	// Manager is the name; "" means every manager.
+	// Manager is the name; "" selects every manager.
 	Manager string
-	// Operation is how it writes; "" means either way.
+	// Operation selects the operation; "" selects both.
 	Operation apply.Operation
-	// Subresource is the endpoint that it writes to: "" is the main one.
+	// Subresource selects the subresource; "" is the resource itself.
 	Subresource string
 }
 
-// Selects reports whether an entry is meant.
+// Selects reports whether the selector selects an entry.
 func (s Selector) Selects(e apply.Entry) bool {
 	if s.Manager != "" && s.Manager != e.Manager || s.Operation != "" && s.Operation != e.Operation {
 		return false
 	}
-	if s.Subresource == AnyEndpoint {
+	if s.Subresource == AnySubresource {
 		return e.Subresource != status
 	}
 	return s.Subresource == e.Subresource
 }
 
-// String describes the selector to people.
+// String describes the selector.
 func (s Selector) String() string {
 	who := "any manager"
 	if s.Manager != "" {
@@ -44,7 +44,7 @@ func (s Selector) String() string {
 	if s.Operation != "" {
 		who += " by " + string(s.Operation)
 	}
-	if s.Subresource == "" || s.Subresource == AnyEndpoint {
+	if s.Subresource == "" || s.Subresource == AnySubresource {
 		return who
 	}
 	return who + " at " + s.Subresource
@@ -57,7 +57,7 @@ func (s Selector) where() string {
 		how = " by " + string(s.Operation)
 	}
 	switch s.Subresource {
-	case AnyEndpoint:
+	case AnySubresource:
 		return how + " at any endpoint but " + status
 	case "":
 		return how + " at the main endpoint"

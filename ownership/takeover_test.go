@@ -16,11 +16,11 @@ func TestTakeOver(t *testing.T) {
 		want    []apply.Entry
 	}{
 		{
-			"kubectl keeps the annotation", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, Kubectl,
+			"kubectl keeps the annotation", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, KubectlManager,
 			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
-			"beside others, in Kubernetes' order", []apply.Entry{entry(t, "hpa/Update", ".data.b"), wrote("kubectl-client-side-apply/Update")}, Kubectl,
+			"beside others, in Kubernetes' order", []apply.Entry{entry(t, "hpa/Update", ".data.b"), wrote("kubectl-client-side-apply/Update")}, KubectlManager,
 			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "hpa/Update", ".data.b")},
 		},
 		{
@@ -28,15 +28,15 @@ func TestTakeOver(t *testing.T) {
 			[]apply.Entry{wrote("ci/Apply")},
 		},
 		{
-			"by any name", []apply.Entry{wrote("deploy-script/Update")}, Kubectl,
+			"by any name", []apply.Entry{wrote("deploy-script/Update")}, KubectlManager,
 			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
-			"who owns no annotation did not apply", []apply.Entry{entry(t, "editor/Update", ".data.a")}, Kubectl,
+			"who owns no annotation did not apply", []apply.Entry{entry(t, "editor/Update", ".data.a")}, KubectlManager,
 			[]apply.Entry{entry(t, "editor/Update", ".data.a")},
 		},
 		{
-			"an applier owns it", []apply.Entry{wrote("ops/Apply"), wrote("kubectl-client-side-apply/Update")}, Kubectl,
+			"an applier owns it", []apply.Entry{wrote("ops/Apply"), wrote("kubectl-client-side-apply/Update")}, KubectlManager,
 			[]apply.Entry{wrote("kubectl/Apply"), wrote("ops/Apply")},
 		},
 		{
@@ -44,20 +44,20 @@ func TestTakeOver(t *testing.T) {
 			[]apply.Entry{wrote("ci/Apply")},
 		},
 		{
-			"before there were managers, by who knows", []apply.Entry{entry(t, "before-first-apply/Update", ".data.a")}, Kubectl,
+			"before there were managers, by who knows", []apply.Entry{entry(t, "before-first-apply/Update", ".data.a")}, KubectlManager,
 			[]apply.Entry{entry(t, "before-first-apply/Update", ".data.a")},
 		},
 		{
-			"at another endpoint", []apply.Entry{wrote("odd/Update/scale")}, Kubectl,
+			"at another endpoint", []apply.Entry{wrote("odd/Update/scale")}, KubectlManager,
 			[]apply.Entry{wrote("odd/Update/scale")},
 		},
 		{
 			"at another endpoint, which says nothing about the main one",
-			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")}, Kubectl,
+			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")}, KubectlManager,
 			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")},
 		},
 		{
-			"without an annotation", []apply.Entry{entry(t, "kubectl-client-side-apply/Update", ".data.a")}, Kubectl,
+			"without an annotation", []apply.Entry{entry(t, "kubectl-client-side-apply/Update", ".data.a")}, KubectlManager,
 			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a")},
 		},
 	} {
@@ -83,7 +83,7 @@ func TestTakeOver(t *testing.T) {
 func TestMigrateKeepsLastApplied(t *testing.T) {
 	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
 	wrote := func(who string) apply.Entry { return entry(t, who, ".data.a", annotation) }
-	m := Migration{From: []Selector{{Manager: "ci"}, {Manager: LastAppliedKeeper}}, To: Kubectl, KeepLastApplied: true}
+	m := Migration{From: []Selector{{Manager: "ci"}, {Manager: LastAppliedManager}}, To: KubectlManager, KeepLastApplied: true}
 	for name, test := range map[string]struct{ entries, want []apply.Entry }{
 		"the only one": {
 			[]apply.Entry{wrote("ci/Apply")},
@@ -99,7 +99,7 @@ func TestMigrateKeepsLastApplied(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test, annotations: {`+LastApplied+`: "{}"}}, data: {a: b}}`)
+			o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test, annotations: {`+LastAppliedAnnotation+`: "{}"}}, data: {a: b}}`)
 			o.Entries = test.entries
 			result, err := Migrate(o, m)
 			if err != nil {
@@ -115,7 +115,7 @@ func TestMigrateKeepsLastApplied(t *testing.T) {
 func TestTakeOverOfWhatCantBeRead(t *testing.T) {
 	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test}}`)
 	o.Entries = []apply.Entry{{Manager: "kubectl-client-side-apply", Operation: apply.Update, APIVersion: "v1", FieldsV1: "{"}}
-	if _, err := TakeOver(o, Kubectl); err == nil {
+	if _, err := TakeOver(o, KubectlManager); err == nil {
 		t.Error("fields that can't be read were taken over")
 	}
 }

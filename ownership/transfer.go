@@ -10,26 +10,23 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Release has managers stop owning the fields at some paths, and all that is in them. Values stay as they
-// are: what nobody owns any more stays too, until somebody changes it. An applier whose configuration still
-// has such a field owns it again when it applies.
-//
-// It fails with a *NotOwnedError if none of the managers owns anything at a path.
+// Release removes the fields at some paths, and everything below them, from the entries of managers. Values do not
+// change: a field without owners keeps its value until it is written. An applier whose configuration has the field
+// owns it again with its next apply. Release returns a [*NotOwnedError] if none of the managers owns anything at a
+// path.
 func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, error) {
 	return give(o, from, nil, paths)
 }
 
-// Transfer has managers stop owning the fields at some paths, and all that is in them, and another one own
-// them instead. Values stay as they are.
-//
-// It fails with a *NotOwnedError if none of the managers owns anything at a path, unless the other one
-// owns it already, and with an *OtherVersionError if it has to be told which of the fields the object has at
-// the version of the other one, and the object is at another.
+// Transfer moves the ownership of the fields at some paths, and everything below them, from managers to another one.
+// Values do not change. It returns a [*NotOwnedError] if none of the managers owns anything at a path, unless the
+// other one owns it already, and an [*OtherVersionError] if the entries have different versions and the object is not
+// at the version of the new owner's entry.
 func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result, error) {
 	switch {
 	case to.Manager == "":
 		return Result{}, errors.New("transfer: expected the name of the manager that gets the fields, received none")
-	case to.Subresource == AnyEndpoint:
+	case to.Subresource == AnySubresource:
 		return Result{}, fmt.Errorf("transfer: expected one endpoint for %q, received any", to.Manager)
 	case to.Operation == "":
 		to.Operation = apply.Apply
@@ -54,19 +51,18 @@ func give(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (R
 	}.apply(o)
 }
 
-// NotOwnedError says that a field can't be released or transferred because those who should do so do not
-// own it.
+// NotOwnedError is returned when a field to release or transfer is not owned by the selected managers.
 type NotOwnedError struct {
 	Path fieldset.Path
-	// From says whose fields were meant.
+	// From selects the managers.
 	From Selector
-	// Owners are the entries that do own something there.
+	// Owners are the entries that own the field.
 	Owners []apply.Entry
-	// Exists says whether any of the managers that were meant has an entry at all.
+	// Exists reports whether a selected manager has an entry.
 	Exists bool
 	// Managers are all entries of the object.
 	Managers []apply.Entry
-	// Whole are those of them that own something as a whole that the field is a part of, at WholePath.
+	// Whole are the selected entries that own an atomic value which contains the field, at WholePath.
 	Whole     []apply.Entry
 	WholePath fieldset.Path
 }
@@ -131,7 +127,7 @@ func wholeOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	return owners, nil
 }
 
-// Owners returns the entries that own the field at a path or something in it.
+// Owners returns the entries that own the field at a path or a field below it.
 func Owners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	at := fieldset.New(path)

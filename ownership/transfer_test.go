@@ -44,7 +44,7 @@ kubelet/Update/status: .status.ready
 `,
 		},
 		{
-			"several fields of everybody, at every endpoint", Selector{Subresource: AnyEndpoint}, []string{"spec.replicas", app + ".env"},
+			"several fields of everybody, at every endpoint", Selector{Subresource: AnySubresource}, []string{"spec.replicas", app + ".env"},
 			`ci/Apply: .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name
 kubectl-edit/Update: .spec.containers[name="app"].image
 kubelet/Update/status: .status.ready
@@ -65,7 +65,7 @@ kubelet/Update/status: .status.ready
 
 func TestTransfer(t *testing.T) {
 	o := shared(t)
-	result, err := Transfer(o, Selector{Subresource: AnyEndpoint}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
+	result, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ kubelet/Update/status: .status.ready
 		t.Errorf("received\n%swant\n%s", got, want)
 	}
 	o.Entries = result.Entries
-	again, err := Transfer(o, Selector{Subresource: AnyEndpoint}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
+	again, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
 	if err != nil || !again.NoOp() {
 		t.Errorf("again: %v, %+v", err, again.Moves)
 	}
@@ -103,7 +103,7 @@ func TestGiveRefuses(t *testing.T) {
 		{release(Selector{Manager: "kubectl-edit"}, replicas...), `spec.replicas: "kubectl-edit" does not own it; its owners are "ci" by Apply, "hpa" by Update at scale`},
 		{release(Selector{Manager: "ci"}, paths(t, "spec.paused")...), `spec.paused: "ci" does not own it; nobody does`},
 		{transfer(Selector{Manager: "ci"}, Selector{}), "expected the name of the manager that gets the fields, received none"},
-		{transfer(Selector{Manager: "ci"}, Selector{Manager: "x", Subresource: AnyEndpoint}), `expected one endpoint for "x", received any`},
+		{transfer(Selector{Manager: "ci"}, Selector{Manager: "x", Subresource: AnySubresource}), `expected one endpoint for "x", received any`},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
 			t.Errorf("received %v, want %s", test.err, test.want)

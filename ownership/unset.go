@@ -9,29 +9,27 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// UnsetExtension says in the OpenAPI of a server, at its patches, that applies understand unset markers. Others take
-// them for values.
+// UnsetExtension is the OpenAPI extension by which a server declares that apply understands unset markers.
 const UnsetExtension = "x-cadastre-unset"
 
-var marker = document.NewMap(document.Field{Name: apply.MarkerKey, Value: document.NewString(apply.MarkerValue)})
+var marker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
 
-// HasMarker reports whether there is an unset marker in a configuration.
-func HasMarker(config document.Value) bool {
-	if config.Kind() == document.Map && config.Get(apply.MarkerKey).Text() == apply.MarkerValue {
+// HasUnsetMarker reports whether a configuration has an unset marker.
+func HasUnsetMarker(config document.Value) bool {
+	if config.Kind() == document.Map && config.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue {
 		return true
 	}
 	for i := range config.Len() {
-		if HasMarker(config.At(i)) {
+		if HasUnsetMarker(config.At(i)) {
 			return true
 		}
 	}
 	return false
 }
 
-// CheckKeys refuses a path to an item of a list that lacks some of the keys that tell the list's items apart: it would
-// mean another item than one that has them. Nothing is refused where the topology does not tell, as it may be nil.
-// Errors are of type *PathError.
-func (p WrittenPath) CheckKeys(t *schema.Type) error {
+// CheckKeys returns a [*PathError] if the expression selects a list item by only some of the keys of the list. The
+// schema may be nil; fields without a schema are not checked.
+func (p PathExpression) CheckKeys(t *schema.Type) error {
 	start := 0
 	for _, s := range p.steps {
 		switch {
@@ -52,10 +50,9 @@ func (p WrittenPath) CheckKeys(t *schema.Type) error {
 	return nil
 }
 
-// Unset returns a configuration that also says that a field must be absent: with an unset marker where the
-// path leads to. Items of lists are named by all their keys, and are added if the configuration does not have
-// them. Errors are of type *PathError.
-func (p WrittenPath) Unset(config document.Value) (document.Value, error) {
+// Unset returns the configuration with an unset marker at the path. List items must be selected by all their keys, and
+// are added if they are missing. Errors are of type [*PathError].
+func (p PathExpression) Unset(config document.Value) (document.Value, error) {
 	out, problem, at := p.unsetIn(config, 0)
 	if problem != "" {
 		return config, &PathError{Path: p.text, At: at, Problem: problem}
@@ -64,7 +61,7 @@ func (p WrittenPath) Unset(config document.Value) (document.Value, error) {
 }
 
 // unsetIn puts the marker to where the steps from i on lead to in a value.
-func (p WrittenPath) unsetIn(v document.Value, i int) (out document.Value, problem string, at int) {
+func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, problem string, at int) {
 	if i == len(p.steps) {
 		if !v.IsAbsent() && !document.Equal(v, marker) {
 			return v, fmt.Sprintf("the configuration has %s there: leave it out to unset the field", describe(v)), 0
@@ -91,7 +88,7 @@ func (p WrittenPath) unsetIn(v document.Value, i int) (out document.Value, probl
 }
 
 // unsetItem goes on in the item that step i names. The item itself is unset by a marker beside its keys.
-func (p WrittenPath) unsetItem(list document.Value, i int) (out document.Value, problem string, at int) {
+func (p PathExpression) unsetItem(list document.Value, i int) (out document.Value, problem string, at int) {
 	keys := p.steps[i].keys
 	items := make([]document.Value, 0, list.Len()+1)
 	place := -1
@@ -113,10 +110,10 @@ func (p WrittenPath) unsetItem(list document.Value, i int) (out document.Value, 
 		items[place], problem, at = p.unsetIn(items[place], i+1)
 		return document.NewList(items...), problem, at
 	}
-	if items[place].Len() > len(keys) && items[place].Get(apply.MarkerKey).IsAbsent() {
+	if items[place].Len() > len(keys) && items[place].Get(apply.UnsetMarkerKey).IsAbsent() {
 		return list, fmt.Sprintf("the configuration has %s there: leave it out to unset the item", describe(items[place])), 0
 	}
-	items[place] = items[place].With(apply.MarkerKey, document.NewString(apply.MarkerValue))
+	items[place] = items[place].With(apply.UnsetMarkerKey, document.NewString(apply.UnsetMarkerValue))
 	return document.NewList(items...), "", 0
 }
 

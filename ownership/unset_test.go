@@ -38,7 +38,7 @@ func TestHasMarker(t *testing.T) {
 		"{}": false, "{a: k8s_io__value}": false, "{a: {k8s_io__value: other}}": false, "{k8s_io__value: unset}": true,
 		"{a: {b: {k8s_io__value: unset}}}": true, "{a: [1, {b: 1, k8s_io__value: unset}]}": true,
 	} {
-		if got := HasMarker(readYAML(t, config).Document); got != want {
+		if got := HasUnsetMarker(readYAML(t, config).Document); got != want {
 			t.Errorf("%s: received %v, want %v", config, got, want)
 		}
 	}

@@ -4,11 +4,12 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 	"github.com/cadastre/cadastre/schema"
 )
 
-// ValueAt returns the value that a document has at a path, absent if it has none. No topology is needed:
-// the path says what tells items apart.
+// ValueAt returns the value of a document at a path, absent if there is none. It needs no schema, because the path
+// identifies list items.
 func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	for _, e := range path {
 		doc = child(doc, e)
@@ -16,19 +17,18 @@ func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	return doc
 }
 
-// OwnedParts tells what is owned at the paths of an object.
-type OwnedParts struct{ root place }
+// OwnedValues returns the owned values of an object by path.
+type OwnedValues struct{ root place }
 
-// ReadOwnedParts reads what the entries of an object own. The topology is that of the object's version, or nil; see [Blame].
-func ReadOwnedParts(o apply.Object, t *schema.Type) (OwnedParts, error) {
+// NewOwnedValues decodes the field sets of an object. The schema is that of the object's version, or nil; see [Blame].
+func NewOwnedValues(o apply.Object, t *schema.Type) (OwnedValues, error) {
 	sets, err := setsOf(o.Entries)
-	return OwnedParts{place{value: o.Document, topology: t, sets: sets}}, err
+	return OwnedValues{place{value: o.Document, topology: t, sets: sets}}, err
 }
 
-// At returns what owners of a path own there, if they own nothing below it: the value, unless that is owned in parts. Then
-// they own that the map, the list or the item is there, which is shown empty but for the item's keys. Of items that have the
-// same keys they own all, as a list.
-func (p OwnedParts) At(path fieldset.Path) document.Value {
+// At returns the value that owners of a path own there. A map, list or item that is owned field by field is returned
+// empty, except for the keys of the item. For duplicate items it is the list of them.
+func (p OwnedValues) At(path fieldset.Path) document.Value {
 	at := p.root
 	for _, e := range path {
 		below := at.itemType()
@@ -50,7 +50,7 @@ func (p OwnedParts) At(path fieldset.Path) document.Value {
 }
 
 // twinsAt are all items that have the keys at the end of a path: servers track items that have the same each as a whole.
-func (p OwnedParts) twinsAt(path fieldset.Path) []document.Value {
+func (p OwnedValues) twinsAt(path fieldset.Path) []document.Value {
 	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
 		return nil
 	}
@@ -143,11 +143,11 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 
 // present returns the part of a set that a document has values for.
 func present(doc document.Value, set fieldset.Set) fieldset.Set {
-	var b fieldset.Builder
+	var b fastset.Builder
 	return presentIn(&b, doc, set)
 }
 
-func presentIn(b *fieldset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
+func presentIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
 		if part := child(v, set.Element(i)); !part.IsAbsent() {

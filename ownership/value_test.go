@@ -50,7 +50,7 @@ whole: {x: 1}
 		entry(t, "a/Apply", "map", "ports", "ports[port=80]", `twins[name="x"]`, `twins[name="b"]`, `twins[name="b"].name`, "set", "whole", "gone"),
 		entry(t, "b/Update", "map.x.z", "ports[port=80].name", `set[="a"]`),
 	}
-	owned, err := ReadOwnedParts(o, nil)
+	owned, err := NewOwnedValues(o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ whole: {x: 1}
 	}
 	granular := &schema.Type{Map: &schema.Map{Element: schema.Untyped}}
 	root := &schema.Type{Map: &schema.Map{Fields: []schema.Field{{Name: "whole", Type: granular}}}}
-	if owned, err = ReadOwnedParts(o, root); err != nil || owned.At(paths(t, "whole")[0]).JSON() != "{}" {
+	if owned, err = NewOwnedValues(o, root); err != nil || owned.At(paths(t, "whole")[0]).JSON() != "{}" {
 		t.Errorf("with a topology: received %s, %v", owned.At(paths(t, "whole")[0]), err)
 	}
 }

@@ -11,15 +11,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Error says why a schema was refused. A loader returns one for each problem that
-// it found, joined; [errors.As] gives the first.
+// Error is a problem in a schema. A loader returns one for each problem, joined; errors.As finds the first.
 type Error struct {
-	// Place is where in the schema the problem is, such as
-	// definitions.io.example.Foo.properties.bar.
+	// Place is the path in the schema, such as definitions.io.example.Foo.properties.bar.
 	Place string
-	// Expected and Received describe what should be there and what is.
+	// Expected and Received describe the required and the actual content.
 	Expected, Received string
-	// Advice says what to do. It is empty where Expected says it already.
+	// Advice is what to do. It is empty if Expected implies it.
 	Advice string
 }
 

@@ -8,6 +8,38 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
+// The topology of a custom resource is loaded from its definition.
+func Example() {
+	definition, err := document.ParseYAML([]byte(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  names: {kind: Widget, plural: widgets}
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            x-kubernetes-map-type: atomic
+            additionalProperties: {type: string}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	types, err := schema.LoadCRD(definition)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spec, declared := types["v1"].Map.TypeOf("spec")
+	fmt.Println(declared, spec.Map.Atomic)
+	// Output: true true
+}
+
 func ExampleLoadOpenAPI() {
 	doc, err := document.ParseJSON([]byte(`{
 	  "components": {"schemas": {

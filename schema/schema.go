@@ -14,14 +14,13 @@ type Schema struct {
 
 type groupVersionKind struct{ group, version, kind string }
 
-// Type returns the type of that name. A name that is an alias in the schema gives
-// the type that it stands for.
+// Type returns the type with the given name, or the one that the name is an alias of.
 func (s *Schema) Type(name string) (*Type, bool) {
 	t, ok := s.types[name]
 	return t, ok
 }
 
-// Kind returns the root type of a kind. The group of the core kinds is empty.
+// Kind returns the root type of a kind. The group of core kinds is empty.
 func (s *Schema) Kind(group, version, kind string) (*Type, bool) {
 	t, ok := s.kinds[groupVersionKind{group, version, kind}]
 	return t, ok

@@ -7,16 +7,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Type is the compiled topology of one place in a kind. It names up to three
-// alternatives, because a place may accept values of several shapes: a string has
-// one alternative, an untyped field is a scalar, a list or a map, decided by the
-// value that is found there. A Type without any alternative accepts nothing; the
-// loaders never make one.
+// Type is the compiled topology of one field or item. It has up to three alternatives, because a field may accept
+// values of several shapes: a string has one alternative, an untyped field is a scalar, a list or a map, depending on
+// its value. A Type without any alternative accepts nothing; loaders never return one.
 //
-// Types are immutable once a loader has returned them, are compared by pointer,
-// and may refer to themselves.
+// Types are immutable once a loader has returned them, are compared by pointer, and may refer to themselves.
 type Type struct {
-	// Name is what the schema calls this type, for error messages; it may be empty.
+	// Name is the name of the type in the schema, for error messages; it may be empty.
 	Name string
 
 	Scalar Scalar
@@ -24,7 +21,7 @@ type Type struct {
 	Map    *Map
 }
 
-// Scalar says which scalars a Type accepts. Null is always accepted.
+// Scalar is the set of scalars that a Type accepts. Null is always accepted.
 type Scalar uint8
 
 // The scalar alternatives of a Type.
@@ -36,7 +33,7 @@ const (
 	AnyScalar
 )
 
-// String returns which scalars are accepted in one word, such as numeric.
+// String returns the accepted scalars in one word, such as numeric.
 func (s Scalar) String() string {
 	return named("Scalar", uint8(s), "none", "numeric", "string", "boolean", "any")
 }
@@ -49,17 +46,17 @@ func named(typ string, constant uint8, names ...string) string {
 	return typ + "(" + strconv.Itoa(int(constant)) + ")"
 }
 
-// Relationship says how the items of a list belong together.
+// Relationship is the list type: whether items are owned individually, and how they are identified.
 type Relationship uint8
 
 // The relationships between the items of a list.
 const (
-	// Atomic lists are replaced as a whole; they have one owner set.
+	// Atomic lists are replaced and owned as a whole.
 	Atomic Relationship = iota
-	// Set lists hold scalars; each scalar is owned by itself.
+	// Set lists hold unique scalars, each owned individually (list type set).
 	Set
-	// Keyed lists hold maps that are told apart by the values of some of their
-	// fields; each item, and each field in it, is owned by itself.
+	// Keyed lists hold maps that are identified by their key fields; each item, and each field in it, is owned
+	// individually (list type map).
 	Keyed
 )
 
@@ -78,10 +75,10 @@ type List struct {
 	Item *Type
 }
 
-// Key is one of the fields that identify an item of a keyed list.
+// Key is a key field of a keyed list.
 type Key struct {
 	Name string
-	// Default stands in for a missing key field; it is absent when there is none.
+	// Default replaces a missing key field; it is absent if there is none.
 	Default document.Value
 }
 
@@ -92,8 +89,7 @@ type Map struct {
 	Atomic bool
 	// Fields are the declared fields, sorted by name.
 	Fields []Field
-	// Element is the topology of every field that is not declared; nil if
-	// undeclared fields are refused.
+	// Element is the topology of the fields that are not declared; nil if undeclared fields are rejected.
 	Element *Type
 
 	lookup atomic.Pointer[lookup]
@@ -103,12 +99,11 @@ type Map struct {
 type Field struct {
 	Name string
 	Type *Type
-	// Default is the value that the schema declares for a missing field; it is
-	// absent when there is none.
+	// Default is the declared default of the field; it is absent if there is none.
 	Default document.Value
 }
 
-// Find returns the declared field of that name.
+// Find returns the declared field with the given name.
 func (m *Map) Find(name string) (*Field, bool) {
 	if i := m.find(name); i >= 0 {
 		return &m.Fields[i], true
@@ -116,8 +111,8 @@ func (m *Map) Find(name string) (*Field, bool) {
 	return nil, false
 }
 
-// TypeOf returns the topology of the field of that name, declared or not, and
-// whether it is declared. The topology is nil when the field is refused.
+// TypeOf returns the topology of a field and whether the field is declared. The topology is nil if the field is
+// rejected.
 func (m *Map) TypeOf(name string) (t *Type, declared bool) {
 	if i := m.find(name); i >= 0 {
 		return m.Fields[i].Type, true
@@ -125,9 +120,8 @@ func (m *Map) TypeOf(name string) (t *Type, declared bool) {
 	return m.Element, false
 }
 
-// Resolve returns the alternative that a value of the given kind takes. Null, and a
-// value of a shape that the Type does not accept, take the first that the Type
-// has: the value is then refused, or is null in that shape.
+// Resolve returns the alternative for a value of the given kind. For null, and for a kind that the Type does not
+// accept, it is the first alternative that the Type has.
 func (t *Type) Resolve(kind document.Kind) Alternative {
 	switch kind {
 	case document.Bool, document.Number, document.String:

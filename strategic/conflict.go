@@ -4,13 +4,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ConflictError says that a patch would change something that somebody else has changed to
-// something different.
+// ConflictError is returned for a three-way patch that would overwrite a change by another writer.
 type ConflictError struct {
-	// Path is the place of the first such change, such as .spec.replicas.
+	// Path is the first conflicting field, such as .spec.replicas.
 	Path string
-	// Wanted is what the patch says there, and Changed what the patch of the other change would
-	// say; null stands for removal.
+	// Wanted is the value in the patch, and Changed the value of the other change; null means removal.
 	Wanted, Changed document.Value
 }
 

@@ -10,9 +10,8 @@ import (
 // rest is somebody else's and is left alone. A two-way patch is one where the original is what
 // is there.
 
-// Diff makes a strategic merge patch that turns one map into another; absent and null are
-// as good as an empty one. Without a type, it is a JSON merge patch. If there is nothing to
-// change, the patch is an empty map. Errors are of type [*Error].
+// Diff returns a strategic merge patch that turns one map into another; absent and null count as an empty map. With a
+// nil type it is a JSON merge patch. If nothing changes, the patch is an empty map. Errors are of type [*Error].
 func Diff(original, modified document.Value, t *Type) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()

@@ -1,17 +1,22 @@
-// Package strategic patches documents in the three ways that Kubernetes has beside apply:
-// strategic merge patch, JSON merge patch (RFC 7396) and JSON patch (RFC 6902).
+// Package strategic applies and computes the patches that Kubernetes has beside apply: strategic merge patch, JSON merge
+// patch (RFC 7396) and JSON patch (RFC 6902).
 //
-// # Vocabulary
+//	deployment, err := strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]())
+//	if err != nil {
+//		return err
+//	}
+//	patched, err := strategic.Merge(object, patch, deployment)
+//	if err != nil {
+//		return err // a *strategic.Error with the path in the patch and the HTTP status
+//	}
+//	patch, err = strategic.Diff(object, patched, deployment)
 //
-//   - A patch is a document that says how an object changes.
-//   - A patch strategy is what a kind declares about a field: merge (the items of a list are
-//     merged with those that are there), replace, retainKeys (see below). A merge key is the
-//     field that tells the items of a list apart. A [Type] has the strategies of a kind.
-//   - A directive is a field of a strategic merge patch that is about the patch, not about the
-//     object. Directives start with a dollar sign.
-//   - The live object, or list, is what a patch is merged into.
+// The package example runs this; example_test.go has more.
 //
-// # The language of strategic merge patches
+// # Strategic merge patches
+//
+// The patch strategy of a list decides whether its items are merged, by the merge key, or replaced. A [Type] has the
+// patch strategies of a kind. Values and directives of a patch:
 //
 //	null                                    the field is removed
 //	a map                                   merged, field by field
@@ -26,14 +31,18 @@
 //	$setElementOrder/containers: [{name: a}] the order of a merged list; the items of the patch
 //	                                        have to be among them, in the same order
 //
-// # What holds
+// # Guarantees
 //
-//	what a patch does not touch is shared with the object, and spelt as it was
-//	a patch that changes nothing returns the object itself
-//	neither directives nor nulls of a patch get into an object
-//	merging costs what the touched maps and lists are long, whatever the patch says
+// Stability: the exported API follows semantic versioning and is listed in docs/api/strategic.txt. Results equal those of
+// apimachinery, except for the differences in differences_test.go. The texts of errors may change in any release.
 //
-// # Where to look
+// Concurrency: a [Type] is safe for concurrent use, and so are all functions.
+//
+// Memory: the result shares the unchanged parts of the object and of the patch and keeps them alive; a patch that changes
+// nothing returns the object itself.
+package strategic
+
+// Files:
 //
 //	merge.go        a strategic merge patch into an object; directive.go reads its directives
 //	  list.go         lists; keyed.go, of maps with a merge key
@@ -50,4 +59,3 @@
 //	type.go         the strategies of a kind; gotype.go, from the tags of Go types; openapi.go, from
 //	                OpenAPI documents
 //	error.go        why a patch was refused
-package strategic

@@ -8,20 +8,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Reason is why a patch was refused. Kubernetes answers each with a status of its own.
+// Reason is the kind of an [Error]. Each has the HTTP status that Kubernetes responds with.
 type Reason uint8
 
 // The reasons.
 const (
-	// Malformed: what was sent is not a patch, whatever it is merged into.
+	// Malformed: the text is not a patch.
 	Malformed Reason = iota
-	// Unprocessable: the patch does not fit what it is merged into.
+	// Unprocessable: the patch does not fit the object.
 	Unprocessable
-	// TooLarge: the patch asks for more work than is allowed.
+	// TooLarge: the patch exceeds a limit.
 	TooLarge
 )
 
-// Status returns the HTTP status that stands for a reason.
+// Status returns the HTTP status code.
 func (r Reason) Status() int {
 	switch r {
 	case Unprocessable:
@@ -32,15 +32,15 @@ func (r Reason) Status() int {
 	return 400
 }
 
-// Error says why a patch was refused.
+// Error is returned for a patch that can't be applied.
 type Error struct {
 	Reason Reason
-	// Path is the place in the patch, such as .spec.containers[name="web"].ports, or, in
-	// a JSON patch, [2].path; it is empty at the root.
+	// Path is the path in the patch, such as .spec.containers[name="web"].ports, or [2].path in a JSON patch; it is
+	// empty at the root.
 	Path string
-	// Expected and Received describe what should be there and what is.
+	// Expected and Received describe the required and the actual content.
 	Expected, Received string
-	// Advice says what to do. It is empty where Expected says it already.
+	// Advice is what to do. It is empty if Expected implies it.
 	Advice string
 }
 

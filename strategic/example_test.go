@@ -19,6 +19,19 @@ func must[T any](v T, err error) T {
 
 func yaml(text string) document.Value { return must(document.ParseYAML([]byte(text))) }
 
+// A strategic merge patch is applied, and computed from two objects.
+func Example() {
+	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
+	object := yaml(`spec: {template: {spec: {containers: [{name: web, image: 'web:1'}, {name: proxy, image: 'proxy:4'}]}}}`)
+	patch := yaml(`spec: {template: {spec: {containers: [{name: web, image: 'web:2'}]}}}`)
+	patched := must(strategic.Merge(object, patch, deployment))
+	fmt.Println(patched)
+	fmt.Println(must(strategic.Diff(object, patched, deployment)))
+	// Output:
+	// {"spec":{"template":{"spec":{"containers":[{"image":"web:2","name":"web"},{"image":"proxy:4","name":"proxy"}]}}}}
+	// {"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"web"},{"name":"proxy"}],"containers":[{"image":"web:2","name":"web"}]}}}}
+}
+
 func ExampleMerge() {
 	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
 	live := yaml(`

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // A flat patch of a map sets all of its fields, and no others, to scalars, as it is with most
@@ -17,7 +18,7 @@ func (m *merger) mergeFlat(live, patch document.Value) (result document.Value, o
 	if m.plain || patch.Len() == 0 || mayHaveDirectives(patch) {
 		return result, false
 	}
-	switch differ, ok := document.ScalarDifferences(live, patch); {
+	switch differ, ok := fastdoc.ScalarDifferences(live, patch); {
 	case !ok:
 		return result, false
 	case differ == 0:
@@ -39,6 +40,6 @@ func (d *differ) isFlatDiff(v versions) bool {
 	if d.plain || v.modified.Len() < 2 {
 		return false // an item that has nothing but its key does not change
 	}
-	differ, ok := document.ScalarDifferences(v.current, v.modified)
+	differ, ok := fastdoc.ScalarDifferences(v.current, v.modified)
 	return ok && bits.OnesCount64(differ) == v.modified.Len()-1
 }

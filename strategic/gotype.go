@@ -13,9 +13,8 @@ import (
 // kinds that are patched, made once.
 var goTypes sync.Map
 
-// FromGoType returns how the JSON of a Go struct is patched, as the tags patchStrategy and
-// patchMergeKey of its fields say. Nothing but the struct itself is looked at before a patch
-// needs it, so that this is cheap for the largest kinds.
+// FromGoType returns the patch strategies of a Go struct, from the tags patchStrategy and patchMergeKey. The types of
+// fields are loaded on demand, so that this is cheap for large kinds.
 func FromGoType(t reflect.Type) (*Type, error) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()

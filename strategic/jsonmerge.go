@@ -4,11 +4,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// MergeJSON merges a JSON merge patch (RFC 7396) into an object, both of them maps: maps are
-// merged, null removes a field, all else replaces what is there. As in Kubernetes, nulls are
-// also removed from the maps in a list that is new or replaces another. The result shares with
-// the object what the patch leaves alone; a patch that changes nothing returns the object
-// itself. Errors are of type [*Error].
+// MergeJSON merges a JSON merge patch (RFC 7396) into an object; both are maps. As in Kubernetes, nulls are also
+// removed from maps in a list that is added or replaced. A patch that changes nothing returns the object itself.
+// Errors are of type [*Error].
 func MergeJSON(object, patch document.Value) (document.Value, error) {
 	if patch.Kind() != document.Map {
 		return document.Value{}, malformed("a map", describe(patch), "")

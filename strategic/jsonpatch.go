@@ -6,23 +6,22 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // What Kubernetes allows in one JSON patch.
 const (
-	// MaxOperations is how many operations there may be.
+	// MaxOperations is the maximum number of operations.
 	MaxOperations = 10_000
-	// MaxCopiedBytes is how much JSON all operations copy may add together.
+	// MaxCopiedBytes is the maximum amount of JSON that all copy operations may add together.
 	MaxCopiedBytes = 3 << 20
 )
 
-// ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. The result shares with the
-// object what the patch leaves alone; a patch that changes nothing returns the object itself.
-// Errors are of type [*Error], and their path starts with the number of the operation.
+// ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. A patch that changes nothing returns the object itself.
+// Errors are of type [*Error]; their path starts with the index of the operation.
 //
-// It takes what Kubernetes takes beyond the RFC: replace adds a field that is not there, a
-// negative index counts from the end, a value that is left out is null, and so is a missing
-// field that is tested or copied. Null is a patch without operations.
+// Like Kubernetes it accepts more than the RFC: replace adds a missing field, a negative index counts from the end, a
+// missing value is null, and so is a missing field that is tested or copied. Null is a patch without operations.
 func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	if patch.IsNull() {
 		return object, nil
@@ -88,8 +87,8 @@ func readText(v document.Value, name string) (text string, missing bool, err err
 	}
 }
 
-// UnknownFields returns where a JSON patch has fields that no operation has, such as [1].vaule. They count
-// for nothing; somebody may want to hear of them.
+// UnknownFields returns the paths of unknown fields in the operations of a JSON patch, such as [1].vaule, for
+// warnings. ApplyJSONPatch ignores them.
 func UnknownFields(patch document.Value) (paths []string) {
 	if patch.Kind() != document.List {
 		return nil
@@ -113,7 +112,7 @@ func UnknownFields(patch document.Value) (paths []string) {
 type jsonPatch struct {
 	root   *node
 	copied int
-	build  document.Builder
+	build  fastdoc.Builder
 }
 
 func (p *jsonPatch) finish(object document.Value) document.Value {

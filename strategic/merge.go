@@ -6,10 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Merge merges a strategic merge patch into an object, both of them maps, by the strategies of
-// a type. The result shares with the object what the patch leaves alone; a patch that changes
-// nothing returns the object itself. Neither the patch's directives nor its nulls get into the
-// result. Null is a patch that says nothing. Errors are of type [*Error].
+// Merge merges a strategic merge patch into an object by the patch strategies of a type; both are maps. A patch that
+// changes nothing returns the object itself. The result has neither directives nor nulls of the patch. Null is an
+// empty patch. Errors are of type [*Error].
 func Merge(object, patch document.Value, t *Type) (document.Value, error) {
 	m := newMerger()
 	defer m.free()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // node is a value that a JSON patch works on. A container is taken apart when an operation
@@ -49,7 +50,7 @@ func (n *node) open() bool {
 }
 
 // freeze returns the value of a node. What did not change is the value that it was before.
-func (n *node) freeze(build *document.Builder) document.Value {
+func (n *node) freeze(build *fastdoc.Builder) document.Value {
 	if !n.opened {
 		return n.value
 	}

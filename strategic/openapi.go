@@ -16,23 +16,21 @@ type Schema struct {
 
 type groupVersionKind struct{ group, version, kind string }
 
-// Type returns the type of that name.
+// Type returns the type with the given name.
 func (s *Schema) Type(name string) (*Type, bool) {
 	t, ok := s.types[name]
 	return t, ok
 }
 
-// Kind returns the root type of a kind. The group of the core kinds is empty.
+// Kind returns the root type of a kind. The group of core kinds is empty.
 func (s *Schema) Kind(group, version, kind string) (*Type, bool) {
 	t, ok := s.kinds[groupVersionKind{group, version, kind}]
 	return t, ok
 }
 
-// LoadOpenAPI loads the strategies that an OpenAPI document declares, in the definitions of
-// version 2 or the component schemas of version 3, with the extensions
-// x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. It looks at nothing else: what
-// it does not understand, such as a reference to nothing, is a type that declares nothing. The
-// types keep nothing of the document.
+// LoadOpenAPI loads the patch strategies of an OpenAPI document, version 2 or 3: the extensions
+// x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. Everything else is ignored; an unresolved reference is
+// a type without strategies. The types do not keep the document alive.
 func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	definitions := doc.Get("definitions")
 	if definitions.IsAbsent() {

@@ -157,7 +157,7 @@ func TestRetainKeysClearsWhatTheAuthorNeverHad(t *testing.T) {
 	original := mustParse(t, `{spec: {replicas: 1}}`)
 	modified := mustParse(t, `{spec: {replicas: 1, strategy: {type: Recreate}}}`)
 	current := mustParse(t, `{spec: {replicas: 1, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}`)
-	patch, err := ThreeWay{Type: typ, Overwrite: true, Fixed: KubectlFixed()}.Diff(original, modified, current)
+	patch, err := ThreeWay{Type: typ, Overwrite: true, Immutable: KubectlImmutable()}.Diff(original, modified, current)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,11 +4,12 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // scratch is the memory of one merge, or of the making of one patch. The next uses it again.
 type scratch struct {
-	build  document.Builder
+	build  fastdoc.Builder
 	ids    []identity
 	slots  []uint32
 	done   []bool

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // From text to text. Nothing but bytes leaves these functions, so that all memory between the
@@ -29,8 +30,7 @@ func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) 
 	return d.finish(dst, patch), nil
 }
 
-// AppendDiff is [ThreeWay.Diff] from JSON to JSON: it appends the patch. An original that is empty
-// is absent.
+// AppendDiff is [ThreeWay.Diff] from JSON to JSON: it appends the patch. An empty original is absent.
 func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]byte, error) {
 	d := newTextDiffer()
 	var before document.Value
@@ -55,8 +55,8 @@ func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]
 	return d.finish(dst, patch), nil
 }
 
-// AppendMerge is [Merge] from JSON to JSON: it appends the patched object. The field sets of
-// the object's managedFields are kept as they are spelt.
+// AppendMerge is [Merge] from JSON to JSON: it appends the patched object. Field sets in managedFields keep their
+// spelling.
 func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 	m := newTextMerger()
 	change, err := m.read("patch", patch, document.Value{})
@@ -75,7 +75,7 @@ func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 }
 
 // textReader reads documents that are needed until the memory is used again.
-type textReader struct{ reader document.Reader }
+type textReader struct{ reader fastdoc.Reader }
 
 // read reads a document that is expected to have much in common with another, if there is one.
 func (r *textReader) read(what, text string, like document.Value, sealed ...string) (document.Value, error) {
@@ -86,9 +86,6 @@ func (r *textReader) read(what, text string, like document.Value, sealed ...stri
 	return v, nil
 }
 
-// fieldSets is where an object has the large part that hardly any patch is about.
-var fieldSets = []string{"metadata", "managedFields", document.AnyItem, "fieldsV1"}
-
 // readLive reads the object that two documents speak of, the first of which is expected to have
 // much in common with it. If neither says anything of its managedFields, their field sets need
 // not be looked into.
@@ -96,7 +93,7 @@ func (r *textReader) readLive(text string, like, other document.Value) (document
 	if speaksOfManagers(like) || speaksOfManagers(other) {
 		return r.read("object", text, like)
 	}
-	return r.read("object", text, like, fieldSets...)
+	return r.read("object", text, like, fastdoc.FieldsV1Path...)
 }
 
 // speaksOfManagers reports whether managedFields, or a directive about them, are in a document.

@@ -42,7 +42,7 @@ func TestTextsLikeDocuments(t *testing.T) {
 		got, err = AppendDiff(nil, original.JSON(), modified.JSON(), typ)
 		checkTexts(t, fmt.Sprintf("seed %d, diff", seed), want, wantErr, got, err)
 
-		w := ThreeWay{Type: typ, Overwrite: r.chance(50), Fixed: KubectlFixed()}
+		w := ThreeWay{Type: typ, Overwrite: r.chance(50), Immutable: KubectlImmutable()}
 		want, wantErr = w.Diff(original, modified, current)
 		got, err = w.AppendDiff(nil, original.JSON(), modified.JSON(), current.JSON())
 		checkTexts(t, fmt.Sprintf("seed %d, three-way", seed), want, wantErr, got, err)

@@ -6,27 +6,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ThreeWay makes the patches of those who keep what they want outside of the server, as kubectl
-// apply does: what they want now is compared with what is there, and with what they wanted the
-// last time.
+// ThreeWay computes patches as kubectl apply does, from the last applied, the new and the live configuration.
 type ThreeWay struct {
-	// Type has the strategies of the kind. Without it, patches are JSON merge patches.
+	// Type has the patch strategies of the kind. If it is nil, patches are JSON merge patches.
 	Type *Type
-	// Overwrite allows a patch to change what somebody else changed since the last time.
-	// Without it that is a [*ConflictError].
+	// Overwrite allows the patch to overwrite changes by other writers. Without it they are a [*ConflictError].
 	Overwrite bool
-	// Fixed are fields that a patch must not change, by their names with dots between them,
-	// such as metadata.name. Kubectl fixes [KubectlFixed].
-	Fixed []string
+	// Immutable are the fields that a patch must not change, such as metadata.name; see [KubectlImmutable].
+	Immutable []string
 }
 
-// KubectlFixed are the fields that kubectl apply refuses to change.
-func KubectlFixed() []string { return []string{"apiVersion", "kind", "metadata.name"} }
+// KubectlImmutable returns the fields that kubectl apply refuses to change.
+func KubectlImmutable() []string { return []string{"apiVersion", "kind", "metadata.name"} }
 
-// Diff makes a patch that takes an object from what it is now (current) to what its author
-// wants (modified), where the author wanted something else before (original, which may be
-// absent). What the author never had an opinion about is left alone. If there is nothing to
-// change, the patch is an empty map. Errors are of type [*Error] or [*ConflictError].
+// Diff returns a patch from the live object (current) to the new configuration (modified), which also removes what the
+// last applied configuration (original, may be absent) had and the new one lacks. Other fields are left unchanged. If
+// nothing changes, the patch is an empty map. Errors are of type [*Error] or [*ConflictError].
 func (w ThreeWay) Diff(original, modified, current document.Value) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()
@@ -38,7 +33,7 @@ func (w ThreeWay) diff(d *differ, v versions) (document.Value, error) {
 	if err != nil {
 		return document.Value{}, err
 	}
-	for _, fixed := range w.Fixed {
+	for _, fixed := range w.Immutable {
 		if value := patch.Lookup(strings.Split(fixed, ".")...); !value.IsAbsent() {
 			return document.Value{}, under(unprocessable("this field not to change", describe(value),
 				"it can't be changed by a patch: make another object"), "."+fixed)

@@ -6,9 +6,8 @@ import (
 	"sync"
 )
 
-// Type says how the parts of a kind are patched. It is safe for concurrent use, and knows of
-// its parts only what was asked for so far. A nil Type knows nothing: maps are merged, lists
-// are replaced.
+// Type has the patch strategies of a kind. It is safe for concurrent use, and loads the types of its fields on demand.
+// A nil Type merges maps and replaces lists.
 type Type struct {
 	once sync.Once
 	load func(*Type) // what fills it when it is first used, if anything

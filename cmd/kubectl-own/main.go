@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/cadastre/cadastre/cli"
+	"github.com/cadastre/cadastre/internal/cli"
 )
 
 func main() { os.Exit(cli.Plugin(cli.PluginArgs(os.Args), os.Stdout, os.Stderr)) }

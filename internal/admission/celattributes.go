@@ -1,4 +1,4 @@
-package admit
+package admission
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -8,22 +8,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Attributes returns a question as Kubernetes' CEL library takes it, in a form.
-func (q *Question) Attributes(form Form) (*admission.VersionedAttributes, error) {
-	object, old, err := q.At(form)
+// CEL returns the attributes as Kubernetes' CEL library takes them, with the objects at a version.
+func (a *Attributes) CEL(v VersionedResource) (*admission.VersionedAttributes, error) {
+	object, old, err := a.At(v)
 	if err != nil {
 		return nil, err
 	}
-	own := q.Form()
+	own := a.Versioned()
 	now, before := unstructuredOf(object), unstructuredOf(old)
 	return &admission.VersionedAttributes{
-		Attributes: admission.NewAttributesRecord(now, before, own.Kind, q.Namespace, q.Name, own.Resource, q.Subresource,
-			admission.Operation(q.Operation), q.Options, q.DryRun, UserInfo(q.User)),
-		VersionedObject: now, VersionedOldObject: before, VersionedKind: form.Kind,
+		Attributes: admission.NewAttributesRecord(now, before, own.Kind, a.Namespace, a.Name, own.Resource, a.Subresource,
+			admission.Operation(a.Operation), a.Source.Options(), a.DryRun, UserInfo(a.User)),
+		VersionedObject: now, VersionedOldObject: before, VersionedKind: v.Kind,
 	}, nil
 }
 
-// unstructuredOf returns a document as an object; nil, and not a pointer that is nil, if there is none.
+// unstructuredOf returns a document as an object; an untyped nil if the document is absent.
 func unstructuredOf(doc document.Value) runtime.Object {
 	if doc.IsAbsent() {
 		return nil

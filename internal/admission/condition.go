@@ -1,4 +1,4 @@
-package admit
+package admission
 
 import (
 	"context"
@@ -15,50 +15,51 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/cadastre/cadastre/internal/expression"
+	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// Conditions are expressions that must all be true for somebody to be asked.
+// Conditions are the matchConditions of a webhook or policy: CEL expressions that must all be true. They are safe for
+// concurrent use.
 type Conditions struct {
 	compiled func() cel.ConditionEvaluator
-	// ignore has conditions that can't be told count as false, and not as errors.
+	// ignore makes conditions that fail to evaluate count as false instead of as errors.
 	ignore bool
 }
 
-// NewConditions returns conditions of a webhook. They are compiled when they are first asked; nil if there are none.
+// NewConditions returns the conditions of a webhook; nil if there are none. They are compiled on first use.
 func NewConditions(all []registration.MatchCondition, failure *registration.FailurePolicyType) *Conditions {
 	if len(all) == 0 {
 		return nil
 	}
 	return ConditionsOf(func() cel.ConditionEvaluator {
-		return expression.Conditions().CompileCondition(Expressions(all), expression.Condition.Uses(false), environment.StoredExpressions)
+		return celexpr.Conditions().CompileCondition(Expressions(all), celexpr.Condition.Uses(false), environment.StoredExpressions)
 	}, failure)
 }
 
-// ConditionsOf returns conditions that somebody else compiles.
+// ConditionsOf returns conditions that compile compiles on first use.
 func ConditionsOf(compile func() cel.ConditionEvaluator, failure *registration.FailurePolicyType) *Conditions {
 	return &Conditions{compiled: sync.OnceValue(compile), ignore: Ignores(failure)}
 }
 
-// Ignores reports whether failures are ignored.
+// Ignores reports whether a failure policy is Ignore.
 func Ignores(p *registration.FailurePolicyType) bool { return p != nil && *p == registration.Ignore }
 
-// Expressions returns conditions as the compiler takes them.
+// Expressions returns conditions as the CEL compiler takes them.
 func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
 	texts := make([]string, len(all))
 	for i := range all {
 		texts[i] = all[i].Expression
 	}
-	return expression.List(expression.Condition, texts)
+	return celexpr.List(celexpr.Condition, texts)
 }
 
-// Verdict is what conditions say, and how often they could not be told.
+// Verdict is the result of conditions, and the number of those that failed to evaluate.
 type Verdict struct {
 	Matches bool
 	Errors  int
 }
 
-// Match tells whether all conditions are true. One that is false says no, though others can't be told.
+// Match reports whether all conditions are true. If one is false, errors of the others do not count.
 func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttributes, params runtime.Object, authority authorizer.Authorizer) (v Verdict, err error) {
 	request := cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(at.GetResource()), metav1.GroupVersionKind(at.VersionedKind))
 	inputs := cel.OptionalVariableBindings{VersionedParams: params, Authorizer: authority}
@@ -82,7 +83,7 @@ func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttribute
 	return v, nil
 }
 
-// unless returns an error unless it is to be ignored.
+// unless returns the error unless the failure policy ignores it.
 func (c *Conditions) unless(err error) error {
 	if c.ignore {
 		return nil

@@ -1,10 +1,41 @@
-// Package admission does to objects what Kubernetes has admission plugins for that are on by
-// default: it amends and refuses them in view of other objects.
+// Package admission is the admission chain: the ordered list of plugins that change or reject writes before they are
+// stored.
+//
+// # How it works
+//
+// A [Plugin] says which operations on which resources it handles, in which phases: it mutates, validates, or both. A
+// [Chain] is an ordered list of plugins; the one that the server uses is listed in internal/app. Plugins that handle a
+// write are resolved once per endpoint and operation ([Endpoint.Plan]) and again when a plugin's configuration changes
+// ([Chain.Invalidate]), so that a write that no plugin handles costs one check.
+//
+// The registry calls the chain twice for each write, with [Attributes] that describe it:
+//
+//	merge → Plan.Admit → prepare → the resource's validation → Plan.Validate → commit
+//
+// Fields that a mutating plugin sets have no owner: managed fields are computed before. Admit runs again from the start
+// of the write if the commit loses a race, so plugins must not have side effects outside of
+// [Attributes.CommitWith].
+//
+// # Objects
+//
+// Plugins see documents at the version of the request, with defaults, without managedFields. Webhooks and policies may
+// ask for another version of the resource (matchPolicy: Equivalent) and for managedFields: [Attributes.At] makes these on
+// demand.
+//
+// # Adding a plugin
+//
+// Add a folder below plugin/ with a type that implements [Plugin], and one line to the list in internal/app. Unit tests use
+// package admissiontest; answers of kube-apiserver's plugin of the same name are recorded by make oracle-admission.
 //
 // # Where to look
 //
-//	pods.go        what pods get: tolerations, and a priority
-//	claims.go      which claims of volumes may have more
-//	nodes.go       what nodes get: a taint
-//	priorities.go  classes of priority
+//	attributes.go     the description of a write; resource.go, the endpoint; reader.go, other objects
+//	chain.go          plugins, phases, chains, plans
+//	reinvocation.go   the second run of mutating plugins
+//	criteria.go       match criteria of webhooks and policies; rules.go, their rules; condition.go, their CEL conditions
+//	celattributes.go  attributes, and user.go users, as Kubernetes' CEL library takes them
+//	plugin/           the built-in plugins, one folder each
+//	admissiontest/    unit tests of plugins: a fake reader, Attributes, recorded cases
+//	webhook/          admission webhooks
+//	policy/           ValidatingAdmissionPolicies
 package admission

@@ -1,4 +1,4 @@
-package admit
+package admission
 
 import (
 	"context"
@@ -8,16 +8,17 @@ import (
 
 	registration "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 var (
-	configMaps = &kinds.Kind{Name: "ConfigMap", Resource: "configmaps", Versions: []string{"v1"}, Namespaced: true}
-	spaces     = &kinds.Kind{Name: "Namespace", Resource: "namespaces", Versions: []string{"v1"}}
-	autoscaler = &kinds.Kind{Group: "autoscaling", Name: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers", Versions: []string{"v2", "v1"}, Namespaced: true}
-	hooks      = &kinds.Kind{Group: "admissionregistration.k8s.io", Name: "MutatingWebhookConfiguration", Resource: "mutatingwebhookconfigurations", Versions: []string{"v1"}}
+	configMaps = &api.Kind{Name: "ConfigMap", Resource: "configmaps", Versions: []string{"v1"}, Namespaced: true}
+	spaces     = &api.Kind{Name: "Namespace", Resource: "namespaces", Versions: []string{"v1"}}
+	autoscaler = &api.Kind{Group: "autoscaling", Name: "HorizontalPodAutoscaler", Resource: "horizontalpodautoscalers", Versions: []string{"v2", "v1"}, Namespaced: true}
+	hooks      = &api.Kind{Group: "admissionregistration.k8s.io", Name: "MutatingWebhookConfiguration", Resource: "mutatingwebhookconfigurations", Versions: []string{"v1"}}
 )
 
 func rule(operation, group, version, resource string) registration.NamedRuleWithOperations {
@@ -27,10 +28,13 @@ func rule(operation, group, version, resource string) registration.NamedRuleWith
 	return r
 }
 
-func question(kind *kinds.Kind, subresource string) *Question {
-	q := &Question{Subject: Subject{Kind: kind, Version: kind.Versions[0], Subresource: subresource}, Operation: Create, Name: "x"}
+func attributes(kind *api.Kind, subresource string) *Attributes {
+	q := &Attributes{Resource: Resource{Kind: kind, Version: kind.Versions[0], Subresource: subresource}, Operation: Create, Name: "x"}
 	if kind.Namespaced {
 		q.Namespace = "n"
+	}
+	if subresource == "scale" {
+		q.Body = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 	}
 	if kind == spaces {
 		q.Namespace = q.Name
@@ -50,30 +54,30 @@ func TestRules(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		rule       registration.NamedRuleWithOperations
-		question   *Question
+		question   *Attributes
 		equivalent bool
 		want       string // the form's kind; "" if it does not match
 	}{
-		{"itself", rule("CREATE", "", "v1", "configmaps"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
-		{"all", rule("*", "*", "*", "*"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
-		{"another operation", rule("UPDATE", "", "v1", "configmaps"), question(configMaps, ""), false, ""},
-		{"another group", rule("CREATE", "apps", "v1", "configmaps"), question(configMaps, ""), true, ""},
-		{"another resource", rule("CREATE", "", "v1", "secrets"), question(configMaps, ""), true, ""},
-		{"no subresource", rule("*", "*", "*", "*"), question(configMaps, "status"), true, ""},
-		{"a subresource", rule("*", "*", "*", "configmaps/status"), question(configMaps, "status"), false, "/v1, Kind=ConfigMap"},
-		{"all subresources", rule("*", "*", "*", "*/*"), question(configMaps, "status"), false, "/v1, Kind=ConfigMap"},
-		{"all subresources, and the object", rule("*", "*", "*", "*/*"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
-		{"a scale", rule("*", "*", "*", "configmaps/scale"), question(configMaps, "scale"), false, "autoscaling/v1, Kind=Scale"},
-		{"another version", rule("*", "autoscaling", "v1", "horizontalpodautoscalers"), question(autoscaler, ""), false, ""},
-		{"an equivalent one", rule("*", "autoscaling", "v1", "horizontalpodautoscalers"), question(autoscaler, ""), true, "autoscaling/v1, Kind=HorizontalPodAutoscaler"},
-		{"its own before", rule("*", "autoscaling", "*", "horizontalpodautoscalers"), question(autoscaler, ""), true, "autoscaling/v2, Kind=HorizontalPodAutoscaler"},
-		{"another name", named, question(configMaps, ""), true, ""},
-		{"in namespaces", scoped("Namespaced"), question(configMaps, ""), false, "/v1, Kind=ConfigMap"},
-		{"in the cluster", scoped("Cluster"), question(configMaps, ""), false, ""},
-		{"a namespace is in the cluster", scoped("Cluster"), question(spaces, ""), false, "/v1, Kind=Namespace"},
-		{"a namespace is in none", scoped("Namespaced"), question(spaces, ""), false, ""},
+		{"itself", rule("CREATE", "", "v1", "configmaps"), attributes(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"all", rule("*", "*", "*", "*"), attributes(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"another operation", rule("UPDATE", "", "v1", "configmaps"), attributes(configMaps, ""), false, ""},
+		{"another group", rule("CREATE", "apps", "v1", "configmaps"), attributes(configMaps, ""), true, ""},
+		{"another resource", rule("CREATE", "", "v1", "secrets"), attributes(configMaps, ""), true, ""},
+		{"no subresource", rule("*", "*", "*", "*"), attributes(configMaps, "status"), true, ""},
+		{"a subresource", rule("*", "*", "*", "configmaps/status"), attributes(configMaps, "status"), false, "/v1, Kind=ConfigMap"},
+		{"all subresources", rule("*", "*", "*", "*/*"), attributes(configMaps, "status"), false, "/v1, Kind=ConfigMap"},
+		{"all subresources, and the object", rule("*", "*", "*", "*/*"), attributes(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"a scale", rule("*", "*", "*", "configmaps/scale"), attributes(configMaps, "scale"), false, "autoscaling/v1, Kind=Scale"},
+		{"another version", rule("*", "autoscaling", "v1", "horizontalpodautoscalers"), attributes(autoscaler, ""), false, ""},
+		{"an equivalent one", rule("*", "autoscaling", "v1", "horizontalpodautoscalers"), attributes(autoscaler, ""), true, "autoscaling/v1, Kind=HorizontalPodAutoscaler"},
+		{"its own before", rule("*", "autoscaling", "*", "horizontalpodautoscalers"), attributes(autoscaler, ""), true, "autoscaling/v2, Kind=HorizontalPodAutoscaler"},
+		{"another name", named, attributes(configMaps, ""), true, ""},
+		{"in namespaces", scoped("Namespaced"), attributes(configMaps, ""), false, "/v1, Kind=ConfigMap"},
+		{"in the cluster", scoped("Cluster"), attributes(configMaps, ""), false, ""},
+		{"a namespace is in the cluster", scoped("Cluster"), attributes(spaces, ""), false, "/v1, Kind=Namespace"},
+		{"a namespace is in none", scoped("Namespaced"), attributes(spaces, ""), false, ""},
 	} {
-		form, ok := Rules{test.rule}.form(test.question, test.equivalent)
+		form, ok := Rules{test.rule}.match(test.question, test.equivalent)
 		got := form.Kind.String()
 		if !ok {
 			got = ""
@@ -81,13 +85,25 @@ func TestRules(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: received %q, want %q", test.name, got, test.want)
 		}
-		if concern := (Rules{test.rule}).concern(test.question.Subject, Create, test.equivalent); ok && !concern {
-			t.Errorf("%s: it matches, but is said not to be concerned", test.name)
+		if concern := (Rules{test.rule}).mayMatch(test.question.Resource, Create, test.equivalent); ok && !concern {
+			t.Errorf("%s: it matches, but mayMatch is false", test.name)
 		}
 	}
 }
 
-// TestCriteria: selectors, exceptions, and what nobody is asked about.
+// readerFunc is a Reader of namespaces.
+type readerFunc func(name string) (document.Value, error)
+
+func (r readerFunc) Get(_ context.Context, _ schema.GroupResource, _, name string) (Object, error) {
+	doc, err := r(name)
+	return Object{Document: doc}, err
+}
+
+func (r readerFunc) List(context.Context, schema.GroupResource, string) ([]Object, error) {
+	return nil, nil
+}
+
+// TestCriteria: selectors, exclusions, and exempt resources.
 func TestCriteria(t *testing.T) {
 	labelled := func(text string) document.Value {
 		doc, err := document.ParseJSON(`{"metadata":{"name":"x","labels":` + text + `}}`)
@@ -99,7 +115,7 @@ func TestCriteria(t *testing.T) {
 	all, mine := &metav1.LabelSelector{}, &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 	broken := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Sometimes"}}}
 	everything := Rules{rule("*", "*", "*", "*")}
-	namespaces := func(_ context.Context, name string) (document.Value, error) {
+	reader := readerFunc(func(name string) (document.Value, error) {
 		switch name {
 		case "n":
 			return labelled(`{"a":"b"}`), nil
@@ -107,23 +123,23 @@ func TestCriteria(t *testing.T) {
 			return document.Value{}, errors.New("no")
 		}
 		return document.Value{}, nil
-	}
-	in := func(namespace string, object document.Value) *Question {
-		q := question(configMaps, "")
+	})
+	in := func(namespace string, object document.Value) *Attributes {
+		q := attributes(configMaps, "")
 		q.Namespace, q.Object = namespace, object
 		return q
 	}
-	ofNamespace := question(spaces, "")
+	ofNamespace := attributes(spaces, "")
 	ofNamespace.Object = labelled(`{"a":"b"}`)
-	ofOther := question(spaces, "")
+	ofOther := attributes(spaces, "")
 	ofOther.Object = labelled(`{"a":"c"}`)
 	old := in("n", labelled(`{}`))
-	old.Old = labelled(`{"a":"b"}`)
+	old.OldObject = labelled(`{"a":"b"}`)
 	for _, test := range []struct {
 		name             string
 		inside, labelled *metav1.LabelSelector
 		except           Rules
-		question         *Question
+		question         *Attributes
 		want             string
 	}{
 		{"all", all, all, nil, in("n", labelled(`{}`)), "true <nil>"},
@@ -138,16 +154,17 @@ func TestCriteria(t *testing.T) {
 		{"excepted", all, all, Rules{rule("CREATE", "", "v1", "configmaps")}, in("n", labelled(`{}`)), "false <nil>"},
 		{"no selector selects nothing", nil, all, nil, in("n", labelled(`{}`)), "false <nil>"},
 		{"a broken selector", all, broken, nil, in("n", labelled(`{}`)), `false Internal error occurred: "Sometimes" is not a valid label selector operator`},
-		{"what says who is asked", all, all, nil, question(hooks, ""), "false <nil>"},
+		{"what says who is asked", all, all, nil, attributes(hooks, ""), "false <nil>"},
 	} {
 		criteria := NewCriteria(everything, nil, test.inside, test.labelled)
-		criteria.Except = test.except
-		_, ok, err := criteria.Match(t.Context(), test.question, namespaces)
+		criteria.Exclude = test.except
+		test.question.Reader = reader
+		_, ok, err := criteria.Match(t.Context(), test.question)
 		if got := fmt.Sprint(ok, " ", err); got != test.want {
 			t.Errorf("%s: received %s, want %s", test.name, got, test.want)
 		}
 	}
-	if none := NewCriteria(nil, nil, all, all); none.Concern(question(configMaps, "").Subject, Create) {
-		t.Error("no rules concern something")
+	if none := NewCriteria(nil, nil, all, all); none.MayMatch(attributes(configMaps, "").Resource, Create) {
+		t.Error("criteria without rules match")
 	}
 }

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"encoding/json"
@@ -27,8 +27,8 @@ var keptAnnotations = []string{
 // defaultUtilization is what v1 means if it has no metrics at all.
 const defaultUtilization = 80
 
-// autoscalerV1 converts a HorizontalPodAutoscaler from v2 to v1.
-func autoscalerV1(doc document.Value) document.Value {
+// autoscalerV2ToV1 converts a HorizontalPodAutoscaler from v2 to v1.
+func autoscalerV2ToV1(doc document.Value) document.Value {
 	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutKept(doc.Lookup("metadata", "annotations"))
 	var percentage, current document.Value
 	var others []document.Value
@@ -67,8 +67,8 @@ func autoscalerV1(doc document.Value) document.Value {
 	return withAnnotations(doc, annotations).With("spec", spec).With("status", status)
 }
 
-// autoscalerV2 converts a HorizontalPodAutoscaler from v1 to v2.
-func autoscalerV2(doc document.Value) document.Value {
+// autoscalerV1ToV2 converts a HorizontalPodAutoscaler from v1 to v2.
+func autoscalerV1ToV2(doc document.Value) document.Value {
 	spec, status, annotations := doc.Get("spec"), doc.Get("status"), doc.Lookup("metadata", "annotations")
 	metrics, _ := kept(annotations, metricsAnnotation)
 	for i, m := range metrics {

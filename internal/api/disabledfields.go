@@ -1,25 +1,12 @@
-package kinds
+package api
 
 import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podSpecs is where the kinds that make pods have the spec of one.
-var podSpecs = map[string][]string{
-	"cronjobs.batch":         {"spec", "jobTemplate", "spec", "template", "spec"},
-	"daemonsets.apps":        {"spec", "template", "spec"},
-	"deployments.apps":       {"spec", "template", "spec"},
-	"jobs.batch":             {"spec", "template", "spec"},
-	"pods":                   {"spec"},
-	"podtemplates":           {"template", "spec"},
-	"replicasets.apps":       {"spec", "template", "spec"},
-	"replicationcontrollers": {"spec", "template", "spec"},
-	"statefulsets.apps":      {"spec", "template", "spec"},
-}
-
-// withoutDisabled leaves out what kube-apiserver drops of a pod's spec, since it is a feature that is off unless somebody
-// turns it on. Objects that have it already keep it.
-func (k *Kind) withoutDisabled(obj, live document.Value) document.Value {
+// dropDisabledFields removes the fields of a pod spec whose feature gates are off by default, as kube-apiserver does.
+// Fields that the live object has are kept.
+func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	if k.podSpec == nil {
 		return obj
 	}
@@ -44,7 +31,7 @@ func (k *Kind) withoutDisabled(obj, live document.Value) document.Value {
 	return put(obj, now, k.podSpec...)
 }
 
-// projects reports whether a volume of a pod has a source of this name.
+// projects reports whether a projected volume of a pod has a source of this name.
 func projects(spec document.Value, name string) bool {
 	for _, volume := range spec.Get("volumes").Items() {
 		for _, source := range volume.Lookup("projected", "sources").Items() {
@@ -66,7 +53,7 @@ func without(name string) func(document.Value) document.Value {
 	}
 }
 
-// containerLists are where a pod's spec has containers.
+// containerLists are the fields of a pod spec that hold containers.
 var containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
 
 func hasStopSignal(spec document.Value) bool {
@@ -97,16 +84,17 @@ func withoutStopSignals(spec document.Value) document.Value {
 	return spec
 }
 
-// prepareNode drops the old way to configure kubelets, which nodes that have it keep.
+// prepareNode removes the fields of dynamic kubelet configuration, which is no longer supported. Nodes that have them keep
+// them.
 func prepareNode(endpoint string, obj, live document.Value, _ Write) document.Value {
 	obj = withoutNew(obj, live, "spec", "configSource")
-	if live.IsAbsent() || endpoint == "status" {
+	if live.IsAbsent() || endpoint == StatusSubresource {
 		obj = withoutNew(obj, live, "status", "config")
 	}
 	return obj
 }
 
-// withoutNew leaves out a field of a field that the live object does not have.
+// withoutNew removes the field name of the field in, unless the live object has it.
 func withoutNew(obj, live document.Value, in, name string) document.Value {
 	if obj.Lookup(in, name).IsAbsent() || !isAbsentOrNull(live.Lookup(in, name)) {
 		return obj

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import "github.com/cadastre/cadastre/document"
 
@@ -16,8 +16,8 @@ var eventNames = [][2]string{
 // eventReporters are always there in the core, and in events.k8s.io only if they are not empty.
 var eventReporters = [][2]string{{"reportingComponent", "reportingController"}, {"reportingInstance", "reportingInstance"}}
 
-// eventOfEvents converts an event of the core to one of events.k8s.io.
-func eventOfEvents(doc document.Value) document.Value {
+// coreEventToEvents converts an event of the core to one of events.k8s.io.
+func coreEventToEvents(doc document.Value) document.Value {
 	doc = renameEvent(doc, 0, 1)
 	for _, names := range eventReporters {
 		if doc.Get(names[1]).Text() == "" {
@@ -27,8 +27,8 @@ func eventOfEvents(doc document.Value) document.Value {
 	return doc
 }
 
-// eventOfCore converts an event of events.k8s.io to one of the core.
-func eventOfCore(doc document.Value) document.Value {
+// eventsEventToCore converts an event of events.k8s.io to one of the core.
+func eventsEventToCore(doc document.Value) document.Value {
 	doc = renameEvent(doc, 1, 0)
 	for _, names := range eventReporters {
 		if doc.Get(names[0]).IsAbsent() {

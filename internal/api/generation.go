@@ -1,24 +1,20 @@
-package kinds
+package api
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
-
 	"github.com/cadastre/cadastre/document"
 )
 
-// Generation is how metadata.generation of a kind counts.
+// Generation describes how metadata.generation of a kind is set.
 type Generation struct {
-	// First is what objects are created with; 0 leaves what was sent.
+	// First is the generation of a new object; 0 keeps the one of the request.
 	First int64
-	// Counted are the fields whose changes count.
+	// Counted are the paths of the fields whose changes increment the generation.
 	Counted [][]string
 }
 
-// NextGeneration returns the generation of an object that is written at an endpoint, 0 for none.
-// Nobody can set it on update. The live object, which is absent on create, and the object are at
-// the version that is stored, and wiped already.
+// NextGeneration returns the generation of an object that is written at an endpoint, 0 for none. An update can not set
+// it. The live object, which is absent on create, and the object are at the storage version and without the changes of
+// reset fields.
 func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	if k.Custom {
 		return nextCustomGeneration(endpoint, obj, live)
@@ -31,8 +27,8 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 		return sent
 	}
 	now, _ := live.Lookup("metadata", "generation").Int64()
-	if endpoint == "status" {
-		return now // what counts is wiped there, save annotations
+	if endpoint == StatusSubresource {
+		return now // the counted fields are reset there, except annotations
 	}
 	for _, path := range k.Generation.Counted {
 		if !means(obj.Lookup(path...), live.Lookup(path...)) {
@@ -54,14 +50,13 @@ func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) doc
 	return put(obj, document.NewInt(next), "metadata", "generation")
 }
 
-// means reports whether two values mean the same to a kind: those that are absent, null or empty
-// do.
+// means reports whether two values are semantically equal: absent, null and empty values are.
 func means(a, b document.Value) bool {
 	return document.Equal(a, b) || isNothing(a) && isNothing(b) || meansInside(a, b)
 }
 
-// meansInside compares the parts of lists and maps. There {} is not nothing: an empty struct often
-// chooses something by being there.
+// meansInside compares the values in lists and maps. There {} differs from an absent field: the presence of an empty
+// struct often selects an alternative.
 func meansInside(a, b document.Value) bool {
 	switch {
 	case a.Kind() != b.Kind():
@@ -94,19 +89,4 @@ func allFields(a, b document.Value) bool {
 
 func isNothing(v document.Value) bool {
 	return v.IsAbsent() || v.IsNull() || !v.IsScalar() && v.Len() == 0
-}
-
-// parseGeneration reads FIRST+PATH+PATH….
-func parseGeneration(text string) (g Generation, err error) {
-	first, counted, some := strings.Cut(text, "+")
-	if g.First, err = strconv.ParseInt(first, 10, 64); err != nil {
-		return g, fmt.Errorf("expected FIRST+PATH…, received %q", text)
-	}
-	if !some {
-		return g, nil
-	}
-	for path := range strings.SplitSeq(counted, "+") {
-		g.Counted = append(g.Counted, strings.Split(path, "."))
-	}
-	return g, nil
 }

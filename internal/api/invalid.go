@@ -1,4 +1,4 @@
-package objects
+package api
 
 import (
 	"fmt"
@@ -11,50 +11,51 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// mostToldBytes is after how many bytes no more errors are told. Some show a list as a whole, for each of its items.
-const mostToldBytes = 1 << 20
+// maxCauseBytes is the size of the causes of an error after which no more are added. Some causes repeat a whole list for
+// each of its items.
+const maxCauseBytes = 1 << 20
 
-// Invalid is what clients are told of an object that breaks rules. It says what apierrors.NewInvalid
-// does, which takes time and memory by the square of how many errors there are: with a body of 3 MiB that has a
-// rule broken by every item of a list, it is busy for minutes, or ends for lack of memory.
+// Invalid returns the 422 for an object that fails validation. The result equals that of apierrors.NewInvalid, whose time
+// and memory are quadratic in the number of errors: a body of 3 MiB with an error in every item of a list keeps it busy for
+// minutes.
 func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	causes := make([]metav1.StatusCause, 0, len(errs))
-	for told := 0; len(causes) < len(errs) && told < mostToldBytes; {
+	for size := 0; len(causes) < len(errs) && size < maxCauseBytes; {
 		err := errs[len(causes)]
 		cause := metav1.StatusCause{Type: metav1.CauseType(err.Type), Message: err.ErrorBody(), Field: err.Field}
 		causes = append(causes, cause)
-		told += len(cause.Message) + len(cause.Field)
+		size += len(cause.Message) + len(cause.Field)
 	}
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusUnprocessableEntity,
 		Reason:  metav1.StatusReasonInvalid,
-		Message: fmt.Sprintf("%s %q is invalid%s", kind, name, inOne(causes, len(errs) > len(causes))),
+		Message: fmt.Sprintf("%s %q is invalid%s", kind, name, causesText(causes, len(errs) > len(causes))),
 		Details: &metav1.StatusDetails{Group: kind.Group, Kind: kind.Kind, Name: name, Causes: causes},
 	}}
 }
 
-// inOne says all causes in one sentence, each once.
-func inOne(causes []metav1.StatusCause, areMore bool) string {
+// causesText joins the texts of the causes, each once.
+func causesText(causes []metav1.StatusCause, truncated bool) string {
 	var all strings.Builder
-	said := make(map[string]bool, len(causes))
+	seen := make(map[string]bool, len(causes))
 	for _, cause := range causes {
 		text := cause.Field + ": " + cause.Message
-		if said[text] {
+		if seen[text] {
 			continue
 		}
-		if len(said) > 0 {
+		if len(seen) > 0 {
 			all.WriteString(", ")
 		}
-		said[text] = true
+		seen[text] = true
 		all.WriteString(text)
 	}
 	switch {
-	case areMore:
+	case truncated:
 		all.WriteString(", and more")
-	case len(said) == 0:
+	case len(seen) == 0:
 		return ""
-	case len(said) == 1:
+	case len(seen) == 1:
 		return ": " + all.String()
 	}
 	return ": [" + all.String() + "]"

@@ -1,4 +1,4 @@
-package objects
+package api
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func TestInvalidOfMany(t *testing.T) {
 }
 
 func TestDifferenceNotAllErrorsAreTold(t *testing.T) {
-	list := strings.Repeat("x", mostToldBytes/4)
+	list := strings.Repeat("x", maxCauseBytes/4)
 	errs := make(field.ErrorList, 100)
 	for i := range errs {
 		errs[i] = field.Invalid(field.NewPath("a"), list, fmt.Sprintf("item %d is odd", i))
@@ -56,7 +56,7 @@ func TestDifferenceNotAllErrorsAreTold(t *testing.T) {
 	if !errors.As(err, &status) || len(status.Status().Details.Causes) != 4 {
 		t.Fatalf("received %.100s, want a status with 4 causes", err)
 	}
-	if text := err.Error(); len(text) > 2*mostToldBytes || !strings.HasSuffix(text, "item 3 is odd, and more]") {
+	if text := err.Error(); len(text) > 2*maxCauseBytes || !strings.HasSuffix(text, "item 3 is odd, and more]") {
 		t.Errorf("received %d bytes that end with %q", len(text), text[len(text)-100:])
 	}
 }

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"cmp"
@@ -20,21 +20,23 @@ type Kind struct {
 	Namespaced bool
 	// ShortNames are what people may call it, Categories words that include it, such as all.
 	ShortNames, Categories []string
-	// HasStatus and HasScale say which subresources there are.
-	HasStatus, HasScale bool
+	// Subresources are the names of the subresources of a built-in kind, sorted. Definition has those of other kinds: use
+	// SubresourcesAt.
+	Subresources []string
 	// OnlyCreate is for kinds that are questions: they are answered, not stored.
 	OnlyCreate bool
-	// Wipes are what can't be written at which endpoint; Generation is how metadata.generation
-	// counts.
-	Wipes      []Wipe
-	Generation Generation
-	// Fields are what field selectors can ask for, beside name and namespace; FieldAliases are
-	// their other names, or those of the kind as which this one is stored.
+	// ActsOn is the RESOURCE/SUBRESOURCE of the same group that serves create requests of the kind, for the object that the
+	// body names; "" for other kinds.
+	ActsOn string
+	// ResetFields are the fields that endpoints ignore; Generation describes how metadata.generation is set.
+	ResetFields []ResetField
+	Generation  Generation
+	// Fields are the selectable fields beside name and namespace; FieldAliases are other names of them, or of fields of the
+	// kind as which this one is stored.
 	Fields       []Field
 	FieldAliases map[string]string
-	// Traits are what is not the same for all kinds.
 	Traits
-	// Deprecated are the versions that clients are advised against.
+	// Deprecated are the deprecated versions.
 	Deprecated map[string]Deprecation
 	// StoredAt is the apiVersion that objects are stored at, "" for that of the preferred version.
 	// AlsoAt is an apiVersion of another group at which the same objects are there as well.
@@ -53,10 +55,11 @@ type Kind struct {
 	// Kept is what others have made of the kind, by keys of their own. It goes with the kind.
 	Kept sync.Map
 
-	prepare preparer
-	fold    folder
-	// podSpec is where the kind has the spec of a pod; nil if it has none.
-	podSpec []string
+	strategy
+	// unsupportedField is the format of the error for labels that are not selectable; "" for the usual one.
+	unsupportedField string
+	// fieldsOf is the struct whose fields the kind has, such as core.v1.ConfigMap; "" if it has a struct of its own.
+	fieldsOf string
 }
 
 // Definition is what a kind brings with it that is not in our tables.
@@ -66,30 +69,30 @@ type Definition interface {
 	Topology(version string) (t *schema.Type, ok bool)
 	// Convert returns an object at another apiVersion.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Subresources says which there are at a version.
-	Subresources(version string) Subresources
+	// Subresources returns the names of the subresources at a version, in the order of discovery.
+	Subresources(version string) []string
+	// ScalePaths returns the paths of the fields that a scale has at a version; nil if there is no scale.
+	ScalePaths(version string) *ScalePaths
 }
 
-// Subresources are those that a kind has at a version.
-type Subresources struct {
-	Status bool
-	// Scale says where objects have what a scale shows, nil for those that have no scale.
-	Scale *ScalePaths
-}
-
-// HasSubresource reports whether there is a subresource of that name at a version.
-func (k *Kind) HasSubresource(version, name string) bool {
-	hasStatus, hasScale := k.HasStatus, k.HasScale
+// SubresourcesAt returns the names of the subresources at a version, in the order of discovery. The caller must not modify
+// the result.
+func (k *Kind) SubresourcesAt(version string) []string {
 	if k.Definition != nil {
-		has := k.Definition.Subresources(version)
-		hasStatus, hasScale = has.Status, has.Scale != nil
+		return k.Definition.Subresources(version)
 	}
-	return name == "status" && hasStatus || name == scaleEndpoint && hasScale
+	return k.Subresources
 }
 
-// HasProtobuf reports whether objects of the kind can be written in protobuf. Kinds that bring a definition can't: custom
-// ones have no Go types, and definitions themselves have fields that are of several types in JSON. Their metadata can.
-func (k *Kind) HasProtobuf() bool { return !k.Custom && k.Definition == nil }
+// HasSubresource reports whether the kind has a subresource at a version.
+func (k *Kind) HasSubresource(version, name string) bool {
+	return slices.Contains(k.SubresourcesAt(version), name)
+}
+
+// HasGoType reports whether a Go type describes all fields of the kind's objects, which encodings without field names need.
+// It is false for custom resources, for kinds with the fields of another kind's struct, and for
+// CustomResourceDefinitions, some fields of which have several JSON types.
+func (k *Kind) HasGoType() bool { return !k.Custom && k.Definition == nil && k.fieldsOf == "" }
 
 // Singular is what one object of the kind is called.
 func (k *Kind) Singular() string { return cmp.Or(k.SingularName, strings.ToLower(k.Name)) }

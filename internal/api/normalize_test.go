@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-func TestFold(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for _, test := range []struct{ name, kind, obj, want string }{
 		{"a secret", "secrets", `{stringData: {a: b, c: ""}, data: {a: eA==, d: eA==}}`, `{data: {a: Yg==, c: "", d: eA==}}`},
 		{"nothing but plain text", "secrets", `{stringData: {a: b}}`, `{data: {a: Yg==}}`},
@@ -24,11 +24,11 @@ func TestFold(t *testing.T) {
 		{"nothing", "configmaps", `{data: {a: b}}`, `{data: {a: b}}`},
 	} {
 		k := builtin(t, test.kind)
-		got, want := k.Fold(parse(t, test.obj)), parse(t, test.want)
+		got, want := k.Normalize(parse(t, test.obj)), parse(t, test.want)
 		if !document.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", test.name, got, want)
 		}
-		if again := k.Fold(got); !document.Same(again, got) {
+		if again := k.Normalize(got); !document.Same(again, got) {
 			t.Errorf("%s: again: %v", test.name, again)
 		}
 	}

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"os"
@@ -39,7 +39,7 @@ func TestStrategies(t *testing.T) {
 			if !ok {
 				reset = "{}"
 			}
-			if got := k.Reset(endpoint)[k.APIVersion(version)].FieldsV1(); got != reset {
+			if got := k.ResetFieldSets(endpoint)[k.APIVersion(version)].FieldsV1(); got != reset {
 				t.Errorf("%v %q: reset %s, want %s", k, endpoint, got, reset)
 			}
 		}
@@ -67,7 +67,7 @@ func TestPrepared(t *testing.T) {
 			return
 		}
 		compared++
-		got, want := k.Prepare(endpoint, k.Fold(obj), live, testWrite), parse(t, words[1])
+		got, want := k.Prepare(endpoint, k.Normalize(obj), live, testWrite), parse(t, words[1])
 		if !document.Equal(got, want) {
 			t.Errorf("%v %q of\n%v and\n%v:\n%v, want\n%v", k, endpoint, obj, live, got, want)
 		}

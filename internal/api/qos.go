@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -6,10 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// serviceClass returns the class of service of a pod: Guaranteed if everything in it is limited to
-// what it requests, BestEffort if nothing is requested or limited, or else Burstable. Only CPU and
-// memory count.
-func serviceClass(spec document.Value) string {
+// qosClass returns the QoS class of a pod: Guaranteed if all limits equal the requests, BestEffort if there are neither
+// requests nor limits, or else Burstable. Only CPU and memory count.
+func qosClass(spec document.Value) string {
 	requests, limits := amounts{}, amounts{}
 	guaranteed := true
 	if whole := spec.Get("resources"); whole.Kind() == document.Map {
@@ -36,10 +35,10 @@ func serviceClass(spec document.Value) string {
 
 var countedResources = []string{"cpu", "memory"}
 
-// amounts are how much there is of each counted resource.
+// amounts are the quantities of the counted resources.
 type amounts map[string]resource.Quantity
 
-// add adds those of a map that are more than zero, and returns how many these are.
+// add adds the positive quantities of a resource list, and returns their number.
 func (a amounts) add(quantities document.Value) (added int) {
 	for _, name := range countedResources {
 		q, err := resource.ParseQuantity(quantities.Get(name).Text())

@@ -1,8 +1,7 @@
-package kinds
+package api
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,7 +34,7 @@ func parse(t testing.TB, text string) document.Value {
 	return doc
 }
 
-func TestReset(t *testing.T) {
+func TestResetFieldSets(t *testing.T) {
 	for _, test := range []struct{ kind, endpoint, version, want string }{
 		{"deployments.apps", "", "apps/v1", `{"f:status":{}}`},
 		{"deployments.apps", "status", "apps/v1", `{"f:metadata":{"f:labels":{}},"f:spec":{}}`},
@@ -54,13 +53,13 @@ func TestReset(t *testing.T) {
 		{"configmaps", "", "v1", `{}`},
 		{"deployments.apps", "scale", "apps/v1", `{}`},
 	} {
-		if got := builtin(t, test.kind).Reset(test.endpoint)[test.version].FieldsV1(); got != test.want {
+		if got := builtin(t, test.kind).ResetFieldSets(test.endpoint)[test.version].FieldsV1(); got != test.want {
 			t.Errorf("%s %q at %s: %s, want %s", test.kind, test.endpoint, test.version, got, test.want)
 		}
 	}
 }
 
-func TestWipe(t *testing.T) {
+func TestRestoreResetFields(t *testing.T) {
 	for _, test := range []struct{ name, kind, endpoint, obj, live, want string }{
 		{"a status can't be created", "deployments.apps", "", `{spec: {replicas: 1}, status: {replicas: 9}}`, "", `{spec: {replicas: 1}, status: {}}`},
 		{"it is there even so", "replicasets.apps", "", `{spec: {}}`, "", `{spec: {}, status: {replicas: 0}}`},
@@ -75,9 +74,9 @@ func TestWipe(t *testing.T) {
 		{"metadata is not of the status", "flowschemas.flowcontrol.apiserver.k8s.io", "status", `{metadata: {name: a, labels: {a: b}}, status: {conditions: []}}`, `{metadata: {name: a}, spec: {x: 1}}`, `{metadata: {name: a}, spec: {x: 1}, status: {conditions: []}}`},
 		{"nor most of it", "resourceclaims.resource.k8s.io", "status", `{metadata: {name: a, labels: {a: b}, finalizers: [x]}, status: {}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}, status: {}}`},
 		{"a certificate is not of the approval", "certificatesigningrequests.certificates.k8s.io", "approval", `{spec: {}, status: {certificate: a, conditions: [{type: Approved}]}}`, `{spec: {request: a}, status: {}}`, `{spec: {request: a}, status: {conditions: [{type: Approved}]}}`},
-		{"nothing to wipe", "configmaps", "", `{data: {a: b}}`, "", `{data: {a: b}}`},
+		{"no reset fields", "configmaps", "", `{data: {a: b}}`, "", `{data: {a: b}}`},
 	} {
-		got := builtin(t, test.kind).Wipe(test.endpoint, "v1", parse(t, test.obj), parse(t, test.live))
+		got := builtin(t, test.kind).restoreResetFields(test.endpoint, "v1", parse(t, test.obj), parse(t, test.live))
 		if want := parse(t, test.want); !document.Equal(got, want) {
 			t.Errorf("%s: %s, want %s", test.name, got, want)
 		}
@@ -89,7 +88,7 @@ func TestWipe(t *testing.T) {
 func TestCreatedStatus(t *testing.T) {
 	phased := map[string]bool{"namespaces": true, "persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
 	for _, k := range Builtin() {
-		if !k.HasStatus || k.Resource == "nodes" {
+		if !k.HasSubresource(k.Versions[0], StatusSubresource) || k.Resource == "nodes" {
 			continue
 		}
 		obj, err := scheme.Scheme.New(schema.GroupVersionKind{Group: k.Group, Version: k.Versions[0], Kind: k.Name})
@@ -100,25 +99,12 @@ func TestCreatedStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, got := parse(t, string(text)).Get("status"), k.Wipe("", "v1", document.NewMap(), document.Value{}).Get("status")
+		want, got := parse(t, string(text)).Get("status"), k.restoreResetFields("", "v1", document.NewMap(), document.Value{}).Get("status")
 		if phased[k.String()] {
 			got = got.Without("phase")
 		}
 		if !document.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", k, got, want)
-		}
-	}
-}
-
-func TestBadWipes(t *testing.T) {
-	for text, want := range map[string]string{
-		"deployments.apps main":            "line 1: expected RESOURCE main|SUBRESOURCE FIELD",
-		"\nthings main status":             `line 2: expected the name of a kind, received "things"`,
-		"deployments.apps main status:foo": `received "foo"`,
-		"deployments.apps main status={":   "line 1: ",
-	} {
-		if err := addWipes(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"fmt"
@@ -17,8 +17,6 @@ import (
 // ScaleVersion is the apiVersion of scales.
 const ScaleVersion = "autoscaling/v1"
 
-const scaleEndpoint = "scale"
-
 // replicas is the field of a scale that can be written. It is at the same path in the built-in kinds
 // that have a scale.
 var replicas = fieldset.Names("spec", "replicas")
@@ -33,7 +31,7 @@ func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 	if k.Definition == nil {
 		return builtinScale
 	}
-	return k.Definition.Subresources(path.Base(apiVersion)).Scale
+	return k.Definition.ScalePaths(path.Base(apiVersion))
 }
 
 // replicasAt returns the field that is the scale's replicas in objects at an apiVersion.

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"encoding/json"
@@ -145,7 +145,7 @@ func TestScaleEntries(t *testing.T) {
 // TestScaleStory is what happens to entries when somebody scales what somebody else applied.
 func TestScaleStory(t *testing.T) {
 	k := builtin(t, "deployments.apps")
-	engine, err := k.Engine("scale", EngineOptions{})
+	engine, err := BodyEngine(schema.FromAPIVersionAndKind(ScaleVersion, "Scale"), EngineOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"testing"
@@ -52,7 +52,7 @@ func TestPrepareNothing(t *testing.T) {
 		k := builtin(t, name)
 		live := parse(t, `{metadata: {name: a, generation: 3}, spec: {type: ClusterIP, template: {spec: {serviceAccountName: b, serviceAccount: b}}}, status: {replicas: 1}}`)
 		var got document.Value
-		allocs := testing.AllocsPerRun(100, func() { got = k.Prepare("", k.Fold(live), live, testWrite) })
+		allocs := testing.AllocsPerRun(100, func() { got = k.Prepare("", k.Normalize(live), live, testWrite) })
 		if !document.Same(got, live) || allocs > 0 {
 			t.Errorf("%s: %v allocations, %v", name, allocs, got)
 		}

@@ -1,12 +1,12 @@
-package kinds
+package api
 
 import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// prepareSlice drops what kube-apiserver drops of devices, since it is a feature that is off unless somebody turns it
-// on: attributes that are lists, and mappings to the resources of nodes. No slice has them.
-func prepareSlice(_ string, obj, _ document.Value, _ Write) document.Value {
+// prepareResourceSlice removes the fields of devices whose feature gates are off by default, as kube-apiserver does:
+// attributes that are lists, and mappings to node resources.
+func prepareResourceSlice(_ string, obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(device document.Value) document.Value {
 		device = without("nodeAllocatableResourceMappings")(device)
 		attributes := device.Get("attributes")
@@ -27,11 +27,11 @@ func prepareSlice(_ string, obj, _ document.Value, _ Write) document.Value {
 	}, "spec", "devices")
 }
 
-// prepareDeviceClaim drops the statuses of devices that are no longer allocated, so that who frees them need not know of
-// statuses.
-func prepareDeviceClaim(endpoint string, obj, live document.Value, _ Write) document.Value {
+// prepareResourceClaimForUpdate removes the statuses of devices that are no longer allocated, so that a client that
+// deallocates them need not know their statuses.
+func prepareResourceClaimForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
 	devices := obj.Lookup("status", "devices")
-	if endpoint != "status" || devices.Len() == 0 {
+	if endpoint != StatusSubresource || devices.Len() == 0 {
 		return obj
 	}
 	freed := allocatedDevices(live)
@@ -50,7 +50,7 @@ func prepareDeviceClaim(endpoint string, obj, live document.Value, _ Write) docu
 	return put(obj, list(kept), "status", "devices")
 }
 
-// allocatedDevices returns what a claim has.
+// allocatedDevices returns the IDs of the devices that are allocated to a claim.
 func allocatedDevices(claim document.Value) map[[4]string]bool {
 	ids := map[[4]string]bool{}
 	for _, result := range claim.Lookup("status", "allocation", "devices", "results").Items() {
@@ -59,7 +59,7 @@ func allocatedDevices(claim document.Value) map[[4]string]bool {
 	return ids
 }
 
-// deviceID tells a device from others, and a share of it from other shares.
+// deviceID identifies a device or a share of it.
 func deviceID(v document.Value) (id [4]string) {
 	for i, name := range []string{"driver", "pool", "device", "shareID"} {
 		id[i] = v.Get(name).Text()

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"strings"
@@ -6,25 +6,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-func preparePod(endpoint string, obj, live document.Value, w Write) document.Value {
-	switch {
-	case live.IsAbsent():
-		return createPod(obj, w)
-	case endpoint == "status":
-		return observePod(obj, live)
-	}
-	return obj
-}
-
-// createPod says how the pod will be served, and why it is not scheduled, makes its labels part of the
-// selectors that ask for their values, and fields of old annotations.
-func createPod(obj document.Value, w Write) document.Value {
-	obj = put(obj, document.NewString(serviceClass(obj.Get("spec"))), "status", "qosClass")
+// preparePodForCreate sets the QoS class and the condition of scheduling gates, adds the requirements of matchLabelKeys to
+// selectors, and sets AppArmor profiles from their legacy annotations.
+func preparePodForCreate(_ string, obj, _ document.Value, w Write) document.Value {
+	obj = put(obj, document.NewString(qosClass(obj.Get("spec"))), "status", "qosClass")
 	if obj.Lookup("spec", "schedulingGates").Len() > 0 {
 		obj = put(obj, document.NewList(gatedCondition(w)), "status", "conditions")
 	}
 	labels := obj.Lookup("metadata", "labels")
-	term := func(t document.Value) document.Value { return selectOwn(t, labels) }
+	term := func(t document.Value) document.Value { return addMatchLabelKeys(t, labels) }
 	for _, affinity := range []string{"podAffinity", "podAntiAffinity"} {
 		obj = putItems(obj, term, "spec", "affinity", affinity, "requiredDuringSchedulingIgnoredDuringExecution")
 		obj = putItems(obj, func(weighted document.Value) document.Value {
@@ -35,7 +25,7 @@ func createPod(obj document.Value, w Write) document.Value {
 			return weighted
 		}, "spec", "affinity", affinity, "preferredDuringSchedulingIgnoredDuringExecution")
 	}
-	return confineContainers(putItems(obj, term, "spec", "topologySpreadConstraints"))
+	return setAppArmorProfiles(putItems(obj, term, "spec", "topologySpreadConstraints"))
 }
 
 func gatedCondition(w Write) document.Value {
@@ -49,9 +39,9 @@ func gatedCondition(w Write) document.Value {
 	)
 }
 
-// selectOwn adds to a selector the values that the pod itself has for the labels that are asked
-// for.
-func selectOwn(term, labels document.Value) document.Value {
+// addMatchLabelKeys adds the requirements of matchLabelKeys and mismatchLabelKeys to the selector of a term, with the
+// values of the pod's own labels.
+func addMatchLabelKeys(term, labels document.Value) document.Value {
 	selector := term.Get("labelSelector")
 	if isAbsentOrNull(selector) {
 		return term
@@ -80,9 +70,11 @@ func selectOwn(term, labels document.Value) document.Value {
 
 func isAbsentOrNull(v document.Value) bool { return v.IsAbsent() || v.IsNull() }
 
-// observePod keeps what older kubelets leave out: the class of service, and which generation was
-// observed.
-func observePod(obj, live document.Value) document.Value {
+// preparePodForUpdate restores the status fields that older kubelets do not send: the QoS class and observed generations.
+func preparePodForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
+	if endpoint != StatusSubresource {
+		return obj
+	}
 	if obj.Lookup("status", "qosClass").Text() == "" {
 		obj = put(obj, live.Lookup("status", "qosClass"), "status", "qosClass")
 	}
@@ -113,12 +105,12 @@ func hasObserved(v document.Value) bool {
 	return n != 0
 }
 
-// appArmorAnnotation, with the name of a container after it, said what is a field by now.
+// appArmorAnnotation is the prefix of the legacy annotation for the profile of a container, whose name follows.
 const appArmorAnnotation = "container.apparmor.security.beta.kubernetes.io/"
 
-// confineContainers gives the containers of a new pod the profiles of AppArmor that annotations name, unless they have
-// one, or the pod has the same. Containers of Windows have none.
-func confineContainers(obj document.Value) document.Value {
+// setAppArmorProfiles sets the AppArmor profiles of containers from their legacy annotations, unless a container has a
+// profile, or the pod has the same. Windows containers have none.
+func setAppArmorProfiles(obj document.Value) document.Value {
 	annotations, spec := obj.Lookup("metadata", "annotations"), obj.Get("spec")
 	if annotations.Len() == 0 || spec.Lookup("os", "name").Text() == "windows" {
 		return obj
@@ -139,13 +131,13 @@ func confineContainers(obj document.Value) document.Value {
 	return obj.With("spec", now)
 }
 
-// longestProfile is how long the path of a file may be.
+// longestProfile is the maximum length of a path.
 const longestProfile = 4095
 
-// annotatedProfile returns the field that says the same as an annotation, absent if there is none that is right.
+// annotatedProfile returns the profile of a legacy annotation, absent if the annotation is invalid.
 func annotatedProfile(annotation string) document.Value {
-	profile := func(sort string) document.Value {
-		return document.NewMap(document.Field{Name: "type", Value: document.NewString(sort)})
+	profile := func(of string) document.Value {
+		return document.NewMap(document.Field{Name: "type", Value: document.NewString(of)})
 	}
 	file, isLocal := strings.CutPrefix(annotation, "localhost/")
 	switch {

@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import "testing"
 
@@ -30,7 +30,7 @@ func TestServiceClass(t *testing.T) {
 		{`{resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}, containers: [{}]}`, "Guaranteed"},
 		{`{resources: {limits: {cpu: 1}}, containers: [{}]}`, "Burstable"},
 	} {
-		if got := serviceClass(parse(t, test.spec)); got != test.want {
+		if got := qosClass(parse(t, test.spec)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.spec, got, test.want)
 		}
 	}

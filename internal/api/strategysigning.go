@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"maps"
@@ -7,22 +7,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// prepareSigningRequest notes who asks for a certificate, keeps what was decided, and dates
-// conditions.
-func prepareSigningRequest(endpoint string, obj, live document.Value, w Write) document.Value {
-	switch {
-	case live.IsAbsent():
-		return requestedBy(obj, w.User)
-	case endpoint == "status":
-		obj = keepDecisions(obj, live)
-		return dateConditions(obj, live, w)
-	case endpoint == "approval":
-		return dateConditions(obj, live, w)
+// prepareSigningRequestForUpdate restores the conditions that an endpoint can not change, and sets the times of new ones.
+func prepareSigningRequestForUpdate(endpoint string, obj, live document.Value, w Write) document.Value {
+	switch endpoint {
+	case StatusSubresource:
+		return setConditionTimes(restoreDecisions(obj, live), live, w)
+	case "approval":
+		return setConditionTimes(obj, live, w)
 	}
 	return obj
 }
 
-func requestedBy(obj document.Value, u User) document.Value {
+// prepareSigningRequestForCreate sets the user that requests the certificate.
+func prepareSigningRequestForCreate(_ string, obj, _ document.Value, w Write) document.Value {
+	u := w.User
 	var groups []document.Value
 	for _, g := range u.Groups {
 		groups = append(groups, document.NewString(g))
@@ -41,9 +39,8 @@ func requestedBy(obj document.Value, u User) document.Value {
 	return put(obj, extra, "spec", "extra")
 }
 
-// keepDecisions brings back the conditions that only the approval may change, if there are as many
-// as there were.
-func keepDecisions(obj, live document.Value) document.Value {
+// restoreDecisions restores the conditions that only the subresource approval can change, if their number is the same.
+func restoreDecisions(obj, live document.Value) document.Value {
 	for _, decision := range []string{"Approved", "Denied"} {
 		then := conditionsOf(live, decision)
 		if len(then) != len(conditionsOf(obj, decision)) {
@@ -70,8 +67,8 @@ func conditionsOf(obj document.Value, name string) (found []document.Value) {
 	return found
 }
 
-// dateConditions fills in when conditions were updated, and when they became what they are.
-func dateConditions(obj, live document.Value, w Write) document.Value {
+// setConditionTimes sets lastUpdateTime and lastTransitionTime of the conditions that lack them.
+func setConditionTimes(obj, live document.Value, w Write) document.Value {
 	now := timestamp(w.Time)
 	return putItems(obj, func(c document.Value) document.Value {
 		if isNothing(c.Get("lastUpdateTime")) {

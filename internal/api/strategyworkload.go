@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"strconv"
@@ -6,17 +6,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The labels by which a job finds its pods: name and uid, each with the name that it had before
-// labels had prefixes.
+// The labels of a job's pods: its name and uid, each with the legacy label without a prefix.
 var (
 	jobNameLabels = []string{"batch.kubernetes.io/job-name", "job-name"}
 	jobUIDLabels  = []string{"batch.kubernetes.io/controller-uid", "controller-uid"}
 )
 
-// prepareJob makes a job select the pods that it makes, by its uid, unless it says that it does
-// so itself.
-func prepareJob(endpoint string, obj, live document.Value, _ Write) document.Value {
-	if !live.IsAbsent() || obj.Lookup("spec", "manualSelector").Bool() {
+// prepareJobForCreate generates the selector and the labels of the pod template from the job's uid, unless
+// spec.manualSelector is set.
+func prepareJobForCreate(_ string, obj, _ document.Value, _ Write) document.Value {
+	if obj.Lookup("spec", "manualSelector").Bool() {
 		return obj
 	}
 	name, uid := obj.Lookup("metadata", "name"), obj.Lookup("metadata", "uid")
@@ -36,26 +35,31 @@ func putIfAbsent(doc, value document.Value, path ...string) document.Value {
 	return doc
 }
 
-// templateGeneration is where a daemon set counts the changes of its template.
+// templateGeneration is the path of the annotation that counts the changes of a DaemonSet's template.
 var templateGeneration = []string{"metadata", "annotations", "deprecated.daemonset.template.generation"}
 
-func prepareDaemonSet(endpoint string, obj, live document.Value, _ Write) document.Value {
-	var n int64
-	if live.IsAbsent() {
-		n = max(1, countAt(obj))
-	} else {
-		n = countAt(live)
-		if endpoint == "" && !means(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
-			n++
-		}
+// prepareDaemonSetForCreate sets the template generation to at least 1.
+func prepareDaemonSetForCreate(_ string, obj, _ document.Value, _ Write) document.Value {
+	return withTemplateGeneration(obj, max(1, templateGenerationOf(obj)))
+}
+
+// prepareDaemonSetForUpdate increments the template generation if the template has changed.
+func prepareDaemonSetForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
+	n := templateGenerationOf(live)
+	if endpoint == "" && !means(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
+		n++
 	}
+	return withTemplateGeneration(obj, n)
+}
+
+func withTemplateGeneration(obj document.Value, n int64) document.Value {
 	if text := strconv.FormatInt(n, 10); obj.Lookup(templateGeneration...).Text() != text {
 		return put(obj, document.NewString(text), templateGeneration...)
 	}
 	return obj
 }
 
-func countAt(set document.Value) int64 {
+func templateGenerationOf(set document.Value) int64 {
 	n, err := strconv.ParseInt(set.Lookup(templateGeneration...).Text(), 10, 64)
 	if err != nil {
 		return 0
@@ -63,10 +67,10 @@ func countAt(set document.Value) int64 {
 	return n
 }
 
-// prepareService lets go of what a service had only because of the type that it no longer has,
-// unless it was changed with the type.
-func prepareService(endpoint string, obj, live document.Value, _ Write) document.Value {
-	if endpoint != "" || live.IsAbsent() {
+// prepareServiceForUpdate removes the fields that only the previous type of a service had, unless the request changes them
+// together with the type.
+func prepareServiceForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
+	if endpoint != "" {
 		return obj
 	}
 	spec, old := obj.Get("spec"), live.Get("spec")
@@ -130,7 +134,7 @@ func isExternal(spec document.Value) bool {
 	return hasNodePorts(spec) || spec.Get("type").Text() == "ClusterIP" && spec.Get("externalIPs").Len() > 0
 }
 
-// newNodePorts reports whether a service has node ports that it did not have.
+// newNodePorts reports whether a service has node ports that the old one does not have.
 func newNodePorts(spec, old document.Value) bool {
 	had := map[int64]bool{0: true}
 	for _, port := range old.Get("ports").Items() {

@@ -1,14 +1,14 @@
-package kinds
+package api
 
 import (
 	"bytes"
 	"compress/gzip"
 	_ "embed" // topologies.json.gz
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -35,7 +35,8 @@ func unpackTopologies(packed []byte) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
+	_, types, _ := bytes.Cut(text, []byte("\n")) // the first line is a comment
+	doc, err := document.ParseJSONLimited(types, document.Limits{MaxBytes: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +54,10 @@ const DefinitionType = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1
 // DefinitionTopology returns how CustomResourceDefinitions merge.
 func DefinitionTopology() (*schema.Type, bool) { return builtinTopologies().Type(DefinitionType) }
 
-// TypeName returns what schemas call a built-in kind: io.k8s.api.apps.v1.Deployment.
+// structPrefix precedes the names of structs of k8s.io/api in schemas; kind files leave it out.
+const structPrefix = "io.k8s.api."
+
+// TypeName returns the name of a built-in kind in schemas: io.k8s.api.apps.v1.Deployment.
 func TypeName(group, version, name string) string {
-	first, _, _ := strings.Cut(group, ".")
-	if group == "" {
-		first = coreGroup
-	}
-	return "io.k8s.api." + first + "." + version + "." + name
+	return structPrefix + kinds.StructName(group, version, name)
 }

@@ -1,9 +1,6 @@
-package kinds
+package api
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 func TestTraits(t *testing.T) {
 	for name, want := range map[string]Traits{
@@ -18,14 +15,6 @@ func TestTraits(t *testing.T) {
 	} {
 		if got := builtin(t, name).Traits; got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
-		}
-	}
-	for text, want := range map[string]string{
-		"\nputs pods":         `line 2: expected put-creates, put-versioned, orphans, childless, graceful, singly, shows-deleted, contains or checked-as-sent, received "puts"`,
-		"put-creates pods po": `line 1: expected the name of a kind, received "po"`,
-	} {
-		if err := addTraits(Builtin(), text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

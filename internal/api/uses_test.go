@@ -1,4 +1,4 @@
-package kinds
+package api
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func TestUsesHold(t *testing.T) {
 		{"released", func(_ *Uses, release, _ func()) { release() }, nil},
 		{"released twice", func(_ *Uses, release, _ func()) { release(); release() }, nil},
 		{"replaced", func(u *Uses, _, _ func()) { go u.End() }, ErrReplaced},
-		{"late", func(*Uses, func(), func()) { time.Sleep(time.Minute) }, context.DeadlineExceeded},
+		{"late", func(*Uses, func(), func()) { time.Sleep(time.Minute) /* of synctest's clock */ }, context.DeadlineExceeded},
 		{"gone", func(_ *Uses, _, goAway func()) { goAway() }, context.Canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {

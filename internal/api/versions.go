@@ -1,8 +1,10 @@
-package kinds
+package api
 
 import (
 	"fmt"
 	"strings"
+
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -17,7 +19,7 @@ func (k *Kind) StoredVersion() string {
 	return k.APIVersion(k.Versions[0])
 }
 
-// Topology returns how the kind merges at an apiVersion; ok is false if it does not have it.
+// Topology returns the topology of the kind at an apiVersion; ok is false if the kind does not have that version.
 func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
@@ -32,6 +34,9 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	if apiVersion != k.AlsoAt && (group != k.Group || !k.HasVersion(version)) {
 		return nil, false
 	}
+	if k.fieldsOf != "" {
+		return builtinTopologies().Type(structPrefix + k.fieldsOf)
+	}
 	return BuiltinTopology(group, version, k.Name)
 }
 
@@ -43,7 +48,7 @@ func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, err
 	if k.Definition != nil {
 		return k.Definition.Convert(doc, from, to)
 	}
-	convert := converters[conversion{k.Name, from, to}]
+	convert := k.convert[conversion{from, to}]
 	if convert == nil {
 		return document.Value{}, fmt.Errorf("convert %v from %s to %s: %w", k, from, to, apply.ErrVersionGone)
 	}
@@ -54,18 +59,7 @@ func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, err
 	return doc.With("apiVersion", document.NewString(to)), nil
 }
 
-// conversion names a way from one apiVersion of a kind to another.
-type conversion struct{ kind, from, to string }
-
-// converters are those of the built-in kinds. They leave the apiVersion alone.
-var converters = map[conversion]func(document.Value) document.Value{
-	{"Event", "v1", "events.k8s.io/v1"}:                             eventOfEvents,
-	{"Event", "events.k8s.io/v1", "v1"}:                             eventOfCore,
-	{"HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2"}: autoscalerV2,
-	{"HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1"}: autoscalerV1,
-}
-
-// EngineVersions returns the versions of the kind as the engine wants them.
+// EngineVersions returns the versions of the kind for the apply engine.
 func (k *Kind) EngineVersions() apply.Versions { return engineVersions{k} }
 
 type engineVersions struct{ kind *Kind }
@@ -76,22 +70,24 @@ func (v engineVersions) Convert(doc document.Value, from, to string) (document.V
 	return v.kind.Convert(doc, from, to)
 }
 
-// EngineOptions are what an engine needs that is not the kind's.
+// EngineOptions are the options of an apply engine that do not follow from the kind.
 type EngineOptions struct {
-	// Unset makes engines understand unset markers.
+	// Unset enables unset markers.
 	Unset bool
-	// Default fills in the kind's defaults; see [apply.Options].
+	// Default sets the defaults of the kind; see [apply.Options].
 	Default func(document.Value) document.Value
 }
 
-// Engine makes the engine of an endpoint. Whoever keeps it has one for each version: defaults are of a version.
+// Engine returns an apply engine for an endpoint at one version: defaults depend on the version.
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
-	if endpoint == scaleEndpoint {
-		t, ok := BuiltinTopology("autoscaling", "v1", "Scale")
-		if !ok || !k.HasScale && k.Definition == nil {
-			return nil, fmt.Errorf("%v has no scale", k)
-		}
-		return apply.New(apply.Options{Versions: apply.OneVersion(ScaleVersion, t), Unset: o.Unset})
+	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, Default: o.Default})
+}
+
+// BodyEngine returns an apply engine for the bodies of a subresource that are not the objects themselves, such as scales.
+func BodyEngine(gvk apischema.GroupVersionKind, o EngineOptions) (*apply.Engine, error) {
+	t, ok := BuiltinTopology(gvk.Group, gvk.Version, gvk.Kind)
+	if !ok {
+		return nil, fmt.Errorf("no merge topology of %v", gvk)
 	}
-	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.Reset(endpoint), Unset: o.Unset, Default: o.Default})
+	return apply.New(apply.Options{Versions: apply.OneVersion(gvk.GroupVersion().String(), t), Unset: o.Unset, Default: o.Default})
 }

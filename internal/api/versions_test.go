@@ -1,10 +1,12 @@
-package kinds
+package api
 
 import (
 	"errors"
 	"os"
 	"strings"
 	"testing"
+
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
@@ -98,8 +100,11 @@ func TestEngine(t *testing.T) {
 			t.Errorf("%v %v, want %s", r.Object.Entries, err, test.want)
 		}
 	}
-	if _, err := builtin(t, "pods").Engine("scale", EngineOptions{}); err == nil {
-		t.Error("pods have no scale")
+	if builtin(t, "pods").HasSubresource("v1", "scale") || !k.HasSubresource("v1", "scale") {
+		t.Error("pods have a scale, or Deployments have none")
+	}
+	if _, err := BodyEngine(runtimeschema.GroupVersionKind{Version: "v1", Kind: "Nothing"}, EngineOptions{}); err == nil {
+		t.Error("BodyEngine of an unknown type: expected an error")
 	}
 }
 

@@ -1,4 +1,4 @@
-package server
+package app
 
 import (
 	"net/http"
@@ -27,7 +27,7 @@ func getting(t testing.TB, c *client, accept string) func() {
 	return func() {
 		r.Header["Authorization"] = secret // which the handler takes away
 		w := nowhere{header: http.Header{}}
-		if c.server.listener.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
+		if c.server.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
 			t.Fatalf("answered %d", w.code)
 		}
 	}

@@ -1,40 +1,39 @@
-package server
+package app
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/addresses"
-	"github.com/cadastre/cadastre/internal/admission"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/rbac"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/registry/priorityclass"
+	"github.com/cadastre/cadastre/internal/registry/service"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// systemNamespaces are there from the beginning.
+// systemNamespaces exist on every server.
 var systemNamespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease"}
 
-// The server's own writes are by this user, and known as this manager.
-var systemUser = &identity.User{Name: "system:apiserver", Groups: []string{identity.MastersGroup}}
+// systemUser is the user of the server's own writes, systemManager their field manager.
+var systemUser = &authn.User{Name: "system:apiserver", Groups: []string{authn.MastersGroup}}
 
 const systemManager = "cadastre"
 
-// bootstrap makes objects that must be there, side by side, so that they share the wait for the
-// disk.
-func bootstrap(ctx context.Context, all *objects.Objects, address net.Addr) error {
+// bootstrap creates the objects that every server has, concurrently, so that they share the fsync of a group commit. Then
+// it waits until the authorizer has seen the roles.
+func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 	changes, err := rbac.Reconcile(func(kind, name string) ([]byte, error) {
-		o, err := all.Cache.Get(ctx, cache.Key{Kind: kind, Name: name}, cache.Latest)
-		if errors.Is(err, store.ErrNotFound) {
+		o, err := all.Cache.Get(ctx, watchcache.Key{Kind: kind, Name: name}, watchcache.Latest)
+		if errors.Is(err, storage.ErrNotFound) {
 			return nil, nil
 		}
 		if err != nil {
@@ -54,22 +53,43 @@ func bootstrap(ctx context.Context, all *objects.Objects, address net.Addr) erro
 		group.Go(func() error {
 			err := makeNamespace(ctx, all, name)
 			if err == nil && name == "default" {
-				makeService(ctx, all, address) // it is in this namespace
+				makeService(ctx, all, s.socket.Addr()) // it is in this namespace
 			}
 			return err
 		})
 	}
-	for _, class := range admission.SystemClasses {
+	for _, class := range priorityclass.SystemClasses {
 		body := fmt.Sprintf(`{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":%q},"value":%d,"description":%q}`,
 			class.Name, class.Value, class.Description)
 		group.Go(func() error { return makeIfAbsent(ctx, all, "scheduling.k8s.io", "priorityclasses", body) })
 	}
 	group.Go(func() error { return makeNetwork(ctx, all) })
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.syncRoles(ctx)
 }
 
-// makeIfAbsent makes an object that users may have changed since.
-func makeIfAbsent(ctx context.Context, all *objects.Objects, group, resource, body string) error {
+// syncRoles waits until the authorizer has seen all roles and bindings that are stored.
+func (s *Server) syncRoles(ctx context.Context) error {
+	for _, resource := range rbac.Resources {
+		list, err := s.cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: resource}, Freshness: watchcache.Latest})
+		if err != nil {
+			return err
+		}
+		newest := storage.Revision(0)
+		for _, object := range list.Objects {
+			newest = max(newest, object.Revision())
+		}
+		if err := s.rbac.Sync(ctx, resource, newest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeIfAbsent creates an object that users may have changed since it was created.
+func makeIfAbsent(ctx context.Context, all *registry.Registry, group, resource, body string) error {
 	err := write(ctx, all, all.Create, own{group: group, resource: resource, body: body})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -77,11 +97,11 @@ func makeIfAbsent(ctx context.Context, all *objects.Objects, group, resource, bo
 	return err
 }
 
-// makeNetwork tells clients which addresses services get.
-func makeNetwork(ctx context.Context, all *objects.Objects) error {
+// makeNetwork creates the ServiceCIDR of the service network.
+func makeNetwork(ctx context.Context, all *registry.Registry) error {
 	const group, resource, name = "networking.k8s.io", "servicecidrs", "kubernetes"
 	head := `{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"` + name + `"},`
-	if err := write(ctx, all, all.Create, own{group: group, resource: resource, body: fmt.Sprintf(`%s"spec":{"cidrs":[%q]}}`, head, addresses.Network)}); err != nil {
+	if err := write(ctx, all, all.Create, own{group: group, resource: resource, body: fmt.Sprintf(`%s"spec":{"cidrs":[%q]}}`, head, service.DefaultCIDR)}); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}
@@ -92,8 +112,8 @@ func makeNetwork(ctx context.Context, all *objects.Objects) error {
 	return write(ctx, all, all.Apply, own{group: group, resource: resource, subresource: "status", name: name, body: ready})
 }
 
-// makeRole does what must be done to a role or binding.
-func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac.Change) error {
+// makeRole creates or updates a role or binding of the system.
+func makeRole(ctx context.Context, all *registry.Registry, resource string, c rbac.Change) error {
 	body := string(c.Document)
 	switch c.Operation {
 	case rbac.Update:
@@ -103,27 +123,27 @@ func makeRole(ctx context.Context, all *objects.Objects, resource string, c rbac
 		if err != nil {
 			return err
 		}
-		if _, err := all.Delete(ctx, &objects.Deletion{Endpoint: endpoint, Name: c.Name}); err != nil {
+		if _, err := all.Delete(ctx, &registry.Deletion{Endpoint: endpoint, Name: c.Name}); err != nil {
 			return err
 		}
 	}
 	return write(ctx, all, all.Create, own{group: rbacGroup, resource: resource, body: body})
 }
 
-// own is something that the server itself writes.
+// own is a write of the server itself.
 type own struct{ group, resource, subresource, namespace, name, body, manager string }
 
-// write has the server write an object of its own.
-func write(ctx context.Context, all *objects.Objects, do func(context.Context, *objects.Request) (objects.Result, error), o own) error {
+// write writes an object as the system user.
+func write(ctx context.Context, all *registry.Registry, do func(context.Context, *registry.Request) (registry.Result, error), o own) error {
 	endpoint, err := endpointOf(all, o.group, o.resource, o.subresource)
 	if err != nil {
 		return err
 	}
-	_, err = do(ctx, &objects.Request{
-		Endpoint: endpoint, Namespace: o.namespace, Name: o.name, Body: objects.Body{Text: o.body},
+	_, err = do(ctx, &registry.Request{
+		Endpoint: endpoint, Namespace: o.namespace, Name: o.name, Body: registry.Body{Text: o.body},
 		User: systemUser, Manager: cmp.Or(o.manager, systemManager), Force: true,
-		MayCreate: func(context.Context) error { return nil },
-		Warn:      func(string) {},
+		AuthorizeCreate: func(context.Context) error { return nil },
+		Warn:            func(string) {},
 	})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", o.resource, err)
@@ -131,7 +151,7 @@ func write(ctx context.Context, all *objects.Objects, do func(context.Context, *
 	return nil
 }
 
-func endpointOf(all *objects.Objects, group, resource, subresource string) (*objects.Endpoint, error) {
+func endpointOf(all *registry.Registry, group, resource, subresource string) (*registry.Endpoint, error) {
 	kind, _ := all.Kinds.Resource(group, "v1", resource)
 	return all.Endpoint(kind, "v1", subresource)
 }

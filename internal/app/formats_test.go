@@ -1,4 +1,4 @@
-package server
+package app
 
 import (
 	"compress/gzip"
@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/runtime/serializer/streaming"
 
-	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
 // allMedia are what answers can be written in.
@@ -34,7 +34,7 @@ var answerTypes = sync.OnceValue(func() *runtime.Scheme {
 	if err := metav1.AddMetaToScheme(types); err != nil {
 		panic(err) // it does not depend on anything
 	}
-	for gvk, t := range packed.GoTypes().AllKnownTypes() {
+	for gvk, t := range scheme.Builtin().AllKnownTypes() {
 		if gvk.Version != runtime.APIVersionInternal {
 			types.AddKnownTypeWithName(gvk, reflect.New(t).Interface().(runtime.Object))
 		}
@@ -209,7 +209,7 @@ func TestFormatsOfWatches(t *testing.T) {
 
 // eventReader returns what reads one event after the other as Kubernetes frames them.
 func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, runtime.Object) {
-	types := packed.GoTypes()
+	types := scheme.Builtin()
 	framers := map[string]runtime.Framer{
 		"application/json":                    json.Framer,
 		"application/vnd.kubernetes.protobuf": protobuf.LengthDelimitedFramer,
@@ -234,7 +234,7 @@ func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, ru
 // TestBodies takes objects in every media.
 func TestBodies(t *testing.T) {
 	c := start(t, Config{})
-	types := packed.GoTypes()
+	types := scheme.Builtin()
 	o := decode(t, "application/json", deployment("web", "a:1"))
 	for media, writer := range map[string]runtime.Encoder{
 		"application/yaml":                    json.NewSerializerWithOptions(json.DefaultMetaFactory, types, types, json.SerializerOptions{Yaml: true}),

@@ -1,4 +1,4 @@
-package server
+package app
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func TestHealthWithoutCommits(t *testing.T) {
 		failure error
 		isCured bool
 	)
-	c.server.listener.handler.Failure = func() (bool, error) { return isCured, failure }
+	c.server.handler.Failure = func() (bool, error) { return isCured, failure }
 	failure = errors.New("no space left on device")
 	c.call("GET", "/livez", "").want(200)
 	c.call("GET", "/healthz", "").want(200)
@@ -66,7 +66,7 @@ func TestHealthWithoutCommits(t *testing.T) {
 // TestHealthWhileStopping: it lives, and is not ready.
 func TestHealthWhileStopping(t *testing.T) {
 	c := start(t, Config{})
-	c.server.listener.handler.Drain()
+	c.server.handler.Drain()
 	c.call("GET", "/livez", "").want(200)
 	c.call("GET", "/readyz", "").want(500, "[-]shutdown failed: the server is being stopped", "readyz check failed")
 }

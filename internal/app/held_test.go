@@ -1,4 +1,4 @@
-package server
+package app
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cadastre/cadastre/internal/server"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // startHeld starts a server in which whoever writes widgets waits for their owners until release is called: the webhook
@@ -40,11 +43,11 @@ func startHeld(t *testing.T, config Config) (c *client, release func()) {
 // TestHeldWritersAreToldSo: who waits for owners for longer than a request may take is told what for, and can write
 // when that is over.
 func TestHeldWritersAreToldSo(t *testing.T) {
-	c, release := startHeld(t, Config{Limits: Limits{RequestTime: 300 * time.Millisecond}})
+	c, release := startHeld(t, Config{Limits: server.Limits{RequestTime: 300 * time.Millisecond}})
 	patch := func() *answered {
 		return c.call("PATCH", atV1+"/a", `{"size":"large"}`, "Content-Type: "+mergeType)
 	}
-	patch().want(504, "the definition of widgets.example.com has changed", `"retryAfterSeconds":1`)
+	patch().want(504, "writes to widgets.example.com wait until the managedFields", `"retryAfterSeconds":1`)
 	c.call("GET", atV1+"/a", "").want(200, `"size":"small"`)
 	release()
 	for deadline := time.Now().Add(30 * time.Second); patch().code != 200; {
@@ -53,6 +56,12 @@ func TestHeldWritersAreToldSo(t *testing.T) {
 		}
 	}
 	c.call("GET", atV1+"/a", "").want(200, `"size":"large"`)
+}
+
+// waitIdle waits until the server has ended all requests, also those whose client is gone.
+func (c *client) waitIdle() {
+	c.t.Helper()
+	testwait.For(c.t, "the server to end all requests", func() bool { return c.server.handler.ActiveRequests() == 0 })
 }
 
 // TestHeldWritersMayGo: who goes away while it waits for owners does not write later.
@@ -69,9 +78,9 @@ func TestHeldWritersMayGo(t *testing.T) {
 		_ = response.Body.Close()
 		t.Fatalf("nobody was held: %s", response.Status)
 	}
-	time.Sleep(200 * time.Millisecond) // so that the server has seen it, too
+	c.waitIdle()
 	release()
-	c.makeWidget("b", "")              // which waits
-	time.Sleep(200 * time.Millisecond) // so that whoever else waited has written
+	c.makeWidget("b", "") // which waits
+	c.waitIdle()
 	c.call("GET", atV1+"/late", "").want(404)
 }

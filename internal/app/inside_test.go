@@ -1,13 +1,13 @@
-package server
+package app
 
 import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 var managedFields = regexp.MustCompile(`"managedFields":\[.*?\}\],"name"`)
@@ -19,9 +19,9 @@ const (
 )
 
 // spoil gives an object managedFields that nobody can read, as well as another text somewhere.
-func (c *client) spoil(key cache.Key, managed, was, is string) {
+func (c *client) spoil(key watchcache.Key, managed, was, is string) {
 	c.t.Helper()
-	o, err := c.server.cache.Get(c.t.Context(), key, cache.Latest)
+	o, err := c.server.cache.Get(c.t.Context(), key, watchcache.Latest)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func (c *client) spoil(key cache.Key, managed, was, is string) {
 	if spoiled == text && was != is {
 		c.t.Fatalf("%s has no %s: %s", o.Key(), was, text)
 	}
-	if _, _, err := c.server.cache.Commit(c.t.Context(), store.Write{Key: o.Key(), Value: []byte(spoiled), Expected: o.Revision()}); err != nil {
+	if _, _, err := c.server.cache.Commit(c.t.Context(), storage.Write{Key: o.Key(), Value: []byte(spoiled), Expected: o.Revision()}); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -41,14 +41,9 @@ func (c *client) spoil(key cache.Key, managed, was, is string) {
 // until calls until an answer contains something.
 func (c *client) until(part, method, path, body string) {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		answer := c.call(method, path, body)
-		if strings.Contains(answer.text, part) {
-			return
-		}
-		if time.Now().After(deadline) {
-			c.t.Fatalf("received %d %s, want %q", answer.code, answer.text, part)
-		}
+	var answer *answered
+	if !testwait.Within(testwait.Timeout, func() bool { answer = c.call(method, path, body); return strings.Contains(answer.text, part) }) {
+		c.t.Fatalf("received %d %s, want %q", answer.code, answer.text, part)
 	}
 }
 
@@ -69,12 +64,12 @@ func TestInsideWithoutManagedFields(t *testing.T) {
 		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"operations":["CREATE"]}]}]}`).want(201)
 	c.makeNamespace("odd", "")
 
-	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, noJSON, "configmaps", "secrets")
-	c.spoil(cache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, noJSON, "nobody", "reader")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, noJSON, "as it was", "as it is")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, noJSON, "other", "p")
-	c.spoil(cache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, noJSON, "before", "later")
-	c.spoil(cache.Key{Kind: "core/namespaces", Name: "odd"}, unreadable, "", "")
+	c.spoil(watchcache.Key{Kind: "rbac.authorization.k8s.io/clusterroles", Name: "reading"}, noJSON, "configmaps", "secrets")
+	c.spoil(watchcache.Key{Kind: "rbac.authorization.k8s.io/clusterrolebindings", Name: "reading"}, noJSON, "nobody", "reader")
+	c.spoil(watchcache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicies", Name: "p"}, noJSON, "as it was", "as it is")
+	c.spoil(watchcache.Key{Kind: "admissionregistration.k8s.io/validatingadmissionpolicybindings", Name: "b"}, noJSON, "other", "p")
+	c.spoil(watchcache.Key{Kind: "admissionregistration.k8s.io/mutatingwebhookconfigurations", Name: "h"}, noJSON, "before", "later")
+	c.spoil(watchcache.Key{Kind: "core/namespaces", Name: "odd"}, unreadable, "", "")
 
 	c.withToken("secret").waitFor("/api/v1/secrets", 200)
 	c.until("as it is", "POST", allNamespaces+"/odd/configmaps?dryRun=All", mapBody("c", `{}`))
@@ -86,8 +81,8 @@ func TestInsideWithoutManagedFields(t *testing.T) {
 // TestControllersWithoutManagedFields: controllers judge and change objects whose managedFields can't be read as all others.
 func TestControllersWithoutManagedFields(t *testing.T) {
 	c := start(t, Config{})
-	here := func(name string) cache.Key {
-		return cache.Key{Kind: "core/configmaps", Namespace: "default", Name: name}
+	here := func(name string) watchcache.Key {
+		return watchcache.Key{Kind: "core/configmaps", Namespace: "default", Name: name}
 	}
 	uid := c.call("POST", configMaps, configMap("left")).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("orphan", "left", uid)).want(201)
@@ -119,8 +114,8 @@ func TestNamespacesOfUnreadableObjects(t *testing.T) {
 	c.call("DELETE", inside+"configmaps/waits", "").want(200, "deletionTimestamp")
 	c.call("POST", inside+"pods", `{"metadata":{"name":"late"},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i"}]}}`).want(201)
 	c.call("DELETE", inside+"pods/late?gracePeriodSeconds=1", "").want(200, "deletionTimestamp")
-	c.spoil(cache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, unreadable, "", "")
-	c.spoil(cache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, unreadable, "", "")
+	c.spoil(watchcache.Key{Kind: "core/configmaps", Namespace: "odd", Name: "waits"}, unreadable, "", "")
+	c.spoil(watchcache.Key{Kind: "core/pods", Namespace: "odd", Name: "late"}, unreadable, "", "")
 	c.call("DELETE", allNamespaces+"/odd", "").want(200)
 	c.waitFor(inside+"pods/late", 404)
 	c.until("example.com/wait in 1 resource instances", "GET", allNamespaces+"/odd", "")

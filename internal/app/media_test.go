@@ -1,4 +1,4 @@
-package server
+package app
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/custom"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/api/crd"
+	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
 const protobufMedia = "application/vnd.kubernetes.protobuf"
@@ -128,17 +128,17 @@ func TestMetadataInProtobuf(t *testing.T) {
 	}
 }
 
-// TestKindsWithProtobuf: negotiation knows which kinds have protobuf, without asking who writes it.
+// TestKindsWithProtobuf: negotiation and the encoder agree on the kinds that have protobuf.
 func TestKindsWithProtobuf(t *testing.T) {
-	for _, k := range append(kinds.Builtin(), custom.Kind()) {
+	for _, k := range append(api.Builtin(), crd.Kind()) {
 		for _, version := range k.Versions {
-			_, err := packed.Protobuf(document.NewMap(
+			_, err := protobuf.Encode(document.NewMap(
 				document.Field{Name: "apiVersion", Value: document.NewString(k.APIVersion(version))},
 				document.Field{Name: "kind", Value: document.NewString(k.Name)},
 			))
-			none := (*packed.NoTypeError)(nil)
-			if err != nil && !errors.As(err, &none) || k.HasProtobuf() != (err == nil) {
-				t.Errorf("%s at %s has protobuf: %v, but %v", k, version, k.HasProtobuf(), err)
+			none := (*protobuf.NoTypeError)(nil)
+			if err != nil && !errors.As(err, &none) || k.HasGoType() != (err == nil) {
+				t.Errorf("%s at %s has protobuf: %v, but %v", k, version, k.HasGoType(), err)
 			}
 		}
 	}

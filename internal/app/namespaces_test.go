@@ -1,11 +1,14 @@
-package server
+package app
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 const allNamespaces = "/api/v1/namespaces"
@@ -18,19 +21,15 @@ func (c *client) makeNamespace(name, rest string) {
 // waitFor calls until the answer is as wanted.
 func (c *client) waitFor(path string, code int, contains ...string) *answered {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		a := c.call("GET", path, "")
-		isWanted := a.code == code
-		for _, part := range contains {
-			isWanted = isWanted && strings.Contains(a.text, part)
-		}
-		if isWanted {
-			return a
-		}
-		if time.Now().After(deadline) {
-			c.t.Fatalf("received %d %s, want %d with %q", a.code, a.text, code, contains)
-		}
+	var a *answered
+	isWanted := func() bool {
+		a = c.call("GET", path, "")
+		return a.code == code && !slices.ContainsFunc(contains, func(part string) bool { return !strings.Contains(a.text, part) })
 	}
+	if !testwait.Within(testwait.Timeout, isWanted) {
+		c.t.Fatalf("received %d %s, want %d with %q", a.code, a.text, code, contains)
+	}
+	return a
 }
 
 func held(name string) string {
@@ -83,7 +82,7 @@ func TestNamespaceWaits(t *testing.T) {
 	c.call("GET", allNamespaces+"/waiting/configmaps/held", "").want(200, "deletionTimestamp")
 	c.call("POST", allNamespaces+"/waiting/configmaps", configMap("late")).want(403, "unable to create new content in namespace waiting because it is being terminated")
 	revision := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion")
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // proves that nothing happens: the controller retries several times in that time
 	if now := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion"); now != revision {
 		t.Errorf("the same is told again: %s, then %s", revision, now)
 	}
@@ -159,19 +158,14 @@ func TestNamespacesStay(t *testing.T) {
 // TestSystemNamespacesComeBack: a namespace that the system needs is made anew when somebody has deleted it, and so is the server's own
 // service, as in Kubernetes, also by a server without controllers.
 func TestSystemNamespacesComeBack(t *testing.T) {
-	c := start(t, Config{keepEvery: 20 * time.Millisecond})
+	c := start(t, Config{reconcileEvery: 20 * time.Millisecond})
 	uid := c.call("GET", allNamespaces+"/kube-node-lease", "").want(200).get("metadata", "uid")
 	c.call("DELETE", allNamespaces+"/kube-node-lease", "").want(200)
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	testwait.For(t, "the namespace to be created again", func() bool {
 		again := c.call("GET", allNamespaces+"/kube-node-lease", "")
-		if again.code == 200 && again.get("metadata", "uid") != uid {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("it does not come back: %s", again.text)
-		}
-	}
-	alone := start(t, Config{keepEvery: 20 * time.Millisecond, WithoutControllers: true})
+		return again.code == 200 && again.get("metadata", "uid") != uid
+	})
+	alone := start(t, Config{reconcileEvery: 20 * time.Millisecond, WithoutControllers: true})
 	alone.call("DELETE", services+"/kubernetes", "").want(200)
 	alone.waitFor(services+"/kubernetes", 200, `"clusterIP":"10.96.0.1"`)
 }
@@ -186,7 +180,7 @@ func TestNobodyIsAskedAboutWhatIsThere(t *testing.T) {
 	hook, calls := hookServer(t)
 	ofNamespaces := strings.NewReplacer(`"configmaps"`, `"namespaces","services"`)
 	clientOf(t, s).call("POST", registration+"validatingwebhookconfigurations", ofNamespaces.Replace(configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
-	(&keeper{all: s.listener.handler.Objects, address: s.socket.Addr()}).keep(t.Context())
+	(&systemObjects{all: s.handler.Objects, address: s.socket.Addr()}).reconcile(t.Context())
 	if n := calls.Load(); n != 0 {
 		t.Errorf("a webhook was called %d times though nothing was written", n)
 	}

@@ -1,6 +1,7 @@
-package server
+package app
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -42,7 +43,7 @@ func TestList(t *testing.T) {
 	}
 	c.call("GET", configMaps+"?continue=nonsense", "").want(400, "continue key is not valid")
 	for _, revision := range []int64{0, -2} { // such as nobody was given
-		forged := continueToken{continueVersion, revision, "core/configmaps/default/a"}.String()
+		forged := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"v":"cadastre/v1","rv":%d,"after":"core/configmaps/default/a"}`, revision))
 		c.call("GET", configMaps+"?continue="+forged, "").want(400, "continue key is not valid")
 	}
 	one := c.call("GET", configMaps+"?fieldSelector=metadata.name%3Dl3", "").want(200)

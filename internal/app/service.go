@@ -1,4 +1,4 @@
-package server
+package app
 
 import (
 	"context"
@@ -7,14 +7,14 @@ import (
 	"net/netip"
 	"strconv"
 
-	"github.com/cadastre/cadastre/internal/addresses"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/registry/service"
 )
 
 // makeService makes the service by which what runs in a cluster finds the server, as Kubernetes does. It
 // is applied anew at every start, as the port may be another. Users may have made something else of it, or
 // have taken its address: then it is left alone, since nothing here needs it.
-func makeService(ctx context.Context, all *objects.Objects, address net.Addr) {
+func makeService(ctx context.Context, all *registry.Registry, address net.Addr) {
 	host, port, err := net.SplitHostPort(address.String())
 	if err != nil {
 		return // it listens at something that has no ports
@@ -22,7 +22,7 @@ func makeService(ctx context.Context, all *objects.Objects, address net.Addr) {
 	o := own{resource: "services", namespace: "default", name: "kubernetes"}
 	body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},` +
 		`"spec":{%s"ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":` + port + `}],"sessionAffinity":"None","type":"ClusterIP"}}`
-	o.body = fmt.Sprintf(body, `"clusterIP":`+strconv.Quote(addresses.Network.Masked().Addr().Next().String())+`,`)
+	o.body = fmt.Sprintf(body, `"clusterIP":`+strconv.Quote(service.DefaultCIDR.Masked().Addr().Next().String())+`,`)
 	if err = write(ctx, all, all.Apply, o); err != nil {
 		o.body = fmt.Sprintf(body, "") // another has the first address
 		err = write(ctx, all, all.Apply, o)
@@ -37,7 +37,7 @@ func makeService(ctx context.Context, all *objects.Objects, address net.Addr) {
 
 // makeSlice says where the service leads to. As in Kubernetes that can't be the machine itself: what runs
 // in a cluster is elsewhere.
-func makeSlice(ctx context.Context, all *objects.Objects, host, port string) error {
+func makeSlice(ctx context.Context, all *registry.Registry, host, port string) error {
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() {
 		return nil

@@ -1,4 +1,4 @@
-package server
+package app
 
 import (
 	"net"
@@ -137,7 +137,7 @@ func TestOwnService(t *testing.T) {
 // TestOwnSlice tells where a server is that can be reached from elsewhere.
 func TestOwnSlice(t *testing.T) {
 	c := start(t, Config{})
-	all := c.server.listener.handler.Objects
+	all := c.server.handler.Objects
 	for address, want := range map[string]string{"192.0.2.7:6443": `"IPv4"`, "[2001:db8::7]:6443": `"IPv6"`} {
 		tcp, err := net.ResolveTCPAddr("tcp", address)
 		if err != nil {

@@ -1,15 +1,15 @@
-package server
+package app
 
 import (
 	"context"
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store/local"
+	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
 // shared is a store that several servers have open. Who stops leaves it to the others.
-type shared struct{ *local.Store }
+type shared struct{ *pebble.Store }
 
 func (shared) IsShared() bool { return true }
 func (shared) Close() error   { return nil }
@@ -17,7 +17,7 @@ func (shared) Close() error   { return nil }
 // TestSharedStore: servers that share a store see what the others wrote, also kinds, and one of them collects garbage,
 // empties namespaces and removes old events: the one that holds the lease. When it stops, another one goes on.
 func TestSharedStore(t *testing.T) {
-	one, err := local.Open(local.Options{})
+	one, err := pebble.Open(pebble.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

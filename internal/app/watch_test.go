@@ -1,10 +1,12 @@
-package server
+package app
 
 import (
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cadastre/cadastre/internal/server"
 )
 
 // TestWatch: from now on, from then on, with the state first, and with bookmarks. What comes when it is too late, the
@@ -49,10 +51,10 @@ func TestWatch(t *testing.T) {
 
 // TestSilentWatch: a watch in which nothing happens for long goes on.
 func TestSilentWatch(t *testing.T) {
-	c := start(t, Config{Limits: Limits{RequestTime: 500 * time.Millisecond}})
+	c := start(t, Config{Limits: server.Limits{RequestTime: 500 * time.Millisecond}})
 	w := c.watch(configMaps + "?watch=true&timeoutSeconds=9223372036854775807")
 	for _, name := range []string{"first", "second"} {
-		time.Sleep(1200 * time.Millisecond) // longer than an answer may take
+		time.Sleep(1200 * time.Millisecond) // the point of the test: longer than a response may take
 		c.call("POST", configMaps, configMap(name)).want(201)
 		w.want("ADDED", name)
 	}
@@ -76,7 +78,7 @@ func TestWatchEndsHalfway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.listener.handler.Drain() // watches end as soon as they begin
+		s.handler.Drain() // watches end as soon as they begin
 		a := clientOf(t, s).call("GET", "/api/v1/namespaces?watch=true&allowWatchBookmarks=true", "")
 		if a.code == 200 && strings.Contains(a.text, "BOOKMARK") && strings.Count(a.text, "ADDED") != 4 {
 			t.Errorf("received %s", a.text)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -103,7 +103,7 @@ func (a *application) unset(ctx context.Context) error {
 
 // checkMarkers refuses unset markers where the server does not understand them: it would write them as values.
 func (a *application) checkMarkers(ctx context.Context) error {
-	if !ownership.HasMarker(a.config) {
+	if !ownership.HasUnsetMarker(a.config) {
 		return nil
 	}
 	understood, err := a.cluster.Unsets(ctx, a.target.kind)
@@ -112,7 +112,7 @@ func (a *application) checkMarkers(ctx context.Context) error {
 	}
 	if !understood {
 		return fmt.Errorf("%s: not applied: the server does not say in its OpenAPI that it understands unset markers, and would write %s: %s as a value; leave out --unset, and the markers in the file",
-			a.target, apply.MarkerKey, apply.MarkerValue)
+			a.target, apply.UnsetMarkerKey, apply.UnsetMarkerValue)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type applyFlags struct {
 	// What check finds out:
 	forced       forcedPaths
 	definitions  *definitions
-	unsetPaths   []ownership.WrittenPath
+	unsetPaths   []ownership.PathExpression
 	migrationOff bool
 }
 
@@ -59,7 +59,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	f.connection.bind(flags)
 	f.output.bind(flags, "text", "json", "yaml", "name")
 	f.input.bind(flags, "apply")
-	flags.StringVar(&f.manager, "manager", ownership.Kubectl, "the `name` to apply as")
+	flags.StringVar(&f.manager, "manager", ownership.KubectlManager, "the `name` to apply as")
 	flags.BoolVar(&f.force, "force", false, "take over fields that others own")
 	flags.StringArrayVar(&f.forceTexts, "force-path", nil, "take over only the field at this `path`, with all that is in it; may be repeated")
 	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent, if the server understands that; may be repeated")

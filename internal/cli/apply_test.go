@@ -11,7 +11,7 @@ import (
 
 	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -84,7 +84,7 @@ func TestForcePathLosesRace(t *testing.T) {
 	}
 	read := func(name string, config document.Value) application {
 		a := application{
-			applyFlags: applyFlags{manager: "new", forced: newForcedPaths([]ownership.WrittenPath{path})},
+			applyFlags: applyFlags{manager: "new", forced: newForcedPaths([]ownership.PathExpression{path})},
 			cluster:    f.cluster, target: target{f.kind, "default", name}, config: config,
 		}
 		if err := a.read(t.Context()); err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 // batch is a verb that goes through objects, one after the other. What fails does not keep the others from it; when

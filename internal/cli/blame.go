@@ -14,7 +14,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/schema"
 )
@@ -171,14 +171,14 @@ func (v blameView) label(line ownership.Line) string {
 	for _, e := range line.Owners {
 		parts = append(parts, v.owner(e))
 	}
-	for _, e := range line.Item {
+	for _, e := range line.ItemOwners {
 		parts = append(parts, v.owner(e)+" (item)")
 	}
 	if len(parts) == 0 {
 		switch line.State {
 		case ownership.Unowned:
 			return "(nobody)"
-		case ownership.Fixed:
+		case ownership.Untracked:
 			return "-"
 		case ownership.Uncertain:
 			return "?"
@@ -205,7 +205,7 @@ func blameValue(lines []ownership.Line) document.Value {
 			document.Field{Name: "path", Value: document.NewString(shownPath(line.Path))},
 			document.Field{Name: "state", Value: document.NewString(line.State.String())},
 			document.Field{Name: "owners", Value: entryValues(line.Owners)},
-			document.Field{Name: "item", Value: entryValues(line.Item)},
+			document.Field{Name: "item", Value: entryValues(line.ItemOwners)},
 		)
 	}
 	return document.NewMap(document.Field{Name: "lines", Value: document.NewList(values...)})

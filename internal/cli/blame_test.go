@@ -7,7 +7,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -19,11 +19,11 @@ func TestBlameView(t *testing.T) {
 	old := apply.Entry{Manager: "ünï", Operation: apply.Update, APIVersion: "v0", Time: now.Add(-50 * time.Hour)}
 	many := apply.Entry{Manager: strings.Repeat("x", widest), Operation: apply.Apply, APIVersion: "v1", Time: now}
 	lines := []ownership.Line{
-		{Text: "kind: X", State: ownership.Fixed},
+		{Text: "kind: X", State: ownership.Untracked},
 		{Text: "spec:", State: ownership.Container},
 		{Text: "  replicas: 1", Owners: []apply.Entry{ci, hpa}},
 		{Text: "  items:", Owners: []apply.Entry{many}},
-		{Text: "  - name: a", Owners: []apply.Entry{old}, Item: []apply.Entry{ci}},
+		{Text: "  - name: a", Owners: []apply.Entry{old}, ItemOwners: []apply.Entry{ci}},
 		{Text: "  default: 1", State: ownership.Unowned},
 		{Text: "  perhaps: 1", State: ownership.Uncertain},
 		{Text: "  # gone is absent", Owners: []apply.Entry{ci}, State: ownership.Absent},
@@ -53,9 +53,9 @@ func TestElsewhereIsTold(t *testing.T) {
 	now := apply.Entry{Manager: "now", Operation: apply.Apply, APIVersion: "example.com/v2"}
 	lines := []ownership.Line{
 		{Owners: []apply.Entry{older}, State: ownership.Absent},
-		{Owners: []apply.Entry{old, now}, State: ownership.Elsewhere},
-		{Owners: []apply.Entry{old}, State: ownership.Elsewhere},
-		{Owners: []apply.Entry{older}, State: ownership.Elsewhere},
+		{Owners: []apply.Entry{old, now}, State: ownership.OtherVersion},
+		{Owners: []apply.Entry{old}, State: ownership.OtherVersion},
+		{Owners: []apply.Entry{older}, State: ownership.OtherVersion},
 	}
 	var b strings.Builder
 	tellElsewhere(&b, at, lines, map[string]document.Value{"example.com/v1": document.NewMap()})

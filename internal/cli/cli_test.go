@@ -16,7 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/cadastre/cadastre/cli"
+	"github.com/cadastre/cadastre/internal/cli"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // TestMain has the test binary be cadastre for the scripts.
@@ -64,14 +65,14 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await FILE TEXT")
 	}
-	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
-		content, err := os.ReadFile(ts.MkAbs(args[0]))
-		if err == nil && strings.Contains(string(content), args[1]) {
-			return
-		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("waited for %q in %s: %v, %s", args[1], args[0], err, content)
-		}
+	var content []byte
+	var err error
+	hasText := func() bool {
+		content, err = os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Contains(string(content), args[1])
+	}
+	if !testwait.Within(patience, hasText) {
+		ts.Fatalf("waited for %q in %s: %v, %s", args[1], args[0], err, content)
 	}
 }
 

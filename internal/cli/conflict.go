@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -97,7 +97,7 @@ func wantedAt(config document.Value, path fieldset.Path) document.Value {
 }
 
 func isMarker(v document.Value) bool {
-	return v.Kind() == document.Map && v.Get(apply.MarkerKey).Text() == apply.MarkerValue
+	return v.Kind() == document.Map && v.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue
 }
 
 // shownValues are the values of both sides as people read them.

@@ -210,7 +210,7 @@ func verdict(report *applytest.Report) error {
 	if n := report.Count(applytest.Fail); n > 0 {
 		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
 	}
-	if n := len(report.Left); n > 0 {
+	if n := len(report.Leftovers); n > 0 {
 		return fmt.Errorf("conformance: %d objects could not be removed: see LEFT above", n)
 	}
 	return nil

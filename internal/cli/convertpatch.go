@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/api/scheme"
 	"github.com/cadastre/cadastre/strategic"
 )
 
@@ -202,7 +202,7 @@ func (f patchFlags) strategies(name string, object document.Value) (*strategic.T
 	if apiVersion == "" || kind == "" {
 		return nil, fmt.Errorf("%s: expected an object with apiVersion and kind, which decide how lists are merged; received %s", name, shownValue(object))
 	}
-	t, ok := packed.GoType(apiVersion, kind)
+	t, ok := scheme.GoType(apiVersion, kind)
 	if !ok {
 		return nil, fmt.Errorf("%s: %s of %s is not a built-in kind: servers take no strategic patches for it; use --type merge", name, kind, apiVersion)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 // definitions are the kinds that the definitions among what is applied define, by apiVersion and name, and the namespaces.

@@ -4,7 +4,7 @@
 //
 //	cli.go          the command and its verbs
 //	plugin.go       the same verbs as a plugin of kubectl
-//	serve.go        cadastre serve; startpages_linux.go, what of the program it does not keep in memory
+//	serve.go        cadastre serve
 //	envtest.go      cadastre envtest; envtestserver.go, what the programs do that it writes
 //	conformance.go  cadastre conformance
 //	blame.go        cadastre blame; managers.go, manager by manager; otherversions.go, what owners wrote at other versions

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/server"
+	"github.com/cadastre/cadastre/internal/app"
 )
 
 // The verbs that stand for other programs.
@@ -73,17 +73,17 @@ func readForeign(args []string) (foreignFlags, error) {
 }
 
 // config is a server's that keeps all in memory.
-func (f foreignFlags) config() (server.Config, error) {
+func (f foreignFlags) config() (app.Config, error) {
 	port := f["secure-port"]
 	if port == "" {
-		return server.Config{}, errors.New("--secure-port: expected a port, received none")
+		return app.Config{}, errors.New("--secure-port: expected a port, received none")
 	}
 	host := f["bind-address"]
 	if host == "" {
 		host = "127.0.0.1"
 	}
 	_, withControllers := f["controllers"]
-	c := server.Config{
+	c := app.Config{
 		Address: net.JoinHostPort(host, port), Unset: true, Drop: true, WithoutControllers: !withControllers,
 		TokenFile: f["token-auth-file"], ClientCAFile: f["client-ca-file"],
 		CertFile: f["tls-cert-file"], KeyFile: f["tls-private-key-file"],
@@ -106,7 +106,7 @@ func serveForTest(ctx context.Context, f foreignFlags, stderr io.Writer) error {
 	if config.Log, err = newLog("text", stderr); err != nil {
 		return err
 	}
-	s, err := server.Start(ctx, config)
+	s, err := app.Start(ctx, config)
 	if err != nil {
 		return err
 	}

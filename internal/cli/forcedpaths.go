@@ -14,7 +14,7 @@ import (
 type forcedPaths []*forcedPath
 
 type forcedPath struct {
-	written ownership.WrittenPath
+	written ownership.PathExpression
 	// applied says that a configuration has something there, forced that a conflict was there, and missed that
 	// others were in the way.
 	applied, forced, missed bool
@@ -22,7 +22,7 @@ type forcedPath struct {
 	problem error
 }
 
-func newForcedPaths(written []ownership.WrittenPath) forcedPaths {
+func newForcedPaths(written []ownership.PathExpression) forcedPaths {
 	all := make(forcedPaths, len(written))
 	for i, w := range written {
 		all[i] = &forcedPath{written: w}
@@ -56,7 +56,7 @@ func (f forcedPaths) left(live apply.Object, all []conflict) []conflict {
 
 // in tells which conflicts of an object are at the path: none if it means nothing there.
 func (p *forcedPath) in(live apply.Object) func(conflict) bool {
-	path, err := p.written.In(live)
+	path, err := p.written.Resolve(live)
 	if err != nil {
 		p.problem = err
 		return func(conflict) bool { return false }

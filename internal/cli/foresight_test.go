@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/cadastretest"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/strategic"
 )
@@ -47,7 +47,7 @@ func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 	server := cadastretest.Start(t)
 	formerDeployment(t, server)
 	recreate := `spec: {replicas: 3, strategy: {type: Recreate}, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: %s}]}}}}`
-	for _, manager := range []string{ownership.Kubectl, "gitops"} {
+	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
 		t.Run(manager, func(t *testing.T) {
 			config := fmt.Sprintf(recreate, "nginx")
 			one, err := plannedText(t, server, manager, config, false)
@@ -91,7 +91,7 @@ func formerDeployment(t *testing.T, config *rest.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","annotations":{"` + ownership.LastApplied + `":"{}"}},
+	body := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","annotations":{"` + ownership.LastAppliedAnnotation + `":"{}"}},
 		"spec":{"selector":{"matchLabels":{"app":"web"}},"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"app","image":"nginx"}]}}}}`
 	deployments := client.AppsV1().RESTClient()
 	err = deployments.Post().Namespace("default").Resource("deployments").Param("fieldManager", "kubectl-client-side-apply").

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -37,7 +37,7 @@ func (a *application) sendAsRead(ctx context.Context, name string, force, dryRun
 	case clean == annotation:
 		return after, nil
 	case dryRun:
-		after.Document = withAt(after.Document, document.NewString(clean), "metadata", "annotations", ownership.LastApplied)
+		after.Document = withAt(after.Document, document.NewString(clean), "metadata", "annotations", ownership.LastAppliedAnnotation)
 		return after, nil
 	}
 	return a.writeLastApplied(ctx, after, clean)
@@ -45,11 +45,11 @@ func (a *application) sendAsRead(ctx context.Context, name string, force, dryRun
 
 // keepsLastApplied reports whether the server writes what is applied into the annotation.
 func (a *application) keepsLastApplied() bool {
-	return a.manager == ownership.Kubectl && lastApplied(a.live.Document) != ""
+	return a.manager == ownership.KubectlManager && lastApplied(a.live.Document) != ""
 }
 
 func lastApplied(doc document.Value) string {
-	return doc.Lookup("metadata", "annotations", ownership.LastApplied).Text()
+	return doc.Lookup("metadata", "annotations", ownership.LastAppliedAnnotation).Text()
 }
 
 // withLastApplied is the object with what the server notes in the annotation when it is applied to.
@@ -59,9 +59,9 @@ func (a *application) withLastApplied(doc document.Value) document.Value {
 	}
 	noted := a.config
 	if annotations := noted.Lookup("metadata", "annotations"); !annotations.IsAbsent() {
-		noted = withAt(noted, annotations.Without(ownership.LastApplied), "metadata", "annotations")
+		noted = withAt(noted, annotations.Without(ownership.LastAppliedAnnotation), "metadata", "annotations")
 	}
-	return withAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastApplied)
+	return withAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
 }
 
 // withoutMetadata takes a field of the metadata out of a configuration in an annotation.
@@ -78,16 +78,16 @@ func (a *application) writeLastApplied(ctx context.Context, o apply.Object, text
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(a.target.name)},
 		document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")},
-		document.Field{Name: "annotations", Value: document.NewMap(document.Field{Name: ownership.LastApplied, Value: document.NewString(text)})},
+		document.Field{Name: "annotations", Value: document.NewMap(document.Field{Name: ownership.LastAppliedAnnotation, Value: document.NewString(text)})},
 	)
 	config := document.NewMap(
 		document.Field{Name: "apiVersion", Value: a.config.Get("apiVersion")}, document.Field{Name: "kind", Value: a.config.Get("kind")},
 		document.Field{Name: "metadata", Value: metadata},
 	)
-	options := cluster.ApplyOptions{Manager: ownership.LastAppliedKeeper, Force: true}
+	options := cluster.ApplyOptions{Manager: ownership.LastAppliedManager, Force: true}
 	after, err := a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 	if err != nil {
-		return o, fmt.Errorf("it was applied, but the annotation %s could not be put right; apply again: %w", ownership.LastApplied, err)
+		return o, fmt.Errorf("it was applied, but the annotation %s could not be put right; apply again: %w", ownership.LastAppliedAnnotation, err)
 	}
 	return after, nil
 }

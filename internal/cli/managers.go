@@ -6,7 +6,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 	"github.com/cadastre/cadastre/schema"
 )
@@ -39,7 +39,7 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 		if doc, known := others[e.APIVersion]; known {
 			seen.Document = doc
 		}
-		owned, err := ownership.ReadOwnedParts(seen, topology)
+		owned, err := ownership.NewOwnedValues(seen, topology)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 // manifest is an object that somebody wrote down.

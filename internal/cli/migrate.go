@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -47,7 +47,7 @@ do and asks; --yes does not ask, and --dry-run only shows.
 
 Without --from it is what kubectl itself does when it starts to apply server-side: who wrote by
 client-side apply gives its fields up, whatever its name. If --to is kubectl, the manager
-` + ownership.LastAppliedKeeper + ` keeps the annotation of client-side apply for those who go back.`,
+` + ownership.LastAppliedManager + ` keeps the annotation of client-side apply for those who go back.`,
 		Example: `  cadastre migrate deployment web --to kubectl --dry-run
   cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
   cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
@@ -81,10 +81,10 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	if len(f.from) == 0 && !f.subresources {
 		return takeOver(f.to)
 	}
-	m := ownership.Migration{To: f.to, KeepLastApplied: f.to == ownership.Kubectl}
+	m := ownership.Migration{To: f.to, KeepLastApplied: f.to == ownership.KubectlManager}
 	endpoint := ""
 	if f.subresources {
-		endpoint = ownership.AnyEndpoint
+		endpoint = ownership.AnySubresource
 	}
 	for _, name := range f.from {
 		m.From = append(m.From, ownership.Selector{Manager: name, Subresource: endpoint})

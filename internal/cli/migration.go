@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -127,7 +127,7 @@ func (r migrationRun) try(ctx context.Context, f found) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves, keeper: moved.Keeper}
+	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves, keeper: moved.LastAppliedEntry}
 	switch {
 	case moved.NoOp():
 		done.outcome = nothingToDo

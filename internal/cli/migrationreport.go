@@ -10,7 +10,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -214,7 +214,7 @@ func (r result) text(to string) string {
 		}
 	}
 	if r.keeper != nil && r.outcome == wouldMigrate {
-		fmt.Fprintf(&w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", who(*r.keeper), ownership.LastApplied)
+		fmt.Fprintf(&w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", who(*r.keeper), ownership.LastAppliedAnnotation)
 	}
 	return w.String()
 }

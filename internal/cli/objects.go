@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 // objects are what a command is about: each with where it is, or an error about it.

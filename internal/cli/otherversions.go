@@ -9,7 +9,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -42,7 +42,7 @@ func tellElsewhere(w io.Writer, t target, lines []ownership.Line, others map[str
 	told := map[string]bool{t.kind.APIVersion(): true}
 	for _, line := range lines {
 		for _, e := range line.Owners {
-			if line.State != ownership.Elsewhere || told[e.APIVersion] {
+			if line.State != ownership.OtherVersion || told[e.APIVersion] {
 				continue
 			}
 			told[e.APIVersion] = true

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -108,7 +108,7 @@ func (f ownFlags) receiver() *ownership.Selector {
 func (f ownFlags) giver() ownership.Selector {
 	from := ownership.Selector{Manager: f.from, Subresource: f.subresource}
 	if f.subresource == "" {
-		from.Subresource = ownership.AnyEndpoint
+		from.Subresource = ownership.AnySubresource
 	}
 	return from
 }
@@ -142,8 +142,8 @@ func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Write
 }
 
 // parsePaths reads paths as people write them.
-func parsePaths(texts []string) ([]ownership.WrittenPath, error) {
-	paths := make([]ownership.WrittenPath, len(texts))
+func parsePaths(texts []string) ([]ownership.PathExpression, error) {
+	paths := make([]ownership.PathExpression, len(texts))
 	for i, text := range texts {
 		var err error
 		if paths[i], err = ownership.ParsePath(text); err != nil {
@@ -153,7 +153,7 @@ func parsePaths(texts []string) ([]ownership.WrittenPath, error) {
 	return paths, nil
 }
 
-func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written []ownership.WrittenPath, stdout io.Writer) error {
+func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written []ownership.PathExpression, stdout io.Writer) error {
 	o, err := t.get(ctx, c)
 	if err != nil {
 		return err
@@ -197,11 +197,11 @@ func mayBeChanged(err error) error {
 }
 
 // change resolves the paths in the object, and changes the owners.
-func (f ownFlags) change(o apply.Object, written []ownership.WrittenPath) (ownership.Result, error) {
+func (f ownFlags) change(o apply.Object, written []ownership.PathExpression) (ownership.Result, error) {
 	paths := make([]fieldset.Path, len(written))
 	for i, w := range written {
 		var err error
-		if paths[i], err = w.In(o); err != nil {
+		if paths[i], err = w.Resolve(o); err != nil {
 			return ownership.Result{}, err
 		}
 		if err := f.checkOneGiver(o, paths[i]); err != nil {

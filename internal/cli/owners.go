@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 

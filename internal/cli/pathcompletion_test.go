@@ -31,7 +31,7 @@ func TestWrittenAs(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		again, err := written.In(object)
+		again, err := written.Resolve(object)
 		if err != nil || fieldset.New(again).String() != fieldset.New(path).String() {
 			t.Errorf("%s: received %s, %v", text, again, err)
 		}

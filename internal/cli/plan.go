@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -59,7 +59,7 @@ the objects that would change.`,
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
 	f.input.bind(command.Flags(), "plan to apply")
-	command.Flags().StringVar(&f.manager, "manager", ownership.Kubectl, "the `manager` that would apply")
+	command.Flags().StringVar(&f.manager, "manager", ownership.KubectlManager, "the `manager` that would apply")
 	f.quiet.bind(command.Flags())
 	completeConnection(command, &f.connection)
 	completeAppliers(command, &f.connection, &f.input)

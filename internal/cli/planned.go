@@ -9,6 +9,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -93,11 +94,11 @@ func (v planView) printValues(p *planned) {
 
 // topmost leaves out what is inside of something else in the set.
 func topmost(set fieldset.Set) fieldset.Set {
-	var b fieldset.Builder
+	var b fastset.Builder
 	return topmostIn(&b, set)
 }
 
-func topmostIn(b *fieldset.Builder, set fieldset.Set) fieldset.Set {
+func topmostIn(b *fastset.Builder, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
 		if set.Member(i) {
@@ -124,7 +125,7 @@ func (v planView) printOwners(p *planned) {
 			v.line("take", "%s from %s", shownPath(path), who(m.From))
 		}
 	}
-	for _, s := range p.plan.Stays {
+	for _, s := range p.plan.Kept {
 		why := "owned by " + whoAll(s.Owners)
 		if len(s.Owners) == 0 {
 			why = "which the server sets by itself"
@@ -151,7 +152,7 @@ func (p *planned) value() document.Value {
 			document.Field{Name: "live", Value: c.live}, document.Field{Name: "wanted", Value: c.wanted},
 		))
 	}
-	for _, s := range p.plan.Stays {
+	for _, s := range p.plan.Kept {
 		stays = append(stays, document.NewMap(
 			document.Field{Name: "path", Value: document.NewString(shownPath(s.Path))},
 			document.Field{Name: "value", Value: s.Value}, document.Field{Name: "owners", Value: entryValues(s.Owners)},

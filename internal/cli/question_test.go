@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 func TestConfirm(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 // Between reading an object and applying to it, somebody may have made it, deleted it, or changed it. Servers refuse what is

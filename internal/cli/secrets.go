@@ -25,7 +25,7 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 	for _, path := range [][]string{{"data"}, {"stringData"}, {"metadata", "annotations"}} {
 		values := doc.Lookup(path...)
 		for name, v := range values.Fields() {
-			if v.Kind() != document.String || len(path) > 1 && name != ownership.LastApplied {
+			if v.Kind() != document.String || len(path) > 1 && name != ownership.LastAppliedAnnotation {
 				continue
 			}
 			shown := mask
@@ -52,7 +52,7 @@ func withAt(doc, v document.Value, path ...string) document.Value {
 // mask hides what must not be shown of a plan.
 func (p *planned) mask() {
 	p.before.Document, p.after.Document = p.target.masked(p.before.Document, p.after.Document)
-	for i, s := range p.plan.Stays {
-		p.plan.Stays[i].Value = ownership.ValueAt(p.after.Document, s.Path)
+	for i, s := range p.plan.Kept {
+		p.plan.Kept[i].Value = ownership.ValueAt(p.after.Document, s.Path)
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/server"
+	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // drainTime is how long requests that are under way may take when the server is stopped.
@@ -62,7 +62,7 @@ acknowledged is on disk at any time.`,
 	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "the `file` with its private key")
 	flags.StringVar(&f.gates, "feature-gates", "", "features to switch, as `NAME=true|false,…`:\n"+gatesHelp())
 	flags.BoolVar(&f.controllers, "controllers", true, "collect garbage, empty namespaces that are deleted, and remove old events; without, another process must")
-	flags.DurationVar(&f.eventTTL, "event-ttl", server.DefaultEventLife, "how long events are kept after they were last written; 0 keeps them")
+	flags.DurationVar(&f.eventTTL, "event-ttl", app.DefaultEventLife, "how long events are kept after they were last written; 0 keeps them")
 	flags.StringVar(&f.logFormat, "log-format", "text", "write the log as `text|json`")
 	return command
 }
@@ -125,7 +125,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		return &usageError{err}
 	}
 	if isGiven { // that in the data folder is ours
-		if err := identity.CheckKubeconfig(f.kubeconfig); err != nil {
+		if err := authn.CheckKubeconfig(f.kubeconfig); err != nil {
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	s, err := server.Start(ctx, server.Config{
+	s, err := app.Start(ctx, app.Config{
 		Folder: f.data, Address: f.listen,
 		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
 		Unset: gates[unsettingFields], Drop: gates[optOut],
@@ -156,7 +156,6 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "ready %s\n", s.URL())
 	fmt.Fprintf(stderr, hint, f.kubeconfig)
-	forgetStartPages()
 	select {
 	case <-ctx.Done():
 	case err = <-s.Failed():

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/cadastre/cadastre/cadastretest"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -48,7 +48,7 @@ func formerly(t *testing.T, config *rest.Config, name string) {
 		t.Fatal(err)
 	}
 	last := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"},"data":{"key":"1","legacy":"1"}}`
-	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `","annotations":{"` + ownership.LastApplied + `":` + fmt.Sprintf("%q", last) + `}},"data":{"key":"1","legacy":"1"}}`
+	body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `","annotations":{"` + ownership.LastAppliedAnnotation + `":` + fmt.Sprintf("%q", last) + `}},"data":{"key":"1","legacy":"1"}}`
 	err = client.CoreV1().RESTClient().Post().Namespace("default").Resource("configmaps").
 		Param("fieldManager", "kubectl-client-side-apply").Body([]byte(body)).SetHeader("Content-Type", "application/json").
 		Do(t.Context()).Error()
@@ -63,7 +63,7 @@ var changing = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp|time)
 // What comes out is the same, also when it is only foreseen.
 func TestTakingOverInOneStepOrTwo(t *testing.T) {
 	server := cadastretest.Start(t)
-	for _, manager := range []string{ownership.Kubectl, "gitops"} {
+	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
 		for _, dryRun := range []bool{false, true} {
 			for _, value := range []string{"1", "2"} {
 				t.Run(fmt.Sprint(manager, dryRun, value), func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestTakingOverLosesRace(t *testing.T) {
 		formerly(t, server, "shop")
 		f.force(t, "shop", "other", "key")
 		a := application{
-			applyFlags: applyFlags{manager: "gitops", dryRun: dryRun, forced: newForcedPaths([]ownership.WrittenPath{forced})},
+			applyFlags: applyFlags{manager: "gitops", dryRun: dryRun, forced: newForcedPaths([]ownership.PathExpression{forced})},
 			cluster:    c, target: target{f.kind, "default", "shop"}, config: configOf(t, "shop", "key", "mine"),
 		}
 		if err := a.prepare(t.Context()); err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/cadastre/cadastre/apply"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 	"github.com/cadastre/cadastre/ownership"
 )
 

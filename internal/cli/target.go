@@ -11,7 +11,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 // target is an object that is meant on the command line.

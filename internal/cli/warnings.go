@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/cadastre/cadastre/internal/cluster"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
 // warnings prints what servers warn of, as kubectl does: each once.

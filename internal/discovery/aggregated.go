@@ -1,10 +1,10 @@
-package catalog
+package discovery
 
 import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 const (
@@ -33,13 +33,13 @@ func (g *group) aggregated(version string) apidiscoveryv2.APIVersionDiscovery {
 	made := apidiscoveryv2.APIVersionDiscovery{Version: version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 	for _, k := range g.kinds {
 		if k.HasVersion(version) {
-			made.Resources = append(made.Resources, aggregatedResource(k, version))
+			made.Resources = append(made.Resources, g.aggregatedResource(k, version))
 		}
 	}
 	return made
 }
 
-func aggregatedResource(k *kinds.Kind, version string) apidiscoveryv2.APIResourceDiscovery {
+func (g *group) aggregatedResource(k *api.Kind, version string) apidiscoveryv2.APIResourceDiscovery {
 	own := &metav1.GroupVersionKind{Kind: k.Name} // group and version are those of the document
 	if k.Custom {
 		own.Group, own.Version = k.Group, version
@@ -51,21 +51,15 @@ func aggregatedResource(k *kinds.Kind, version string) apidiscoveryv2.APIResourc
 	if k.Namespaced {
 		made.Scope = apidiscoveryv2.ScopeNamespace
 	}
-	if k.Contains {
-		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "finalize", Verbs: replaceVerbs, ResponseKind: own})
-	}
-	status := apidiscoveryv2.APISubresourceDiscovery{Subresource: "status", Verbs: partVerbs, ResponseKind: own}
-	if k.Custom && k.HasSubresource(version, "status") { // Kubernetes has it before the scale, unlike that of built-in kinds
-		made.Subresources = append(made.Subresources, status)
-	}
-	if k.HasSubresource(version, "scale") {
-		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{
-			Subresource: "scale", Verbs: partVerbs,
-			ResponseKind: &metav1.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"},
-		})
-	}
-	if !k.Custom && k.HasSubresource(version, "status") {
-		made.Subresources = append(made.Subresources, status)
+	for _, s := range subresourcesOf(k, version, g.subresources) {
+		body := own
+		switch {
+		case isElsewhere(s, k, version):
+			body = &metav1.GroupVersionKind{Group: s.Body.Group, Version: s.Body.Version, Kind: s.Body.Kind}
+		case !s.Body.Empty():
+			body = &metav1.GroupVersionKind{Kind: s.Body.Kind}
+		}
+		made.Subresources = append(made.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: s.Name, Verbs: s.Verbs, ResponseKind: body})
 	}
 	return made
 }

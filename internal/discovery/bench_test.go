@@ -1,21 +1,25 @@
-package catalog
+package discovery
 
 import (
 	"io"
 	"runtime"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // The first request for a document pays for making it.
 func BenchmarkMake(b *testing.B) {
-	all := kinds.Builtin()
+	all := api.Builtin()
 	for name, write := range map[string]func(w io.Writer) error{
-		"openapi2":      func(w io.Writer) error { return writeOpenAPI2(w, all, Options{Drop: true}) },
-		"openapi2proto": func(w io.Writer) error { return writeOpenAPI2Proto(w, all, Options{Drop: true}) },
+		"openapi2": func(w io.Writer) error {
+			return writeOpenAPI2(w, all, Options{Drop: true, Subresources: testSubresources})
+		},
+		"openapi2proto": func(w io.Writer) error {
+			return writeOpenAPI2Proto(w, all, Options{Drop: true, Subresources: testSubresources})
+		},
 		"openapi3": func(w io.Writer) error {
-			maker := newOpenAPI3(all, Options{Drop: true})
+			maker := newOpenAPI3(all, Options{Drop: true, Subresources: testSubresources})
 			for _, name := range names3(all) {
 				if err := maker.write(w, name); err != nil {
 					return err
@@ -23,7 +27,9 @@ func BenchmarkMake(b *testing.B) {
 			}
 			return nil
 		},
-		"aggregated": func(w io.Writer) error { return encode(w, aggregated(groupsOf(all), "v2"), mediaJSON) },
+		"aggregated": func(w io.Writer) error {
+			return encode(w, aggregated(groupsOf(all, testSubresources), "v2"), mediaJSON)
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -44,14 +50,14 @@ func BenchmarkKept(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		e := newEdition(kinds.Builtin(), Options{}, newShelf())
+		e := newEdition(api.Builtin(), Options{Subresources: testSubresources}, newShelf())
 		for _, form := range []string{mediaJSON, mediaOpenAPI2} {
 			write := writeOpenAPI2
 			if form != mediaJSON {
 				write = writeOpenAPI2Proto
 			}
 			if _, err := e.page(form, func() (*page, error) {
-				return newPage(form, func(w io.Writer) error { return write(w, e.kinds, Options{Drop: true}) })
+				return newPage(form, func(w io.Writer) error { return write(w, e.kinds, Options{Drop: true, Subresources: testSubresources}) })
 			}); err != nil {
 				b.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"net/http"
@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // Options are what a server tells about itself. The zero value tells little.
@@ -21,11 +21,13 @@ type Options struct {
 	Drop bool
 	// Unset says that applies understand unset markers.
 	Unset bool
+	// Subresources describes the subresources that the server implements. Others are left out of the documents.
+	Subresources []api.SubresourceInfo
 }
 
 // Catalog tells what a server serves: discovery, OpenAPI, version. It may be used concurrently.
 type Catalog struct {
-	register *kinds.Register
+	register *api.Register
 	options  Options
 
 	mutex sync.Mutex
@@ -35,7 +37,7 @@ type Catalog struct {
 
 // New returns the catalog of the kinds in a register. It follows the register: what is served
 // is always about the kinds that there are. Nothing is made before it is asked for.
-func New(register *kinds.Register, options Options) *Catalog {
+func New(register *api.Register, options Options) *Catalog {
 	return &Catalog{register: register, options: options, shelf: newShelf()}
 }
 
@@ -51,7 +53,7 @@ func (c *Catalog) edition() *edition {
 }
 
 // same reports whether two lists of a register are one: a register that changes makes a new list.
-func same(a, b []*kinds.Kind) bool {
+func same(a, b []*api.Kind) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"sigs.k8s.io/yaml"
 
-	"github.com/cadastre/cadastre/internal/codec"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/encoding"
 )
 
 // fetch sends a request with headers, given as names and values in turn, and follows nothing.
@@ -67,19 +67,19 @@ func TestForms(t *testing.T) {
 	for _, test := range []struct{ address, accept, mediaType string }{
 		{"/apis", "", mediaJSON},
 		{"/apis", "*/*", mediaJSON},
-		{"/apis", "application/yaml", mediaYAML},
+		{"/apis", "application/yaml", encoding.YAML.MediaType},
 		{"/apis", "application/json" + asked, mediaJSON + asked},
 		{"/api", "application/json" + beta + ",application/json", mediaJSON + beta},
 		{"/api", "application/json,application/json" + asked, mediaJSON + asked},
-		{"/api", "application/vnd.kubernetes.protobuf" + asked, mediaProto + asked},
+		{"/api", "application/vnd.kubernetes.protobuf" + asked, encoding.Protobuf.MediaType + asked},
 		{"/api", "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,application/json", mediaJSON},
-		{"/api/v1", "application/vnd.kubernetes.protobuf,application/json", mediaProto},
-		{"/api/v1", "application/cbor,application/json", mediaCBOR},
+		{"/api/v1", "application/vnd.kubernetes.protobuf,application/json", encoding.Protobuf.MediaType},
+		{"/api/v1", "application/cbor,application/json", encoding.CBOR.MediaType},
 		{"/apis", "application/cbor" + asked + ",application/json", mediaJSON},
 		{"/apis", "application/cbor" + asked, ""},
 		{"/apis/apps", "application/json;drop=metadata.managedFields", mediaJSON},
 		{"/version", "application/cbor", mediaJSON},
-		{"/api/v1", "application/json" + asked + ",application/yaml", mediaYAML},
+		{"/api/v1", "application/json" + asked + ",application/yaml", encoding.YAML.MediaType},
 		{"/api/v1", "text/html", ""},
 		{"/openapi/v2", "", mediaJSON},
 		{"/openapi/v2", mediaOpenAPI2Old, mediaOpenAPI2},
@@ -108,16 +108,16 @@ func TestForms(t *testing.T) {
 func TestSameInAllForms(t *testing.T) {
 	server := theServer()
 	var fromJSON, fromYAML, fromProto, fromCBOR metav1.APIResourceList
-	if err := direct.Unmarshal(get(t, server, "/apis/apps/v1", mediaCBOR), &fromCBOR); err != nil {
+	if err := direct.Unmarshal(get(t, server, "/apis/apps/v1", encoding.CBOR.MediaType), &fromCBOR); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(get(t, server, "/apis/apps/v1", mediaJSON), &fromJSON); err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(get(t, server, "/apis/apps/v1", mediaYAML), &fromYAML); err != nil {
+	if err := yaml.Unmarshal(get(t, server, "/apis/apps/v1", encoding.YAML.MediaType), &fromYAML); err != nil {
 		t.Fatal(err)
 	}
-	text, ok := bytes.CutPrefix(get(t, server, "/apis/apps/v1", mediaProto), []byte("k8s\x00"))
+	text, ok := bytes.CutPrefix(get(t, server, "/apis/apps/v1", encoding.Protobuf.MediaType), []byte("k8s\x00"))
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(text); err != nil || !ok || envelope.Kind != "APIResourceList" || envelope.APIVersion != "v1" {
 		t.Fatal(err, ok, envelope)
@@ -134,7 +134,7 @@ func TestSameInAllForms(t *testing.T) {
 // TestRefusedInAllForms: who takes only protobuf or CBOR can read why there is no answer.
 func TestRefusedInAllForms(t *testing.T) {
 	server := theServer()
-	for accept, want := range map[string]string{mediaProto: mediaProto, mediaCBOR: mediaCBOR, mediaYAML: mediaYAML, mediaJSON: mediaJSON, "text/html": mediaJSON} {
+	for accept, want := range map[string]string{encoding.Protobuf.MediaType: encoding.Protobuf.MediaType, encoding.CBOR.MediaType: encoding.CBOR.MediaType, encoding.YAML.MediaType: encoding.YAML.MediaType, mediaJSON: mediaJSON, "text/html": mediaJSON} {
 		response, body := fetch(t, server, "POST", "/api", "Accept", accept)
 		if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusMethodNotAllowed || got != want || !bytes.Contains(body, []byte("the server does not allow this method on the requested resource")) {
 			t.Errorf("%s: %s %s %q, want %s", accept, response.Status, got, body, want)
@@ -207,7 +207,7 @@ func TestPacked(t *testing.T) {
 		t.Error("a small document is packed")
 	}
 	for header, want := range map[string]bool{"gzip": true, "deflate, gzip;q=0.5": true, "*": true, "": false, "gzip;q=0": false, "gzip; q=0.0": false, "br": false} {
-		if codec.AcceptsGzip(header) != want {
+		if encoding.AcceptsGzip(header) != want {
 			t.Errorf("%q: %v", header, !want)
 		}
 	}
@@ -235,17 +235,17 @@ func TestOnlyRead(t *testing.T) {
 
 // TestChanges adds and removes a kind while the catalog is read.
 func TestChanges(t *testing.T) {
-	register, err := kinds.NewRegister(someKinds()...)
+	register, err := api.NewRegister(someKinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(New(register, Options{}))
+	server := httptest.NewServer(New(register, Options{Subresources: testSubresources}))
 	defer server.Close()
 	before := get(t, server, "/openapi/v3", "")
 	if response, _ := fetch(t, server, "GET", "/apis/example.org/v1"); response.StatusCode != 404 {
 		t.Fatal(response.Status)
 	}
-	things := &kinds.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Namespaced: true, HasStatus: true}
+	things := &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Namespaced: true, Subresources: []string{"status"}}
 	if err := register.Add(things); err != nil {
 		t.Fatal(err)
 	}
@@ -276,11 +276,11 @@ func TestChanges(t *testing.T) {
 }
 
 func TestNoKinds(t *testing.T) {
-	register, err := kinds.NewRegister()
+	register, err := api.NewRegister()
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(New(register, Options{}))
+	server := httptest.NewServer(New(register, Options{Subresources: testSubresources}))
 	defer server.Close()
 	for address, want := range map[string]string{
 		"/api": `"versions":[]`, "/apis": `"groups":[]`, "/openapi/v2": `"swagger":"2.0"`, "/openapi/v3": `"paths"`,

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"net/http"
@@ -19,16 +19,16 @@ import (
 	"k8s.io/kube-openapi/pkg/util/proto"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // theServer serves all tests that do not change its kinds: making documents takes a while.
 var theServer = sync.OnceValue(func() *httptest.Server {
-	register, err := kinds.NewRegister(kinds.Builtin()...)
+	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		panic(err)
 	}
-	return httptest.NewServer(New(register, Options{Address: "10.0.0.1:6443", Version: Version("test")}))
+	return httptest.NewServer(New(register, Options{Address: "10.0.0.1:6443", Version: Version("test"), Subresources: testSubresources}))
 })
 
 func newClient(t *testing.T) *discovery.DiscoveryClient {
@@ -48,7 +48,7 @@ func TestClientDiscovers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(groups) != 19 || groups[0].Name != "" || len(lists) != len(groupVersions(kinds.Builtin())) {
+		if len(groups) != 19 || groups[0].Name != "" || len(lists) != len(groupVersions(api.Builtin())) {
 			t.Errorf("%d groups, %d lists", len(groups), len(lists))
 		}
 		found := map[string]string{}
@@ -132,12 +132,12 @@ func patchHas2(document *openapi_v2.Document, address, name string) bool {
 }
 
 // someKinds are few, but of all sorts: the library that tests compare with is slow.
-func someKinds() []*kinds.Kind {
-	some := slices.DeleteFunc(kinds.Builtin(), func(k *kinds.Kind) bool {
+func someKinds() []*api.Kind {
+	some := slices.DeleteFunc(api.Builtin(), func(k *api.Kind) bool {
 		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
 	})
-	return append(some, &kinds.Kind{Group: "example.org", Name: "Other", Resource: "others", Versions: []string{"v1beta1"}},
-		&kinds.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &rich{}})
+	return append(some, &api.Kind{Group: "example.org", Name: "Other", Resource: "others", Versions: []string{"v1beta1"}},
+		&api.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &rich{}})
 }
 
 // rich is a definition whose schema says all that schemas can.
@@ -162,11 +162,11 @@ func ptr[T any](v T) *T { return &v }
 
 // TestProto2 holds the protobuf of version 2 against what the library makes of our JSON.
 func TestProto2(t *testing.T) {
-	register, err := kinds.NewRegister(someKinds()...)
+	register, err := api.NewRegister(someKinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(New(register, Options{}))
+	server := httptest.NewServer(New(register, Options{Subresources: testSubresources}))
 	defer server.Close()
 	want, err := openapi_v2.ParseDocument(get(t, server, "/openapi/v2", "application/json"))
 	if err != nil {
@@ -194,7 +194,7 @@ func TestClientOpenAPI3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(gvs, schema.GroupVersion{Version: "v1"}) || len(gvs) != len(groupVersions(kinds.Builtin())) {
+	if !slices.Contains(gvs, schema.GroupVersion{Version: "v1"}) || len(gvs) != len(groupVersions(api.Builtin())) {
 		t.Errorf("%v", gvs)
 	}
 	document, err := root.GVSpec(schema.GroupVersion{Group: "apps", Version: "v1"})

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"crypto/sha256"
@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // defineKind makes the definitions of a kind's objects and lists, and returns their names.
-func (d *definer) defineKind(k *kinds.Kind, version string) (object, list string) {
+func (d *definer) defineKind(k *api.Kind, version string) (object, list string) {
 	gv := schema.GroupVersion{Group: k.Group, Version: version}
 	t, ok := d.types.of(gv.WithKind(k.Name))
 	if !ok {
@@ -40,7 +40,7 @@ type Selectable interface {
 }
 
 // tellSelectable says which fields can be asked for. Clients find it at objects and at lists.
-func tellSelectable(s *spec.Schema, k *kinds.Kind, version string) {
+func tellSelectable(s *spec.Schema, k *api.Kind, version string) {
 	definition, ok := k.Definition.(Selectable)
 	if !ok {
 		return
@@ -55,7 +55,7 @@ func tellSelectable(s *spec.Schema, k *kinds.Kind, version string) {
 }
 
 // declared returns what the definition of a kind declares; nil if that is nothing.
-func (d *definer) declared(k *kinds.Kind, version string) *spec.Schema {
+func (d *definer) declared(k *api.Kind, version string) *spec.Schema {
 	told, ok := k.Definition.(Schema)
 	if !ok {
 		return nil
@@ -68,7 +68,7 @@ func (d *definer) declared(k *kinds.Kind, version string) *spec.Schema {
 }
 
 // defineCustom is for kinds without a Go type.
-func (d *definer) defineCustom(k *kinds.Kind, gv schema.GroupVersion) (object, list string) {
+func (d *definer) defineCustom(k *api.Kind, gv schema.GroupVersion) (object, list string) {
 	labels := strings.Split(gv.Group, ".")
 	slices.Reverse(labels)
 	object = strings.Join(append(labels, gv.Version, k.Name), ".")

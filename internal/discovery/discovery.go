@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"cmp"
@@ -10,22 +10,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/version"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The verbs that discovery tells: of all kinds, of those that are deleted one by one, of questions,
-// of subresources, and of those that are only replaced.
+// The verbs in discovery: of most kinds, of kinds without deletecollection, of custom resources, of custom resources that
+// are being removed, and of reviews.
 var (
-	allVerbs     = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	singlyVerbs  = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
-	customVerbs  = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
-	closedVerbs  = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
-	askVerbs     = metav1.Verbs{"create"}
-	partVerbs    = metav1.Verbs{"get", "patch", "update"}
-	replaceVerbs = metav1.Verbs{"update"}
+	allVerbs    = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	singlyVerbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+	customVerbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	closedVerbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
+	askVerbs    = metav1.Verbs{"create"}
 )
 
-func verbs(k *kinds.Kind) metav1.Verbs {
+func verbs(k *api.Kind) metav1.Verbs {
 	switch {
 	case k.OnlyCreate:
 		return askVerbs
@@ -52,17 +50,19 @@ var groupOrder = []string{
 type group struct {
 	name     string
 	versions []string
-	kinds    []*kinds.Kind
+	kinds    []*api.Kind
+	// subresources describes the subresources that kinds may have.
+	subresources []api.SubresourceInfo
 }
 
-// groupsOf returns the groups of some kinds in the order in which they are told.
-func groupsOf(all []*kinds.Kind) []*group {
+// groupsOf returns the groups of some kinds in the order of discovery.
+func groupsOf(all []*api.Kind, subresources []api.SubresourceInfo) []*group {
 	byName := map[string]*group{}
 	var groups []*group
 	for _, k := range all {
 		g := byName[k.Group]
 		if g == nil {
-			g = &group{name: k.Group}
+			g = &group{name: k.Group, subresources: subresources}
 			byName[k.Group] = g
 			groups = append(groups, g)
 		}
@@ -70,7 +70,7 @@ func groupsOf(all []*kinds.Kind) []*group {
 		g.versions = append(g.versions, k.Versions...)
 	}
 	for _, g := range groups {
-		slices.SortFunc(g.kinds, func(a, b *kinds.Kind) int { return strings.Compare(a.Resource, b.Resource) })
+		slices.SortFunc(g.kinds, func(a, b *api.Kind) int { return strings.Compare(a.Resource, b.Resource) })
 		slices.SortFunc(g.versions, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
 		g.versions = slices.Compact(g.versions)
 	}
@@ -149,14 +149,14 @@ func (g *group) resourceList(version string) *metav1.APIResourceList {
 	}
 	for _, k := range g.kinds {
 		if k.HasVersion(version) {
-			list.APIResources = append(list.APIResources, apiResources(k, version)...)
+			list.APIResources = append(list.APIResources, g.apiResources(k, version)...)
 		}
 	}
 	return list
 }
 
 // apiResources returns a kind and its subresources.
-func apiResources(k *kinds.Kind, version string) []metav1.APIResource {
+func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 	resource := metav1.APIResource{
 		Name: k.Resource, SingularName: k.Singular(), Namespaced: k.Namespaced, Kind: k.Name,
 		Verbs: verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
@@ -165,28 +165,37 @@ func apiResources(k *kinds.Kind, version string) []metav1.APIResource {
 		resource.StorageVersionHash = storageVersionHash(k)
 	}
 	list := []metav1.APIResource{resource}
-	if k.Contains {
-		list = append(list, metav1.APIResource{Name: k.Resource + "/finalize", Namespaced: k.Namespaced, Verbs: replaceVerbs, Kind: k.Name})
-	}
-	status := metav1.APIResource{Name: k.Resource + "/status", Namespaced: k.Namespaced, Verbs: partVerbs, Kind: k.Name}
-	if k.Custom && k.HasSubresource(version, "status") { // as Kubernetes has them
-		list = append(list, status)
-	}
-	if k.HasSubresource(version, "scale") {
-		list = append(list, metav1.APIResource{
-			Name: k.Resource + "/scale", Namespaced: k.Namespaced, Verbs: partVerbs,
-			Kind: "Scale", Group: "autoscaling", Version: "v1",
-		})
-	}
-	if !k.Custom && k.HasSubresource(version, "status") {
-		list = append(list, status)
+	for _, s := range subresourcesOf(k, version, g.subresources) {
+		below := metav1.APIResource{Name: k.Resource + "/" + s.Name, Namespaced: k.Namespaced, Verbs: s.Verbs, Kind: k.Name}
+		if !s.Body.Empty() {
+			below.Kind = s.Body.Kind
+		}
+		if isElsewhere(s, k, version) {
+			below.Group, below.Version = s.Body.Group, s.Body.Version
+		}
+		list = append(list, below)
 	}
 	return list
 }
 
+// subresourcesOf returns the descriptions of a kind's subresources.
+func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo) (found []api.SubresourceInfo) {
+	for _, name := range k.SubresourcesAt(version) {
+		if i := slices.IndexFunc(described, func(s api.SubresourceInfo) bool { return s.Name == name }); i >= 0 {
+			found = append(found, described[i])
+		}
+	}
+	return found
+}
+
+// isElsewhere reports whether the bodies of a subresource are of another group or version than the kind.
+func isElsewhere(s api.SubresourceInfo, k *api.Kind, version string) bool {
+	return !s.Body.Empty() && (s.Body.Group != k.Group || s.Body.Version != version)
+}
+
 // storageVersionHash stands for the group, version and kind as which objects are stored: when it
 // changes, they should be written anew.
-func storageVersionHash(k *kinds.Kind) string {
+func storageVersionHash(k *api.Kind) string {
 	storedAs := k.StoredVersion() + "/" + k.Name
 	if k.StoredVersion() == "v1" {
 		storedAs = "/v1/" + k.Name // events are the same objects in both groups

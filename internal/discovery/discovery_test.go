@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"encoding/json"
@@ -11,16 +11,20 @@ import (
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
 // notServed are the resources and subresources of stable groups that kube-apiserver has and we do not.
 var notServed = []string{
 	"certificates.k8s.io/v1 certificatesigningrequests/approval",
-	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach", "v1 pods/binding",
-	"v1 pods/ephemeralcontainers", "v1 pods/eviction", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
+	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach",
+	"v1 pods/ephemeralcontainers", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
 	"v1 pods/proxy", "v1 pods/resize", "v1 serviceaccounts/token", "v1 services/proxy",
 }
+
+// testSubresources describes the subresources that the server has.
+var testSubresources = registry.Subresources()
 
 // resourceLine is all that old discovery tells about a resource.
 func resourceLine(list metav1.APIResourceList, r metav1.APIResource) string {
@@ -80,7 +84,7 @@ func TestResources(t *testing.T) {
 		theirs[i] = storedOtherwise.Replace(line)
 	}
 	var ours []string
-	for _, g := range groupsOf(kinds.Builtin()) {
+	for _, g := range groupsOf(api.Builtin(), testSubresources) {
 		for _, version := range g.versions {
 			ours = append(ours, listLines(*g.resourceList(version))...)
 		}
@@ -103,7 +107,7 @@ func TestAggregated(t *testing.T) {
 		readInto(t, filepath.Join(folder, "api/discovery/aggregated_v2.json"), &list)
 		return aggregatedLines(list)
 	})
-	groups := groupsOf(kinds.Builtin())
+	groups := groupsOf(api.Builtin(), testSubresources)
 	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file is without the core
 	differ(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
 	// The order of groups decides which kind a short name means.
@@ -122,8 +126,8 @@ func order(lines []string) (names []string) {
 }
 
 func TestGroups(t *testing.T) {
-	all := append(kinds.Builtin(), &kinds.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1alpha1", "v1", "v2beta1"}})
-	groups := groupsOf(all)
+	all := append(api.Builtin(), &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1alpha1", "v1", "v2beta1"}})
+	groups := groupsOf(all, testSubresources)
 	last := groups[len(groups)-1]
 	if last.name != "example.org" || strings.Join(last.versions, " ") != "v1 v2beta1 v1alpha1" {
 		t.Errorf("%+v", last)

@@ -1,4 +1,4 @@
-// Package catalog is what a server tells about its kinds: discovery, OpenAPI, and which version it
+// Package discovery is what a server tells about its kinds: discovery, OpenAPI, and which version it
 // is.
 //
 // # Vocabulary
@@ -37,7 +37,7 @@
 //	edition.go        finds and keeps pages; answers discovery and version
 //	openapi.go          answers OpenAPI
 //	page.go           sends a page; negotiate.go chooses its form
-//	discovery.go      old discovery; aggregated.go is the one at once; encode.go writes both
+//	discovery.go      unaggregated discovery; aggregated.go, aggregated discovery; encode.go encodes both
 //	version.go        /version
 //	definitions.go    Go types to schemas; custom.go is for kinds without one
 //	  gotypes.go        which Go types there are
@@ -47,4 +47,4 @@
 //	openapi2.go       both as a document of version 2; openapi2proto.go as protobuf
 //	openapi3.go       both as documents of version 3; hash3.go tells them apart; shelf.go keeps them
 //	jsonwriter.go     writes big documents in pieces
-package catalog
+package discovery

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"io"
@@ -9,14 +9,15 @@ import (
 	"weak"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/cadastre/cadastre/internal/codec"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/encoding"
 )
 
 // edition is the documents about some kinds. Each is made when it is first asked for, and kept.
 type edition struct {
-	kinds   []*kinds.Kind
+	kinds   []*api.Kind
 	groups  []*group
 	options Options
 
@@ -34,9 +35,9 @@ type edition struct {
 }
 
 // newEdition returns an edition. It puts what it makes on the shelf, where the next one finds it.
-func newEdition(all []*kinds.Kind, options Options, shelf *shelf) *edition {
+func newEdition(all []*api.Kind, options Options, shelf *shelf) *edition {
 	return &edition{
-		kinds: all, groups: groupsOf(all), options: options, pages: map[string]func() (*page, error){}, shelf: shelf,
+		kinds: all, groups: groupsOf(all, options.Subresources), options: options, pages: map[string]func() (*page, error){}, shelf: shelf,
 		about3: sync.OnceValue(func() map[string][]served { return about3(all) }),
 	}
 }
@@ -62,9 +63,9 @@ func (e *edition) find(address string) http.HandlerFunc {
 	case parts[0] == "openapi":
 		return e.findOpenAPI(strings.TrimPrefix(address, "/openapi/"))
 	case address == "/api":
-		return e.answerRoot(address, func(g *group) bool { return g.name == "" }, func() protoObject { return coreVersions(e.groups, e.options.Address) })
+		return e.answerRoot(address, func(g *group) bool { return g.name == "" }, func() runtime.Object { return coreVersions(e.groups, e.options.Address) })
 	case address == "/apis":
-		return e.answerRoot(address, func(g *group) bool { return g.name != "" }, func() protoObject { return groupList(e.groups) })
+		return e.answerRoot(address, func(g *group) bool { return g.name != "" }, func() runtime.Object { return groupList(e.groups) })
 	case parts[0] == "api" && len(parts) == 2:
 		return e.findResources(address, "", parts[1])
 	case parts[0] == "apis" && len(parts) > 1 && parts[1] != "":
@@ -81,7 +82,7 @@ func (e *edition) findGroup(address, name string) http.HandlerFunc {
 	if g == nil {
 		return nil
 	}
-	return e.answerDiscovery(address, func() protoObject { return g.document() })
+	return e.answerDiscovery(address, func() runtime.Object { return g.document() })
 }
 
 func (e *edition) findResources(address, groupName, version string) http.HandlerFunc {
@@ -89,7 +90,7 @@ func (e *edition) findResources(address, groupName, version string) http.Handler
 	if g == nil || !slices.Contains(g.versions, version) {
 		return nil
 	}
-	return e.answerDiscovery(address, func() protoObject { return g.resourceList(version) })
+	return e.answerDiscovery(address, func() runtime.Object { return g.resourceList(version) })
 }
 
 func (e *edition) answerVersion(w http.ResponseWriter, r *http.Request) {
@@ -100,10 +101,10 @@ func (e *edition) answerVersion(w http.ResponseWriter, r *http.Request) {
 
 // answerRoot answers requests for all groups that are meant: aggregated if the client knows that,
 // else as it was before.
-func (e *edition) answerRoot(address string, meant func(*group) bool, before func() protoObject) http.HandlerFunc {
+func (e *edition) answerRoot(address string, meant func(*group) bool, before func() runtime.Object) http.HandlerFunc {
 	otherwise := e.answerDiscovery(address, before)
 	return func(w http.ResponseWriter, r *http.Request) {
-		form, parameters, ok := choose(r.Header.Get("Accept"), aggregatedForms, wantsAggregated)
+		form, parameters, ok := choose(r.Header.Get("Accept"), aggregatedMedia(), wantsAggregated)
 		if !ok {
 			otherwise(w, r)
 			return
@@ -119,13 +120,13 @@ func (e *edition) answerRoot(address string, meant func(*group) bool, before fun
 }
 
 // answerDiscovery answers requests for a document about the API.
-func (e *edition) answerDiscovery(address string, make func() protoObject) http.HandlerFunc {
+func (e *edition) answerDiscovery(address string, make func() runtime.Object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		form, _, ok := choose(r.Header.Get("Accept"), discoveryForms, plain)
+		form, _, ok := choose(r.Header.Get("Accept"), encoding.MediaTypes(), plain)
 		if !ok {
 			refuse(w, r, metav1.Status{
 				Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-				Message: "only the following media types are accepted: " + strings.Join(discoveryForms, ", "),
+				Message: "only the following media types are accepted: " + strings.Join(encoding.MediaTypes(), ", "),
 			})
 			return
 		}
@@ -147,15 +148,15 @@ func (e *edition) answer(w http.ResponseWriter, r *http.Request, key string, mak
 	p.send(w, r)
 }
 
-// refuse answers with a status that says why not, in the form that the client takes.
+// refuse answers with a Status, in the encoding that the client accepts.
 func refuse(w http.ResponseWriter, r *http.Request, status metav1.Status) {
 	status.Status = metav1.StatusFailure
-	format := codec.NegotiateStatus(r.Header.Get("Accept"), r.URL.RawQuery, r.UserAgent())
-	body, err := codec.AppendStatus(nil, format, &status)
+	format := encoding.NegotiateStatus(r.Header.Get("Accept"), r.URL.RawQuery, r.UserAgent())
+	body, err := encoding.AppendStatus(nil, format, &status)
 	if err != nil {
-		panic(err) // a status can be written in every form
+		panic(err) // every encoding has a Status
 	}
 	w.Header().Set("Content-Type", format.ContentType())
 	w.WriteHeader(int(status.Code))
-	_, _ = w.Write(body) // who is gone needs no answer
+	_, _ = w.Write(body) // the client may be gone
 }

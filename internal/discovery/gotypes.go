@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"reflect"
@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
 // goTypes finds the Go types of kinds, and the kinds of Go types. It knows those that Kubernetes
@@ -14,7 +14,7 @@ import (
 type goTypes struct{ scheme *runtime.Scheme }
 
 // newGoTypes makes it, which costs milliseconds: nothing is done before documents are asked for.
-func newGoTypes() goTypes { return goTypes{packed.GoTypes()} }
+func newGoTypes() goTypes { return goTypes{scheme.Builtin()} }
 
 // of returns the Go type of a kind.
 func (g goTypes) of(gvk schema.GroupVersionKind) (reflect.Type, bool) {

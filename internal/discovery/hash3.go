@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // hash3 returns what tells a document of version 3 from others of its name: a hash of all that it is made of. So the
@@ -26,15 +26,15 @@ func (e *edition) hash3(name string) string {
 
 // served is a kind at one of its versions.
 type served struct {
-	kind    *kinds.Kind
+	kind    *api.Kind
 	version string
 }
 
 // addTo adds what a document tells about a kind at a version.
 func (s served) addTo(h io.Writer) {
 	k := s.kind
-	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %t %t %t\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.OnlyCreate, k.Singly,
-		k.Contains, k.Custom, k.HasProtobuf(), k.HasSubresource(s.version, "status"), k.HasSubresource(s.version, "scale"))
+	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.OnlyCreate, k.Singly,
+		k.Custom, k.HasGoType(), strings.Join(k.SubresourcesAt(s.version), ","))
 	if definition, ok := k.Definition.(Schema); ok {
 		schema := definition.SchemaHash(s.version)
 		fmt.Fprintf(h, "%x\n", schema)
@@ -45,7 +45,7 @@ func (s served) addTo(h io.Writer) {
 }
 
 // about3 says which kinds each document of version 3 is about.
-func about3(all []*kinds.Kind) map[string][]served {
+func about3(all []*api.Kind) map[string][]served {
 	about := map[string][]served{}
 	for _, name := range names3(all) {
 		about[name] = nil

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	_ "embed" // markers.txt

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"os"
@@ -58,6 +58,6 @@ func TestGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(made) != markersText {
-		t.Error("markers.txt is not what generate makes: run go generate ./internal/catalog")
+		t.Error("markers.txt is not what generate makes: run go generate ./internal/discovery")
 	}
 }

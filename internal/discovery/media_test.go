@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"bytes"
@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // The kinds whose media differ: a built-in one, definitions, and a custom one with all subresources.
-func mediaKinds() []*kinds.Kind {
-	defined := func(k *kinds.Kind) *kinds.Kind {
+func mediaKinds() []*api.Kind {
+	defined := func(k *api.Kind) *api.Kind {
 		k.Group, k.Versions = "example.org", []string{"v1"}
-		k.Definition = &described{subresources: kinds.Subresources{Status: true, Scale: &kinds.ScalePaths{}}}
+		k.Definition = &described{subresources: []string{"status", "scale"}}
 		return k
 	}
-	builtin := &kinds.Kind{Group: "apps", Name: "Deployment", Resource: "deployments", Versions: []string{"v1"}, HasStatus: true, HasScale: true}
-	return []*kinds.Kind{
+	builtin := &api.Kind{Group: "apps", Name: "Deployment", Resource: "deployments", Versions: []string{"v1"}, Subresources: []string{"scale", "status"}}
+	return []*api.Kind{
 		builtin,
-		defined(&kinds.Kind{Name: "Definition", Resource: "definitions"}),
-		defined(&kinds.Kind{Name: "Thing", Resource: "things", Custom: true}),
+		defined(&api.Kind{Name: "Definition", Resource: "definitions"}),
+		defined(&api.Kind{Name: "Thing", Resource: "things", Custom: true}),
 	}
 }
 
@@ -47,11 +47,11 @@ func TestMediaOfKinds(t *testing.T) {
 	const drop = ";drop=metadata.managedFields"
 	for _, drops := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := writeOpenAPI2(&b, mediaKinds(), Options{Drop: drops}); err != nil {
+		if err := writeOpenAPI2(&b, mediaKinds(), Options{Drop: drops, Subresources: testSubresources}); err != nil {
 			t.Fatal(err)
 		}
 		paths2 := parseJSON(t, b.Bytes())["paths"].(map[string]any)
-		maker := newOpenAPI3(mediaKinds(), Options{Drop: drops})
+		maker := newOpenAPI3(mediaKinds(), Options{Drop: drops, Subresources: testSubresources})
 		paths3 := map[string]any{}
 		for _, name := range []string{"apis/apps/v1", "apis/example.org/v1"} {
 			b.Reset()

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"strings"
@@ -6,12 +6,9 @@ import (
 	"github.com/munnerz/goautoneg"
 )
 
-// Media types that documents are offered in.
+// Media types of OpenAPI documents. Those of discovery documents are the encodings of the API.
 const (
-	mediaJSON  = "application/json"
-	mediaYAML  = "application/yaml"
-	mediaProto = "application/vnd.kubernetes.protobuf"
-	mediaCBOR  = "application/cbor"
+	mediaJSON = "application/json"
 
 	mediaOpenAPI2    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	mediaOpenAPI2Old = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -19,9 +16,9 @@ const (
 	mediaOpenAPI3Old = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
-// choose returns the offered media type that an Accept header likes best and the parameters that it
-// has there, or false. Clauses whose parameters are not allowed count for nothing.
-func choose(accept string, offers []string, allowed func(parameters map[string]string) bool) (string, map[string]string, bool) {
+// choose returns the offered media type that an Accept header prefers and the parameters of its clause; ok is false if there
+// is none. Clauses whose parameters are not allowed are ignored.
+func choose(accept string, offers []string, allowed func(parameters map[string]string) bool) (mediaType string, parameters map[string]string, ok bool) {
 	if accept == "" {
 		accept = "*/*"
 	}
@@ -39,7 +36,7 @@ func choose(accept string, offers []string, allowed func(parameters map[string]s
 	return "", nil, false
 }
 
-// plain allows clauses that do not ask for another form of the document.
+// plain allows clauses that do not select another shape of the document.
 func plain(parameters map[string]string) bool {
 	for _, name := range []string{"as", "g", "v", "sv"} {
 		if _, ok := parameters[name]; ok {
@@ -49,7 +46,7 @@ func plain(parameters map[string]string) bool {
 	return true
 }
 
-// wantsAggregated allows clauses that ask for aggregated discovery.
+// wantsAggregated allows clauses that select aggregated discovery.
 func wantsAggregated(parameters map[string]string) bool {
 	version := parameters["v"]
 	return parameters["g"] == aggregatedGroup && parameters["as"] == aggregatedKind && (version == "v2" || version == "v2beta1")

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"io"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -28,7 +28,7 @@ func bearerToken() *spec.SecurityScheme {
 }
 
 // groupVersions returns the groups and versions that some kinds are served at, sorted.
-func groupVersions(all []*kinds.Kind) []schema.GroupVersion {
+func groupVersions(all []*api.Kind) []schema.GroupVersion {
 	var found []schema.GroupVersion
 	for _, k := range all {
 		for _, version := range k.Versions {
@@ -42,7 +42,7 @@ func groupVersions(all []*kinds.Kind) []schema.GroupVersion {
 }
 
 // allPaths returns all paths of a server with some kinds, sorted.
-func (m *pathMaker) allPaths(all []*kinds.Kind) []*path {
+func (m *pathMaker) allPaths(all []*api.Kind) []*path {
 	paths := []*path{m.aboutVersion(), m.aboutCore(), m.aboutGroups()}
 	group := ""
 	for _, gv := range groupVersions(all) {
@@ -58,7 +58,7 @@ func (m *pathMaker) allPaths(all []*kinds.Kind) []*path {
 }
 
 // versionPaths returns the paths of the kinds of a group at a version.
-func (m *pathMaker) versionPaths(all []*kinds.Kind, gv schema.GroupVersion) (paths []*path) {
+func (m *pathMaker) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths []*path) {
 	for _, k := range all {
 		if k.Group == gv.Group && k.HasVersion(gv.Version) {
 			paths = append(paths, m.pathsOf(k, gv.Version)...)
@@ -68,7 +68,7 @@ func (m *pathMaker) versionPaths(all []*kinds.Kind, gv schema.GroupVersion) (pat
 }
 
 // writeOpenAPI2 writes the document of version 2 as JSON.
-func writeOpenAPI2(w io.Writer, all []*kinds.Kind, options Options) error {
+func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
 	m := newPathMaker(form2, options)
 	paths := m.allPaths(all)
 	j := &jsonWriter{w: w}

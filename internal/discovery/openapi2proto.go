@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"encoding/json"
@@ -12,12 +12,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // writeOpenAPI2Proto writes the document of version 2 as protobuf. It is written in pieces, each a
 // document with one path or definition: protobuf merges what is written one after another.
-func writeOpenAPI2Proto(w io.Writer, all []*kinds.Kind, options Options) error {
+func writeOpenAPI2Proto(w io.Writer, all []*api.Kind, options Options) error {
 	m := newPathMaker(form2, options)
 	out := &protoWriter{w: w}
 	out.piece(&openapi_v2.Document{

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"io"
@@ -10,24 +10,24 @@ import (
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // openAPI3 makes the documents of version 3: one for each group and version. What they have in
 // common is made once. It is used once and thrown away.
 type openAPI3 struct {
 	*pathMaker
-	kinds   []*kinds.Kind
+	kinds   []*api.Kind
 	encoded map[string][]byte // definitions
 }
 
-func newOpenAPI3(all []*kinds.Kind, options Options) *openAPI3 {
+func newOpenAPI3(all []*api.Kind, options Options) *openAPI3 {
 	return &openAPI3{newPathMaker(form3, options), all, map[string][]byte{}}
 }
 
 // names3 returns the names of the documents of a server with some kinds: api/v1, apis/apps/v1; also
 // those that only tell how to ask what there is: api, apis, apis/apps, version.
-func names3(all []*kinds.Kind) []string {
+func names3(all []*api.Kind) []string {
 	names := []string{"version", "api", "apis"}
 	for _, gv := range groupVersions(all) {
 		if gv.Group != "" {

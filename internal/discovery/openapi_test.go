@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -37,7 +37,7 @@ func partsOf(document map[string]any) parts {
 func ourDocument2(t *testing.T) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeOpenAPI2(&b, kinds.Builtin(), Options{}); err != nil {
+	if err := writeOpenAPI2(&b, api.Builtin(), Options{Subresources: testSubresources}); err != nil {
 		t.Fatal(err)
 	}
 	return parseJSON(t, b.Bytes())
@@ -46,8 +46,8 @@ func ourDocument2(t *testing.T) map[string]any {
 func ourDocuments3(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
-	maker := newOpenAPI3(kinds.Builtin(), Options{})
-	for _, name := range names3(kinds.Builtin()) {
+	maker := newOpenAPI3(api.Builtin(), Options{Subresources: testSubresources})
+	for _, name := range names3(api.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestOpenAPI3(t *testing.T) {
 	}
 	compare(t, "openapi3.txt", once(all), func(folder string) parts {
 		theirs := parts{}
-		for _, name := range names3(kinds.Builtin()) {
+		for _, name := range names3(api.Builtin()) {
 			file := filepath.Join(folder, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
 			for part, v := range partsOf(readJSON(t, file)) {
 				theirs[name+" "+part] = v
@@ -148,8 +148,8 @@ func TestDescribed(t *testing.T) {
 func TestUnsettingIsDeclared(t *testing.T) {
 	for _, unset := range []bool{false, true} {
 		var b2, b3 bytes.Buffer
-		options := Options{Unset: unset}
-		if err := errors.Join(writeOpenAPI2(&b2, kinds.Builtin(), options), newOpenAPI3(kinds.Builtin(), options).write(&b3, "apis/apps/v1")); err != nil {
+		options := Options{Unset: unset, Subresources: testSubresources}
+		if err := errors.Join(writeOpenAPI2(&b2, api.Builtin(), options), newOpenAPI3(api.Builtin(), options).write(&b3, "apis/apps/v1")); err != nil {
 			t.Fatal(err)
 		}
 		for _, document := range []map[string]any{parseJSON(t, b2.Bytes()), parseJSON(t, b3.Bytes())} {

@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"bufio"
@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/encoding"
 )
 
 // page is a document that is ready to be sent. What is big is kept packed: hardly a client wants it
@@ -83,7 +83,7 @@ func (p *page) send(w http.ResponseWriter, r *http.Request) {
 	content := p.plain
 	if content == nil {
 		h.Add("Vary", "Accept-Encoding")
-		if codec.AcceptsGzip(r.Header.Get("Accept-Encoding")) {
+		if encoding.AcceptsGzip(r.Header.Get("Accept-Encoding")) {
 			h.Set("Content-Encoding", "gzip")
 			content = p.packed
 		} else {

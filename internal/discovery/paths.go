@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/encoding"
 )
 
 // path is an address with variables in it, and what can be done there.
@@ -85,31 +85,31 @@ func (m *pathMaker) about(address, id, tag, description string, media []string, 
 }
 
 func (m *pathMaker) aboutVersion() *path {
-	return m.about("/version/", "getCodeVersion", "version", "which version of the server this is", aboutAPI[:1], reflect.TypeFor[version.Info]())
+	return m.about("/version/", "getCodeVersion", "version", "which version of the server this is", []string{mediaJSON}, reflect.TypeFor[version.Info]())
 }
 
 func (m *pathMaker) aboutCore() *path {
-	return m.about("/api/", "getCoreAPIVersions", "core", "the versions of the core", aboutAPI, reflect.TypeFor[metav1.APIVersions]())
+	return m.about("/api/", "getCoreAPIVersions", "core", "the versions of the core", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
 }
 
 func (m *pathMaker) aboutGroups() *path {
-	return m.about("/apis/", "getAPIVersions", "apis", "the groups and their versions", aboutAPI, reflect.TypeFor[metav1.APIGroupList]())
+	return m.about("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
 }
 
 func (m *pathMaker) aboutGroup(group string) *path {
 	id := "get" + capital(tag(group)) + "APIGroup"
-	return m.about("/apis/"+group+"/", id, tag(group), "the versions of the group", aboutAPI, reflect.TypeFor[metav1.APIGroup]())
+	return m.about("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
 }
 
 func (m *pathMaker) aboutResources(group, version string) *path {
 	id := "get" + capital(tag(group)) + capital(version) + "APIResources"
-	return m.about(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", objects, reflect.TypeFor[metav1.APIResourceList]())
+	return m.about(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
 }
 
 // kindPaths makes the paths of one kind at one of its versions.
 type kindPaths struct {
 	*pathMaker
-	kind             *kinds.Kind
+	kind             *api.Kind
 	media            kindMedia
 	gvk              schema.GroupVersionKind
 	object, list     string // definitions
@@ -117,7 +117,7 @@ type kindPaths struct {
 }
 
 // pathsOf returns the paths of a kind at a version.
-func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
+func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
 	p := &kindPaths{pathMaker: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = m.defineKind(k, version)
 	everywhere := prefix(k.Group, version) + "/" + k.Resource
@@ -140,15 +140,8 @@ func (m *pathMaker) pathsOf(k *kinds.Kind, version string) []*path {
 	if k.Namespaced {
 		paths = append(paths, p.place(everywhere, p.listing("ForAllNamespaces")))
 	}
-	if k.HasSubresource(version, "status") {
-		paths = append(paths, p.subresource("status", p.object, p.gvk))
-	}
-	if k.Contains {
-		paths = append(paths, p.place(p.item+"/finalize", p.replace("finalize", p.object, p.gvk)))
-	}
-	if k.HasSubresource(version, "scale") {
-		scale := autoscalingv1.SchemeGroupVersion.WithKind("Scale")
-		paths = append(paths, p.subresource("scale", m.define(reflect.TypeFor[autoscalingv1.Scale]()), scale))
+	for _, s := range subresourcesOf(k, version, m.options.Subresources) {
+		paths = append(paths, p.subresource(s))
 	}
 	return paths
 }
@@ -173,8 +166,31 @@ func (p *kindPaths) place(address string, operations ...*operation) *path {
 	return at
 }
 
-func (p *kindPaths) subresource(name, object string, gvk schema.GroupVersionKind) *path {
-	return p.place(p.item+"/"+name, p.read(name, object, gvk), p.patch(name, object, gvk), p.replace(name, object, gvk))
+// subresource returns the path of a subresource.
+func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
+	object, gvk := p.object, p.gvk
+	if !s.Body.Empty() {
+		gvk = s.Body
+		body, ok := p.types.of(gvk)
+		if !ok {
+			panic(fmt.Sprintf("the subresource %s has no Go type for its bodies: %v", s.Name, gvk)) // the registry's list is constant
+		}
+		object = p.define(body)
+	}
+	var operations []*operation
+	for _, verb := range s.Verbs {
+		switch verb {
+		case "get":
+			operations = append(operations, p.read(s.Name, object, gvk))
+		case "patch":
+			operations = append(operations, p.patch(s.Name, object, gvk))
+		case "update":
+			operations = append(operations, p.replace(s.Name, object, gvk))
+		case "create":
+			operations = append(operations, p.createBelow(s.Name, object, gvk))
+		}
+	}
+	return p.place(p.item+"/"+s.Name, operations...)
 }
 
 // operation returns one with what all operations on objects of the kind have. In its description, %s
@@ -207,6 +223,14 @@ func (p *kindPaths) listing(where string) *operation {
 func (p *kindPaths) create() *operation {
 	o := p.operation("post", "post", "create%s%s", "", "creates a %s")
 	o.parameters, o.body, o.codes = p.parameters.forWrite, p.object, []int{200, 201, 202}
+	return o
+}
+
+// createBelow returns the operation of a subresource that serves the verb create.
+func (p *kindPaths) createBelow(subresource, object string, gvk schema.GroupVersionKind) *operation {
+	o := p.operation("post", "post", "create%s%s", subresource, "acts on one %s")
+	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201, 202}
+	o.answers, o.kind = object, gvk
 	return o
 }
 

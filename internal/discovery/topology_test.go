@@ -1,4 +1,4 @@
-package catalog
+package discovery
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -77,7 +77,7 @@ func (c *comparison) maps(at string, a, b *schema.Map) {
 }
 
 // compareTopologies loads a document and holds what it says about kinds against what we do with them.
-func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *kinds.Kind, version string) bool) (compared int) {
+func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *api.Kind, version string) bool) (compared int) {
 	t.Helper()
 	doc, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
 	if err != nil {
@@ -87,9 +87,9 @@ func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range kinds.Builtin() {
+	for _, k := range api.Builtin() {
 		for _, version := range k.Versions {
-			theirs, ok := kinds.BuiltinTopology(k.Group, version, k.Name)
+			theirs, ok := api.BuiltinTopology(k.Group, version, k.Name)
 			if !served(k, version) || !ok {
 				continue
 			}
@@ -111,23 +111,23 @@ func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *
 
 func TestTopologies2(t *testing.T) {
 	var b bytes.Buffer
-	if err := writeOpenAPI2(&b, kinds.Builtin(), Options{}); err != nil {
+	if err := writeOpenAPI2(&b, api.Builtin(), Options{Subresources: testSubresources}); err != nil {
 		t.Fatal(err)
 	}
-	if n := compareTopologies(t, b.Bytes(), false, func(*kinds.Kind, string) bool { return true }); n < 50 {
+	if n := compareTopologies(t, b.Bytes(), false, func(*api.Kind, string) bool { return true }); n < 50 {
 		t.Errorf("only %d kinds", n)
 	}
 }
 
 func TestTopologies3(t *testing.T) {
-	maker := newOpenAPI3(kinds.Builtin(), Options{})
+	maker := newOpenAPI3(api.Builtin(), Options{Subresources: testSubresources})
 	n := 0
-	for _, name := range names3(kinds.Builtin()) {
+	for _, name := range names3(api.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {
 			t.Fatal(err)
 		}
-		n += compareTopologies(t, b.Bytes(), true, func(k *kinds.Kind, version string) bool { return prefix(k.Group, version)[1:] == name })
+		n += compareTopologies(t, b.Bytes(), true, func(k *api.Kind, version string) bool { return prefix(k.Group, version)[1:] == name })
 	}
 	if n < 50 {
 		t.Errorf("only %d kinds", n)

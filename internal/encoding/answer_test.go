@@ -1,10 +1,11 @@
-package codec
+package encoding
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ const (
 	config = `{"apiVersion":"v1","data":{"kind":"\"},{","metadata":"}"},"kind":"ConfigMap","metadata":{"name":"c"}}`
 )
 
-func objects(texts ...raw) func(yield func(raw) bool) { return slices.Values(texts) }
+func objects(texts ...raw) iter.Seq[Object] { return Seq(texts) }
 
 func append2(t *testing.T) func(text []byte, err error) string {
 	t.Helper()
@@ -43,7 +44,7 @@ func TestAppendObject(t *testing.T) {
 		{"whole", Format{}, web + "\n"},
 		{"partial", Format{Shape: Partial}, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"managedFields":[{"manager":"m"}],"name":"web","resourceVersion":"7"}}` + "\n"},
 		{"partial v1beta1", Format{Shape: Partial, Meta: MetaV1beta1}, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1beta1","metadata":{"managedFields":[{"manager":"m"}],"name":"web","resourceVersion":"7"}}` + "\n"},
-		{"yaml", Format{Media: YAML, Shape: Partial, Pretty: true}, "apiVersion: meta.k8s.io/v1\nkind: PartialObjectMetadata\nmetadata:\n  managedFields:\n  - manager: m\n  name: web\n  resourceVersion: \"7\"\n"},
+		{"yaml", Format{Encoding: YAML, Shape: Partial, Pretty: true}, "apiVersion: meta.k8s.io/v1\nkind: PartialObjectMetadata\nmetadata:\n  managedFields:\n  - manager: m\n  name: web\n  resourceVersion: \"7\"\n"},
 	} {
 		if got := must(AppendObject([]byte("before "), View{Format: test.format}, raw(web))); got != "before "+test.want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, test.want)
@@ -58,15 +59,15 @@ func TestAppendObject(t *testing.T) {
 func TestForPeople(t *testing.T) {
 	must := append2(t)
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 9}
-	compact := must(AppendList(nil, View{}, list, objects(web, config)))
+	compact := must(AppendList(nil, View{}, list, objects(web, config), nil))
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, []byte(strings.TrimSpace(compact)), "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(AppendList(nil, View{Format: Format{Pretty: true}}, list, objects(web, config))); got != indented.String() {
+	if got := must(AppendList(nil, View{Format: Format{Pretty: true}}, list, objects(web, config), nil)); got != indented.String() {
 		t.Errorf("%s\nwant\n%s", got, indented.String())
 	}
-	got := must(AppendList([]byte("---\n"), View{Format: Format{Media: YAML}}, list, objects(web, config)))
+	got := must(AppendList([]byte("---\n"), View{Format: Format{Encoding: YAML}}, list, objects(web, config), nil))
 	back, err := yaml.YAMLToJSON([]byte(got))
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestDifferenceWhatNobodyCanReadIsNotIndented(t *testing.T) {
 		return raw(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
 	}
 	for text, want := range map[string]int{`{"a":[1,2]}`: 2 + 4 + 4 + 2, `{"a":"[[\"[[,","b":1}`: 2 + 2} {
-		if got := indentation([]byte(text)); got != want {
+		if got := indentationSize([]byte(text)); got != want {
 			t.Errorf("%s has an indentation of %d bytes, want %d", text, got, want)
 		}
 	}
@@ -111,22 +112,22 @@ func TestAppendList(t *testing.T) {
 	bareConfig := `{"data":{"kind":"\"},{","metadata":"}"},"metadata":{"name":"c"}}`
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 123, Continue: "c\"", Remaining: 5}
 	opening := `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{"resourceVersion":"123","continue":"c\"","remainingItemCount":5},"items":[`
-	if got, want := must(AppendList(nil, View{}, list, objects(web, config))), opening+bareWeb+","+bareConfig+"]}\n"; got != want {
+	if got, want := must(AppendList(nil, View{}, list, objects(web, config), nil)), opening+bareWeb+","+bareConfig+"]}\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	list.TypedItems = true
-	if got, want := must(AppendList(nil, View{}, list, objects(web, config))), opening+web+","+config+"]}\n"; got != want {
+	if got, want := must(AppendList(nil, View{}, list, objects(web, config), nil)), opening+web+","+config+"]}\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if got, want := must(AppendList(nil, View{}, List{Kind: "PodList", APIVersion: "v1"}, objects())), `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`+"\n"; got != want {
+	if got, want := must(AppendList(nil, View{}, List{Kind: "PodList", APIVersion: "v1"}, objects(), nil)), `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`+"\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	partial := must(AppendList(nil, View{Format: Format{Shape: PartialList}}, List{ResourceVersion: 3}, objects(config, config)))
+	partial := must(AppendList(nil, View{Format: Format{Shape: PartialList}}, List{ResourceVersion: 3}, objects(config, config), nil))
 	item := `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"c"}}`
 	if want := `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"3"},"items":[` + item + "," + item + "]}\n"; partial != want {
 		t.Errorf("%s\nwant\n%s", partial, want)
 	}
-	if _, err := AppendList(nil, View{Format: Format{Shape: Partial}}, list, objects()); StatusOf(err).Code != 406 {
+	if _, err := AppendList(nil, View{Format: Format{Shape: Partial}}, list, objects(), nil); StatusOf(err).Code != 406 {
 		t.Errorf("a list is no object, but: %v", err)
 	}
 }
@@ -151,7 +152,7 @@ func TestWithoutType(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	must := append2(t)
-	events, err := NewEvents(View{Format: Format{Pretty: true}})
+	events, err := NewWatchEncoder(View{Format: Format{Pretty: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestEvents(t *testing.T) {
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if _, err := NewEvents(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {
+	if _, err := NewWatchEncoder(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {
 		t.Errorf("an event is no list, but: %v", err)
 	}
 }
@@ -200,9 +201,9 @@ func TestStatusOf(t *testing.T) {
 func TestListAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<20)
 	cost := func(n int) float64 {
-		list := slices.Values(slices.Repeat([]raw{web}, n))
+		list := slices.Values(slices.Repeat([]Object{raw(web)}, n))
 		return testing.AllocsPerRun(10, func() {
-			_, _ = AppendList(buffer, View{}, List{Kind: "DeploymentList", APIVersion: "apps/v1"}, list)
+			_, _ = AppendList(buffer, View{}, List{Kind: "DeploymentList", APIVersion: "apps/v1"}, list, nil)
 		})
 	}
 	if one, many := cost(1), cost(1000); one != many {
@@ -214,7 +215,7 @@ func TestListAllocations(t *testing.T) {
 func TestAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<16)
 	var object Object = raw(web)
-	events, err := NewEvents(View{})
+	events, err := NewWatchEncoder(View{})
 	if err != nil {
 		t.Fatal(err)
 	}

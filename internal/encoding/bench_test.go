@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"fmt"
@@ -21,9 +21,10 @@ func fleet(n int) []raw {
 }
 
 func BenchmarkList(b *testing.B) {
-	pods := fleet(2000)
+	var pods []Object
 	size := 0
-	for _, p := range pods {
+	for _, p := range fleet(2000) {
+		pods = append(pods, p)
 		size += len(p)
 	}
 	table := tableView("", "Pod", IncludeMetadata)
@@ -32,14 +33,14 @@ func BenchmarkList(b *testing.B) {
 		"partial": {Format: Format{Shape: PartialList}},
 		"table":   table,
 		"pretty":  {Format: Format{Pretty: true}},
-		"yaml":    {Format: Format{Media: YAML}},
+		"yaml":    {Format: Format{Encoding: YAML}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			var buffer []byte
 			for b.Loop() {
-				out, err := AppendList(buffer[:0], v, List{Kind: "PodList", APIVersion: "v1", ResourceVersion: 1}, slices.Values(pods))
+				out, err := AppendList(buffer[:0], v, List{Kind: "PodList", APIVersion: "v1", ResourceVersion: 1}, slices.Values(pods), nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -57,5 +58,26 @@ func BenchmarkNegotiate(b *testing.B) {
 				_, _ = Negotiate(header, Objects)
 			}
 		})
+	}
+}
+
+// BenchmarkEvent encodes a watch event of an object that has all its encodings, as the second watch of an encoding does.
+func BenchmarkEvent(b *testing.B) {
+	o := newEncoded(b)
+	for _, e := range []*Encoding{JSON, Protobuf, CBOR} {
+		for _, drop := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s drop=%v", e, drop), func(b *testing.B) {
+				events, err := NewWatchEncoder(View{Format: Format{Encoding: e, Drop: drop}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				o.asked = map[*Encoding]int{}
+				buffer := make([]byte, 0, 1024)
+				b.ReportAllocs()
+				for b.Loop() {
+					_, _ = events.Append(buffer, "MODIFIED", o)
+				}
+			})
+		}
 	}
 }

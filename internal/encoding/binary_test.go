@@ -1,8 +1,7 @@
-package codec
+package encoding
 
 import (
 	"encoding/binary"
-	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,8 +12,8 @@ import (
 
 // TestPackedErrorEvents: Kubernetes' own types read the event that ends a watch, also if only metadata was asked for.
 func TestPackedErrorEvents(t *testing.T) {
-	for _, media := range []Media{Protobuf, CBOR} {
-		events, err := NewEvents(View{Format: Format{Media: media, Shape: Partial, Drop: true}})
+	for _, media := range []*Encoding{Protobuf, CBOR} {
+		events, err := NewWatchEncoder(View{Format: Format{Encoding: media, Shape: Partial, Drop: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +50,7 @@ func TestPartialProtobuf(t *testing.T) {
 			}
 		}
 		var one metav1.PartialObjectMetadata
-		view := View{Format: Format{Media: Protobuf, Shape: Partial, Drop: drop}}
+		view := View{Format: Format{Encoding: Protobuf, Shape: Partial, Drop: drop}}
 		answer, err := AppendObject(nil, view, text)
 		if err != nil {
 			t.Fatal(err)
@@ -60,14 +59,14 @@ func TestPartialProtobuf(t *testing.T) {
 		check("object", one)
 
 		var list metav1.PartialObjectMetadataList
-		all := View{Format: Format{Media: Protobuf, Shape: PartialList, Drop: drop}}
-		if answer, err = AppendList(nil, all, List{Kind: "WidgetList", APIVersion: "example.com/v1"}, slices.Values([]Text{text})); err != nil {
+		all := View{Format: Format{Encoding: Protobuf, Shape: PartialList, Drop: drop}}
+		if answer, err = AppendList(nil, all, List{Kind: "WidgetList", APIVersion: "example.com/v1"}, Seq([]Text{text}), nil); err != nil {
 			t.Fatal(err)
 		}
 		unpack(t, answer, "PartialObjectMetadataList", list.Unmarshal)
 		check("list", list.Items[0])
 
-		events, err := NewEvents(view)
+		events, err := NewWatchEncoder(view)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +81,7 @@ func TestPartialProtobuf(t *testing.T) {
 		unpack(t, event.Object.Raw, "PartialObjectMetadata", one.Unmarshal)
 		check("event", one)
 	}
-	_, err := AppendObject(nil, View{Format: Format{Media: Protobuf}}, text)
+	_, err := AppendObject(nil, View{Format: Format{Encoding: Protobuf}}, text)
 	if !apierrors.IsNotAcceptable(err) {
 		t.Errorf("the whole object: %v, expected that it is not acceptable", err)
 	}

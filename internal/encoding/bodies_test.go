@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"bytes"
@@ -11,9 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kuberuntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
-	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/encoding/cbor"
 )
 
 // TestBombs: small bodies that would take hundreds of times their size in memory are refused before they do.
@@ -30,9 +31,9 @@ func TestBombs(t *testing.T) {
 		read func([]byte) ([]byte, error)
 		want string
 	}{
-		"maps":       {list(0xa0), ReadCBOR, "as JSON, more than the limit"},
-		"lists":      {list(0x80), ReadCBOR, "as JSON, more than the limit"},
-		"numbers":    {list(0x00), ReadCBOR, "as JSON, more than the limit"},
+		"maps":       {list(0xa0), readCBOR, "as JSON, more than the limit"},
+		"lists":      {list(0x80), readCBOR, "as JSON, more than the limit"},
+		"numbers":    {list(0x00), readCBOR, "as JSON, more than the limit"},
 		"containers": {envelope(t, "v1", "Pod", pod), readProtobuf, "bytes of memory"},
 		"hidden":     {envelope(t, "v1", "Pod", hidden), readProtobuf, "bytes of memory"},
 		"untold":     {envelope(t, "", "", pod), readProtobuf, "bytes of memory"},
@@ -56,7 +57,13 @@ func TestBombs(t *testing.T) {
 
 // readProtobuf reads a pod, if the body does not say what it is.
 func readProtobuf(body []byte) ([]byte, error) {
-	return ReadProtobuf(body, corev1.SchemeGroupVersion.WithKind("Pod"))
+	text, err := Protobuf.DecodeBody(string(body), corev1.SchemeGroupVersion.WithKind("Pod"))
+	return []byte(text), err
+}
+
+func readCBOR(body []byte) ([]byte, error) {
+	text, err := CBOR.DecodeBody(string(body), schema.GroupVersionKind{})
+	return []byte(text), err
 }
 
 // TestUntoldKind: what a body does not say about its kind is what was expected.
@@ -109,39 +116,8 @@ func TestLargeBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadCBOR(text); err != nil {
+	if _, err := readCBOR(text); err != nil {
 		t.Error("CBOR:", err)
-	}
-}
-
-// TestLeastJSON: the size is that of the JSON if it has the shortest of all numbers, and never more.
-func TestLeastJSON(t *testing.T) {
-	for text, unknown := range map[string]int{
-		`{}`: 0, `[]`: 0, `""`: 0, `7`: 0, `{"a":{}}`: 0, `[[],[[]],{}]`: 0, `{"a":1,"b":[1,2,"xyz"],"c":{"d":"e"}}`: 0,
-		`[null,true]`: 6, `[123,1.5]`: 4,
-	} {
-		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
-		body, err := direct.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if size := leastJSON(append([]byte("\xd9\xd9\xf7"), body...)); size != len(text)-unknown {
-			t.Errorf("%s: expected %d, received %d", text, len(text)-unknown, size)
-		}
-	}
-	for text, body := range map[string]string{
-		`["xyz",1]`:      "\x9f\x5f\x41x\x42yz\xff\x01\xff",
-		`{"a":{},"b":1}`: "\xbf\x41a\xbf\xff\x61b\x01\xff",
-	} {
-		if size := leastJSON([]byte(body)); size > len(text) || size < len(text)-1 {
-			t.Errorf("%s without lengths: expected about %d, received %d", text, len(text), size)
-		}
-	}
-	for _, body := range []string{"", "\x5b", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "\x1c", "\xff", "\xbf", "\x9b\xff"} {
-		leastJSON([]byte(body)) // does not panic
 	}
 }
 
@@ -153,12 +129,12 @@ func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 		"\xa1\x44data\xa1\x41a\x62\xff\xfe": "",
 		"\xa1\x44data\xa1\x42\xff\xfe\x41a": ".data",
 	} {
-		text, err := ReadCBOR([]byte(packed.CBORPrefix + body))
+		text, err := readCBOR([]byte(cbor.Prefix + body))
 		if err == nil || !strings.Contains(err.Error(), "UTF-8") || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q is %s, error %v, expected that it is refused at %q", body, text, err, path)
 		}
 	}
-	if text, err := ReadCBOR([]byte(packed.CBORPrefix + "\xa1\x44data\xa1\x41a\x42\xc3\xbc")); err != nil || string(text) != `{"data":{"a":"ü"}}` {
+	if text, err := readCBOR([]byte(cbor.Prefix + "\xa1\x44data\xa1\x41a\x42\xc3\xbc")); err != nil || string(text) != `{"data":{"a":"ü"}}` {
 		t.Errorf("received %s: %v", text, err)
 	}
 }

@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
 // What cells have where there is nothing to show.
@@ -141,7 +141,7 @@ func quantity(v document.Value) string {
 	if v.Kind() != document.String && v.Kind() != document.Number {
 		return "0"
 	}
-	q, err := rules.ParseQuantity(strings.TrimSpace(v.Text()))
+	q, err := builtin.ParseQuantity(strings.TrimSpace(v.Text()))
 	if err != nil {
 		return v.Text()
 	}

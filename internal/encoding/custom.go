@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func CustomColumns(custom []CustomColumn) (*Columns, error) {
 		}}
 	}
 	var c Columns
-	if err := c.parseLine("@name"); err != nil {
+	if err := c.parseLine("name"); err != nil {
 		return nil, err
 	}
 	for _, column := range custom {

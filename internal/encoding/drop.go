@@ -1,24 +1,24 @@
-package codec
+package encoding
 
 import (
 	"iter"
 	"strings"
 )
 
-// The parameter drop of an Accept header says what a client can do without (KEP-5958):
+// The parameter drop of an Accept clause names fields that the client does not need (KEP-5958):
 //
 //	Accept: application/json;drop=metadata.managedFields
 //
-// Several things are separated by plus signs, or named by several parameters. Those that nobody knows are
-// not left out. The value may be in quotes; what is in the quotes of other parameters means nothing.
+// Several fields are separated by plus signs or named by several parameters. Unknown fields are ignored. The value may be
+// quoted; commas and semicolons in quotes of other parameters separate nothing.
 
 const (
 	dropParameter = "drop"
-	// managedFieldsTarget is the only thing that can be left out.
+	// managedFieldsTarget is the only field that can be dropped.
 	managedFieldsTarget = "metadata.managedFields"
 )
 
-// dropsManagedFields reports whether managedFields are among what a client can do without.
+// dropsManagedFields reports whether managedFields are among the fields of a drop parameter.
 func dropsManagedFields(targets string) bool {
 	for target := range strings.SplitSeq(targets, "+") {
 		if strings.TrimSpace(target) == managedFieldsTarget {
@@ -28,12 +28,11 @@ func dropsManagedFields(targets string) bool {
 	return false
 }
 
-// dropMark is the parameter that a clause gets which drops managedFields. No header has it: it is no name there.
+// dropMark is the parameter that marks a clause which drops managedFields. It is not a valid name in a header.
 const dropMark = "\x00drop"
 
-// markDrops puts the mark into the clauses of a header that have the parameter. Those who read headers know no quotes, and keep
-// only the last parameter of a name; so it is read here, where a quoted comma or semicolon separates nothing, and the mark
-// comes first, where no quote is before it.
+// markDrops adds the mark to the clauses of a header that drop managedFields. goautoneg knows no quotes and keeps only the
+// last parameter of a name, so that drop is parsed here. The mark is the first parameter, before any quote.
 func markDrops(accept string) string {
 	if !strings.Contains(strings.ToLower(accept), dropParameter) {
 		return accept
@@ -49,7 +48,7 @@ func markDrops(accept string) string {
 	return strings.Join(clauses, ",")
 }
 
-// isDropping reports whether the parameters of a clause say that managedFields can be left out.
+// isDropping reports whether the parameters of a clause drop managedFields.
 func isDropping(parameters string) bool {
 	for parameter := range splitUnquoted(parameters, ';') {
 		name, value, _ := strings.Cut(parameter, "=")
@@ -60,8 +59,8 @@ func isDropping(parameters string) bool {
 	return false
 }
 
-// splitUnquoted returns the parts of a text between separators, but for those within quotes. A quote that nothing closes is no
-// quote.
+// splitUnquoted returns the parts of a text between separators outside of quotes. An unbalanced quote is an ordinary
+// character.
 func splitUnquoted(text string, separator byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0
@@ -80,12 +79,12 @@ func splitUnquoted(text string, separator byte) iter.Seq[string] {
 	}
 }
 
-// quotedSize returns how much follows the quote that a text begins with until the one that closes it; 0 if none does.
+// quotedSize returns the distance from the quote that a text begins with to the closing quote; 0 if there is none.
 func quotedSize(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
-			i++ // what follows is meant literally
+			i++ // an escaped character
 		case '"':
 			return i
 		}

@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	kubecbor "k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed"
-	"github.com/cadastre/cadastre/internal/packed/packedtest"
+	"github.com/cadastre/cadastre/internal/api/scheme"
+	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
 // TestFixtures takes every object that k8s.io/api ships, of a kind that we have, through every media: what was sent in
@@ -18,8 +18,8 @@ import (
 // passes through Go types is the object that this release has: earlier ones may have had more fields, or less.
 func TestFixtures(t *testing.T) {
 	kinds := map[string]bool{}
-	packedtest.Each(t, func(t *testing.T, f packedtest.Fixture) {
-		if _, ok := packed.GoType(f.GroupVersion().String(), f.Kind); !ok {
+	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
+		if _, ok := scheme.GoType(f.GroupVersion().String(), f.Kind); !ok {
 			t.Skip("a kind that is not served: an alpha or beta version")
 		}
 		kinds[f.String()] = true
@@ -30,13 +30,13 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-func checkFixture(t *testing.T, f packedtest.Fixture) {
-	object, after := parse(t, f.JSON), parse(t, f.AfterJSON)
+func checkFixture(t *testing.T, f encodingtest.Fixture) {
+	object, after := parseText(t, f.JSON), parseText(t, f.AfterJSON)
 	checkRead(t, "YAML", object, func() ([]byte, error) { return readBack(YAML, f.YAML) })
-	checkRead(t, "protobuf", after, func() ([]byte, error) { return ReadProtobuf(f.Protobuf, schema.GroupVersionKind{}) })
-	checkRead(t, "CBOR", after, func() ([]byte, error) { return ReadCBOR(kubernetesCBOR(t, object)) })
-	for _, media := range []Media{JSON, YAML, Protobuf, CBOR} {
-		answer, err := AppendObject(nil, View{Format: Format{Media: media}}, Text(object.JSON()))
+	checkRead(t, "protobuf", after, func() ([]byte, error) { return readBack(Protobuf, f.Protobuf) })
+	checkRead(t, "CBOR", after, func() ([]byte, error) { return readBack(CBOR, kubernetesCBOR(t, object)) })
+	for _, media := range Encodings {
+		answer, err := AppendObject(nil, View{Format: Format{Encoding: media}}, Text(object.JSON()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func checkFixture(t *testing.T, f packedtest.Fixture) {
 	}
 }
 
-func parse(t *testing.T, text []byte) document.Value {
+func parseText(t *testing.T, text []byte) document.Value {
 	t.Helper()
 	v, err := document.ParseJSON(text)
 	if err != nil {
@@ -73,24 +73,20 @@ func checkRead(t *testing.T, what string, object document.Value, read func() ([]
 	}
 }
 
-// readBack reads an answer as if it were sent.
-func readBack(media Media, answer []byte) ([]byte, error) {
-	switch media {
-	case Protobuf:
-		return ReadProtobuf(answer, schema.GroupVersionKind{})
-	case CBOR:
-		return ReadCBOR(answer)
-	case YAML:
-		v, err := document.ParseYAML(answer)
-		return []byte(v.JSON()), err
+// readBack decodes a response as if it were a request body.
+func readBack(e *Encoding, answer []byte) ([]byte, error) {
+	text, err := e.DecodeBody(string(answer), schema.GroupVersionKind{})
+	if err != nil || !e.YAML {
+		return []byte(text), err
 	}
-	return answer, nil
+	v, err := document.ParseYAML([]byte(text))
+	return []byte(v.JSON()), err
 }
 
 // kubernetesCBOR has Kubernetes write an object.
 func kubernetesCBOR(t *testing.T, object document.Value) []byte {
 	t.Helper()
-	types := packed.GoTypes()
+	types := scheme.Builtin()
 	typed, err := types.New(schema.FromAPIVersionAndKind(object.Get("apiVersion").Text(), object.Get("kind").Text()))
 	if err != nil {
 		t.Fatal(err)

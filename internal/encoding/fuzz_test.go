@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func FuzzTables(f *testing.F) {
 
 func checkTable(t *testing.T, columns *Columns, object raw) {
 	t.Helper()
-	text, err := AppendList(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, List{}, objects(object))
+	text, err := AppendList(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, List{}, objects(object), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 // raw is an object that is at hand as text.
 type raw string

@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// member is a member of a JSON object, by its places in the text:
+// member is a member of a JSON object, by its offsets in the text:
 //
 //	{"kind":"Pod","metadata":{…}}
 //	        start─┘          │  │
@@ -14,12 +14,12 @@ import (
 //
 //	start < value < end
 type member struct {
-	name              []byte // as it is written, without its quotes
+	name              []byte // in its escaped form, without quotes
 	start, value, end int
 }
 
-// nextMember returns the member of an object's text that starts at a place, which is after the
-// opening brace or a comma. The text must be compact; ok is false where it is not, or ends.
+// nextMember returns the member of an object that starts at an offset, which follows the opening brace or a comma. The text
+// must be compact; ok is false where it is not, or ends.
 func nextMember(text []byte, at int) (m member, ok bool) {
 	if at >= len(text) || text[at] != '"' {
 		return m, false
@@ -35,7 +35,7 @@ func nextMember(text []byte, at int) (m member, ok bool) {
 	return m, m.end > m.value
 }
 
-// findMember returns the member of an object that has a name without escapes.
+// findMember returns the member of an object with a name, which has no characters that JSON escapes.
 func findMember(text []byte, name string) (m member, ok bool) {
 	for at := 1; ; at = m.end + 1 {
 		m, ok = nextMember(text, at)
@@ -66,7 +66,7 @@ func skipValue(text []byte, at int) int {
 	return at + end
 }
 
-// skipContainer returns the end of a list or a map, or -1. It looks at brackets and strings only.
+// skipContainer returns the end of a list or a map, or -1. It examines brackets and strings only.
 func skipContainer(text []byte, at int) int {
 	for depth := 0; at < len(text); {
 		switch text[at] {
@@ -87,7 +87,7 @@ func skipContainer(text []byte, at int) int {
 	return -1
 }
 
-// skipString returns the end of the string that starts at a place, or -1.
+// skipString returns the end of the string that starts at an offset, or -1.
 func skipString(text []byte, at int) int {
 	for at++; ; at++ {
 		quote := bytes.IndexByte(text[at:], '"')
@@ -118,8 +118,7 @@ func metadataOf(text []byte) []byte {
 	return v.Get("metadata").AppendJSON(nil)
 }
 
-// withoutType removes apiVersion and kind from the text of an object, in place. They are mostly next
-// to each other.
+// withoutType removes apiVersion and kind from the text of an object, in place. They are usually adjacent.
 func withoutType(text []byte) []byte {
 	version, ok := findMember(text, "apiVersion")
 	if !ok {

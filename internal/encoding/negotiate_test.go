@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"strings"
@@ -70,10 +70,10 @@ func TestNotAcceptable(t *testing.T) {
 		s.Message != "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor" {
 		t.Errorf("%+v", s)
 	}
-	if f := NegotiateStatus("text/html", "", ""); f != (Format{Pretty: true}) {
+	if f := NegotiateStatus("text/html", "", ""); f != (Format{Encoding: JSON, Pretty: true}) {
 		t.Errorf("an error is told as %+v", f)
 	}
-	if f := NegotiateStatus(kubectlAccept, "", "curl/8"); f != (Format{Pretty: true}) {
+	if f := NegotiateStatus(kubectlAccept, "", "curl/8"); f != (Format{Encoding: JSON, Pretty: true}) {
 		t.Errorf("an error is told to curl as %+v", f)
 	}
 }

@@ -1,24 +1,27 @@
-package codec
+package encoding
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed"
+	"github.com/cadastre/cadastre/internal/encoding/cbor"
+	"github.com/cadastre/cadastre/internal/encoding/protobuf"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // encoded is an object that has all its encodings, and notes who makes another one of it.
 type encoded struct {
 	whole, less string
-	protobuf    packed.Object
-	cbor        *packed.CBORObject
-	asked       map[Media]int
-	binary      bool // nobody needs JSON
-	t           *testing.T
+	protobuf    any // a protobuf.Object
+	cbor        *cbor.Object
+	asked       map[*Encoding]int
+	binary      bool // JSON must not be used
+	t           testing.TB
 }
 
-func newEncoded(t *testing.T) *encoded {
+func newEncoded(t testing.TB) *encoded {
 	t.Helper()
 	o := &encoded{
 		whole: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"managedFields":[{"manager":"m"}],"name":"a"},"data":{"b":"c"}}`,
@@ -29,10 +32,10 @@ func newEncoded(t *testing.T) *encoded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.protobuf, err = packed.Protobuf(doc); err != nil {
+	if o.protobuf, err = protobuf.Encode(doc); err != nil {
 		t.Fatal(err)
 	}
-	if o.cbor, err = packed.CBOR(doc); err != nil {
+	if o.cbor, err = cbor.Encode(doc); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -57,33 +60,32 @@ func (o *encoded) askedForJSON() {
 
 func (o *encoded) JSONSize() int { return len(o.whole) }
 
-func (o *encoded) Protobuf() (packed.Object, error) {
-	o.asked[Protobuf]++
-	return o.protobuf, nil
-}
-
-func (o *encoded) ProtobufMetadata() (packed.Object, error) {
-	o.t.Error("the metadata is encoded by itself, though the object has it")
-	return o.protobuf, nil
-}
-
-func (o *encoded) CBOR() (*packed.CBORObject, error) {
-	o.asked[CBOR]++
-	return o.cbor, nil
+// As returns an encoding as an object of the watch cache does.
+func (o *encoded) As(f *watchcache.Form) (any, error) {
+	switch f {
+	case protobufForm.cached:
+		o.asked[Protobuf]++
+		return o.protobuf, nil
+	case cborForm.cached:
+		o.asked[CBOR]++
+		return o.cbor, nil
+	}
+	o.t.Error("an encoding other than that of the whole object was requested")
+	return nil, errors.New("no such form")
 }
 
 // TestWatchersShareEncodings: whatever watchers want of an event, whole or not, with managedFields or without, each takes the one
 // encoding that the object has in the media, and what is told to one more costs no memory.
 func TestWatchersShareEncodings(t *testing.T) {
 	o := newEncoded(t)
-	for _, media := range []Media{JSON, Protobuf, CBOR} {
+	for _, media := range []*Encoding{JSON, Protobuf, CBOR} {
 		for _, shape := range []Shape{Whole, Partial} {
 			for _, drop := range []bool{false, true} {
-				events, err := NewEvents(View{Format: Format{Media: media, Shape: shape, Drop: drop}})
+				events, err := NewWatchEncoder(View{Format: Format{Encoding: media, Shape: shape, Drop: drop}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				o.asked, o.binary = map[Media]int{}, media != JSON
+				o.asked, o.binary = map[*Encoding]int{}, media != JSON
 				name := fmt.Sprintf("%v %v, drop %v", media, shape, drop)
 				frame, err := events.Append(make([]byte, 0, 1024), "ADDED", o)
 				if err != nil {

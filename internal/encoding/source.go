@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"fmt"
@@ -8,15 +8,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// cell appends a cell of a row, as JSON. Objects come from users: whatever one has, a cell is a
-// cell.
+// cell appends a cell of a row, as JSON. It must not fail on objects with values of unexpected types.
 type cell func(dst []byte, r *row) []byte
 
-// source makes the cell of a column out of the words after its name in columns.txt: paths, and what
-// else there is.
+// source makes the cell of a column from the words that follow its name in a kind file: first paths, then other words.
 type source struct {
-	// paths and others are how many words of either are expected; the last of the others may
-	// be left out if optional is set. Any number of paths may come if it is -1.
+	// paths and others are the expected numbers of words; the last of the others may be omitted if optional is set. There
+	// may be any number of paths if paths is -1.
 	paths, others int
 	optional      bool
 	cell          func(paths [][]string, others []string) cell
@@ -57,13 +55,17 @@ func parseSource(words []string) (cell, error) {
 	if !ok {
 		return nil, fmt.Errorf("expected a source, received %q", words[0])
 	}
+	count := s.paths
+	if count < 0 {
+		count = len(words) - 1
+	}
 	var paths [][]string
 	others := words[1:]
-	for len(others) > 0 && strings.HasPrefix(others[0], ".") {
+	for len(others) > 0 && len(paths) < count {
 		paths = append(paths, parsePath(others[0]))
 		others = others[1:]
 	}
-	if s.paths >= 0 && len(paths) != s.paths || len(others) > s.others || len(others) < s.others && !s.optional {
+	if len(paths) < max(count, 1) && s.paths != 0 || len(others) > s.others || len(others) < s.others && !s.optional {
 		return nil, fmt.Errorf("source %s: expected %d paths and %d words, received %q", words[0], s.paths, s.others, words[1:])
 	}
 	return s.cell(paths, others), nil

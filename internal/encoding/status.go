@@ -1,7 +1,6 @@
-package codec
+package encoding
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -9,8 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StatusOf returns the status that tells about an error. It has a code. An error that does not
-// know its own status is an internal one.
+// StatusOf returns the Status of an error, with a code. An error that has no Status is an internal error.
 func StatusOf(err error) metav1.Status {
 	var known apierrors.APIStatus
 	status := metav1.Status{Status: metav1.StatusFailure}
@@ -28,20 +26,15 @@ func StatusOf(err error) metav1.Status {
 			status.Code = http.StatusOK
 		}
 	}
+	status.TypeMeta = statusType
 	return status
 }
 
-// AppendStatus appends the answer that is a status. It has the same shape for everybody.
-func AppendStatus(dst []byte, f Format, s *metav1.Status) ([]byte, error) {
-	return f.finish(dst, func(dst []byte) []byte { return appendStatus(dst, s) })
-}
+var statusType = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 
-func appendStatus(dst []byte, s *metav1.Status) []byte {
+// AppendStatus appends a response body: a Status. It is the same in all shapes.
+func AppendStatus(dst []byte, f Format, s *metav1.Status) ([]byte, error) {
 	typed := *s
-	typed.Kind, typed.APIVersion = "Status", "v1"
-	text, err := json.Marshal(&typed)
-	if err != nil {
-		panic(err) // a status has nothing that JSON does not
-	}
-	return append(dst, text...)
+	typed.TypeMeta = statusType
+	return f.encoding().AppendTyped(dst, f, &typed)
 }

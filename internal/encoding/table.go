@@ -1,4 +1,4 @@
-package codec
+package encoding
 
 import (
 	"cmp"
@@ -13,19 +13,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Include is what the rows of a table have of their objects.
+// Include is the part of their objects that the rows of a Table have.
 type Include uint8
 
-// What rows can have.
+// The values of the parameter includeObject.
 const (
 	IncludeMetadata Include = iota
 	IncludeObject
 	IncludeNone
 )
 
-// ParseInclude reads the parameter includeObject of a query.
+// ParseInclude parses the query parameter includeObject.
 func ParseInclude(s string) (Include, error) {
 	switch s {
 	case "", "Metadata":
@@ -39,8 +40,8 @@ func ParseInclude(s string) (Include, error) {
 		"Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", s))
 }
 
-// AppendTable appends the objects of a list as the rows of a table.
-func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []byte {
+// appendTable appends a Table as JSON. Its rows are the objects of a list.
+func appendTable(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte {
 	w := tableWriters.Get().(*tableWriter)
 	defer w.release()
 	dst = appendTypeOf(dst, Table, v.Meta)
@@ -48,7 +49,7 @@ func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []by
 	dst = v.Columns.appendHeader(dst, false)
 	dst = append(dst, `,"rows":`...)
 	if v.Columns.order != nil {
-		objects = sorted(&v, w, objects)
+		objects = sorted(v, w, objects)
 	}
 	start := len(dst)
 	for o := range objects {
@@ -57,8 +58,8 @@ func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []by
 		} else {
 			dst = append(dst, '[')
 		}
-		w.read(&v, o)
-		dst = w.appendRow(dst, &v)
+		w.read(v, o)
+		dst = w.appendRow(dst, v)
 	}
 	switch {
 	case len(dst) > start:
@@ -71,8 +72,8 @@ func AppendTable[O Object](dst []byte, v View, l List, objects iter.Seq[O]) []by
 	return append(dst, '}')
 }
 
-// appendObjectTable appends the table that has one object. Its revision is that of the object.
-func appendObjectTable(dst []byte, v *View, o Object, noHeaders bool) []byte {
+// appendObjectTable appends a Table as JSON that has one object, and its resourceVersion.
+func appendObjectTable(dst []byte, v *View, o Object) []byte {
 	w := tableWriters.Get().(*tableWriter)
 	defer w.release()
 	w.read(v, o)
@@ -82,7 +83,7 @@ func appendObjectTable(dst []byte, v *View, o Object, noHeaders bool) []byte {
 		dst = append(dst, w.metadata[version.start:version.end]...)
 	}
 	dst = append(dst, '}')
-	dst = v.Columns.appendHeader(dst, noHeaders)
+	dst = v.Columns.appendHeader(dst, v.NoHeaders)
 	dst = append(dst, `,"rows":[`...)
 	dst = w.appendRow(dst, v)
 	return append(dst, "]}"...)
@@ -97,29 +98,29 @@ func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 	return append(dst, c.header...)
 }
 
-// place is where a row belongs among the others.
+// place is the sort key of a row.
 type place struct {
 	number int64
 	name   string
 }
 
-// sorted returns the objects of a list in the order that the columns want.
-func sorted[O Object](v *View, w *tableWriter, objects iter.Seq[O]) iter.Seq[O] {
+// sorted returns the objects of a list in the order of the columns.
+func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] {
 	type placed struct {
-		object O
+		object Object
 		place
 	}
 	var all []placed
 	for o := range objects {
 		w.read(v, o)
 		at := v.Columns.order(&w.row)
-		at.name = strings.Clone(at.name) // its text is written over by the next object's
+		at.name = strings.Clone(at.name) // the next object overwrites the text
 		all = append(all, placed{o, at})
 	}
 	slices.SortStableFunc(all, func(a, b placed) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
 	})
-	return func(yield func(O) bool) {
+	return func(yield func(Object) bool) {
 		for _, p := range all {
 			if !yield(p.object) {
 				return
@@ -128,17 +129,17 @@ func sorted[O Object](v *View, w *tableWriter, objects iter.Seq[O]) iter.Seq[O] 
 	}
 }
 
-// tableWriter is the memory that rows are made in; it is used again and again.
+// tableWriter is the memory that rows are made in. It is pooled.
 type tableWriter struct {
 	// text is the object of the row, and metadata a part of it.
 	text, metadata []byte
-	reader         document.Reader
+	reader         fastdoc.Reader
 	row            row
 }
 
 var tableWriters = sync.Pool{New: func() any { return new(tableWriter) }}
 
-// release gives the writer back.
+// release returns the writer to the pool.
 func (w *tableWriter) release() {
 	const most = 1 << 20
 	w.forget()
@@ -147,13 +148,13 @@ func (w *tableWriter) release() {
 	}
 }
 
-// forget lets go of the object that was read last.
+// forget drops the references to the last object.
 func (w *tableWriter) forget() {
 	w.row, w.metadata = row{}, nil
 	w.reader.Reset()
 }
 
-// read makes an object the one of the row, null if it can't be parsed.
+// read parses the object of the next row; it is null if it can't be parsed.
 func (w *tableWriter) read(v *View, o Object) {
 	w.forget()
 	w.text = appendJSON(w.text[:0], v.Drop, o)
@@ -162,7 +163,7 @@ func (w *tableWriter) read(v *View, o Object) {
 		w.row.object = d.Document()
 		return
 	}
-	// The document is forgotten before its text is written over.
+	// forget drops the document before the text is overwritten.
 	text := unsafe.String(unsafe.SliceData(w.text), len(w.text))
 	object, err := w.reader.ParseJSON(text, anySize, document.Value{}, "metadata", "managedFields")
 	if err != nil {
@@ -195,8 +196,8 @@ func (w *tableWriter) appendRow(dst []byte, v *View) []byte {
 	return append(dst, '}')
 }
 
-// endsInitialState reports whether an object is the bookmark that ends the initial state: clients
-// look for its annotation, so that it is never left out.
+// endsInitialState reports whether an object is the bookmark that ends the initial events. Clients look for its annotation,
+// so that rows always include it.
 func endsInitialState(object document.Value) bool {
 	return text(object.Lookup("metadata", "annotations", metav1.InitialEventsAnnotationKey)) == "true"
 }

@@ -1,14 +1,16 @@
-package codec
+package encoding
 
 import (
 	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
 func tableView(group, kind string, include Include) View {
@@ -19,7 +21,7 @@ func TestTableOfList(t *testing.T) {
 	list := List{Kind: "RoleList", APIVersion: "rbac.authorization.k8s.io/v1", ResourceVersion: 5, Continue: "next", Remaining: 2}
 	role := raw(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"},"rules":[]}`)
 	v := tableView("rbac.authorization.k8s.io", "Role", IncludeMetadata)
-	got := append2(t)(AppendList(nil, v, list, objects(role, role)))
+	got := append2(t)(AppendList(nil, v, list, objects(role, role), nil))
 	row := `{"cells":["r","1999-12-31T22:00:00Z"],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"}}}`
 	want := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5","continue":"next","remainingItemCount":2},"columnDefinitions":` +
 		`[{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0},` +
@@ -61,7 +63,7 @@ func TestTableInclude(t *testing.T) {
 // TestTableEvents: only the first event has the header, and the bookmark that ends the initial state
 // has its metadata even for who wants none.
 func TestTableEvents(t *testing.T) {
-	events, err := NewEvents(tableView("", "ConfigMap", IncludeNone))
+	events, err := NewWatchEncoder(tableView("", "ConfigMap", IncludeNone))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestTableOrder(t *testing.T) {
 		`{"metadata":{"name":"b"},"spec":{"matchingPrecedence":1000}}`,
 		`{"metadata":{"name":"a"},"spec":{"matchingPrecedence":1000}}`)
 	var table struct{ Rows []tableRow }
-	decode(t, append2(t)(AppendList(nil, tableView("flowcontrol.apiserver.k8s.io", "FlowSchema", IncludeNone), List{}, schemas)), &table)
+	decode(t, append2(t)(AppendList(nil, tableView("flowcontrol.apiserver.k8s.io", "FlowSchema", IncludeNone), List{}, schemas, nil)), &table)
 	names := ""
 	for _, row := range table.Rows {
 		names += row.Cells[0].(string)
@@ -120,17 +122,24 @@ func TestTableOfDocumented(t *testing.T) {
 
 func TestParseColumnsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"a/B\n  Name | string":                "columns.txt:2: expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"a/B\n  Name | string | | x":          "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"a/B\n  N | string | go nobody | x":   `received "nobody"`,
-		"a/B\n  N | string | guess .a | x":    `expected a source, received "guess"`,
-		"a/B\n  N | string | text | x":        "source text: expected 1 paths",
-		"a/B\n  N | string | text .a b c | x": "source text: expected 1 paths",
-		"a/B\n  rows by chance":               "expected rows completed",
-		"a/B\n  @pods":                        "expected @pods and a path",
-		"a/B\n  extra":                        "expected a source, received nothing",
+		"Name | string":                "types/test.type:3: expected NAME | TYPE | SOURCE | DESCRIPTION",
+		"Name | string | | x":          "expected NAME | TYPE | SOURCE | DESCRIPTION",
+		"N | string | go nobody | x":   `received "nobody"`,
+		"N | string | guess a | x":     `expected a source, received "guess"`,
+		"N | string | text | x":        "source text: expected 1 paths",
+		"N | string | count | x":       "source count: expected -1 paths",
+		"N | string | text a b c | x":  "source text: expected 1 paths",
+		"N | string | created a b | x": "source created: expected 0 paths",
+		"sort rows by chance":          "expected the name of an order",
+		"completed status.phase":       "expected completed PATH VALUE",
+		"pods":                         "expected NAME | TYPE | SOURCE | DESCRIPTION",
+		"hidden":                       "expected a source, received nothing",
 	} {
-		if _, err := parseColumns(text); err == nil || !strings.Contains(err.Error(), want) {
+		set, err := kinds.Read(fstest.MapFS{"types/test.type": {Data: []byte("type Test\n    columns:\n        " + text + "\n")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readColumns(set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -189,13 +198,13 @@ func TestTogether(t *testing.T) {
 	views := []View{tableView("apps", "Deployment", IncludeObject), {Format: Format{Shape: Table}, Columns: custom, Now: oracleNow}}
 	var want []string
 	for _, v := range views {
-		want = append(want, append2(t)(AppendList(nil, v, List{}, objects(web, config, web))))
+		want = append(want, append2(t)(AppendList(nil, v, List{}, objects(web, config, web), nil)))
 	}
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			for range 50 {
-				got, err := AppendList(nil, views[i%2], List{}, objects(web, config, web))
+				got, err := AppendList(nil, views[i%2], List{}, objects(web, config, web), nil)
 				if err != nil || string(got) != want[i%2] {
 					t.Errorf("%v %s", err, got)
 				}

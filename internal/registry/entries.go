@@ -1,4 +1,4 @@
-package objects
+package registry
 
 import (
 	"fmt"
@@ -12,34 +12,32 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// entries returns the entries that an object has before a plain write is tracked: those that the
-// client sent, if it sent some that can be read, else those of the live object. An empty list,
-// or one with an empty entry, says that nobody owns anything.
-func (s sent) entries(live apply.Object) []apply.Entry {
-	if isReset(s.managed) {
+// entries returns the managed fields entries that a create or update starts from: those that the client sent, if it sent
+// some that can be decoded, else those of the live object. An empty list, or a list of one empty entry, resets them.
+func (d decoded) entries(live apply.Object) []apply.Entry {
+	if isReset(d.managed) {
 		return nil
 	}
-	if s.managed.Kind() != document.List {
+	if d.managed.Kind() != document.List {
 		return live.Entries
 	}
 	o, err := apply.SplitObject(document.NewMap(document.Field{
-		Name: "metadata", Value: document.NewMap(document.Field{Name: "managedFields", Value: s.managed}),
+		Name: "metadata", Value: document.NewMap(document.Field{Name: "managedFields", Value: d.managed}),
 	}))
-	if err != nil || len(o.Entries) == 0 || !respell(o.Entries, live.Entries) {
+	if err != nil || len(o.Entries) == 0 || !canonicalize(o.Entries, live.Entries) {
 		return live.Entries
 	}
 	apply.SortEntries(o.Entries)
 	return o.Entries
 }
 
-// fewEntries is how many entries objects have, but for some.
-const fewEntries = 16
+// maxCompared is the maximum number of live entries that canonicalize compares with.
+const maxCompared = 16
 
-// respell writes the field sets of entries as the server does, and reports whether all could be read: on
-// the way through a client, or through a patch, names may have changed their order, which is no change.
-// Field sets that live entries have as well need not be looked at, unless it were more work to find them.
-func respell(entries, live []apply.Entry) bool {
-	live = live[:min(len(live), fewEntries)]
+// canonicalize rewrites the field sets of entries in canonical order, and reports whether all could be decoded: clients
+// and patches may reorder the names in them, which is no change. Field sets that a live entry has are canonical.
+func canonicalize(entries, live []apply.Entry) bool {
+	live = live[:min(len(live), maxCompared)]
 	for i := range entries {
 		e := &entries[i]
 		if slices.ContainsFunc(live, func(l apply.Entry) bool { return l.FieldsV1 == e.FieldsV1 }) {
@@ -54,17 +52,16 @@ func respell(entries, live []apply.Entry) bool {
 	return true
 }
 
-// checkManaged refuses managedFields that are not of the type that they have in every object. What they
-// say is not looked at.
-func (s sent) checkManaged() error {
-	switch s.managed.Kind() {
+// checkManaged rejects managedFields of the wrong type. Their contents are not checked.
+func (d decoded) checkManaged() error {
+	switch d.managed.Kind() {
 	case document.Absent, document.Null:
 		return nil
 	case document.List:
 	default:
-		return fmt.Errorf("metadata.managedFields: expected a list, received a %s", s.managed.Kind())
+		return fmt.Errorf("metadata.managedFields: expected a list, received a %s", d.managed.Kind())
 	}
-	for i, entry := range s.managed.Items() {
+	for i, entry := range d.managed.Items() {
 		if entry.Kind() != document.Map && !entry.IsNull() {
 			return fmt.Errorf("metadata.managedFields[%d]: expected a map, received a %s", i, entry.Kind())
 		}
@@ -82,7 +79,7 @@ func (s sent) checkManaged() error {
 	return nil
 }
 
-// entryTexts are the fields of entries of managedFields that are strings.
+// entryTexts are the fields of a managed fields entry that are strings.
 var entryTexts = []string{"apiVersion", "fieldsType", "manager", "operation", "subresource", "time"}
 
 func isReset(managed document.Value) bool {
@@ -92,7 +89,7 @@ func isReset(managed document.Value) bool {
 	return managed.Len() == 0 || managed.Len() == 1 && isEmptyEntry(managed.At(0))
 }
 
-// isEmptyEntry reports whether an entry says nothing: it is null, or nothing that entries have is in it.
+// isEmptyEntry reports whether an entry is null or has no field of a managed fields entry.
 func isEmptyEntry(entry document.Value) bool {
 	for _, name := range entryTexts {
 		if v := entry.Get(name); !v.IsAbsent() && !v.IsNull() && v.Text() != "" {
@@ -103,10 +100,10 @@ func isEmptyEntry(entry document.Value) bool {
 	return fields.IsAbsent() || fields.IsNull()
 }
 
-// checkManagers refuses entries whose managers have names that no writer may have.
-func checkManagers(entries []apply.Entry) (errs field.ErrorList) {
+// managerErrors validates the names of the managers of entries.
+func managerErrors(entries []apply.Entry) (errs field.ErrorList) {
 	for i, e := range entries {
-		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 { // paths are made for bad names only
+		if len(metav1validation.ValidateFieldManager(e.Manager, nil)) > 0 { // paths are made for errors only
 			path := field.NewPath("metadata", "managedFields").Index(i).Child("manager")
 			errs = append(errs, metav1validation.ValidateFieldManager(e.Manager, path)...)
 		}

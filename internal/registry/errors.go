@@ -1,4 +1,4 @@
-package objects
+package registry
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// StoreError says to a client why something can't be read, or was not written.
+// StoreError returns the API status for an error of the store or the watch cache. An API status passes unchanged; other
+// errors become a 500.
 func StoreError(err error) error {
 	var (
-		tooNew  *cache.TooNewError
-		unknown *store.UnknownError
+		tooNew  *watchcache.TooNewError
+		unknown *storage.UnknownError
 	)
 	switch {
 	case isStatus(err):
@@ -25,25 +26,25 @@ func StoreError(err error) error {
 		return apierrors.NewTimeoutError(fmt.Sprintf("nobody can tell whether this was written: %v; read the object to find out", err), 1)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)
-	case errors.Is(err, cache.ErrTooOld):
+	case errors.Is(err, watchcache.ErrTooOld):
 		return apierrors.NewResourceExpired("The provided resource version is too old: " + err.Error())
 	case errors.As(err, &tooNew):
 		return tooNewError(tooNew)
-	case errors.Is(err, cache.ErrClosed), errors.Is(err, store.ErrClosed):
+	case errors.Is(err, watchcache.ErrClosed), errors.Is(err, storage.ErrClosed):
 		return apierrors.NewServiceUnavailable("the server is being stopped")
 	default:
 		return apierrors.NewInternalError(err)
 	}
 }
 
-// tooNewError is for reads at a revision that has not been: the client may try again.
-func tooNewError(e *cache.TooNewError) error {
+// tooNewError returns the 504 for a read at a future revision.
+func tooNewError(e *watchcache.TooNewError) error {
 	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Wanted, e.Now), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
 	return err
 }
 
-// isStatus reports whether an error is made for clients already.
+// isStatus reports whether an error is an API status.
 func isStatus(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status)

@@ -1,4 +1,4 @@
-package objects
+package registry
 
 import (
 	"errors"
@@ -12,19 +12,18 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// kubectl applies by itself, too: it then keeps its last configuration in an annotation, and is
-// known as another manager. Whoever goes from that to server-side apply would be in conflict with
-// their former self. So Kubernetes lets the applier kubectl, and no other, take over what the
-// annotation shows to be its own, and keeps the annotation up to date for those who go back. What the
-// configuration leaves out stays, with its former owner; a request may say that all of it is taken over, by
-// any applier, and then it goes.
+// kubectl's client-side apply keeps its last configuration in an annotation and writes as another field manager. When its
+// user moves to server-side apply, the fields of the annotation would be in conflict with kubectl itself. So Kubernetes
+// lets the field manager "kubectl" take over the fields that the annotation lists, and keeps the annotation up to date for
+// those who move back. Fields that the configuration leaves out stay with their former owner. TakeOver takes over
+// all fields of client-side apply, for any field manager, and so removes those too (KEP-3517).
 
-// applyConfig applies a configuration to an object. An object that nobody owns yet gets an owner as it is applied to,
-// and what was client-side apply's in it is taken over then, as kubectl does: so it is applied once more.
-func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.Result, error) {
+// applyConfiguration applies a configuration to an object. With TakeOver, an object without managed fields gets its first
+// entries by applying, and is applied once more after the take-over, as kubectl does.
+func (w *write) applyConfiguration(live apply.Object, config document.Value) (apply.Result, error) {
 	if w.TakeOver {
 		var err error
-		if live.Entries, err = w.entriesTakenOver(live); err != nil {
+		if live.Entries, err = w.takeOverEntries(live); err != nil {
 			return apply.Result{}, err
 		}
 	}
@@ -39,10 +38,10 @@ func (w *writing) applyConfig(live apply.Object, config document.Value) (apply.R
 	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config)
 }
 
-// applyOnce applies a configuration to an object with the owners that it has.
-func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Result, error) {
+// applyOnce applies a configuration to an object as it is.
+func (w *write) applyOnce(live apply.Object, config document.Value) (apply.Result, error) {
 	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
-	if w.Manager != ownership.Kubectl {
+	if w.Manager != ownership.KubectlManager {
 		return result, err
 	}
 	var conflict *apply.ConflictError
@@ -56,9 +55,9 @@ func (w *writing) applyOnce(live apply.Object, config document.Value) (apply.Res
 	return result, nil
 }
 
-// entriesTakenOver returns the entries after the applier has got what client-side apply wrote. What comes together is
-// told at the version of who gets it; a version that is gone has no owners any more.
-func (w *writing) entriesTakenOver(live apply.Object) ([]apply.Entry, error) {
+// takeOverEntries returns the managed fields entries after the applier has taken over those of client-side apply. They are
+// joined at the version of the applier. Entries of versions that are gone are dropped.
+func (w *write) takeOverEntries(live apply.Object) ([]apply.Entry, error) {
 	moved, err := ownership.TakeOver(live, w.Manager)
 	var other *ownership.OtherVersionError
 	if !errors.As(err, &other) {
@@ -74,12 +73,11 @@ func (w *writing) entriesTakenOver(live apply.Object) ([]apply.Entry, error) {
 	default:
 		live.Document = at.With("apiVersion", document.NewString(version))
 	}
-	return w.entriesTakenOver(live)
+	return w.takeOverEntries(live)
 }
 
-// applyOverAnnotation applies a configuration that is in conflict, if it is so only with what the annotation
-// has as well.
-func (w *writing) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
+// applyOverAnnotation forces a configuration whose conflicts are all about fields that the annotation lists.
+func (w *write) applyOverAnnotation(live apply.Object, config document.Value, conflict *apply.ConflictError) (apply.Result, error) {
 	own, ok := w.lastApplied(live)
 	if !ok {
 		return apply.Result{}, conflict
@@ -98,10 +96,10 @@ func (w *writing) applyOverAnnotation(live apply.Object, config document.Value, 
 	return w.Endpoint.engine.Apply(live, config, forced)
 }
 
-// lastApplied returns the fields that the annotation of an object has, as far as the object has
-// them unchanged.
-func (w *writing) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
-	text := live.Document.Lookup("metadata", "annotations", ownership.LastApplied).Text()
+// lastApplied returns the fields of the last-applied annotation whose values the object still has; ok is false if there
+// is no usable annotation.
+func (w *write) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
+	text := live.Document.Lookup("metadata", "annotations", ownership.LastAppliedAnnotation).Text()
 	if text == "" {
 		return own, false
 	}
@@ -125,23 +123,24 @@ func (w *writing) lastApplied(live apply.Object) (own fieldset.Set, ok bool) {
 	return own.Difference(changes.Modified).Difference(changes.Added).Difference(changes.Removed), true
 }
 
-// withLastApplied keeps the annotation of an object up to date, if it has one.
+// withLastApplied updates the last-applied annotation, if the object has one. It is removed if it would exceed the limit
+// of annotations.
 func withLastApplied(doc, config document.Value) document.Value {
 	metadata := doc.Get("metadata")
 	annotations := metadata.Get("annotations")
-	if annotations.Get(ownership.LastApplied).Text() == "" {
+	if annotations.Get(ownership.LastAppliedAnnotation).Text() == "" {
 		return doc
 	}
 	if of := config.Get("metadata"); !of.Get("annotations").IsAbsent() {
-		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(ownership.LastApplied)))
+		config = config.With("metadata", of.With("annotations", of.Get("annotations").Without(ownership.LastAppliedAnnotation)))
 	}
 	text := document.NewString(config.JSON() + "\n")
-	if document.Equal(annotations.Get(ownership.LastApplied), text) {
+	if document.Equal(annotations.Get(ownership.LastAppliedAnnotation), text) {
 		return doc
 	}
-	annotations = annotations.With(ownership.LastApplied, text)
+	annotations = annotations.With(ownership.LastAppliedAnnotation, text)
 	if annotationsSize(annotations) > apivalidation.TotalAnnotationSizeLimitB {
-		annotations = annotations.Without(ownership.LastApplied) // better none than one that is not up to date
+		annotations = annotations.Without(ownership.LastAppliedAnnotation)
 	}
 	if annotations.Len() == 0 {
 		return doc.With("metadata", metadata.Without("annotations"))
@@ -149,7 +148,7 @@ func withLastApplied(doc, config document.Value) document.Value {
 	return doc.With("metadata", metadata.With("annotations", annotations))
 }
 
-// annotationsSize is what the annotations of an object count against their limit.
+// annotationsSize returns the size of annotations as it counts against their limit.
 func annotationsSize(annotations document.Value) int {
 	size := 0
 	for name, value := range annotations.Fields() {

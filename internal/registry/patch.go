@@ -1,4 +1,4 @@
-package objects
+package registry
 
 import (
 	"context"
@@ -13,98 +13,98 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
+	"github.com/cadastre/cadastre/internal/api/scheme"
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// Patch is a way to change an object by a body: it returns what becomes of the object, which has
-// its managedFields and resourceVersion.
+// Patch applies a body of one patch type to an object, which has its managedFields and resourceVersion, and returns the
+// patched object.
 type Patch func(object, body document.Value) (document.Value, error)
 
-// Patch changes an object that is there.
-func (o *Objects) Patch(ctx context.Context, r *Request, patch Patch) (Result, error) {
-	body, err := document.ParseJSON(r.Body.Text)
+// Patch patches an existing object.
+func (r *Registry) Patch(ctx context.Context, request *Request, patch Patch) (Result, error) {
+	body, err := document.ParseJSON(request.Body.Text)
 	if err != nil {
 		return Result{}, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	w := &writing{all: o, Request: r, change: func(w *writing) error { return w.patch(patch, body) }}
-	return w.write(ctx)
+	w := r.newWrite(request, verb{
+		merge: func(_ context.Context, w *write, live *loaded) (merged, error) {
+			return w.mergePatch(live, patch, body)
+		},
+	})
+	return w.run(ctx)
 }
 
-// patch is the part of the verb. What comes out is treated like an update, save that only a patch
-// that sets a resourceVersion is about a certain one.
-func (w *writing) patch(patch Patch, body document.Value) error {
+// mergePatch patches the live object. The outcome is treated as an update. It is conditional on a resourceVersion only if
+// the patch sets one.
+func (w *write) mergePatch(live *loaded, patch Patch, body document.Value) (m merged, err error) {
 	e := w.Endpoint
-	if w.live == nil {
-		return apierrors.NewNotFound(e.resource(), w.Name)
+	if live.object == nil {
+		return m, apierrors.NewNotFound(e.resource(), w.Name)
 	}
-	shown, err := w.all.At(e, w.live)
+	object, err := w.wholeAt(e, live.object)
 	if err != nil {
-		return StoreError(err)
-	}
-	object, err := document.ParseJSONLimited(shown.AppendJSON(nil), anySize)
-	if err != nil {
-		return StoreError(err)
+		return m, err
 	}
 	patched, err := patch(object, body)
 	if err != nil {
-		return w.Endpoint.patchError(err)
+		return m, e.patchError(err)
 	}
 	after, err := w.splitPatched(patched)
 	if err != nil {
-		return err
+		return m, err
 	}
-	// What was there before, and can't be read, is not the patch's fault.
+	// managedFields that could not be decoded before are not an error of the patch.
 	if err := after.checkManaged(); err != nil && !document.Equal(after.managed, object.Lookup("metadata", "managedFields")) {
-		return w.unfitPatch(err)
+		return m, w.invalidPatch(err)
 	}
-	if after.document, err = w.fit(e.body, after.document, unknownInPatch(body)...); err != nil {
-		return w.unfitPatch(err)
+	if after.document, err = w.decodeTyped(e.body, after.document, unknownInPatch(body)...); err != nil {
+		return m, w.invalidPatch(err)
 	}
 	after.document = e.withoutEmptied(object, after.document, body)
 	if err := w.checkName(after.document); err != nil {
-		return err
+		return m, err
 	}
-	if err := w.checkScaled(after.document); err != nil && !e.Kind.Custom {
-		return err
+	if err := w.checkProjectedUID(live, after.document); err != nil && !e.Kind.Custom {
+		return m, err
 	}
-	return w.replace(after)
+	return w.mergeReplacement(live, after)
 }
 
-// splitPatched takes apart what became of an object. A custom resource may have become something else, which is told when nothing
-// else is wrong.
-func (w *writing) splitPatched(patched document.Value) (after sent, err error) {
+// splitPatched splits the outcome of a patch. A custom resource may have become another kind, which is an error of
+// validation.
+func (w *write) splitPatched(patched document.Value) (after decoded, err error) {
 	e := w.Endpoint
 	if !e.isCustomObject() {
 		if patched.Get("apiVersion").Text() == "" {
 			return after, apierrors.NewBadRequest(fmt.Sprintf("apiVersion: expected %s after the patch, received nothing; a patch can't remove it", e.BodyVersion))
 		}
 		if patched, err = w.withKind(patched); err != nil {
-			return after, w.unfitPatch(err)
+			return after, w.invalidPatch(err)
 		}
 	}
-	if after, err = w.split(patched); err != nil {
-		return after, w.unfitPatch(err)
+	if after, err = split(patched); err != nil {
+		return after, w.invalidPatch(err)
 	}
 	return after, nil
 }
 
-// withoutEmptied leaves out what a patch left nothing in. Operations do not tell what becomes of what they send, so that
-// all that is empty stays if one of them sends something empty.
+// withoutEmptied drops the fields that a patch emptied. The operations of a JSON patch do not show which empty values were
+// sent: if one of them sends an empty value, all empty values stay.
 func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {
 	if body.Kind() != document.List {
-		return e.body.WithoutEmptied(before, after, withoutNothing(before, body))
+		return e.body.WithoutEmptied(before, after, withoutEmptyMetadata(before, body))
 	}
-	if rules.SendsEmpty(body) {
+	if builtin.SendsEmpty(body) {
 		return after
 	}
 	return e.body.WithoutEmptied(before, after, document.Value{})
 }
 
-// withoutNothing returns a patch without the empty labels and annotations that it sends to an object that has none: clients do not mean
-// these, but send them when they have found nothing to change, and compare what comes back.
-func withoutNothing(before, patch document.Value) document.Value {
+// withoutEmptyMetadata returns a patch without empty labels and annotations that the object does not have: clients send them
+// when they found nothing to change, and compare the response.
+func withoutEmptyMetadata(before, patch document.Value) document.Value {
 	for _, name := range []string{"annotations", "labels"} {
 		sent := patch.Lookup("metadata", name)
 		if sent.Kind() != document.Map || sent.Len() > 0 || !before.Lookup("metadata", name).IsAbsent() {
@@ -118,11 +118,11 @@ func withoutNothing(before, patch document.Value) document.Value {
 	return patch
 }
 
-// The ways to change an object.
+// The patch types that do not depend on the resource.
 var (
-	// MergePatch is RFC 7396: maps are merged, null removes, all else replaces.
+	// MergePatch is a JSON merge patch (RFC 7396).
 	MergePatch Patch = strategic.MergeJSON
-	// JSONPatch is RFC 6902: operations, one after the other.
+	// JSONPatch is a JSON patch (RFC 6902).
 	JSONPatch Patch = jsonPatch
 )
 
@@ -133,32 +133,32 @@ func jsonPatch(object, body document.Value) (document.Value, error) {
 	return strategic.ApplyJSONPatch(object, body)
 }
 
-// StrategicPatch is Kubernetes' own way, in which lists are merged as the kind says. Kinds that are not
-// built in say nothing of it: ok is false, also for their scales, although those are of a kind that does.
+// StrategicPatch returns the strategic merge patch of the endpoint's type; ok is false for custom resources and their
+// scales, which do not support it.
 func (e *Endpoint) StrategicPatch() (patch Patch, ok bool) {
 	t := e.strategies()
 	patch = func(object, body document.Value) (document.Value, error) {
-		return strategic.Merge(object, body.Without("apiVersion").Without("kind"), t) // which stay, whatever is said
+		return strategic.Merge(object, body.Without("apiVersion").Without("kind"), t)
 	}
 	return patch, t != nil && e.evolving == nil
 }
 
-// strategiesOf returns how the lists of a kind are merged by patches; nil if nothing says so.
+// strategiesOf returns the patch strategies of a type; nil if it has no Go type.
 func strategiesOf(apiVersion, kind string) *strategic.Type {
-	goType, ok := packed.GoType(apiVersion, kind)
+	goType, ok := scheme.GoType(apiVersion, kind)
 	if !ok {
 		return nil
 	}
 	t, err := strategic.FromGoType(goType)
 	if err != nil {
-		return nil // not a struct, so not a kind
+		return nil // the type is not a struct
 	}
 	return t
 }
 
-// unfitPatch is the error for a patch that could be read, but makes what can't be an object of the
-// kind. It has the patch in it, unless it is one of a Secret.
-func (w *writing) unfitPatch(err error) error {
+// invalidPatch returns the 422 for a patch whose outcome is not an object of the kind. It contains the patch, except for
+// Secrets.
+func (w *write) invalidPatch(err error) error {
 	shown := w.Body.Text
 	if w.Endpoint.isSecret() {
 		shown = "(the values of Secrets are not shown)"
@@ -166,8 +166,7 @@ func (w *writing) unfitPatch(err error) error {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), shown, err.Error())})
 }
 
-// unknownInPatch returns what a client should know about the patch itself: what the operations of a JSON
-// patch don't have. Other patches are no lists.
+// unknownInPatch returns the warnings about unknown fields of the operations of a JSON patch.
 func unknownInPatch(patch document.Value) (problems []string) {
 	for _, path := range strategic.UnknownFields(patch) {
 		problems = append(problems, fmt.Sprintf("json patch unknown field %q", path))
@@ -175,8 +174,8 @@ func unknownInPatch(patch document.Value) (problems []string) {
 	return problems
 }
 
-// patchError says to a client why its patch was refused. Of a Secret it says where, and not which
-// value is there.
+// patchError returns the API status for a patch that could not be applied. For a Secret it contains the path, but no
+// values.
 func (e *Endpoint) patchError(err error) error {
 	var refused *strategic.Error
 	if !errors.As(err, &refused) {

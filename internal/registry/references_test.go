@@ -1,4 +1,4 @@
-package objects
+package registry
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func TestManyReferences(t *testing.T) {
 	var warnings []string
 	r := &Request{Warn: func(text string) { warnings = append(warnings, text) }}
 	begin := time.Now()
-	kept := r.onceReferred(doc, asSent).Lookup("metadata", "ownerReferences").Len()
+	kept := r.withUniqueOwnerReferences(doc, whenSent).Lookup("metadata", "ownerReferences").Len()
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}

@@ -1,7 +1,8 @@
-package objects
+package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -10,20 +11,20 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // open returns objects in memory, with a namespace.
-func open(t testing.TB, options Options) *Objects {
+func open(t testing.TB, options Options) *Registry {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := cachetest.Open(t)
-	register, err := kinds.NewRegister(kinds.Builtin()...)
+	c := watchcachetest.Open(t)
+	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +37,13 @@ func open(t testing.TB, options Options) *Objects {
 }
 
 // request returns one about a resource of the core.
-func (o *Objects) request(t testing.TB, resource, namespace, name, body string) *Request {
+func (o *Registry) request(t testing.TB, resource, namespace, name, body string) *Request {
 	t.Helper()
 	return request(o.endpoint(t, "", resource), namespace, name, Body{Text: body})
 }
 
 // endpoint returns that of a resource at its first version.
-func (o *Objects) endpoint(t testing.TB, group, resource string) *Endpoint {
+func (o *Registry) endpoint(t testing.TB, group, resource string) *Endpoint {
 	t.Helper()
 	kind, ok := o.Kinds.Resource(group, "v1", resource)
 	if !ok {
@@ -59,9 +60,9 @@ func (o *Objects) endpoint(t testing.TB, group, resource string) *Endpoint {
 func request(endpoint *Endpoint, namespace, name string, body Body) *Request {
 	return &Request{
 		Endpoint: endpoint, Namespace: namespace, Name: name, Body: body,
-		User: &identity.User{Name: "tester"}, Manager: "tester",
-		MayCreate: func(context.Context) error { return nil },
-		Warn:      func(string) {},
+		User: &authn.User{Name: "tester"}, Manager: "tester",
+		AuthorizeCreate: func(context.Context) error { return nil },
+		Warn:            func(string) {},
 	}
 }
 
@@ -100,7 +101,7 @@ func TestNothingIsLost(t *testing.T) {
 		})
 	}
 	group.Wait()
-	live, err := o.Cache.Get(t.Context(), cache.Key{Kind: "core/configmaps", Namespace: "default", Name: "shared"}, cache.Latest)
+	live, err := o.Cache.Get(t.Context(), watchcache.Key{Kind: "core/configmaps", Namespace: "default", Name: "shared"}, watchcache.Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,25 +161,45 @@ func TestNoOpWritesNothing(t *testing.T) {
 	}
 }
 
-// TestAdmit: who has the last word sees what would be stored, and can refuse it.
-func TestAdmit(t *testing.T) {
-	var seen []string
-	o := open(t, Options{Admit: func(_ context.Context, user *identity.User, kind *kinds.Kind, obj, old document.Value) error {
-		seen = append(seen, fmt.Sprint(user.Name, " ", kind, " ", obj.Lookup("metadata", "uid").Text() != "", " ", !old.IsAbsent()))
-		if obj.Lookup("data", "forbidden").Text() != "" {
-			return apierrors.NewForbidden(kindResource(kind), "x", fmt.Errorf("no"))
-		}
-		return nil
-	}})
-	seen = nil
+// gate is a validating plugin of ConfigMaps that records what it sees.
+type gate struct {
+	admission.ValidatingOnly
+	seen []string
+}
+
+func (*gate) Name() string { return "Gate" }
+
+func (*gate) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if r.Is("", "configmaps") && operation != admission.Delete {
+		return admission.Validating
+	}
+	return 0
+}
+
+func (g *gate) Validate(_ context.Context, a *admission.Attributes) error {
+	g.seen = append(g.seen, fmt.Sprint(a.User.Name, " ", a.Operation, " ", a.Kind, " ", a.Object.Lookup("metadata", "uid").Text() != "", " ", !a.OldObject.IsAbsent()))
+	if a.Object.Lookup("data", "forbidden").Text() != "" {
+		return a.Forbidden(errors.New("no"))
+	}
+	return nil
+}
+
+// TestValidatingAdmission: a validating plugin sees the object that would be stored, and can reject it. No-ops are not
+// validated again.
+func TestValidatingAdmission(t *testing.T) {
+	g := &gate{}
+	o := open(t, Options{Admission: admission.NewChain(g)})
 	if _, err := o.Create(t.Context(), o.request(t, "configmaps", "default", "", `{"metadata":{"name":"x"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := o.Update(t.Context(), o.request(t, "configmaps", "default", "x", `{"metadata":{"name":"x"},"data":{"forbidden":"1"}}`))
-	if !apierrors.IsForbidden(err) {
-		t.Errorf("received %v, want a refusal", err)
+	if _, err := o.Update(t.Context(), o.request(t, "configmaps", "default", "x", `{"metadata":{"name":"x"}}`)); err != nil {
+		t.Fatal(err)
 	}
-	if got := strings.Join(seen, "; "); got != "tester configmaps true false; tester configmaps true true" {
+	_, err := o.Update(t.Context(), o.request(t, "configmaps", "default", "x", `{"metadata":{"name":"x"},"data":{"forbidden":"1"}}`))
+	if !apierrors.IsForbidden(err) || err.Error() != `configmaps "x" is forbidden: no` {
+		t.Errorf("received %v, want a 403", err)
+	}
+	if got := strings.Join(g.seen, "; "); got != "tester CREATE configmaps true false; tester UPDATE configmaps true true" {
 		t.Errorf("seen %s", got)
 	}
 }
@@ -186,7 +207,7 @@ func TestAdmit(t *testing.T) {
 // TestStoreError: who does not know whether something was written is told so, whatever the verb and
 // whatever the reason.
 func TestStoreError(t *testing.T) {
-	err := StoreError(fmt.Errorf("commit: %w", &store.UnknownError{Err: context.DeadlineExceeded}))
+	err := StoreError(fmt.Errorf("commit: %w", &storage.UnknownError{Err: context.DeadlineExceeded}))
 	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "nobody can tell whether this was written") {
 		t.Errorf("received %v", err)
 	}

@@ -1,4 +1,4 @@
-package objects
+package registry
 
 import (
 	"fmt"
@@ -8,24 +8,23 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// warnOfSiblings tells an applier of fields that are there beside one that was applied, and exclude it:
-// no field has two values, so that this is no conflict. Mostly the object is refused, for reasons that
-// don't say whose the other field is.
-func (w *writing) warnOfSiblings(config document.Value) {
-	for _, c := range w.Endpoint.oneOfs().Clashes(config, w.after.Document) {
-		w.Warn(w.siblingText(c))
+// warnOfSiblings warns an applier about members of a one-of that are set beside the member that was applied. That is not a
+// conflict: no field has two values. Validation usually rejects the object, without naming the owner of the other member.
+func (w *write) warnOfSiblings(m merged, config document.Value) {
+	for _, c := range w.Endpoint.oneOfs().Clashes(config, m.object.Document) {
+		w.Warn(w.siblingText(m, c))
 	}
 }
 
-func (w *writing) siblingText(c rules.Clash) string {
-	owners := ownersOf(w.after.Entries, slices.Concat(c.Path, fieldset.Names(c.Sibling)))
+func (w *write) siblingText(m merged, c builtin.Clash) string {
+	owners := ownersOf(m.object.Entries, slices.Concat(c.Path, fieldset.Names(c.Sibling)))
 	owned, force := "which nobody owns", ""
 	if len(owners) > 0 {
 		owned = "owned by " + strings.Join(owners, " and ")
-		if w.all.Unset || c.Discriminator == c.Sibling {
+		if w.Unset || c.Discriminator == c.Sibling {
 			force = ", by force"
 		}
 	}
@@ -41,20 +40,20 @@ func (w *writing) siblingText(c rules.Clash) string {
 		c.Path, c.Applied, c.Discriminator, c.Value, c.Sibling, owned, c.Discriminator, c.Value, force)
 }
 
-// removal says how to remove a sibling.
-func (w *writing) removal(c rules.Clash) string {
-	if !w.all.Unset {
+// removal returns the advice how to remove a sibling.
+func (w *write) removal(c builtin.Clash) string {
+	if !w.Unset {
 		return "remove " + c.Sibling + " by a patch"
 	}
-	return fmt.Sprintf("to remove %s, apply %s: {%s: %s} beside %s", c.Sibling, c.Sibling, apply.MarkerKey, apply.MarkerValue, c.Applied)
+	return fmt.Sprintf("to remove %s, apply %s: {%s: %s} beside %s", c.Sibling, c.Sibling, apply.UnsetMarkerKey, apply.UnsetMarkerValue, c.Applied)
 }
 
-// ownersOf names those who own a field, or something in it.
+// ownersOf returns the names of the field managers that own a field, or a part of it.
 func ownersOf(entries []apply.Entry, path fieldset.Path) (owners []string) {
 	for _, entry := range entries {
 		fields, err := entry.Fields()
 		if err != nil {
-			continue // which only means that it can't be told
+			continue
 		}
 		if fields.Has(path) || !fields.At(path).IsEmpty() {
 			owners = append(owners, ownerText(entry))

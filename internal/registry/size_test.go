@@ -1,4 +1,4 @@
-package objects
+package registry
 
 import (
 	"fmt"
@@ -43,8 +43,8 @@ func TestLargestObject(t *testing.T) {
 		t.Errorf("the largest has %d bytes", size)
 	}
 	deletion := &Deletion{Endpoint: endpoint, Namespace: "default", Name: "a"}
-	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Waits { // which adds a field
-		t.Fatalf("deleted: %v, %v", deleted.Waits, err)
+	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // which adds a field
+		t.Fatalf("deleted: %v, %v", deleted.Pending, err)
 	}
 	if _, err := o.Patch(t.Context(), request(endpoint, "default", "a", Body{Text: `{"metadata":{"finalizers":null}}`}), MergePatch); err != nil {
 		t.Fatal(err)

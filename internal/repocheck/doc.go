@@ -3,12 +3,14 @@
 // Each test walks the source and reports every violation as file:line, what is wrong and what to do
 // about it. The rules:
 //
-//   - imports_test.go: folders import only those before them in the pipeline; oracles stay in tests
+//   - imports_test.go: a package imports only those of its own layer or below; oracles stay in tests
 //   - docs_test.go: every package says what it is for, and the engine's packages which file has what
 //   - differences_test.go: docs/differences.md and the tests of differences agree
 //   - readme_test.go: the Go code in README.md and docs/ is an example that runs (its commands are run by
 //     the tests in docs/)
 //   - lint_test.go: gofmt, go vet and staticcheck have nothing to say
+//   - binary_test.go: the linker can drop unused methods, and the program stays within its size
+//   - sleep_test.go: tests wait for conditions
 //   - size_test.go: files and functions stay short enough to read
 //   - words_test.go: no notes to self, no paths of somebody's machine
 //

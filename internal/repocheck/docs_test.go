@@ -42,8 +42,9 @@ func packageDocOpening(file *goFile) string {
 	return "Package " + file.syntax.Name.Name + " "
 }
 
-// mapped are the packages whose doc.go names every file, so that a reader knows where to look.
-var mapped = []string{"document", "schema", "fieldset", "apply", "strategic", "applytest", "peers", "clients/target", "clients/script", "clients/differential", "clients/material"}
+// mapped are the packages whose doc.go names every file. Public packages have the map below the package clause, so that
+// it is not part of the documentation for users.
+var mapped = []string{"document", "schema", "fieldset", "apply", "strategic", "ownership", "client", "applytest", "test/peers", "test/clients/target", "test/clients/script", "test/clients/differential", "test/clients/material"}
 
 var goFileName = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
 

@@ -8,113 +8,67 @@ import (
 	"testing"
 )
 
-// pipeline lists the folders in the order in which data passes through them. A folder imports only
-// those before it. A folder of the server may live under internal/ and keeps its place.
-var pipeline = []string{
-	"scan",
-	"document",
-	"schema",
-	"fieldset",
-	"apply",
-	"strategic",
-	"ownership",
-	"kinds",
-	"expression",
-	"rules",
-	"structural",
-	"packed",
-	"codec",
-	"catalog",
-	"store",
-	"cache",
-	"follow",
-	"identity",
-	"rbac",
-	"metrics",
-	"webhook",
-	"admit",
-	"objects",
-	"addresses",
-	"tasks",
-	"namespaces",
-	"custom",
-	"garbage",
-	"expiry",
-	"election",
-
-	"admission",
-	"hooks",
-	"policies",
-	"server",
-	"client",
-	"cadastretest",
-	"applytest",
-	"cluster",
-	"cli",
+// layers lists the folders of the product from the top to the bottom. A package imports only packages of its own
+// layer and of those below it, so that every package can be read, tested and replaced without what uses it: the
+// storage does not know the API, the API does not know HTTP, and the library at the bottom does no I/O and is
+// usable without the server. A package belongs to the longest entry that contains it.
+var layers = []string{
 	"cmd",
+	"internal/cli",
+	"cadastretest",
+	"internal/app",
+	"internal/server",
+	"internal/controllers",
+	"internal/registry",
+	"internal/admission",
+	"internal/auth",
+	"internal/discovery",
+	"internal/api/crd",
+	"internal/encoding",
+	"internal/api",
+	"internal/watchcache",
+	"internal/storage",
+	"internal/webhookclient",
+	"internal/metrics",
+	"applytest",
+	"internal/cli/cluster",
+	"internal/api/scheme",
+	"client",
+	"ownership",
+	"strategic",
+	"apply",
+	"internal/lib/fastset",
+	"fieldset",
+	"internal/lib/fieldsv1",
+	"schema",
+	"internal/lib/fastdoc",
+	"document",
+	"internal/lib/access",
+	"internal/lib/arena",
+	"internal/lib/scan",
+	"internal/testwait",
 }
 
-// outsidePipeline lists the folders that serve development. They may import anything; the pipeline
-// imports none of them, save from tests.
-var outsidePipeline = map[string]string{
+// outsideLayers lists the folders that serve development. They may import anything; the product imports none of them.
+var outsideLayers = map[string]string{
+	"docs":               "runs the commands and the code that the documentation shows",
 	"internal/repocheck": "checks the repository itself",
 }
 
-// A ban forbids product code in a folder (all folders when empty) to import a package and those below it.
-type ban struct {
-	folders []string
-	imports string
-	reason  string
-}
-
-var library = []string{"document", "schema", "fieldset", "apply", "strategic", "ownership", "client", "applytest"}
-
-var bans = []ban{
-	{nil, "sigs.k8s.io/structured-merge-diff", "it is the oracle that tests compare us with; an engine that calls it proves nothing"},
-	{nil, "k8s.io/apimachinery/pkg/util/strategicpatch", "it is the oracle of strategic/; only tests may call it"},
-	{nil, "k8s.io/apimachinery/pkg/util/managedfields", "it wraps structured-merge-diff; only tests may call it"},
-	{nil, modulePath + "/bench", "benchmarks measure the product, the product does not know them"},
-	{nil, modulePath + "/peers", "the peers are what we are compared with; only tests and benchmarks start them"},
-	{nil, modulePath + "/clients", "the clients try the product, the product does not know them"},
-	{library, modulePath + "/internal/kinds", "the library is usable without the server"},
-	{library, modulePath + "/internal/codec", "the library is usable without the server"},
-	{library, modulePath + "/internal/store", "the library is usable without the server"},
-	{library, modulePath + "/internal/cache", "the library is usable without the server"},
-	{library, modulePath + "/internal/rules", "the library is usable without the server"},
-	{library, modulePath + "/internal/structural", "the library is usable without the server"},
-	{library, modulePath + "/internal/catalog", "the library is usable without the server"},
-	{library, modulePath + "/internal/identity", "the library is usable without the server"},
-	{library, modulePath + "/internal/follow", "the library is usable without the server"},
-	{library, modulePath + "/internal/rbac", "the library is usable without the server"},
-	{library, modulePath + "/internal/metrics", "the library is usable without the server"},
-	{library, modulePath + "/internal/admit", "the library is usable without the server"},
-	{library, modulePath + "/internal/hooks", "the library is usable without the server"},
-	{library, modulePath + "/internal/policies", "the library is usable without the server"},
-	{library, modulePath + "/internal/expression", "the library is usable without the server"},
-	{library, modulePath + "/internal/webhook", "the library is usable without the server"},
-	{library, modulePath + "/internal/objects", "the library is usable without the server"},
-	{library, modulePath + "/internal/addresses", "the library is usable without the server"},
-	{library, modulePath + "/internal/namespaces", "the library is usable without the server"},
-	{library, modulePath + "/internal/custom", "the library is usable without the server"},
-	{library, modulePath + "/internal/tasks", "the library is usable without the server"},
-	{library, modulePath + "/internal/garbage", "the library is usable without the server"},
-	{library, modulePath + "/internal/expiry", "the library is usable without the server"},
-	{library, modulePath + "/internal/election", "the library is usable without the server"},
-	{library, modulePath + "/internal/server", "the library is usable without the server"},
-	{library, modulePath + "/kinds", "the library is usable without the server"},
-	{library, modulePath + "/codec", "the library is usable without the server"},
-	{library, modulePath + "/store", "the library is usable without the server"},
-	{library, modulePath + "/cache", "the library is usable without the server"},
-	{library, modulePath + "/server", "the library is usable without the server"},
-	{library, modulePath + "/cli", "the library is usable without the command line"},
+// oracles are the packages that tests and benchmarks compare the product with. The product itself must not call
+// them: an engine that does proves nothing.
+var oracles = []string{
+	"sigs.k8s.io/structured-merge-diff",
+	"k8s.io/apimachinery/pkg/util/strategicpatch",
+	"k8s.io/apimachinery/pkg/util/managedfields",
 }
 
 func TestImportDirection(t *testing.T) {
 	for _, file := range productFiles(t) {
-		place := stage(file.folder())
-		if place < 0 {
-			if _, known := outsidePipeline[file.folder()]; !known {
-				t.Errorf("%s:1: folder %s has no place in the pipeline: add it to pipeline or outsidePipeline in imports_test.go", file.name, file.folder())
+		from := layerOf(file.folder())
+		if from < 0 {
+			if _, known := outsideLayers[file.folder()]; !known {
+				t.Errorf("%s:1: folder %s is in no layer: add it to layers or outsideLayers in imports_test.go", file.name, file.folder())
 			}
 			continue
 		}
@@ -123,64 +77,57 @@ func TestImportDirection(t *testing.T) {
 			if !ours {
 				continue
 			}
-			switch imported := stage(folder); {
-			case imported < 0:
-				t.Errorf("%s:%d: imports %s, which is outside the pipeline: only tests may", file.name, file.line(spec.Pos()), folder)
-			case imported > place:
-				t.Errorf("%s:%d: %s imports %s, which comes after it: move the shared part to %s or before, or pass it in",
-					file.name, file.line(spec.Pos()), pipeline[place], pipeline[imported], pipeline[place])
+			switch to := layerOf(folder); {
+			case to < 0:
+				t.Errorf("%s:%d: imports %s, which is in no layer: only tests may", file.name, file.line(spec.Pos()), folder)
+			case to < from:
+				t.Errorf("%s:%d: %s imports %s, which is above it: move the shared part to %s or below, or pass it in",
+					file.name, file.line(spec.Pos()), layers[from], layers[to], layers[from])
 			}
 		}
 	}
 }
 
-func TestImportBans(t *testing.T) {
+func TestOraclesStayInTests(t *testing.T) {
 	for _, file := range productFiles(t) {
 		for _, spec := range file.syntax.Imports {
-			for _, ban := range bans {
-				if ban.covers(file.folder(), importPath(spec)) {
-					t.Errorf("%s:%d: must not import %s: %s", file.name, file.line(spec.Pos()), importPath(spec), ban.reason)
-				}
+			if slices.ContainsFunc(oracles, func(oracle string) bool { return within(importPath(spec), oracle) }) {
+				t.Errorf("%s:%d: must not import %s: it is an oracle for tests", file.name, file.line(spec.Pos()), importPath(spec))
 			}
 		}
 	}
 }
 
-func TestBanCovers(t *testing.T) {
-	everywhere := ban{imports: "example.org/oracle"}
-	inLibrary := ban{folders: []string{"apply"}, imports: "example.org/server"}
-	for _, test := range []struct {
-		ban             ban
-		folder, imports string
-		want            bool
-	}{
-		{everywhere, "apply", "example.org/oracle", true},
-		{everywhere, "internal/server", "example.org/oracle/v6/typed", true},
-		{everywhere, "apply", "example.org/oracles", false},
-		{inLibrary, "apply", "example.org/server", true},
-		{inLibrary, "apply/plain", "example.org/server", true},
-		{inLibrary, "cli", "example.org/server", false},
+func TestLayerOf(t *testing.T) {
+	for folder, want := range map[string]string{
+		"apply":                    "apply",
+		"internal/storage/pebble":  "internal/storage",
+		"internal/encoding":        "internal/encoding",
+		"internal/api/scheme/more": "internal/api/scheme",
+		"applytests":               "",
 	} {
-		if got := test.ban.covers(test.folder, test.imports); got != test.want {
-			t.Errorf("ban %q on %q in folder %q: %v, want %v", test.ban.imports, test.imports, test.folder, got, test.want)
+		got := ""
+		if i := layerOf(folder); i >= 0 {
+			got = layers[i]
+		}
+		if got != want {
+			t.Errorf("%s: is in layer %q, want %q", folder, got, want)
 		}
 	}
 }
 
-func (b ban) covers(folder, imports string) bool {
-	if !within(imports, b.imports) {
-		return false
+// layerOf returns the index in layers of the longest entry that contains the folder, or -1.
+func layerOf(folder string) int {
+	found := -1
+	for i, layer := range layers {
+		if within(folder, layer) && (found < 0 || len(layer) > len(layers[found])) {
+			found = i
+		}
 	}
-	return len(b.folders) == 0 || slices.ContainsFunc(b.folders, func(f string) bool { return within(folder, f) })
+	return found
 }
 
-// stage is the folder's place in the pipeline, or -1.
-func stage(folder string) int {
-	folder = strings.TrimPrefix(folder, "internal/")
-	return slices.IndexFunc(pipeline, func(place string) bool { return within(folder, place) })
-}
-
-// within says whether path is parent or lies below it.
+// within reports whether path is parent or below it.
 func within(path, parent string) bool {
 	rest, ok := strings.CutPrefix(path, parent)
 	return ok && (rest == "" || rest[0] == '/')

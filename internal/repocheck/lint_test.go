@@ -28,17 +28,17 @@ func TestVet(t *testing.T) {
 	lint(t, "go", "vet", "./...")
 }
 
-// TestStaticcheck runs the release that tools/go.mod pins. The first run fetches and builds it.
+// TestStaticcheck runs the release that test/tools/go.mod pins. The first run fetches and builds it.
 func TestStaticcheck(t *testing.T) {
 	skipIfShort(t)
-	if _, err := os.Stat(filepath.Join(root, "tools", "go.mod")); err != nil {
+	if _, err := os.Stat(filepath.Join(root, "test", "tools", "go.mod")); err != nil {
 		t.Skip("the tools module is not part of a published module")
 	}
-	build := exec.Command("go", "-C", filepath.Join(root, "tools"), "tool", "-n", "staticcheck")
+	build := exec.Command("go", "-C", filepath.Join(root, "test", "tools"), "tool", "-n", "staticcheck")
 	build.Stderr = os.Stderr
 	binary, err := build.Output()
 	if err != nil {
-		t.Fatalf("cannot build staticcheck from tools/go.mod: %v", err)
+		t.Fatalf("cannot build staticcheck from test/tools/go.mod: %v", err)
 	}
 	lint(t, strings.TrimSpace(string(binary)), "./...")
 }

@@ -3,8 +3,11 @@ package repocheck
 import (
 	"bytes"
 	"go/token"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,9 +34,11 @@ func TestReadmeExamples(t *testing.T) {
 	}
 }
 
-// TestReadmeFolders: the README names every folder that somebody might look for.
-func TestReadmeFolders(t *testing.T) {
-	readme := readFile(t, "README.md")
+const architecture = "docs/architecture.md"
+
+// TestArchitectureFolders: the page about the architecture names every folder of the repository and of internal/.
+func TestArchitectureFolders(t *testing.T) {
+	page := readFile(t, architecture)
 	folders := map[string]bool{"docs": true}
 	for _, file := range goFiles(t) {
 		parts := strings.Split(file.folder(), "/")
@@ -44,9 +49,43 @@ func TestReadmeFolders(t *testing.T) {
 		}
 	}
 	for folder := range folders {
-		if !bytes.Contains(readme, []byte("`"+folder+"/")) {
-			t.Errorf("README.md:1: does not name `%s/`: say in one line what is there", folder)
+		if !bytes.Contains(page, []byte("`"+folder+"/")) {
+			t.Errorf("%s:1: does not name `%s/`: add it to the table of layers or to the paragraph below it", architecture, folder)
 		}
+	}
+}
+
+var shownPath = regexp.MustCompile("`([a-z.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*)`")
+
+// TestGuidePaths: the paths that CONTRIBUTING.md and the page about the architecture show exist. Names in capitals are
+// placeholders.
+func TestGuidePaths(t *testing.T) {
+	for _, page := range []string{"CONTRIBUTING.md", architecture} {
+		for _, found := range shownPath.FindAllSubmatch(readFile(t, page), -1) {
+			name := string(found[1])
+			if name != strings.ToLower(name) {
+				continue
+			}
+			local := strings.HasPrefix(name, "authn/") || strings.HasPrefix(name, "authz/") || strings.HasPrefix(name, "builtin/")
+			if _, err := os.Stat(filepath.Join(root, name)); err != nil && !local && strings.Count(strings.TrimSuffix(name, "/"), "/") > 0 {
+				t.Errorf("%s:1: shows %s, which does not exist: correct the path", page, name)
+			}
+		}
+	}
+}
+
+var layerRow = regexp.MustCompile("(?m)^\\| `([^`]+)/` \\|")
+
+// TestArchitectureLayers: the table of layers is the import rule.
+func TestArchitectureLayers(t *testing.T) {
+	_, table, _ := strings.Cut(string(readFile(t, architecture)), "<!-- layers -->")
+	table, _, _ = strings.Cut(table, "<!-- end -->")
+	var shown []string
+	for _, row := range layerRow.FindAllStringSubmatch(table, -1) {
+		shown = append(shown, row[1])
+	}
+	if !slices.Equal(shown, layers) {
+		t.Errorf("%s:1: the table of layers is %q, the import rule is %q: make them the same", architecture, shown, layers)
 	}
 }
 

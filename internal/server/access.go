@@ -6,8 +6,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/rbac"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
 // isPublic reports whether a path tells nothing that not everybody may know.
@@ -36,7 +36,7 @@ func (q *request) authenticate() error {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	q.user = user
-	wanted, err := identity.Impersonation(q.r.Header)
+	wanted, err := authn.Impersonation(q.r.Header)
 	if err != nil || wanted == nil {
 		return err
 	}

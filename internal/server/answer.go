@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/encoding"
 )
 
 // answer is the way back to the client. It knows what was sent already.
@@ -56,7 +56,7 @@ func withBuffer(write func(buffer []byte) ([]byte, error)) error {
 }
 
 // startSending sends the header of an answer whose length is not known yet, but is at least so many bytes.
-func (q *request) startSending(v codec.View, size int) io.WriteCloser {
+func (q *request) startSending(v encoding.View, size int) io.WriteCloser {
 	h := q.w.Header()
 	h["Content-Type"] = []string{v.ContentType()}
 	h["Cache-Control"] = noCache
@@ -92,7 +92,7 @@ func (q *request) fail(err error) {
 	if err == nil || q.w.code != 0 {
 		return
 	}
-	status := codec.StatusOf(err)
+	status := encoding.StatusOf(err)
 	h := q.w.Header()
 	if status.Code == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="cadastre"`)
@@ -113,19 +113,24 @@ func isOfTheFuture(err error) bool {
 
 // answerFailure answers with the status of an error, which is told to everybody: also to who asks for nothing that there is.
 func (q *request) answerFailure(status metav1.Status) {
-	q.answerStatus(codec.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent()), status)
+	q.answerStatus(encoding.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent()), status)
 }
 
 // answerStatus answers with a status. It has no other shape than its own, whatever the format says.
-func (q *request) answerStatus(format codec.Format, status metav1.Status) {
+func (q *request) answerStatus(format encoding.Format, status metav1.Status) {
+	code := http.StatusOK
+	if status.Status != metav1.StatusSuccess {
+		code = int(status.Code)
+	}
+	q.answerStatusWith(code, format, status)
+}
+
+// answerStatusWith answers with a status and an HTTP code.
+func (q *request) answerStatusWith(code int, format encoding.Format, status metav1.Status) {
 	_ = withBuffer(func(b []byte) ([]byte, error) {
-		b, err := codec.AppendStatus(b, format, &status)
+		b, err := encoding.AppendStatus(b, format, &status)
 		if err != nil {
 			return b, err
-		}
-		code := http.StatusOK
-		if status.Status != metav1.StatusSuccess {
-			code = int(status.Code)
 		}
 		return b, q.send(code, format.ContentType(), b)
 	})

@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -15,48 +14,53 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/codec"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// readBody reads what the client sent.
-func (q *request) readBody() (objects.Body, error) {
-	body := objects.Body{YAML: q.patchType == types.ApplyYAMLPatchType, Strategic: q.patchType == types.StrategicMergePatchType}
-	mediaType := string(q.patchType)
-	if q.r.Method != http.MethodPatch {
-		var err error
-		if mediaType, err = bodyType(q.r.Header.Get("Content-Type")); err != nil {
-			return body, err
-		}
-		body.YAML = mediaType == "application/yaml"
-	}
-	text, err := q.readText()
+// readBody reads and decodes the body of the request.
+func (q *request) readBody() (registry.Body, error) {
+	encoded, err := q.bodyEncoding()
 	if err != nil {
+		return registry.Body{}, err
+	}
+	body := registry.Body{YAML: encoded.YAML, Strategic: q.patchType == types.StrategicMergePatchType}
+	if body.Text, err = q.readText(); err != nil || body.Text == "" {
 		return body, err
 	}
-	if body.Text, err = q.asJSON(mediaType, text); err != nil {
+	var kind schema.GroupVersionKind
+	if encoded.NeedsGoType {
+		kind = q.sentKind()
+	}
+	if body.Text, err = encoded.DecodeBody(body.Text, kind); err != nil {
 		return body, apierrors.NewBadRequest(err.Error())
 	}
 	return body, nil
 }
 
-// asJSON returns a body in JSON that was sent in a binary encoding.
-func (q *request) asJSON(mediaType, text string) (string, error) {
-	if text == "" {
-		return text, nil
+// bodyEncoding returns the encoding of the body: that of the Content-Type, JSON if there is none. Patches other than apply
+// are JSON.
+func (q *request) bodyEncoding() (*encoding.Encoding, error) {
+	if q.r.Method == http.MethodPatch {
+		if e := encoding.ForApply(q.patchType); e != nil {
+			return e, nil
+		}
+		return encoding.JSON, nil
 	}
-	switch mediaType {
-	case codec.Protobuf.String():
-		read, err := codec.ReadProtobuf([]byte(text), q.sentKind())
-		return string(read), err
-	case codec.CBOR.String(), string(types.ApplyCBORPatchType):
-		read, err := codec.ReadCBOR([]byte(text))
-		return string(read), err
+	header := q.r.Header.Get("Content-Type")
+	if header == "" || header == encoding.JSON.MediaType {
+		return encoding.JSON, nil
 	}
-	return text, nil
+	mediaType, _, err := mime.ParseMediaType(header)
+	if err == nil || errors.Is(err, mime.ErrInvalidMediaParameter) {
+		if e := encoding.ForMediaType(mediaType); e != nil {
+			return e, nil
+		}
+	}
+	return nil, unsupportedMediaType(header, encoding.MediaTypes()...)
 }
 
-// sentKind is what a body is that does not say so.
+// sentKind returns the kind of a body that does not state its kind.
 func (q *request) sentKind() schema.GroupVersionKind {
 	if q.r.Method == http.MethodDelete {
 		return schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
@@ -68,13 +72,13 @@ func (q *request) sentKind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(version, kind)
 }
 
-// smallBody is how large a body may be that is given its memory before it has come.
+// smallBody is the maximum Content-Length for which memory is allocated before the body arrives.
 const smallBody = 256 << 10
 
-// readText reads the bytes of a body.
+// readText reads the body, up to the limit.
 func (q *request) readText() (string, error) {
 	limit := q.h.Limits.BodyBytes
-	// A client that is slow must not keep a place for long, also if what it sends is not wanted.
+	// A slow client must not occupy the request for long, even if its body is rejected.
 	p := newPatience(q.h.Limits.RequestTime, http.NewResponseController(&q.w).SetReadDeadline)
 	p.begin()
 	defer p.done()
@@ -82,12 +86,12 @@ func (q *request) readText() (string, error) {
 		return "", q.tooLarge()
 	}
 	if n := q.r.ContentLength; n > 0 && n <= smallBody {
-		// Who says how much it is is not asked whether there is more: HTTP sees to that.
+		// net/http ensures that the body is no longer than its Content-Length.
 		b := make([]byte, n)
 		if _, err := io.ReadFull(q.r.Body, b); err != nil {
 			return "", unreadableBody(err)
 		}
-		return unsafe.String(unsafe.SliceData(b), len(b)), nil // nobody else has it, so nobody changes it
+		return unsafe.String(unsafe.SliceData(b), len(b)), nil // b is not modified any more
 	}
 	b, err := io.ReadAll(io.LimitReader(q.r.Body, limit+1))
 	switch {
@@ -103,29 +107,11 @@ func unreadableBody(err error) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 }
 
-// tooLarge refuses a body. Some of what is left of it is read all the same: a client that is still
-// sending may not hear the answer.
+// tooLarge rejects a body. It reads some of the rest, since a client that is still sending may not read the response.
 func (q *request) tooLarge() error {
 	limit := q.h.Limits.BodyBytes
 	_, _ = io.CopyN(io.Discard, q.r.Body, 2*limit)
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
-}
-
-var bodyTypes = []string{codec.JSON.String(), codec.YAML.String(), codec.Protobuf.String(), codec.CBOR.String()}
-
-// bodyType returns the media type of a body; JSON if the client does not say.
-func bodyType(header string) (string, error) {
-	if header == "" || header == "application/json" {
-		return "application/json", nil
-	}
-	mediaType, _, err := mime.ParseMediaType(header)
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		return "", unsupportedMediaType(header, bodyTypes...)
-	}
-	if slices.Contains(bodyTypes, mediaType) {
-		return mediaType, nil
-	}
-	return "", unsupportedMediaType(header, bodyTypes...)
 }
 
 func unsupportedMediaType(received string, accepted ...string) error {

@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
-// pipe returns both ends of a connection, of which the first gathers.
-func pipe(t *testing.T) (*gathering, net.Conn) {
+// pipe returns both ends of a connection, the first with write coalescing.
+func pipe(t *testing.T) (*coalescingConn, net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,23 +27,22 @@ func pipe(t *testing.T) (*gathering, net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, err := gatherer{listener}.Accept()
+	here, err := coalescingListener{listener}.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { here.Close(); there.Close() })
-	return here.(*gathering), there
+	return here.(*coalescingConn), there
 }
 
-// TestGatheringKeepsOrder: all that is written arrives once and in order, however large it is, and Close
-// loses nothing.
-func TestGatheringKeepsOrder(t *testing.T) {
+// TestCoalescingKeepsOrder: writes of any size arrive once and in order, and Close sends the buffer first.
+func TestCoalescingKeepsOrder(t *testing.T) {
 	here, there := pipe(t)
 	var want []byte
 	var group sync.WaitGroup
 	group.Go(func() {
 		for i := range 300 {
-			part := bytes.Repeat([]byte{byte(i)}, 1+i*i%(3*enough))
+			part := bytes.Repeat([]byte{byte(i)}, 1+i*i%(3*coalesceBytes))
 			want = append(want, part...)
 			if n, err := here.Write(part); n != len(part) || err != nil {
 				t.Errorf("write %d: received %d, %v", i, n, err)
@@ -61,19 +62,19 @@ func TestGatheringKeepsOrder(t *testing.T) {
 	}
 }
 
-// TestGatheringSendsTogether: what is written at once is sent at once.
-func TestGatheringSendsTogether(t *testing.T) {
+// TestCoalescingSendsTogether: consecutive writes share one write to the connection.
+func TestCoalescingSendsTogether(t *testing.T) {
 	counted := &countedConn{}
-	g := newGathering(counted)
+	g := newCoalescingConn(counted)
 	g.mu.Lock()
-	g.due = true // the one who sends has not had its turn
+	g.scheduled = true // the goroutine that sends has not run yet
 	g.mu.Unlock()
 	for range 3 {
 		if _, err := g.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	g.sendSoon()
+	g.sendScheduled()
 	if counted.writes != 1 || counted.bytes != 3 {
 		t.Errorf("received %d writes of %d bytes, want one of 3", counted.writes, counted.bytes)
 	}
@@ -90,13 +91,13 @@ func (c *countedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestGatheringWaits: a client that takes nothing makes its writer wait, but no longer than a deadline, and
-// its connection can be closed.
-func TestGatheringWaits(t *testing.T) {
+// TestCoalescingBackpressure: Write blocks while the client does not read, until its deadline, and
+// Close does not block.
+func TestCoalescingBackpressure(t *testing.T) {
 	here, _ := pipe(t)
 	timer := time.AfterFunc(100*time.Millisecond, func() { _ = here.SetWriteDeadline(time.Unix(0, 0)) })
 	defer timer.Stop()
-	part := make([]byte, enough-1)
+	part := make([]byte, coalesceBytes-1)
 	written := 0
 	var err error
 	for err == nil && written < 1<<30 {
@@ -108,16 +109,16 @@ func TestGatheringWaits(t *testing.T) {
 		t.Errorf("after %d bytes received %v, want that the deadline is over", written, err)
 	}
 	here.mu.Lock()
-	waiting := len(here.waiting)
+	buffered := len(here.buffer)
 	here.mu.Unlock()
-	if waiting > mostWaiting {
-		t.Errorf("%d bytes are waiting, want %d at most", waiting, mostWaiting)
+	if buffered > maxBufferBytes {
+		t.Errorf("%d bytes are buffered, want %d at most", buffered, maxBufferBytes)
 	}
 	begun := time.Now()
 	if err := here.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took > farewell/2 {
+	if took := time.Since(begun); took > lingerTime/2 {
 		t.Errorf("Close took %v, as if the client had to take all first", took)
 	}
 	if _, err := here.Conn.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
@@ -125,20 +126,14 @@ func TestGatheringWaits(t *testing.T) {
 	}
 }
 
-// TestGatheringFails: who writes after the client is gone hears of it.
-func TestGatheringFails(t *testing.T) {
+// TestCoalescingFails: Write returns an error after the client has closed the connection.
+func TestCoalescingFails(t *testing.T) {
 	here, there := pipe(t)
 	there.Close()
-	var err error
-	for range 1000 {
-		if _, err = here.Write([]byte("x")); err != nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	if err == nil {
-		t.Error("nobody was told that the client is gone")
-	}
+	testwait.For(t, "a write to fail", func() bool {
+		_, err := here.Write([]byte("x"))
+		return err != nil
+	})
 }
 
 // failingConn fails to write when it is told to, and notes that it was closed.
@@ -161,11 +156,11 @@ func (c *failingConn) Close() error {
 	return nil
 }
 
-// TestGatheringClosesAfterFailure: what was written while something failed to be sent is never sent, and the
-// connection is closed all the same.
-func TestGatheringClosesAfterFailure(t *testing.T) {
+// TestCoalescingClosesAfterFailure: the buffer is dropped after a failed write to the connection, and Close still
+// closes it.
+func TestCoalescingClosesAfterFailure(t *testing.T) {
 	conn := &failingConn{writing: make(chan struct{}), fail: make(chan error), closed: make(chan struct{})}
-	g := newGathering(conn)
+	g := newCoalescingConn(conn)
 	if _, err := g.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -174,12 +169,10 @@ func TestGatheringClosesAfterFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.fail <- errors.New("the client is gone")
-	for {
-		if _, err := g.Write([]byte("z")); err != nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	testwait.For(t, "a write to fail", func() bool {
+		_, err := g.Write([]byte("z"))
+		return err != nil
+	})
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -190,16 +183,16 @@ func TestGatheringClosesAfterFailure(t *testing.T) {
 	}
 }
 
-// TestGatheringKeepsLittle: a connection on which much was waiting lets go of the memory of it.
-func TestGatheringKeepsLittle(t *testing.T) {
-	g := newGathering(&countedConn{})
-	g.waiting = make([]byte, mostWaiting)
+// TestCoalescingReleasesMemory: a connection releases the memory of a large buffer after sending it.
+func TestCoalescingReleasesMemory(t *testing.T) {
+	g := newCoalescingConn(&countedConn{})
+	g.buffer = make([]byte, maxBufferBytes)
 	freed := make(chan struct{})
-	runtime.SetFinalizer(unsafe.SliceData(g.waiting), func(*byte) { close(freed) })
-	g.spare = make([]byte, 0, mostWaiting)
+	runtime.SetFinalizer(unsafe.SliceData(g.buffer), func(*byte) { close(freed) })
+	g.spare = make([]byte, 0, maxBufferBytes)
 	freedSpare := make(chan struct{})
 	runtime.SetFinalizer(unsafe.SliceData(g.spare), func(*byte) { close(freedSpare) })
-	g.sendSoon()
+	g.sendScheduled()
 	for _, c := range []chan struct{}{freed, freedSpare} {
 		runtime.GC()
 		select {

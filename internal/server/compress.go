@@ -7,7 +7,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/encoding"
 )
 
 // smallestCompressed is how large an answer must be to be compressed. As in Kubernetes, it is done as fast as can be.
@@ -24,7 +24,7 @@ var compressors = sync.Pool{New: func() any {
 // bodyWriter returns where the body of an answer goes that has at least so many bytes: compressed if it is large
 // and the client takes that. It must be closed.
 func (q *request) bodyWriter(size int) io.WriteCloser {
-	if size < smallestCompressed || !codec.AcceptsGzip(q.r.Header.Get("Accept-Encoding")) {
+	if size < smallestCompressed || !encoding.AcceptsGzip(q.r.Header.Get("Accept-Encoding")) {
 		return plainBody{&q.w}
 	}
 	h := q.w.Header()

@@ -8,8 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // continueToken is where a list goes on. Clients send it back as they got it.
@@ -27,7 +27,7 @@ const (
 )
 
 // writeContinue returns the token for what comes after a page.
-func writeContinue(list cache.List) string {
+func writeContinue(list watchcache.List) string {
 	return continueToken{continueVersion, int64(list.Revision), list.Objects[len(list.Objects)-1].Key()}.String()
 }
 
@@ -40,7 +40,7 @@ func (t continueToken) String() string {
 }
 
 // readContinue reads a token. It must be about the kind that is listed.
-func readContinue(o listOptions, kind string) (after string, f cache.Freshness, err error) {
+func readContinue(o listOptions, kind string) (after string, f watchcache.Freshness, err error) {
 	var t continueToken
 	text, err := base64.RawURLEncoding.DecodeString(o.Continue)
 	if err == nil {
@@ -53,9 +53,9 @@ func readContinue(o listOptions, kind string) (after string, f cache.Freshness, 
 		return "", f, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	if t.Revision == newest {
-		return t.After, cache.Latest, nil
+		return t.After, watchcache.Latest, nil
 	}
-	return t.After, cache.Exactly(store.Revision(t.Revision)), nil
+	return t.After, watchcache.Exactly(storage.Revision(t.Revision)), nil
 }
 
 // expiredContinue tells a client that the state of its first page is forgotten. It may begin

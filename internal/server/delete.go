@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // delete deletes an object.
@@ -37,14 +36,14 @@ func (q *request) delete() error {
 		err = q.sync(ctx, deleted.Revision)
 	}
 	if err != nil {
-		return objects.StoreError(err)
+		return registry.StoreError(err)
 	}
 	code := http.StatusOK
 	//lint:ignore SA1019 as in Kubernetes only who uses it is told that the object waits
-	if deleted.Waits && o.OrphanDependents != nil && !*o.OrphanDependents {
+	if deleted.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted
 	}
-	if deleted.Waits || q.kind.ShowsDeleted {
+	if deleted.Pending || q.kind.ShowsDeleted {
 		// What is done is done, whether or not it can be shown.
 		if shown, err := q.h.Objects.At(deletion.Endpoint, deleted.Object); err == nil {
 			return q.answerShown(code, view, shown)
@@ -84,7 +83,7 @@ func (q *request) deleteCollection() error {
 	}
 	ctx, cancel := q.timeLimited()
 	defer cancel()
-	p, err := q.listPage(o, func(query cache.Query) (cache.List, error) { return q.selected(ctx, query) })
+	p, err := q.listPage(o, func(query watchcache.Query) (watchcache.List, error) { return q.selected(ctx, query) })
 	if err != nil {
 		return err
 	}
@@ -92,12 +91,12 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	last, err := q.h.Objects.DeleteAll(ctx, deletion, p.Objects)
+	last, err := q.h.Objects.DeleteCollection(ctx, deletion, p.Objects)
 	if err == nil {
 		err = q.sync(ctx, last)
 	}
 	if err != nil {
-		return objects.StoreError(err)
+		return registry.StoreError(err)
 	}
 	return q.answerList(view, deletion.Endpoint, p, shown)
 }
@@ -106,65 +105,28 @@ func (q *request) deleteCollection() error {
 const podsStay = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 
 // readDeletion reads how something is to be deleted: from the body, or else from the parameters.
-func (q *request) readDeletion() (objects.Deletion, metav1.DeleteOptions, error) {
+func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error) {
 	if err := q.checkConditions(); err != nil {
-		return objects.Deletion{}, metav1.DeleteOptions{}, err
+		return registry.Deletion{}, metav1.DeleteOptions{}, err
 	}
 	o, err := q.readDeleteOptions()
 	if err != nil {
-		return objects.Deletion{}, o, err
+		return registry.Deletion{}, o, err
 	}
 	if errs := metav1validation.ValidateDeleteOptions(&o); len(errs) > 0 {
-		return objects.Deletion{}, o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+		return registry.Deletion{}, o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
 	endpoint, err := q.endpoint()
 	if err != nil {
-		return objects.Deletion{}, o, err
+		return registry.Deletion{}, o, err
 	}
 	//lint:ignore SA1019 clients that use it are not warned
 	if q.kind.StoreName() == "batch/jobs" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
 		q.warn(podsStay)
 	}
-	d := objects.Deletion{
-		Endpoint:   endpoint,
-		Namespace:  q.target.place(q.kind),
-		Name:       q.target.name,
-		DryRun:     len(o.DryRun) > 0,
-		Dependants: propagation(q.kind, &o),
-		User:       q.user,
-		Options:    o,
-		Warn:       q.warn,
-	}
-	if o.GracePeriodSeconds != nil {
-		d.Grace, d.HasGrace = *o.GracePeriodSeconds, true
-	}
-	if p := o.Preconditions; p != nil {
-		if p.UID != nil {
-			d.UID = string(*p.UID)
-		}
-		if p.ResourceVersion != nil {
-			d.ResourceVersion = *p.ResourceVersion
-		}
-	}
+	d := registry.Deletion{Endpoint: endpoint, Namespace: q.target.place(q.kind), Name: q.target.name, User: q.user, Warn: q.warn}
+	d.SetOptions(o)
 	return d, o, nil
-}
-
-// propagation is what is to become of dependants. The older of the two ways to say it knows no foreground,
-// save for namespaces.
-func propagation(kind *kinds.Kind, o *metav1.DeleteOptions) objects.Propagation {
-	//lint:ignore SA1019 clients still use it
-	orphan := o.OrphanDependents
-	switch {
-	case orphan == nil && o.PropagationPolicy == nil:
-		return objects.ByDefault
-	case orphan == nil:
-		return objects.Propagation(*o.PropagationPolicy)
-	case *orphan:
-		return objects.Orphan
-	case kind.Contains:
-		return objects.Foreground
-	}
-	return objects.Background
 }
 
 // checkConditions refuses conditions that a deletion does not know: who sends them must not lose what they were to

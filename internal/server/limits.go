@@ -7,7 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // Limits bound what clients can take.
@@ -41,7 +41,7 @@ func (l Limits) withDefaults() Limits {
 // enter lets a request in, if there is room. Watches and what tells about the server are always
 // let in; nobody keeps administrators out.
 func (q *request) enter() (leave func(), err error) {
-	if q.target.verb == "watch" || !q.target.isResource() || q.user.In(identity.MastersGroup) {
+	if q.target.verb == "watch" || !q.target.isResource() || q.user.In(authn.MastersGroup) {
 		return func() {}, nil
 	}
 	at, limit := q.h.Metrics.Mutating, q.h.Limits.Changing

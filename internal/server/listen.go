@@ -51,7 +51,7 @@ func Listen(h *Handler, socket net.Listener, secrets *tls.Config) *Listener {
 		},
 	}
 	go func() {
-		if err := l.server.ServeTLS(gatherer{socket}, "", ""); !errors.Is(err, http.ErrServerClosed) {
+		if err := l.server.ServeTLS(coalescingListener{socket}, "", ""); !errors.Is(err, http.ErrServerClosed) {
 			l.failed <- err
 		}
 	}()

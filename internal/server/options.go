@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -21,10 +21,10 @@ import (
 type writeOptions struct {
 	dryRun     bool
 	manager    string
-	validation objects.Validation
+	validation registry.FieldValidation
 	force      bool
 	takeOver   bool
-	sent       objects.Parameters
+	sent       registry.Parameters
 }
 
 // readWriteOptions reads the parameters of a create, update or patch. name is what Kubernetes
@@ -39,6 +39,9 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	if force, ok := query["force"]; ok {
 		o.Force = new(len(force) == 0 || isTrue(force[0]))
 	}
+	if q.applies() {
+		patchType = types.ApplyYAMLPatchType // which the validation knows, whatever the encoding
+	}
 	errs := metav1validation.ValidatePatchOptions(&o, patchType)
 	if name != "PatchOptions" {
 		errs = metav1validation.ValidateUpdateOptions(&metav1.UpdateOptions{DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation})
@@ -46,9 +49,9 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	if len(errs) > 0 {
 		return writeOptions{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: name}, "", errs)
 	}
-	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force, sent: objects.Parameters{FieldManager: o.FieldManager, FieldValidation: o.FieldValidation}}
+	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force, sent: registry.Parameters{FieldManager: o.FieldManager, FieldValidation: o.FieldValidation}}
 	var err error
-	if w.takeOver, err = q.readTakeOver(patchType); err != nil {
+	if w.takeOver, err = q.readTakeOver(); err != nil {
 		return writeOptions{}, err
 	}
 	if w.manager == "" {
@@ -56,22 +59,22 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	}
 	switch o.FieldValidation {
 	case metav1.FieldValidationIgnore:
-		w.validation = objects.Ignore
+		w.validation = registry.Ignore
 	case metav1.FieldValidationStrict:
-		w.validation = objects.Strict
+		w.validation = registry.Strict
 	}
 	return w, nil
 }
 
 // readTakeOver reads the parameter, which Kubernetes does not have, that makes an apply a migration, too.
-func (q *request) readTakeOver(patchType types.PatchType) (bool, error) {
+func (q *request) readTakeOver() (bool, error) {
 	whose, ok := q.query()[ownership.TakeOverParameter]
 	switch {
 	case !ok:
 		return false, nil
 	case len(whose) != 1 || whose[0] != ownership.FromClientSideApply:
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected %s, received %q", ownership.TakeOverParameter, ownership.FromClientSideApply, whose))
-	case patchType != types.ApplyYAMLPatchType && patchType != types.ApplyCBORPatchType:
+	case !q.applies():
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply, with the content type %s, received another write; leave it out", ownership.TakeOverParameter, types.ApplyYAMLPatchType))
 	case q.target.subresource != "":
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply to an object, received one to its %s, where client-side apply never wrote; leave it out", ownership.TakeOverParameter, q.target.subresource))
@@ -103,15 +106,15 @@ func managerOf(userAgent string) string {
 
 // onlyIf reads the conditions that Kubernetes does not have: If-None-Match: * only creates,
 // If-Match: * only updates.
-func onlyIf(h http.Header) (objects.Existence, error) {
+func onlyIf(h http.Header) (registry.Existence, error) {
 	match, noneMatch := h.Get("If-Match"), h.Get("If-None-Match")
 	switch {
 	case match == "" && noneMatch == "":
-		return objects.Whether, nil
+		return registry.ExistenceAny, nil
 	case match == "*" && noneMatch == "":
-		return objects.Present, nil
+		return registry.MustExist, nil
 	case match == "" && noneMatch == "*":
-		return objects.Absent, nil
+		return registry.MustNotExist, nil
 	}
 	return 0, apierrors.NewBadRequest(fmt.Sprintf("expected If-None-Match: * to only create, or If-Match: * to only update, received If-Match: %q and If-None-Match: %q; "+
 		"to write only a certain version put its metadata.resourceVersion into the body", match, noneMatch))

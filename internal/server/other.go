@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/encoding"
 )
 
 // serveOther answers what is not about objects.
@@ -51,7 +51,7 @@ func (q *request) listPaths() error {
 	if err != nil {
 		return err
 	}
-	return q.send(http.StatusOK, codec.JSON.String(), text)
+	return q.send(http.StatusOK, encoding.JSON.MediaType, text)
 }
 
 // noSuchPath is for paths that mean nothing.

@@ -5,90 +5,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-// lines is a log that may be written to by many.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// TestPanic: a panic is the fault of one request. It is answered as an error of the server, counted and
-// logged once, and whatever else is under way on the same connection goes on.
-func TestPanic(t *testing.T) {
-	log := &lines{}
-	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Stop(t.Context()) })
-	s.listener.handler.Failure = func() (bool, error) { panic("on purpose") }
-	c := clientOf(t, s)
-	watch := c.watch(configMaps + "?watch=true")
-	before := log.String()
-
-	reused := false
-	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
-	for range 2 {
-		reused = false
-		r, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), "GET", c.url+"/readyz", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := c.in(t).send(r)
-		a.want(500)
-		for field, want := range map[string]string{"kind": "Status", "status": "Failure", "reason": "InternalError", "code": "500"} {
-			if got := a.get(field); got != want {
-				t.Errorf("%s is %q, want %q: %s", field, got, want, a.text)
-			}
-		}
-		if !strings.Contains(a.get("message"), "this request made the server panic; its log has more") || strings.Contains(a.text, "on purpose") {
-			t.Errorf("received %s", a.text)
-		}
-		if !reused {
-			t.Error("the connection is another")
-		}
-	}
-	c.call("POST", configMaps, configMap("after")).want(201)
-	watch.want("ADDED", "after")
-	c.call("GET", "/metrics", "").want(200, `apiserver_request_total{code="500",component="",dry_run="",group="",resource="",scope="",subresource="/readyz",verb="GET",version=""} 2`)
-	if n := s.listener.handler.underWay.Load(); n != 1 {
-		t.Errorf("%d requests are under way, want the watch alone", n)
-	}
-	logged := strings.TrimPrefix(log.String(), before)
-	if n := strings.Count(logged, "\n"); n != 2 || strings.Count(logged, "a request panicked") != 2 {
-		t.Errorf("want one line for each panic, received %d: %s", n, logged)
-	}
-	for _, part := range []string{"level=ERROR", "method=GET", "path=/readyz", `panic="on purpose"`, "stack=", "panic_test.go"} {
-		if strings.Count(logged, part) < 2 {
-			t.Errorf("the log does not have %s: %s", part, logged)
-		}
-	}
-}
-
 // TestPanicHalfway: half an answer must not look whole, and is counted all the same.
 func TestPanicHalfway(t *testing.T) {
-	counted, log := metrics.New(), &lines{}
-	h := NewHandler(Options{Authenticator: &identity.Authenticator{}, Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
+	counted, log := metrics.New(), &strings.Builder{}
+	h := NewHandler(Options{Authenticator: &authn.Authenticator{}, Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
 	q := &request{h: h, r: httptest.NewRequest("GET", "/readyz", nil), w: answer{ResponseWriter: httptest.NewRecorder()}}
 	q.readTarget()
 	var reason any
@@ -104,6 +31,6 @@ func TestPanicHalfway(t *testing.T) {
 	w := httptest.NewRecorder()
 	counted.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	if !strings.Contains(w.Body.String(), `subresource="/readyz",verb="GET",version=""} 1`) || strings.Count(log.String(), "a request panicked") != 1 {
-		t.Errorf("it is not counted, or logged not once: %s", log)
+		t.Errorf("it is not counted, or logged not once: %s", log.String())
 	}
 }

@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // get answers with one object.
@@ -38,11 +38,11 @@ func (q *request) get() error {
 		return err
 	}
 	object, err := q.h.Cache.Get(q.r.Context(), q.key(), freshness) // it has a limit of its own
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return q.notFound()
 	}
 	if err != nil {
-		return objects.StoreError(err)
+		return registry.StoreError(err)
 	}
 	if err := q.h.Objects.CheckScale(endpoint, object); err != nil {
 		return err
@@ -50,8 +50,8 @@ func (q *request) get() error {
 	return q.answerObject(http.StatusOK, view, endpoint, object)
 }
 
-func (q *request) key() cache.Key {
-	return cache.Key{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}
+func (q *request) key() watchcache.Key {
+	return watchcache.Key{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}
 }
 
 func (q *request) notFound() error {
@@ -61,14 +61,14 @@ func (q *request) notFound() error {
 // listOptions are the parameters of lists and watches.
 type listOptions struct {
 	internalversion.ListOptions
-	selection cache.Selection
+	selection watchcache.Selection
 	timeout   time.Duration
 }
 
 // readListOptions reads the parameters of a list, a watch, or a deletion of many.
 func (q *request) readListOptions() (listOptions, error) {
 	query := q.query()
-	o := listOptions{selection: cache.Selection{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}}
+	o := listOptions{selection: watchcache.Selection{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}}
 	o.Watch = q.target.verb == "watch"
 	o.ResourceVersion = query.Get("resourceVersion")
 	o.ResourceVersionMatch = metav1.ResourceVersionMatch(query.Get("resourceVersionMatch"))
@@ -109,7 +109,7 @@ func readNumber(query url.Values, name string) (int64, error) {
 }
 
 // readSelectors reads which objects are meant.
-func (q *request) readSelectors(s *cache.Selection) error {
+func (q *request) readSelectors(s *watchcache.Selection) error {
 	query := q.query()
 	if text := query.Get("labelSelector"); text != "" {
 		selector, err := labels.Parse(text)
@@ -143,29 +143,29 @@ func (q *request) readSelectors(s *cache.Selection) error {
 }
 
 // readFreshness reads how new must be what is read.
-func readFreshness(version string, match metav1.ResourceVersionMatch) (cache.Freshness, error) {
+func readFreshness(version string, match metav1.ResourceVersionMatch) (watchcache.Freshness, error) {
 	switch version {
 	case "":
-		return cache.Latest, nil
+		return watchcache.Latest, nil
 	case "0":
-		return cache.Any, nil
+		return watchcache.Any, nil
 	}
 	revision, err := readRevision(version)
 	if err != nil {
-		return cache.Freshness{}, err
+		return watchcache.Freshness{}, err
 	}
 	if match == metav1.ResourceVersionMatchExact {
-		return cache.Exactly(revision), nil
+		return watchcache.Exactly(revision), nil
 	}
-	return cache.NotOlderThan(revision), nil
+	return watchcache.NotOlderThan(revision), nil
 }
 
-func readRevision(version string) (store.Revision, error) {
+func readRevision(version string) (storage.Revision, error) {
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || revision < 0 {
 		return 0, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: resourceVersion: expected a number, received %q", version))
 	}
-	return store.Revision(revision), nil
+	return storage.Revision(revision), nil
 }
 
 // list answers with the objects of a selection.
@@ -185,7 +185,7 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	list, err := q.listPage(o, func(query cache.Query) (cache.List, error) { return q.selected(q.r.Context(), query) })
+	list, err := q.listPage(o, func(query watchcache.Query) (watchcache.List, error) { return q.selected(q.r.Context(), query) })
 	if err != nil {
 		return err
 	}
@@ -198,13 +198,13 @@ func (q *request) list() error {
 
 // page is a list, and where the next one begins.
 type page struct {
-	cache.List
+	watchcache.List
 	next string
 }
 
 // listQuery says what to list: all, or the next part of a list that was begun before.
-func (q *request) listQuery(o listOptions) (query cache.Query, err error) {
-	query = cache.Query{Selection: o.selection, Limit: int(o.Limit)}
+func (q *request) listQuery(o listOptions) (query watchcache.Query, err error) {
+	query = watchcache.Query{Selection: o.selection, Limit: int(o.Limit)}
 	match := o.ResourceVersionMatch
 	if o.ResourceVersion == "0" {
 		query.Limit = 0 // as in Kubernetes, where what comes from the cache has no pages
@@ -223,17 +223,17 @@ func (q *request) listQuery(o listOptions) (query cache.Query, err error) {
 }
 
 // listPage has a list read, and makes a page of it.
-func (q *request) listPage(o listOptions, read func(cache.Query) (cache.List, error)) (page, error) {
+func (q *request) listPage(o listOptions, read func(watchcache.Query) (watchcache.List, error)) (page, error) {
 	query, err := q.listQuery(o)
 	if err != nil {
 		return page{}, err
 	}
 	list, err := read(query)
-	if errors.Is(err, cache.ErrTooOld) && o.Continue != "" {
+	if errors.Is(err, watchcache.ErrTooOld) && o.Continue != "" {
 		return page{}, expiredContinue(query.After)
 	}
 	if err != nil {
-		return page{}, objects.StoreError(err)
+		return page{}, registry.StoreError(err)
 	}
 	p := page{List: list}
 	if list.More {

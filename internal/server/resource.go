@@ -12,14 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/encoding"
 	"github.com/cadastre/cadastre/internal/metrics"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
 // readTarget finds out what the client wants, as far as the path and the headers tell.
 func (q *request) readTarget() {
-	q.target = readTarget(q.r, q.query())
+	q.target = readTarget(q.r, q.query(), q.h.isNamespaceSubresource)
 	if q.target.verb == "patch" {
 		mediaType, _, _ := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
 		q.patchType = types.PatchType(mediaType)
@@ -32,10 +33,17 @@ func (q *request) readTarget() {
 	}
 }
 
-// applies reports whether it is a patch by apply.
-func (q *request) applies() bool {
-	return q.patchType == types.ApplyYAMLPatchType || q.patchType == types.ApplyCBORPatchType
+// isNamespaceSubresource reports whether namespaces have a subresource, as opposed to a resource in them, of a name.
+func (h *Handler) isNamespaceSubresource(name string) bool {
+	if h.Objects.Subresource(name) == nil {
+		return false
+	}
+	namespaces, _ := h.Kinds.Resource("", "v1", "namespaces")
+	return namespaces != nil && namespaces.HasSubresource("v1", name)
 }
+
+// applies reports whether the request is a server-side apply, in any encoding.
+func (q *request) applies() bool { return encoding.ForApply(q.patchType) != nil }
 
 // findKind finds the kind that the path is about, and refuses paths that are about nothing.
 func (q *request) findKind() error {
@@ -64,21 +72,22 @@ func (q *request) findKind() error {
 		q.warn(d.Warning)
 		q.metrics.Deprecated(d.Removed)
 	}
-	switch {
-	case t.subresource == "finalize" && kind.Contains:
-		if t.verb != "update" {
-			return q.noSuchMethod()
-		}
-		return nil
-	case t.subresource == "", kind.HasSubresource(t.version, t.subresource):
+	if t.subresource == "" {
 		return nil
 	}
-	return noSuchResource(fmt.Sprintf("%s has no subresource %q here", kind, t.subresource))
+	s := q.h.Objects.Subresource(t.subresource)
+	if s == nil || !kind.HasSubresource(t.version, t.subresource) {
+		return noSuchResource(fmt.Sprintf("%s has no subresource %q here", kind, t.subresource))
+	}
+	if !s.Serves(t.verb) {
+		return q.noSuchMethod()
+	}
+	return nil
 }
 
 // checkNames refuses paths that name no object: one without a namespace, from which only lists can be read, and
 // names that would be folders in a store.
-func (t *target) checkNames(kind *kinds.Kind) error {
+func (t *target) checkNames(kind *api.Kind) error {
 	if t.namespaced && t.namespace == "" && kind.Namespaced && (t.name != "" || t.verb == "deletecollection") {
 		return apierrors.NewBadRequest("Namespace parameter required.")
 	}
@@ -103,7 +112,7 @@ func noSuchResource(detail string) error {
 func (q *request) labels() metrics.Request {
 	t := &q.target
 	m := metrics.Request{Version: t.version, Group: t.group, Resource: t.resource, Verb: metrics.VerbOf(t.verb), Scope: metrics.ScopeOf(t.verb, t.namespace, t.name)}
-	if t.subresource == "status" || t.subresource == "scale" || t.subresource == "finalize" {
+	if q.h.Objects.Subresource(t.subresource) != nil { // other paths must not add label values
 		m.Subresource = t.subresource
 	}
 	if q.applies() {
@@ -145,12 +154,12 @@ func (q *request) count(took time.Duration) {
 }
 
 // endpoint is where the request arrives.
-func (q *request) endpoint() (*objects.Endpoint, error) {
+func (q *request) endpoint() (*registry.Endpoint, error) {
 	return q.h.Objects.Endpoint(q.kind, q.target.version, q.target.subresource)
 }
 
 // place returns the namespace of the objects that are meant.
-func (t *target) place(kind *kinds.Kind) string {
+func (t *target) place(kind *api.Kind) string {
 	if kind.Namespaced {
 		return t.namespace
 	}

@@ -2,69 +2,67 @@ package server
 
 import (
 	"io"
-	"iter"
 	"net/http"
-	"slices"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/codec"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// view finds out in which form the client wants objects. What the kind can't be written in is refused here, before anything
-// is done.
-func (q *request) view(endpoint codec.Endpoint) (codec.View, error) {
-	if !q.kind.HasProtobuf() {
-		endpoint |= codec.Untyped
+// view negotiates how the response shows objects. Formats that the kind does not have are rejected here, before the request
+// has any effect.
+func (q *request) view(endpoint encoding.Endpoint) (encoding.View, error) {
+	if !q.kind.HasGoType() {
+		endpoint |= encoding.Untyped
 	}
-	format, err := codec.Negotiate(q.r.Header.Get("Accept"), endpoint)
+	format, err := encoding.Negotiate(q.r.Header.Get("Accept"), endpoint)
 	if err != nil {
-		return codec.View{}, err
+		return encoding.View{}, err
 	}
-	v := codec.View{Format: format}
+	v := encoding.View{Format: format}
 	v.Drop = v.Drop && q.h.Drop
-	v.Pretty = v.Pretty || codec.Pretty(q.r.URL.RawQuery, q.r.UserAgent())
-	if v.Shape != codec.Table {
+	v.Pretty = v.Pretty || encoding.Pretty(q.r.URL.RawQuery, q.r.UserAgent())
+	if v.Shape != encoding.Table {
 		return v, nil
 	}
 	v.Now = time.Now()
 	if v.Columns, err = q.columns(); err != nil {
 		return v, err
 	}
-	v.Include, err = codec.ParseInclude(q.query().Get("includeObject"))
+	v.Include, err = encoding.ParseInclude(q.query().Get("includeObject"))
 	return v, err
 }
 
-// defined is what the definition of a custom kind has that answers need.
+// defined is the part of a CustomResourceDefinition that responses need.
 type defined interface {
-	Columns(version string) (*codec.Columns, error)
+	Columns(version string) (*encoding.Columns, error)
 	SelectableFields(version string) []string
 }
 
-// columns returns how a table shows what is asked for.
-func (q *request) columns() (*codec.Columns, error) {
-	if q.target.subresource == "scale" {
-		return codec.ColumnsOf("autoscaling", "Scale"), nil
+// columns returns the columns of a Table.
+func (q *request) columns() (*encoding.Columns, error) {
+	if s := q.h.Objects.Subresource(q.target.subresource); s != nil && !s.Body.Empty() {
+		return encoding.ColumnsOf(s.Body.Group, s.Body.Kind), nil
 	}
 	if d, ok := q.kind.Definition.(defined); ok {
 		return d.Columns(q.target.version)
 	}
-	return codec.ColumnsOf(q.kind.Group, q.kind.Name), nil
+	return encoding.ColumnsOf(q.kind.Group, q.kind.Name), nil
 }
 
-// countDropped counts an answer with objects that leaves out managedFields.
-func (q *request) countDropped(f codec.Format) {
+// countDropped counts a response without managedFields.
+func (q *request) countDropped(f encoding.Format) {
 	if f.Drop {
 		q.metrics.WithoutManagedFields()
 	}
 }
 
 // negotiate is view for all but watches.
-func (q *request) negotiate() (codec.View, error) { return q.view(codec.Objects) }
+func (q *request) negotiate() (encoding.View, error) { return q.view(encoding.Objects) }
 
 // answerObject answers with an object.
-func (q *request) answerObject(code int, v codec.View, e *objects.Endpoint, o *cache.Object) error {
+func (q *request) answerObject(code int, v encoding.View, e *registry.Endpoint, o *watchcache.Object) error {
 	shown, err := q.h.Objects.At(e, o)
 	if err != nil {
 		return err
@@ -72,10 +70,10 @@ func (q *request) answerObject(code int, v codec.View, e *objects.Endpoint, o *c
 	return q.answerShown(code, v, shown)
 }
 
-// answerShown answers with an object as it is shown.
-func (q *request) answerShown(code int, v codec.View, object *cache.Object) error {
+// answerShown answers with an object at the requested version.
+func (q *request) answerShown(code int, v encoding.View, object *watchcache.Object) error {
 	return withBuffer(func(b []byte) ([]byte, error) {
-		b, err := codec.AppendObject(b, v, object)
+		b, err := encoding.AppendObject(b, v, object)
 		if err != nil {
 			return b, err
 		}
@@ -84,13 +82,13 @@ func (q *request) answerShown(code int, v codec.View, object *cache.Object) erro
 	})
 }
 
-// listChunk is about how much of a list is written at once.
+// listChunk is the approximate size of the chunks of a list.
 const listChunk = 256 << 10
 
-// answerList answers with a list of objects as they are shown. One that is long is sent in parts, so that it does not take
-// memory twice.
-func (q *request) answerList(v codec.View, e *objects.Endpoint, p page, shown []*cache.Object) error {
-	l := codec.List{
+// answerList answers with a list of objects at the requested version. A long list is sent in chunks, so that it is never
+// in memory as a whole.
+func (q *request) answerList(v encoding.View, e *registry.Endpoint, p page, shown []*watchcache.Object) error {
+	l := encoding.List{
 		Kind:            e.Kind.ListName(),
 		APIVersion:      e.Kind.APIVersion(e.Version),
 		ResourceVersion: int64(p.Revision),
@@ -98,25 +96,14 @@ func (q *request) answerList(v codec.View, e *objects.Endpoint, p page, shown []
 		Remaining:       max(p.Remaining, 0),
 		TypedItems:      e.Kind.Custom,
 	}
-	at := slices.Values(shown)
-	if !v.InPieces() {
-		return withBuffer(func(b []byte) ([]byte, error) {
-			b, err := codec.AppendList(b, v, l, at)
-			if err != nil {
-				return b, err
-			}
-			q.countDropped(v.Format)
-			return b, q.send(http.StatusOK, v.ContentType(), b)
-		})
-	}
-	return withBuffer(func(b []byte) ([]byte, error) { return q.sendList(b, v, l, at) })
+	return withBuffer(func(b []byte) ([]byte, error) { return q.sendList(b, v, l, shown) })
 }
 
-// sendList sends a list, piece by piece if it is long.
-func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*cache.Object]) ([]byte, error) {
-	var w io.WriteCloser // nil as long as nothing was sent
+// sendList sends a list, in chunks if it is long and the format can be written in pieces.
+func (q *request) sendList(b []byte, v encoding.View, l encoding.List, shown []*watchcache.Object) ([]byte, error) {
+	var w io.WriteCloser // nil until the first chunk is sent
 	gone := false
-	b, err := codec.AppendInPieces(b, v, l, all, func(b []byte) ([]byte, bool) {
+	b, err := encoding.AppendList(b, v, l, encoding.Seq(shown), func(b []byte) ([]byte, bool) {
 		if len(b) < listChunk {
 			return b, true
 		}
@@ -134,7 +121,7 @@ func (q *request) sendList(b []byte, v codec.View, l codec.List, all iter.Seq[*c
 		q.countDropped(v.Format)
 		return b, q.send(http.StatusOK, v.ContentType(), b)
 	default:
-		_, _ = w.Write(b) // who is gone needs no answer
+		_, _ = w.Write(b) // the client may be gone
 	}
 	if w != nil {
 		_ = w.Close()

@@ -4,17 +4,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/cadastre/cadastre/internal/codec"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/rbac"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
 // review answers a question about users: who they are, what they may.
 func (q *request) review() error {
 	t := &q.target
-	if t.verb != "create" || t.name != "" {
-		return q.noSuchMethod()
-	}
 	if !rbac.IsReview(t.group, t.resource) {
 		return noSuchResource(fmt.Sprintf("%s can't be created here", q.kind))
 	}
@@ -40,7 +37,7 @@ func (q *request) review() error {
 	}
 	ctx, cancel := q.timeLimited()
 	defer cancel()
-	reviewed, err := q.h.Objects.Review(ctx, q.writeRequest(endpoint, body, o, objects.Whether))
+	reviewed, err := q.h.Objects.Review(ctx, q.writeRequest(endpoint, body, o, registry.ExistenceAny))
 	if err != nil {
 		return err
 	}
@@ -52,7 +49,7 @@ func (q *request) review() error {
 		return err
 	}
 	return withBuffer(func(b []byte) ([]byte, error) {
-		b, err := codec.AppendObject(b, view, codec.Text(answer))
+		b, err := encoding.AppendObject(b, view, encoding.Text(answer))
 		if err != nil {
 			return b, err
 		}

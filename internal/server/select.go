@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // selectCustom reads a field selector for custom resources. Which fields there are depends on the version, and they
 // are those of objects at that version: the cache, which knows objects as they are stored, only looks for names.
-func (q *request) selectCustom(s *cache.Selection, selector fields.Selector) error {
+func (q *request) selectCustom(s *watchcache.Selection, selector fields.Selector) error {
 	endpoint, err := q.endpoint()
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (q *request) selectCustom(s *cache.Selection, selector fields.Selector) err
 	s.Fields = fields.AndSelectors(others...)
 	if len(own) > 0 {
 		s.Match = q.matchCustom(endpoint, fields.AndSelectors(own...))
-		s.Foresee = func(all []*cache.Object) {
+		s.Foresee = func(all []*watchcache.Object) {
 			if q.selectError() != nil {
 				return // the request fails: nobody has to wait for the rest
 			}
@@ -58,8 +58,8 @@ func requirement(r fields.Requirement) fields.Selector {
 
 // matchCustom returns what tells whether the fields of an object are as a selector wants them. Of what can't be shown
 // nobody knows: it is noted, and the request fails rather than leave the object out.
-func (q *request) matchCustom(endpoint *objects.Endpoint, selector fields.Selector) func(*cache.Object) bool {
-	return func(object *cache.Object) bool {
+func (q *request) matchCustom(endpoint *registry.Endpoint, selector fields.Selector) func(*watchcache.Object) bool {
+	return func(object *watchcache.Object) bool {
 		if q.selectError() != nil {
 			return true
 		}
@@ -82,7 +82,7 @@ func (q *request) selectError() error {
 }
 
 // selected lists the objects of a selection.
-func (q *request) selected(ctx context.Context, query cache.Query) (cache.List, error) {
+func (q *request) selected(ctx context.Context, query watchcache.Query) (watchcache.List, error) {
 	list, err := q.h.Cache.List(ctx, query)
 	if err == nil {
 		err = q.selectError()

@@ -2,13 +2,11 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -16,29 +14,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/catalog"
-	"github.com/cadastre/cadastre/internal/codec"
-	"github.com/cadastre/cadastre/internal/follow"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/discovery"
 	"github.com/cadastre/cadastre/internal/metrics"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/rbac"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
 
 // Options are what a handler works with. All but the limits, Admission and Failure are required.
 type Options struct {
-	Kinds         *kinds.Register
-	Cache         *cache.Cache
-	Objects       *objects.Objects
-	Catalog       *catalog.Catalog
-	Authenticator *identity.Authenticator
+	Kinds         *api.Register
+	Cache         *watchcache.Cache
+	Objects       *registry.Registry
+	Catalog       *discovery.Catalog
+	Authenticator *authn.Authenticator
 	Authorizer    *rbac.Authorizer
 	Reviewer      *rbac.Reviewer
 	// Admission follows what says who has a say in writes; nil if nobody has.
-	Admission *follow.Follower
+	Admission *informer.Follower
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
 	Limits    Limits
@@ -52,6 +49,8 @@ type Options struct {
 // Handler answers requests.
 type Handler struct {
 	Options
+	// filtered is the handler of all requests, inside of the filters.
+	filtered handler
 	// draining is done when the server is being stopped: watches end, and it is not ready.
 	draining context.Context
 	drain    context.CancelFunc
@@ -59,39 +58,36 @@ type Handler struct {
 	writes   deadlines
 }
 
-// NewHandler returns a handler.
+// NewHandler returns the HTTP handler of a server.
 func NewHandler(options Options) *Handler {
 	options.Limits = options.Limits.withDefaults()
 	h := &Handler{Options: options}
+	h.filtered = chain(filters, (*request).dispatch)
 	h.draining, h.drain = context.WithCancel(context.Background())
 	return h
 }
 
+// ActiveRequests returns the number of requests that are being answered, watches included.
+func (h *Handler) ActiveRequests() int64 { return h.underWay.Load() }
+
 // Drain has watches end, and tells that the server is not ready for more.
 func (h *Handler) Drain() { h.drain() }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	growStack()
+	h.handle(w, r)
+}
+
+func (h *Handler) handle(w http.ResponseWriter, r *http.Request) {
 	h.underWay.Add(1)
 	defer h.underWay.Add(-1)
-	q := &request{h: h, r: r, w: answer{ResponseWriter: w}, start: time.Now()}
-	defer q.finish()
-	q.limitUnread()
-	q.fail(q.serve())
+	_ = h.filtered(&request{h: h, r: r, w: answer{ResponseWriter: w}, start: time.Now()})
 }
 
-// limitUnread bounds how long the server waits for a body that nobody reads: HTTP/1 wants it sent before it
-// sends the answer, also to who may not come in. The answer, which may take twice as long as a request,
-// still has time then.
-func (q *request) limitUnread() {
-	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
-		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(q.h.Limits.RequestTime * 3 / 2))
-	}
-}
-
-// growStack makes room for what is to come. A request has a goroutine of its own, whose stack would be
-// copied again and again on the way down.
+// growStack grows the stack of the goroutine that serves a request to 16 KiB at once. It would otherwise start
+// with 2 KiB and be copied at each doubling. BenchmarkStackPregrowth measures 0.64x the CPU time of the handler for
+// an apply, 0.91x for a get.
 //
 //go:noinline
 func growStack() {
@@ -99,25 +95,8 @@ func growStack() {
 	runtime.KeepAlive(&room)
 }
 
-// serve is the life of a request.
-func (q *request) serve() error {
-	// 1 what do you want?
-	q.readTarget()
-	// 2 who are you?
-	if err := q.authenticate(); err != nil {
-		return err
-	}
-	// 3 is there room?
-	leave, err := q.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	// 4 may you?
-	if err := q.authorize(); err != nil {
-		return err
-	}
-	// 5 do it, and answer
+// dispatch is the innermost handler: it runs after all filters.
+func (q *request) dispatch() error {
 	if !q.target.isResource() {
 		return q.serveOther()
 	}
@@ -134,8 +113,8 @@ type request struct {
 	w      answer
 	start  time.Time
 	target target
-	kind   *kinds.Kind
-	user   *identity.User
+	kind   *api.Kind
+	user   *authn.User
 	// patchType is what a patch is by its Content-Type; "" for what is no patch.
 	patchType  types.PatchType
 	parameters url.Values // as the query has them, read when they are first asked for
@@ -149,7 +128,13 @@ func (q *request) serveResource() error {
 	if q.r.Method == http.MethodHead {
 		return q.noSuchMethod() // as in Kubernetes
 	}
-	if q.kind.OnlyCreate {
+	if q.kind.OnlyCreate && q.target.name != "" {
+		return noSuchResource(fmt.Sprintf("objects of %s are not stored", q.kind))
+	}
+	if q.kind.OnlyCreate && q.target.verb != "create" {
+		return q.noSuchMethod()
+	}
+	if q.kind.OnlyCreate && q.kind.ActsOn == "" {
 		return q.review()
 	}
 	switch q.target.verb {
@@ -180,31 +165,13 @@ func (q *request) noSuchMethod() error {
 	return err
 }
 
-// finish counts a request when it has been answered. A panic is the fault of this request alone.
-func (q *request) finish() {
-	reason := recover()
-	isHalf := reason != nil && q.w.code != 0
-	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		isHalf = true // the handler means it
-	} else if reason != nil {
-		q.h.Log.Error("a request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
-		if !isHalf {
-			q.answerFailure(codec.StatusOf(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more"))))
-		}
-	}
-	q.count(time.Since(q.start))
-	if isHalf {
-		panic(http.ErrAbortHandler) // half an answer must not look whole
-	}
-}
-
 // timeLimited returns the context of a request that must not take long.
 func (q *request) timeLimited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(q.r.Context(), q.h.Limits.RequestTime)
 }
 
 // sync waits until what was written counts for the requests that come after it: who may do what, and who has a say.
-func (q *request) sync(ctx context.Context, revision store.Revision) error {
+func (q *request) sync(ctx context.Context, revision storage.Revision) error {
 	kind := q.kind.StoreName()
 	if err := q.h.Authorizer.Sync(ctx, kind, revision); err != nil {
 		return err

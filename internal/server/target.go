@@ -36,7 +36,9 @@ func (t target) isResource() bool { return t.resource != "" }
 //	  watch/…                                       an old way to say watch=true
 //
 // All else is not a resource.
-func readTarget(r *http.Request, query url.Values) target {
+//
+// isNamespaceSubresource tells subresources of a namespace from resources in it.
+func readTarget(r *http.Request, query url.Values, isNamespaceSubresource func(name string) bool) target {
 	t := target{verb: strings.ToLower(r.Method), path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
@@ -55,7 +57,7 @@ func readTarget(r *http.Request, query url.Values) target {
 	if isOldWatch {
 		parts = parts[1:]
 	}
-	t.readPlace(parts)
+	t.readPlace(parts, isNamespaceSubresource)
 	if isOldWatch { // by any method, of which only GET is served
 		t.verb = "watch"
 		return t
@@ -75,9 +77,8 @@ func hasEmptyNamespace(parts []string) bool {
 }
 
 // readPlace reads what follows the version.
-func (t *target) readPlace(parts []string) {
-	isNamespaceEndpoint := func(word string) bool { return word == "status" || word == "finalize" }
-	if parts[0] == "namespaces" && len(parts) > 2 && !isNamespaceEndpoint(parts[2]) {
+func (t *target) readPlace(parts []string, isNamespaceSubresource func(name string) bool) {
+	if parts[0] == "namespaces" && len(parts) > 2 && !isNamespaceSubresource(parts[2]) {
 		t.namespace, t.namespaced, parts = parts[1], true, parts[2:]
 	}
 	t.resource = parts[0]

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/codec"
+	"github.com/cadastre/cadastre/internal/encoding"
 	"github.com/cadastre/cadastre/internal/metrics"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 const (
@@ -28,7 +28,7 @@ func (q *request) watch() error {
 	if q.target.subresource != "" || q.r.Method != http.MethodGet {
 		return q.noSuchMethod()
 	}
-	view, err := q.view(codec.Watch)
+	view, err := q.view(encoding.Watch)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (q *request) watch() error {
 	if err != nil {
 		return err
 	}
-	events, err := codec.NewEvents(view)
+	events, err := encoding.NewWatchEncoder(view)
 	if err != nil {
 		return err
 	}
@@ -60,8 +60,8 @@ func (q *request) watch() error {
 }
 
 // watchOptions say where a watch begins.
-func watchOptions(o listOptions) (cache.WatchOptions, error) {
-	w := cache.WatchOptions{Selection: o.selection}
+func watchOptions(o listOptions) (watchcache.WatchOptions, error) {
+	w := watchcache.WatchOptions{Selection: o.selection}
 	if o.AllowWatchBookmarks {
 		w.Bookmarks = bookmarkEvery
 	}
@@ -84,8 +84,8 @@ var errFromNow = errors.New("from now on")
 // stream is a watch that is being told to a client.
 type stream struct {
 	q        *request
-	endpoint *objects.Endpoint
-	events   *codec.Events
+	endpoint *registry.Endpoint
+	events   *encoding.WatchEncoder
 	watched  metrics.Watched
 	control  *http.ResponseController
 	// bookmarks says that the client wants them, initial that it gets the state first, and hears when
@@ -96,7 +96,7 @@ type stream struct {
 	isState     bool
 	patience    *patience
 	// objects is where those of events are gathered.
-	objects []*cache.Object
+	objects []*watchcache.Object
 }
 
 // run tells all that happens.
@@ -138,13 +138,13 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 // refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes, and so is one of which there is no
 // state yet.
 func (s *stream) refuse(err error) error {
-	if tooNew := (*cache.TooNewError)(nil); !errors.Is(err, cache.ErrTooOld) && !errors.As(err, &tooNew) {
-		return objects.StoreError(err)
+	if tooNew := (*watchcache.TooNewError)(nil); !errors.Is(err, watchcache.ErrTooOld) && !errors.As(err, &tooNew) {
+		return registry.StoreError(err)
 	}
 	if err := s.begin(); err != nil {
 		return nil
 	}
-	if told, err := s.events.AppendError(nil, objects.StoreError(err)); err == nil {
+	if told, err := s.events.AppendError(nil, registry.StoreError(err)); err == nil {
 		_ = s.send(told)
 	}
 	return nil
@@ -166,9 +166,9 @@ func (s *stream) begin() error {
 // end tells how far a watch has come that ends in time. A watch that was too slow just ends: the
 // client goes on after what it got last. So does one that has not told the whole state: who went on from
 // here would never hear of the rest.
-func (s *stream) end(err error, w *cache.Watcher) error {
+func (s *stream) end(err error, w *watchcache.Watcher) error {
 	if s.bookmarks && !s.isState && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
-		if told, err := s.appendBookmark(nil, cache.Event{Type: cache.Bookmark, Revision: w.Revision()}); err == nil {
+		if told, err := s.appendBookmark(nil, watchcache.Event{Type: watchcache.Bookmark, Revision: w.Revision()}); err == nil {
 			_ = s.send(told)
 		}
 	}
@@ -176,14 +176,14 @@ func (s *stream) end(err error, w *cache.Watcher) error {
 }
 
 // tell writes events.
-func (s *stream) tell(events []cache.Event) error {
+func (s *stream) tell(events []watchcache.Event) error {
 	return withBuffer(func(b []byte) ([]byte, error) {
 		s.events.View().Now = time.Now()
 		shown, failed := s.show(events)
 		defer clear(s.objects) // who waits keeps no objects
 		for _, e := range events {
 			before := len(b)
-			var object *cache.Object
+			var object *watchcache.Object
 			if e.Object != nil {
 				if len(shown) == 0 {
 					return s.breakOff(b, failed)
@@ -223,7 +223,7 @@ func (s *stream) breakOff(b []byte, reason error) ([]byte, error) {
 }
 
 // show returns the objects of events as they are shown here, up to the first that can't be shown, and why it can't.
-func (s *stream) show(events []cache.Event) ([]*cache.Object, error) {
+func (s *stream) show(events []watchcache.Event) ([]*watchcache.Object, error) {
 	s.objects = s.objects[:0]
 	for _, e := range events {
 		if e.Object != nil {
@@ -234,11 +234,11 @@ func (s *stream) show(events []cache.Event) ([]*cache.Object, error) {
 }
 
 // append writes an event, and the object as it is shown, if there is one.
-func (s *stream) append(b []byte, e cache.Event, object *cache.Object) ([]byte, error) {
+func (s *stream) append(b []byte, e watchcache.Event, object *watchcache.Object) ([]byte, error) {
 	switch e.Type {
-	case cache.Bookmark:
+	case watchcache.Bookmark:
 		return s.appendBookmark(b, e)
-	case cache.InitialEnd:
+	case watchcache.InitialEnd:
 		s.isState = false
 		s.watched.Initial(s.stateEvents)
 		if !s.initial || !s.bookmarks {
@@ -252,12 +252,12 @@ func (s *stream) append(b []byte, e cache.Event, object *cache.Object) ([]byte, 
 	return s.events.Append(b, e.Type.String(), object)
 }
 
-func (s *stream) appendBookmark(b []byte, e cache.Event) ([]byte, error) {
-	return s.events.AppendBookmark(b, codec.Bookmark{
+func (s *stream) appendBookmark(b []byte, e watchcache.Event) ([]byte, error) {
+	return s.events.AppendBookmark(b, encoding.Bookmark{
 		Kind:            s.endpoint.Kind.Name,
 		APIVersion:      s.endpoint.Kind.APIVersion(s.endpoint.Version),
 		ResourceVersion: int64(e.Revision),
-		InitialEnd:      e.Type == cache.InitialEnd,
+		InitialEnd:      e.Type == watchcache.InitialEnd,
 	})
 }
 

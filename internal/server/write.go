@@ -7,19 +7,50 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
 // create answers a POST.
 func (q *request) create() error {
-	if q.target.subresource != "" || q.target.name != "" {
+	if q.target.subresource == "" && q.target.name != "" {
 		return q.noSuchMethod()
 	}
 	o, err := q.readWriteOptions("CreateOptions", "")
 	if err != nil {
 		return err
 	}
+	if q.target.subresource != "" || q.kind.ActsOn != "" {
+		return q.createSubresource(o)
+	}
 	return q.write(o, q.h.Objects.Create)
+}
+
+// createSubresource answers a POST to a subresource with a status.
+func (q *request) createSubresource(o writeOptions) error {
+	view, err := q.negotiate()
+	if err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := q.timeLimited()
+	defer cancel()
+	status, err := q.h.Objects.CreateSubresource(ctx, q.writeRequest(endpoint, body, o, registry.ExistenceAny))
+	if err != nil {
+		return err
+	}
+	if status.Code == 0 {
+		status.Code = http.StatusCreated
+	}
+	q.answerStatusWith(int(status.Code), view.Format, status)
+	return nil
 }
 
 // update answers a PUT.
@@ -43,13 +74,14 @@ func (q *request) patch() error {
 	if err != nil {
 		return err
 	}
-	switch q.patchType {
-	case types.ApplyYAMLPatchType, types.ApplyCBORPatchType:
+	if q.applies() {
 		return q.write(o, q.h.Objects.Apply)
+	}
+	switch q.patchType {
 	case types.MergePatchType:
-		return q.write(o, q.patchBy(objects.MergePatch))
+		return q.write(o, q.patchBy(registry.MergePatch))
 	case types.JSONPatchType:
-		return q.write(o, q.patchBy(objects.JSONPatch))
+		return q.write(o, q.patchBy(registry.JSONPatch))
 	}
 	endpoint, err := q.endpoint()
 	if err != nil {
@@ -62,23 +94,23 @@ func (q *request) patch() error {
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), patchTypes(ok)...)
 }
 
-// patchTypes are the media types of patches, of kinds that have strategies and of those that don't.
+// patchTypes returns the media types of patches. Custom resources have no strategic merge patches.
 func patchTypes(strategies bool) []string {
 	all := []string{string(types.JSONPatchType), string(types.MergePatchType)}
 	if strategies {
 		all = append(all, string(types.StrategicMergePatchType))
 	}
-	return append(all, string(types.ApplyYAMLPatchType), string(types.ApplyCBORPatchType))
+	return append(all, encoding.ApplyTypes()...)
 }
 
-func (q *request) patchBy(patch objects.Patch) func(context.Context, *objects.Request) (objects.Result, error) {
-	return func(ctx context.Context, r *objects.Request) (objects.Result, error) {
+func (q *request) patchBy(patch registry.Patch) func(context.Context, *registry.Request) (registry.Result, error) {
+	return func(ctx context.Context, r *registry.Request) (registry.Result, error) {
 		return q.h.Objects.Patch(ctx, r, patch)
 	}
 }
 
 // write has an object written, and answers with it.
-func (q *request) write(o writeOptions, do func(context.Context, *objects.Request) (objects.Result, error)) error {
+func (q *request) write(o writeOptions, do func(context.Context, *registry.Request) (registry.Result, error)) error {
 	view, err := q.negotiate()
 	if err == nil {
 		err = view.FitsObject()
@@ -102,7 +134,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
 	// was last written.
 	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
-		return objects.StoreError(err)
+		return registry.StoreError(err)
 	}
 	code := http.StatusOK
 	if result.Created {
@@ -112,19 +144,19 @@ func (q *request) write(o writeOptions, do func(context.Context, *objects.Reques
 }
 
 // writeBy has an object written by the kind that is there now: a custom one may have changed since it was found.
-func (q *request) writeBy(ctx context.Context, body objects.Body, o writeOptions, only objects.Existence,
-	do func(context.Context, *objects.Request) (objects.Result, error)) (*objects.Endpoint, objects.Result, error) {
+func (q *request) writeBy(ctx context.Context, body registry.Body, o writeOptions, only registry.Existence,
+	do func(context.Context, *registry.Request) (registry.Result, error)) (*registry.Endpoint, registry.Result, error) {
 	for {
 		endpoint, err := q.endpoint()
 		if err != nil {
-			return nil, objects.Result{}, err
+			return nil, registry.Result{}, err
 		}
 		result, err := do(ctx, q.writeRequest(endpoint, body, o, only))
-		if !errors.Is(err, objects.ErrReplaced) {
+		if !errors.Is(err, registry.ErrReplaced) {
 			return endpoint, result, err
 		}
 		if err := q.findKind(); err != nil {
-			return nil, objects.Result{}, err
+			return nil, registry.Result{}, err
 		}
 	}
 }
@@ -132,24 +164,24 @@ func (q *request) writeBy(ctx context.Context, body objects.Body, o writeOptions
 // gone returns what is closed when nobody waits for the answer any more.
 func (q *request) gone() <-chan struct{} { return q.r.Context().Done() }
 
-func (q *request) writeRequest(endpoint *objects.Endpoint, body objects.Body, o writeOptions, only objects.Existence) *objects.Request {
-	return &objects.Request{
-		Endpoint:   endpoint,
-		Namespace:  q.target.place(q.kind),
-		Name:       q.target.name,
-		Body:       body,
-		User:       q.user,
-		Manager:    o.manager,
-		Sent:       o.sent,
-		DryRun:     o.dryRun,
-		Validation: o.validation,
-		Force:      o.force,
-		TakeOver:   o.takeOver,
-		Only:       only,
-		MayCreate:  q.mayCreate,
-		MayAlso:    q.mayAlso,
-		Warn:       q.warn,
-		Gone:       q.gone,
+func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, o writeOptions, only registry.Existence) *registry.Request {
+	return &registry.Request{
+		Endpoint:        endpoint,
+		Namespace:       q.target.place(q.kind),
+		Name:            q.target.name,
+		Body:            body,
+		User:            q.user,
+		Verb:            q.target.verb,
+		Manager:         o.manager,
+		Parameters:      o.sent,
+		DryRun:          o.dryRun,
+		FieldValidation: o.validation,
+		Force:           o.force,
+		TakeOver:        o.takeOver,
+		Precondition:    only,
+		AuthorizeCreate: q.mayCreate,
+		Warn:            q.warn,
+		ClientGone:      q.gone,
 	}
 }
 
@@ -158,13 +190,6 @@ func (q *request) mayCreate(context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
 	return q.h.Authorizer.Check(a)
-}
-
-// mayAlso asks whether the user may do what the request does beside what it says.
-func (q *request) mayAlso(d objects.Deed) (verb string, err error) {
-	a := q.attributes()
-	a.Verb, a.Subresource, a.Namespace, a.Name = d.VerbPrefix+a.Verb, d.Subresource, d.Namespace, d.Name
-	return a.Verb, q.h.Authorizer.Check(a)
 }
 
 // warn tells the client something in a header.

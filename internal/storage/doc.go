@@ -1,4 +1,4 @@
-// Package store is where objects are kept: one small interface, which an embedded engine
+// Package storage is where objects are kept: one small interface, which an embedded engine
 // (store/local) and etcd v3 fulfil alike. storetest is its conformance suite, which every
 // backend runs.
 //
@@ -48,4 +48,4 @@
 //	errors.go      what can go wrong
 //	storetest/     the conformance suite, and a model of a store to compare with
 //	local/         the embedded backend
-package store
+package storage

@@ -1,12 +1,14 @@
-package cache
+package watchcache
 
 import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // BenchmarkFanOut is the cost of a delivered event, by the number of watchers.
@@ -37,7 +39,7 @@ func BenchmarkFanOut(b *testing.B) {
 			b.ResetTimer()
 			for range b.N/watchers + 1 {
 				revision++
-				c.take(store.Batch{Revision: revision, Events: []store.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
+				c.take(storage.Batch{Revision: revision, Events: []storage.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
 				for delivered.Load() < int64(revision-10)*int64(watchers) {
 					// Don't run ahead of them by more than a few events.
 				}
@@ -56,10 +58,10 @@ func BenchmarkList(b *testing.B) {
 	s := openStore(b)
 	const count = 20_000
 	value := exampleObject(3000)
-	var writes []store.Write
+	var writes []storage.Write
 	for i := range count {
 		name := fmt.Sprintf("p%07d", i)
-		writes = append(writes, store.Write{Key: "core/pods/default/" + name, Value: []byte(nameIn(value, name))})
+		writes = append(writes, storage.Write{Key: "core/pods/default/" + name, Value: []byte(nameIn(value, name))})
 	}
 	if _, err := s.Commit(b.Context(), writes...); err != nil {
 		b.Fatal(err)
@@ -103,4 +105,41 @@ func BenchmarkList(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkCommit is the cost of a write to the cache and a store in memory, from eight writers at once.
+func BenchmarkCommit(b *testing.B) {
+	c := openCache(b, openStore(b), Options{})
+	value := exampleObject(3000)
+	const writers = 8
+	b.ReportAllocs()
+	var wait sync.WaitGroup
+	before := processTime(b)
+	for w := range writers {
+		name := fmt.Sprintf("p%d", w)
+		key, text := "core/pods/default/"+name, []byte(nameIn(value, name))
+		wait.Go(func() {
+			var last storage.Revision
+			for range b.N/writers + 1 {
+				_, revision, err := c.Commit(b.Context(), storage.Write{Key: key, Expected: last, Value: text})
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				last = revision
+			}
+		})
+	}
+	wait.Wait()
+	b.ReportMetric(float64(processTime(b)-before)/float64(b.N), "cpu-ns/op")
+}
+
+// processTime returns the CPU time that the process has used.
+func processTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -1,4 +1,4 @@
-// Package cache has the current objects and the recent events of a store in memory. It serves
+// Package watchcache has the current objects and the recent events of a store in memory. It serves
 // all reads and watches; writes go through it, so that whoever wrote reads what was written.
 //
 // # Vocabulary
@@ -12,7 +12,8 @@
 //   - A topic is one thing that selections ask for: a namespace, a name, a value of a label or
 //     of a field. It has the events that touch it and came since somebody watches it, as far back
 //     as the window goes.
-//   - A form is what an object was made into on demand: parsed, or in another encoding.
+//   - A form is a representation of an object that is made on demand and kept: parsed, or one that a higher package
+//     registers with NewForm, such as an encoding.
 //   - Progress is the revision up to which the cache has seen all that happened.
 //
 // # Who does what
@@ -67,16 +68,16 @@
 //	key.go        keys
 //	object.go     an object, its spans, labels and fields; layout.go finds them in its JSON
 //	life.go       whether an object is to be deleted, and whose it is
-//	form.go       forms, and how they are let go; memory.go, when it is short
+//	form.go       forms and their eviction; gcpacing.go, memory shortage and the pace of the garbage collector
 //	tree.go       objects in order, copied on write
 //	selection.go  which objects are meant
 //	kind.go       a kind: what is now, what was, who watches
 //	window.go     recent events; topic.go, those that touch one thing
-//	follow.go     the follower; load.go, where it starts from; expected.go, what it knows beforehand
+//	follow.go     the follower; load.go, where it starts from; pendingcommits.go, objects of commits under way
 //	progress.go   waiting for a revision; freshness.go, how new reads must be
 //	read.go       Get and List
 //	watch.go      Watcher; stage.go, what it tells of: the state, the history, what is new
 //	observe.go    for who must see all that happens
 //	past.go       states of the past: by undoing, or from the store's history
 //	recall.go     the window goes back to before the cache was opened
-package cache
+package watchcache

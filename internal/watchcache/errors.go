@@ -1,11 +1,11 @@
-package cache
+package watchcache
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 var (
@@ -17,7 +17,7 @@ var (
 )
 
 // TooNewError says that a revision was asked for that has not been.
-type TooNewError struct{ Wanted, Now store.Revision }
+type TooNewError struct{ Wanted, Now storage.Revision }
 
 func (e *TooNewError) Error() string {
 	return fmt.Sprintf("cache: expected a revision up to %d, received %d; try again later, or ask for a revision that has been", e.Now, e.Wanted)
@@ -29,9 +29,9 @@ var errExactly = errors.New("cache: expected a freshness other than Exactly, whi
 // fromStore turns the store's errors into the cache's.
 func fromStore(err error) error {
 	switch {
-	case errors.Is(err, store.ErrCompacted):
+	case errors.Is(err, storage.ErrCompacted):
 		return ErrTooOld
-	case errors.Is(err, store.ErrClosed):
+	case errors.Is(err, storage.ErrClosed):
 		return ErrClosed
 	}
 	return err

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"cmp"
@@ -9,15 +9,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // follow is the follower.
-func (c *Cache) follow(ctx context.Context, w store.Watcher) {
+func (c *Cache) follow(ctx context.Context, w storage.Watcher) {
 	for {
 		err := c.followOne(ctx, w)
 		w.Close()
-		if ctx.Err() != nil || errors.Is(err, store.ErrClosed) {
+		if ctx.Err() != nil || errors.Is(err, storage.ErrClosed) {
 			c.end()
 			return
 		}
@@ -30,7 +30,7 @@ func (c *Cache) follow(ctx context.Context, w store.Watcher) {
 }
 
 // followOne takes batches until there are no more.
-func (c *Cache) followOne(ctx context.Context, w store.Watcher) error {
+func (c *Cache) followOne(ctx context.Context, w storage.Watcher) error {
 	for {
 		batch, err := w.Next(ctx)
 		if err != nil {
@@ -42,11 +42,11 @@ func (c *Cache) followOne(ctx context.Context, w store.Watcher) error {
 
 // resume watches the store again, and first loads it again if the history that is missing was
 // forgotten. It fails only when the cache or the store is closed.
-func (c *Cache) resume(ctx context.Context, reason error) (store.Watcher, error) {
+func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, error) {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		var w store.Watcher
+		var w storage.Watcher
 		var err error
-		if errors.Is(reason, store.ErrCompacted) {
+		if errors.Is(reason, storage.ErrCompacted) {
 			w, err = c.loadAndWatch(ctx)
 		} else {
 			w, err = c.store.Watch(ctx, "", c.progress.revision())
@@ -54,7 +54,7 @@ func (c *Cache) resume(ctx context.Context, reason error) (store.Watcher, error)
 		switch {
 		case err == nil:
 			return w, nil
-		case ctx.Err() != nil || errors.Is(err, store.ErrClosed):
+		case ctx.Err() != nil || errors.Is(err, storage.ErrClosed):
 			return nil, err
 		}
 		reason = err
@@ -82,7 +82,7 @@ func (c *Cache) end() {
 //  3. progress moves on, for writers and readers that wait for it
 //  4. watchers are woken
 //  5. the window is made small enough
-func (c *Cache) take(batch store.Batch) {
+func (c *Cache) take(batch storage.Batch) {
 	changes := map[*kind][]change{}
 	for _, e := range batch.Events {
 		name, _, ok := cutKind(e.Key)
@@ -115,12 +115,12 @@ func (c *Cache) change(changes map[*kind][]change, wake *wakers) {
 }
 
 // read makes a change of what the store tells.
-func (c *Cache) read(k *kind, e store.Event) change {
+func (c *Cache) read(k *kind, e storage.Event) change {
 	made := change{key: e.Key, revision: e.Revision}
 	if e.IsDelete() {
 		return made
 	}
-	if made.object = c.expected.take(k, e); made.object != nil {
+	if made.object = c.pending.take(k, e); made.object != nil {
 		return made
 	}
 	if made.object, made.err = newObject(k, e.Key, e.Value, e.Revision); made.err != nil {

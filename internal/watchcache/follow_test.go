@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -11,22 +11,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // failingStore breaks the watches of its followers, as a network does, and may have forgotten
 // meanwhile what they missed.
 type failingStore struct {
-	store.Store
+	storage.Store
 	fail *atomic.Pointer[error] // what the next call of a watcher fails with
 }
 
 type failingWatcher struct {
-	store.Watcher
+	storage.Watcher
 	fail *atomic.Pointer[error]
 }
 
-func (s failingStore) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+func (s failingStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	w, err := s.Store.Watch(ctx, prefix, after)
 	if err != nil {
 		return nil, err
@@ -34,10 +35,10 @@ func (s failingStore) Watch(ctx context.Context, prefix string, after store.Revi
 	return failingWatcher{w, s.fail}, nil
 }
 
-func (w failingWatcher) Next(ctx context.Context) (store.Batch, error) {
+func (w failingWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	batch, err := w.Watcher.Next(ctx)
 	if failure := w.fail.Swap(nil); failure != nil && err == nil {
-		return store.Batch{}, *failure
+		return storage.Batch{}, *failure
 	}
 	return batch, err
 }
@@ -72,7 +73,7 @@ func TestForgottenHistory(t *testing.T) {
 	w := watch(t, c, WatchOptions{After: 2})
 	starting := watch(t, c, WatchOptions{InitialState: true})
 	listed(t, c, Query{Limit: 1}) // there is a past
-	forgotten := store.ErrCompacted
+	forgotten := storage.ErrCompacted
 	s.fail.Store(&forgotten)
 	remove(t, c, podKey("default", "a"))
 	for _, w := range []*Watcher{w, starting} {
@@ -104,7 +105,7 @@ func TestStoreCloses(t *testing.T) {
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)
 	}
-	if _, err := Open(t.Context(), s, Options{}); !errors.Is(err, store.ErrClosed) {
+	if _, err := Open(t.Context(), s, Options{}); !errors.Is(err, storage.ErrClosed) {
 		t.Errorf("%v, want store.ErrClosed", err)
 	}
 }
@@ -136,11 +137,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		c.Close()
 		c.Close()
 	}
-	for deadline := time.Now().Add(10 * time.Second); running() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("something still runs")
-		}
-	}
+	testwait.For(t, "the goroutines of the caches to end", func() bool { return running() <= before })
 }
 
 // running counts the goroutines of caches.
@@ -148,7 +145,7 @@ func running() (count int) {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
-		if strings.Contains(stack, "internal/cache.(*") {
+		if strings.Contains(stack, "internal/watchcache.(*") {
 			count++
 		}
 	}
@@ -181,10 +178,10 @@ func TestReopen(t *testing.T) {
 // TestLateKind: a kind that nobody has asked for yet, and that has no objects, has its history.
 func TestLateKind(t *testing.T) {
 	s := openStore(t)
-	if _, err := s.Commit(t.Context(), store.Write{Key: "core/pods/default/a", Value: pod("a", "web", "n1", 0)}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: "core/pods/default/a", Value: pod("a", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Commit(t.Context(), store.Write{Key: "core/pods/default/a", Expected: 1}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: "core/pods/default/a", Expected: 1}); err != nil {
 		t.Fatal(err)
 	}
 	c := openCache(t, s, Options{})
@@ -208,9 +205,9 @@ func TestLoadAgain(t *testing.T) {
 	w := watch(t, c, WatchOptions{After: 1})
 	ended := waiting(t, w)
 	listed(t, c, Query{}) // there is a snapshot
-	forgotten := store.ErrCompacted
+	forgotten := storage.ErrCompacted
 	s.fail.Store(&forgotten)
-	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", "a").String(), Expected: 1}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", "a").String(), Expected: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(listed(t, c, Query{})); got != "at 2" {
@@ -233,7 +230,7 @@ type lateFollower struct {
 	following *atomic.Bool
 }
 
-func (s lateFollower) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+func (s lateFollower) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	if s.following.CompareAndSwap(false, true) {
 		return s.lateStore.Watch(ctx, prefix, after)
 	}
@@ -247,7 +244,7 @@ func (s lateFollower) Watch(ctx context.Context, prefix string, after store.Revi
 func TestHistoryIsAhead(t *testing.T) {
 	s := openStore(t)
 	commit := func(i int) {
-		if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)}); err != nil {
+		if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,9 +260,7 @@ func TestHistoryIsAhead(t *testing.T) {
 		t.Fatal("tests nothing")
 	}
 	late.let <- struct{}{}
-	for c.progress.revision() < 400 {
-		time.Sleep(time.Millisecond)
-	}
+	testwait.For(t, "revision 400", func() bool { return c.progress.revision() >= 400 })
 	silent(t, w)
 	commit(400)
 	late.let <- struct{}{}
@@ -279,14 +274,14 @@ func TestHistoryIsAhead(t *testing.T) {
 
 // changingStore deletes an item between the pages of a list.
 type changingStore struct {
-	store.Store
+	storage.Store
 	deleted *atomic.Bool
 }
 
-func (s changingStore) List(ctx context.Context, r store.Range) (store.Page, error) {
+func (s changingStore) List(ctx context.Context, r storage.Range) (storage.Page, error) {
 	if r.After != "" && s.deleted.CompareAndSwap(false, true) {
-		if _, err := s.Commit(ctx, store.Write{Key: podKey("default", nameOf(0)).String(), Expected: 1}); err != nil {
-			return store.Page{}, err
+		if _, err := s.Commit(ctx, storage.Write{Key: podKey("default", nameOf(0)).String(), Expected: 1}); err != nil {
+			return storage.Page{}, err
 		}
 	}
 	return s.Store.List(ctx, r)
@@ -295,9 +290,9 @@ func (s changingStore) List(ctx context.Context, r store.Range) (store.Page, err
 // TestLoadOfOneMoment: what changes while the store is loaded is seen, too.
 func TestLoadOfOneMoment(t *testing.T) {
 	s := openStore(t)
-	var writes []store.Write
+	var writes []storage.Write
 	for i := range 2 * pageSize {
-		writes = append(writes, store.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)})
+		writes = append(writes, storage.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)})
 	}
 	if _, err := s.Commit(t.Context(), writes...); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // TestFormOnce: a form is made once, however many ask at the same time.
@@ -227,7 +227,7 @@ func TestFormsKeepNothingAlive(t *testing.T) {
 func TestWatchersShareForms(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	var made atomic.Int64
-	counted := NewForm(func(*Object) (any, int, error) { made.Add(1); return 1, 8, nil })
+	counted := NewForm(func(*Object) (any, int, error) { made.Add(1); return new(int), 8, nil })
 	selections := []Selection{{}, {Namespace: "default"}, {Name: "a"}, {Labels: labelSelector(t, "app=web")}, {Fields: fieldSelector(t, "spec.nodeName=n1")}}
 	var watchers []*Watcher
 	for i := range 60 {
@@ -239,10 +239,10 @@ func TestWatchersShareForms(t *testing.T) {
 	}
 	remove(t, c, podKey("default", "a"))
 	type encodings struct {
-		object *Object
-		cbor   any
+		object  *Object
+		encoded any
 	}
-	byRevision := map[store.Revision]encodings{}
+	byRevision := map[storage.Revision]encodings{}
 	for i, w := range watchers {
 		for told := 0; told < writes; {
 			events, err := w.Next(t.Context())
@@ -251,11 +251,11 @@ func TestWatchersShareForms(t *testing.T) {
 			}
 			for _, e := range events {
 				told++
-				cbor, err := e.Object.CBOR()
-				if _, formErr := e.Object.As(counted); err != nil || formErr != nil {
-					t.Fatal(err, formErr)
+				encoded, err := e.Object.As(counted)
+				if err != nil {
+					t.Fatal(err)
 				}
-				got := encodings{e.Object, cbor}
+				got := encodings{e.Object, encoded}
 				if first, ok := byRevision[e.Revision]; ok && first != got {
 					t.Fatalf("watcher %d has an object or an encoding of its own at revision %d", i, e.Revision)
 				}

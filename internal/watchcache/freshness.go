@@ -1,16 +1,16 @@
-package cache
+package watchcache
 
 import (
 	"context"
 	"errors"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Freshness says how new must be what is read. The zero Freshness is Latest.
 type Freshness struct {
 	mode     freshnessMode
-	revision store.Revision
+	revision storage.Revision
 }
 
 type freshnessMode uint8
@@ -31,10 +31,10 @@ var (
 )
 
 // NotOlderThan reads show the state at a revision, or a newer one.
-func NotOlderThan(revision store.Revision) Freshness { return Freshness{notOlderThan, revision} }
+func NotOlderThan(revision storage.Revision) Freshness { return Freshness{notOlderThan, revision} }
 
 // Exactly is for lists that show the state at a revision.
-func Exactly(revision store.Revision) Freshness { return Freshness{exactly, revision} }
+func Exactly(revision storage.Revision) Freshness { return Freshness{exactly, revision} }
 
 // freshen waits until the cache is as fresh as it must be.
 func (c *Cache) freshen(ctx context.Context, f Freshness) error {

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -11,16 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/local"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/pebble"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // quiet is a log for tests that do what should be logged.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-func openStore(t testing.TB) store.Store {
+func openStore(t testing.TB) storage.Store {
 	t.Helper()
-	s, err := local.Open(local.Options{Log: quiet})
+	s, err := pebble.Open(pebble.Options{Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func podFields(string) []Field {
 	return []Field{{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}}}
 }
 
-func openCache(t testing.TB, s store.Store, o Options) *Cache {
+func openCache(t testing.TB, s storage.Store, o Options) *Cache {
 	t.Helper()
 	if o.Fields == nil {
 		o.Fields = podFields
@@ -59,9 +60,9 @@ func pod(name, app, node string, size int) []byte {
 }
 
 // put writes an object, whatever is there.
-func put(t testing.TB, c *Cache, key Key, value []byte) store.Revision {
+func put(t testing.TB, c *Cache, key Key, value []byte) storage.Revision {
 	t.Helper()
-	w := store.Write{Key: key.String(), Value: value}
+	w := storage.Write{Key: key.String(), Value: value}
 	if o, err := c.Get(t.Context(), key, Latest); err == nil {
 		w.Expected = o.Revision()
 	}
@@ -72,13 +73,13 @@ func put(t testing.TB, c *Cache, key Key, value []byte) store.Revision {
 	return revision
 }
 
-func remove(t testing.TB, c *Cache, key Key) store.Revision {
+func remove(t testing.TB, c *Cache, key Key) storage.Revision {
 	t.Helper()
 	o, err := c.Get(t.Context(), key, Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, revision, err := c.Commit(t.Context(), store.Write{Key: key.String(), Expected: o.Revision()})
+	_, revision, err := c.Commit(t.Context(), storage.Write{Key: key.String(), Expected: o.Revision()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +125,19 @@ func eventText(e Event) string {
 // waiting has the watcher wait in another goroutine, and returns what its wait ends with.
 func waiting(t testing.TB, w *Watcher) <-chan error {
 	ended := make(chan error)
+	inHistory := w.old != nil // it waits for the store then, which shows nowhere
+	if !inHistory {
+		w.topic.waiting.Store(false)
+	}
 	go func() {
 		_, err := w.Next(t.Context())
 		ended <- err
 	}()
-	time.Sleep(10 * time.Millisecond)
+	testwait.For(t, "the watcher to wait", func() bool {
+		w.k.mu.RLock()
+		defer w.k.mu.RUnlock()
+		return inHistory || w.topic.waiting.Load()
+	})
 	return ended
 }
 
@@ -136,11 +145,7 @@ func waiting(t testing.TB, w *Watcher) <-chan error {
 // enough.
 func settled(t testing.TB, c *Cache, look func(k *kind)) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); c.windowBytes.Load() > int64(c.options.WindowBytes); time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the window is too large")
-		}
-	}
+	testwait.For(t, "the window to be trimmed", func() bool { return c.windowBytes.Load() <= int64(c.options.WindowBytes) })
 	k := c.kind(pods)
 	k.mu.RLock()
 	defer k.mu.RUnlock()

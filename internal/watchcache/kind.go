@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"container/list"
@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // kind is what the cache has of one kind: what is now, what was, and who watches.
@@ -32,7 +32,7 @@ type kind struct {
 	past     past
 	// last is the revision of the last event. all is the topic about all; its events are
 	// those after horizon.
-	last, horizon store.Revision
+	last, horizon storage.Revision
 	all           *topic
 	topics        topics
 	// starting are watchers that have not got all of the initial state, those with the oldest
@@ -40,7 +40,7 @@ type kind struct {
 	starting list.List
 }
 
-func newKind(name string, fields []Field, forms *forms, windowBytes *atomic.Int64, horizon store.Revision) *kind {
+func newKind(name string, fields []Field, forms *forms, windowBytes *atomic.Int64, horizon storage.Revision) *kind {
 	return &kind{
 		name: name, fields: fields, wanted: wantedFields(fields), forms: forms, windowBytes: windowBytes,
 		last: horizon, horizon: horizon, all: newTopic(topicKey{}), unreadable: map[string]error{},
@@ -64,7 +64,7 @@ func (k *kind) fieldNames() []string {
 // change is what the follower has found to do to one object.
 type change struct {
 	key      string
-	revision store.Revision
+	revision storage.Revision
 	object   *Object // nil if it was deleted, or is unreadable
 	err      error   // why it is
 }
@@ -117,7 +117,7 @@ func (k *kind) put(c change) *event {
 
 // has reports whether an object is there at a revision; at 0 whether there is nothing. The caller does
 // not hold the lock.
-func (k *kind) has(key string, revision store.Revision) bool {
+func (k *kind) has(key string, revision storage.Revision) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if now := k.objects.get(key); now != nil {
@@ -140,7 +140,7 @@ func (k *kind) publish(e *event, wake *wakers) {
 }
 
 // cutOff drops all events up to a revision, so that no watcher can go on.
-func (k *kind) cutOff(revision store.Revision, wake *wakers) {
+func (k *kind) cutOff(revision storage.Revision, wake *wakers) {
 	for t := range k.eachTopic() {
 		t.events.dropAll()
 		wake.add(t)
@@ -150,7 +150,7 @@ func (k *kind) cutOff(revision store.Revision, wake *wakers) {
 }
 
 // replace puts another state in the place of all there is. Watchers are cut off.
-func (k *kind) replace(objects tree, unreadable map[string]error, revision store.Revision) {
+func (k *kind) replace(objects tree, unreadable map[string]error, revision storage.Revision) {
 	var wake wakers
 	k.mu.Lock()
 	k.objects, k.unreadable, k.snapshot, k.last = objects, unreadable, nil, revision
@@ -191,7 +191,7 @@ func (k *kind) end() {
 }
 
 // moveHorizon notes that events up to a revision are gone, and lets go of states that are older.
-func (k *kind) moveHorizon(revision store.Revision) {
+func (k *kind) moveHorizon(revision storage.Revision) {
 	k.horizon = revision
 	k.past.forget(revision)
 	for first := k.starting.Front(); first != nil; first = k.starting.Front() {

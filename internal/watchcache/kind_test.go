@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // TestUnknownKinds leave nothing behind when they are asked for.
@@ -15,7 +15,7 @@ func TestUnknownKinds(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	for i := range 10 {
 		kind := fmt.Sprintf("core/thing%d", i)
-		if _, err := c.Get(t.Context(), Key{Kind: kind, Name: "x"}, Any); !errors.Is(err, store.ErrNotFound) {
+		if _, err := c.Get(t.Context(), Key{Kind: kind, Name: "x"}, Any); !errors.Is(err, storage.ErrNotFound) {
 			t.Error(err)
 		}
 		if l, err := c.List(t.Context(), Query{Selection: Selection{Kind: kind}}); err != nil || len(l.Objects) > 0 {
@@ -25,7 +25,7 @@ func TestUnknownKinds(t *testing.T) {
 	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: "nonsense"}}); err == nil {
 		t.Error("nonsense is watched")
 	}
-	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/nothing/x", Value: []byte("{}")}); err == nil {
+	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/nothing/x", Value: []byte("{}")}); err == nil {
 		t.Error("nonsense is written")
 	}
 	if len(c.kinds) > 0 {
@@ -50,7 +50,7 @@ func TestWrongKinds(t *testing.T) {
 		}
 	}
 	for _, key := range []Key{{Kind: pods, Name: "default/a"}, {Kind: "core", Namespace: "pods/default", Name: "a"}, {Kind: pods, Namespace: "default"}} {
-		if o, err := c.Get(t.Context(), key, Any); !errors.Is(err, store.ErrNotFound) {
+		if o, err := c.Get(t.Context(), key, Any); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("%+v: %v, %v", key, o, err)
 		}
 	}

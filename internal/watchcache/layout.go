@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/scan"
+	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
 // The layout of an object is where in its JSON things are. It is found in one pass that looks

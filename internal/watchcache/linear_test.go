@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/storetest"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/storagetest"
 )
 
 // items shows a cache as something with items: their values are in a field of the objects.
@@ -16,16 +16,16 @@ type items struct {
 	f Freshness
 }
 
-func (i items) Get(ctx context.Context, key string) (store.Item, error) {
+func (i items) Get(ctx context.Context, key string) (storage.Item, error) {
 	o, err := i.c.Get(ctx, podKey("default", strings.TrimPrefix(key, "k/")), i.f)
 	if err != nil {
-		return store.Item{}, err
+		return storage.Item{}, err
 	}
 	node, _ := o.Field("spec.nodeName")
-	return store.Item{Key: key, Value: []byte(node), Revision: o.Revision()}, nil
+	return storage.Item{Key: key, Value: []byte(node), Revision: o.Revision()}, nil
 }
 
-func (i items) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+func (i items) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	for n, w := range writes {
 		name := strings.TrimPrefix(w.Key, "k/")
 		writes[n].Key, writes[n].Value = podKey("default", name).String(), pod(name, "web", string(w.Value), 0)
@@ -38,7 +38,7 @@ func (i items) Commit(ctx context.Context, writes ...store.Write) (store.Revisio
 func TestLinearizable(t *testing.T) {
 	for _, f := range []Freshness{Latest, Any} {
 		t.Run(fmt.Sprint(f), func(t *testing.T) {
-			storetest.RunLinearizable(t, items{openCache(t, openStore(t), Options{}), f})
+			storagetest.RunLinearizable(t, items{openCache(t, openStore(t), Options{}), f})
 		})
 	}
 }

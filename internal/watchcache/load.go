@@ -1,10 +1,10 @@
-package cache
+package watchcache
 
 import (
 	"context"
 	"errors"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // pageSize is how many items are read from the store at a time, pagesAhead how many pages while
@@ -21,14 +21,14 @@ type state struct {
 }
 
 // loadAndWatch reads all that the store has, and watches it from there.
-func (c *Cache) loadAndWatch(ctx context.Context) (store.Watcher, error) {
+func (c *Cache) loadAndWatch(ctx context.Context) (storage.Watcher, error) {
 	for {
-		var w store.Watcher
+		var w storage.Watcher
 		at, err := c.load(ctx)
 		if err == nil {
 			w, err = c.store.Watch(ctx, "", at)
 		}
-		if !errors.Is(err, store.ErrCompacted) {
+		if !errors.Is(err, storage.ErrCompacted) {
 			return w, err
 		}
 		// History was forgotten meanwhile.
@@ -36,17 +36,17 @@ func (c *Cache) loadAndWatch(ctx context.Context) (store.Watcher, error) {
 }
 
 // load reads all that the store has, and returns the revision at which it did.
-func (c *Cache) load(ctx context.Context) (store.Revision, error) {
+func (c *Cache) load(ctx context.Context) (storage.Revision, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	pages := make(chan store.Page, pagesAhead)
+	pages := make(chan storage.Page, pagesAhead)
 	failed := make(chan error, 1)
 	go func() {
 		defer close(pages)
 		failed <- c.readPages(ctx, pages)
 	}()
 	states := map[*kind]*state{}
-	var at store.Revision
+	var at storage.Revision
 	for page := range pages {
 		at = page.Revision
 		for _, item := range page.Items {
@@ -61,8 +61,8 @@ func (c *Cache) load(ctx context.Context) (store.Revision, error) {
 }
 
 // readPages reads page after page, all at the revision of the first.
-func (c *Cache) readPages(ctx context.Context, pages chan<- store.Page) error {
-	r := store.Range{Limit: pageSize}
+func (c *Cache) readPages(ctx context.Context, pages chan<- storage.Page) error {
+	r := storage.Range{Limit: pageSize}
 	for {
 		page, err := c.store.List(ctx, r)
 		if err != nil {
@@ -81,7 +81,7 @@ func (c *Cache) readPages(ctx context.Context, pages chan<- store.Page) error {
 }
 
 // loadItem makes an object of an item.
-func (c *Cache) loadItem(states map[*kind]*state, item store.Item) {
+func (c *Cache) loadItem(states map[*kind]*state, item storage.Item) {
 	name, _, ok := cutKind(item.Key)
 	if !ok {
 		c.options.Log.Error("cache: the store has something that is not an object; it is left alone", "key", item.Key)
@@ -103,7 +103,7 @@ func (c *Cache) loadItem(states map[*kind]*state, item store.Item) {
 }
 
 // start puts what was loaded in the place of all that was there.
-func (c *Cache) start(states map[*kind]*state, at store.Revision) {
+func (c *Cache) start(states map[*kind]*state, at storage.Revision) {
 	c.telling.Lock()
 	defer c.telling.Unlock()
 	c.mu.Lock()

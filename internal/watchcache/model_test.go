@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 var seeds = flag.Uint64("seeds", 30, "how many random histories the model test goes through")
@@ -27,7 +27,7 @@ type model struct {
 
 type modelObject struct {
 	namespace, name, app, node string
-	revision                   store.Revision
+	revision                   storage.Revision
 }
 
 func (o modelObject) key() string { return podKey(o.namespace, o.name).String() }
@@ -41,7 +41,7 @@ func (o modelObject) matches(s Selection) bool {
 		(s.Fields == nil || s.Fields.Matches(fields.Set{"spec.nodeName": o.node, "metadata.name": o.name, "metadata.namespace": o.namespace}))
 }
 
-func (m *model) now() store.Revision { return store.Revision(len(m.states) - 1) }
+func (m *model) now() storage.Revision { return storage.Revision(len(m.states) - 1) }
 
 func (m *model) find(key string) (modelObject, bool) {
 	for _, o := range m.states[m.now()] {
@@ -53,7 +53,7 @@ func (m *model) find(key string) (modelObject, bool) {
 }
 
 // list returns what a query should, as text, and how many objects there are behind.
-func (m *model) list(q Query, at store.Revision) (text string, remaining int) {
+func (m *model) list(q Query, at storage.Revision) (text string, remaining int) {
 	count := 0
 	for _, o := range m.states[at] {
 		if !o.matches(q.Selection) || o.key() <= q.After {
@@ -72,7 +72,7 @@ func (m *model) list(q Query, at store.Revision) (text string, remaining int) {
 
 // events returns what a watcher of a selection should be told after a revision. What one commit
 // did is in the order of texts.
-func (m *model) events(s Selection, after store.Revision) (events []string) {
+func (m *model) events(s Selection, after storage.Revision) (events []string) {
 	for at := after + 1; at <= m.now(); at++ {
 		start := len(events)
 		before, now := m.states[at-1], m.states[at]
@@ -101,13 +101,13 @@ func (m *model) events(s Selection, after store.Revision) (events []string) {
 type history struct {
 	t        *testing.T
 	random   *rand.Rand
-	store    store.Store
+	store    storage.Store
 	cache    *Cache
 	model    model
 	watchers []*modelWatcher
 	// compacted is how far the store has forgotten; small says that the window may be too
 	// small for its watchers.
-	compacted store.Revision
+	compacted storage.Revision
 	small     bool
 }
 
@@ -115,7 +115,7 @@ type history struct {
 type modelWatcher struct {
 	*Watcher
 	selection Selection
-	after     store.Revision
+	after     storage.Revision
 	got       []string
 }
 
@@ -199,15 +199,15 @@ func (h *history) pick(from ...string) string { return from[h.random.IntN(len(fr
 func (h *history) commit() {
 	next := slices.Clone(h.model.states[h.model.now()])
 	revision := h.model.now() + 1
-	var writes []store.Write
+	var writes []storage.Write
 	for range 1 + h.random.IntN(10)/9*2 {
 		o := modelObject{namespace: h.pick("a", "b"), name: h.pick("w", "x", "y", "z"), app: h.pick("web", "db", "web"), node: h.pick("n1", "n2"), revision: revision}
-		if slices.ContainsFunc(writes, func(w store.Write) bool { return w.Key == o.key() }) {
+		if slices.ContainsFunc(writes, func(w storage.Write) bool { return w.Key == o.key() }) {
 			continue
 		}
 		there, exists := h.model.find(o.key())
 		next = slices.DeleteFunc(next, func(other modelObject) bool { return other.key() == o.key() })
-		w := store.Write{Key: o.key(), Expected: there.revision}
+		w := storage.Write{Key: o.key(), Expected: there.revision}
 		if !exists || h.random.IntN(4) > 0 {
 			w.Value = o.text()
 			next = append(next, o)
@@ -242,7 +242,7 @@ func (h *history) list() {
 	q := Query{Selection: h.selection(), Limit: h.random.IntN(5)}
 	at := h.model.now()
 	if h.random.IntN(2) == 0 {
-		at = store.Revision(h.random.IntN(len(h.model.states)))
+		at = storage.Revision(h.random.IntN(len(h.model.states)))
 		q.Freshness = Exactly(at)
 	}
 	if objects := h.model.states[at]; len(objects) > 0 && h.random.IntN(3) == 0 {
@@ -282,7 +282,7 @@ func (h *history) checkJSON(o *Object) {
 
 func (h *history) watch() {
 	w := &modelWatcher{selection: h.selection()}
-	o := WatchOptions{Selection: w.selection, After: store.Revision(h.random.IntN(len(h.model.states)))}
+	o := WatchOptions{Selection: w.selection, After: storage.Revision(h.random.IntN(len(h.model.states)))}
 	if h.random.IntN(3) == 0 {
 		o.InitialState = true
 		o.After = h.model.now()
@@ -353,7 +353,7 @@ func (h *history) follow(w *modelWatcher) {
 }
 
 func (h *history) compact() {
-	h.compacted = max(h.compacted, store.Revision(h.random.IntN(len(h.model.states))))
+	h.compacted = max(h.compacted, storage.Revision(h.random.IntN(len(h.model.states))))
 	if err := h.store.Compact(h.t.Context(), h.compacted); err != nil {
 		h.t.Fatal(err)
 	}

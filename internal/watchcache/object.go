@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Object is one version of an object. It never changes.
@@ -23,7 +23,7 @@ type Object struct {
 	kind     *kind
 	key      string
 	text     string
-	revision store.Revision
+	revision storage.Revision
 	// managed is managedFields with the comma after it, empty if there are none. place is
 	// what the revision replaces, mostly nothing.
 	//
@@ -54,7 +54,7 @@ type Field struct {
 
 // newObject makes an object of what the store has, or says why it can't. The value must not be
 // changed any more.
-func newObject(k *kind, key string, value []byte, revision store.Revision) (*Object, error) {
+func newObject(k *kind, key string, value []byte, revision storage.Revision) (*Object, error) {
 	value = fit(value)
 	o := &Object{kind: k, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
 	l := layout{o: o, text: o.text}
@@ -73,7 +73,7 @@ func newObject(k *kind, key string, value []byte, revision store.Revision) (*Obj
 // Draft makes an object that is not in the store: what a write would make, or an object at
 // another version. Revision 0 is that of what was never written. The value must not be changed
 // any more.
-func (c *Cache) Draft(key Key, value []byte, revision store.Revision) (*Object, error) {
+func (c *Cache) Draft(key Key, value []byte, revision storage.Revision) (*Object, error) {
 	k, _ := c.peek(key.Kind)
 	return newObject(k, key.String(), value, revision)
 }
@@ -87,14 +87,14 @@ func fit(value []byte) []byte {
 }
 
 // At returns the same object at another revision: what a watcher gets who loses sight of it, and who deletes it.
-func (o *Object) At(revision store.Revision) *Object {
+func (o *Object) At(revision storage.Revision) *Object {
 	moved := o.committed(revision)
 	moved.forms.Store(&formList{&form{of: origin, value: o.Written()}, nil})
 	return moved
 }
 
 // committed returns an object that was never written as the one that a commit wrote.
-func (o *Object) committed(revision store.Revision) *Object {
+func (o *Object) committed(revision storage.Revision) *Object {
 	return &Object{
 		kind: o.kind, key: o.key, text: o.text, revision: revision,
 		managed: o.managed, place: o.place, deletion: o.deletion, owners: o.owners, labels: o.labels, fields: o.fields,
@@ -106,9 +106,9 @@ func (o *Object) committed(revision store.Revision) *Object {
 var origin = NewForm(nil)
 
 // Written returns the revision of the commit that wrote the object as it is.
-func (o *Object) Written() store.Revision {
+func (o *Object) Written() storage.Revision {
 	if there := o.forms.Load().find(origin); there != nil {
-		return there.value.(store.Revision)
+		return there.value.(storage.Revision)
 	}
 	return o.revision
 }
@@ -121,7 +121,7 @@ func (o *Object) Kind() string { return o.kind.name }
 
 // Revision returns that of the commit that made this version, or that of the event that tells
 // of its end.
-func (o *Object) Revision() store.Revision { return o.revision }
+func (o *Object) Revision() storage.Revision { return o.revision }
 
 // Namespace returns the object's namespace, "" if it has none.
 func (o *Object) Namespace() string {

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"fmt"
@@ -7,14 +7,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // notes is an observer that knows what there is, by what it was told.
 type notes struct {
 	mu     sync.Mutex
 	begun  int
-	now    map[string]store.Revision
+	now    map[string]storage.Revision
 	errors []string
 }
 
@@ -22,7 +22,7 @@ func (n *notes) Begin() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.begun++
-	n.now = map[string]store.Revision{}
+	n.now = map[string]storage.Revision{}
 }
 
 func (n *notes) Changed(before, after *Object) {
@@ -45,7 +45,7 @@ func (n *notes) Changed(before, after *Object) {
 // check holds the notes against what the cache has.
 func (n *notes) check(t *testing.T, c *Cache, kinds ...string) {
 	t.Helper()
-	want := map[string]store.Revision{}
+	want := map[string]storage.Revision{}
 	for _, kind := range kinds {
 		list, err := c.List(t.Context(), Query{Selection: Selection{Kind: kind}, Freshness: Latest})
 		if err != nil {

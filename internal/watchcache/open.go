@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Options say what a cache keeps. All have a useful zero value.
@@ -65,10 +65,10 @@ func (o Options) withDefaults() Options {
 // Cache has the objects of a store in memory. Its methods may be called concurrently.
 type Cache struct {
 	options  Options
-	store    store.Store
+	store    storage.Store
 	forms    forms
 	progress progress
-	expected expected
+	pending  pendingCommits
 	// windowBytes is how much the events of all kinds keep alive.
 	windowBytes atomic.Int64
 	// telling is held while objects change and observers are told of it. happened is room for what
@@ -82,7 +82,7 @@ type Cache struct {
 	// is the revision after which all events are known: a kind that is not here has had none
 	// since.
 	kinds map[string]*kind
-	base  store.Revision
+	base  storage.Revision
 
 	// life ends when the cache is closed, by stop, and with it all that is running. done is
 	// closed when the follower has ended, be it since the store was closed.
@@ -95,7 +95,7 @@ type Cache struct {
 
 // Open reads all that a store has, and follows it from there. The store stays the caller's: it
 // is closed after the cache.
-func Open(ctx context.Context, s store.Store, options Options) (*Cache, error) {
+func Open(ctx context.Context, s storage.Store, options Options) (*Cache, error) {
 	c := &Cache{options: options.withDefaults(), store: s, kinds: map[string]*kind{}, done: make(chan struct{})}
 	c.forms.limit, c.forms.memory = c.options.FormBytes, memoryInUse
 	c.life, c.stop = context.WithCancel(context.Background())
@@ -161,7 +161,7 @@ func (c *Cache) peek(name string) (k *kind, known bool) {
 // Commit does all the writes, or none, as the store does. When it returns, whoever reads from
 // the cache sees them, or what they were lost to. It returns the objects that were written, nil
 // for those that were deleted or kept.
-func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, store.Revision, error) {
+func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object, storage.Revision, error) {
 	if err := c.openError(); err != nil {
 		return nil, 0, err
 	}
@@ -174,10 +174,10 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, s
 			return nil, 0, err
 		}
 	}
-	c.expected.add(made)
-	defer c.expected.drop(made)
+	c.pending.add(made)
+	defer c.pending.drop(made)
 	revision, err := c.store.Commit(ctx, writes...)
-	if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
+	if conflict := (*storage.ConflictError)(nil); errors.As(err, &conflict) {
 		// Whoever reads again, to redo the change, must see what it was lost to.
 		if err := c.freshen(ctx, Latest); err != nil {
 			return nil, 0, err
@@ -188,7 +188,7 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, s
 	}
 	// It is done. But it is not acknowledged before it can be read.
 	if err := c.progress.wait(ctx, revision); err != nil {
-		return nil, 0, &store.UnknownError{Err: err}
+		return nil, 0, &storage.UnknownError{Err: err}
 	}
 	for i, o := range made {
 		made[i] = c.written(o, revision)
@@ -198,7 +198,7 @@ func (c *Cache) Commit(ctx context.Context, writes ...store.Write) ([]*Object, s
 
 // check refuses what the cache could not find its way in: wrong keys, names or labels. That the rest
 // is JSON is up to who made it. It tells the store what is known of the key.
-func (c *Cache) check(w *store.Write) (*Object, error) {
+func (c *Cache) check(w *storage.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (c *Cache) check(w *store.Write) (*Object, error) {
 
 // written returns an object that was written at a revision: the one that readers and watchers get,
 // unless it has been replaced already.
-func (c *Cache) written(o *Object, revision store.Revision) *Object {
+func (c *Cache) written(o *Object, revision storage.Revision) *Object {
 	if o == nil {
 		return nil
 	}

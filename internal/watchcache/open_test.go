@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // TestCommitReturnsObjects as they were written, which are those that everybody gets.
 func TestCommitReturnsObjects(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	a, b := podKey("default", "a"), podKey("default", "b")
-	objects, revision, err := c.Commit(t.Context(), store.Write{Key: a.String(), Value: pod("a", "web", "n1", 0)}, store.Write{Key: b.String(), Value: pod("b", "web", "n1", 0)})
+	objects, revision, err := c.Commit(t.Context(), storage.Write{Key: a.String(), Value: pod("a", "web", "n1", 0)}, storage.Write{Key: b.String(), Value: pod("b", "web", "n1", 0)})
 	if err != nil || len(objects) != 2 || revision != 1 {
 		t.Fatal(objects, revision, err)
 	}
@@ -24,7 +24,7 @@ func TestCommitReturnsObjects(t *testing.T) {
 			t.Errorf("%v, %v", o, err)
 		}
 	}
-	objects, _, err = c.Commit(t.Context(), store.Write{Key: a.String(), Expected: 1})
+	objects, _, err = c.Commit(t.Context(), storage.Write{Key: a.String(), Expected: 1})
 	if err != nil || objects[0] != nil {
 		t.Error(objects, err)
 	}
@@ -32,7 +32,7 @@ func TestCommitReturnsObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, _, err = c.Commit(t.Context(), store.Write{Key: b.String(), Expected: 1, Keep: true}, store.Write{Key: a.String(), Value: pod("a", "web", "n1", 0)})
+	objects, _, err = c.Commit(t.Context(), storage.Write{Key: b.String(), Expected: 1, Keep: true}, storage.Write{Key: a.String(), Value: pod("a", "web", "n1", 0)})
 	if o, _ := c.Get(t.Context(), b, Any); err != nil || objects[0] != nil || objects[1] == nil || o != kept {
 		t.Error(objects, err)
 	}
@@ -69,21 +69,21 @@ func TestNotAcknowledged(t *testing.T) {
 	c := openCache(t, s, Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, _, err := c.Commit(ctx, store.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)})
-	if unknown := (*store.UnknownError)(nil); !errors.As(err, &unknown) {
+	_, _, err := c.Commit(ctx, storage.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)})
+	if unknown := (*storage.UnknownError)(nil); !errors.As(err, &unknown) {
 		t.Errorf("%v, want an UnknownError", err)
 	}
 }
 
 // compactedOnce forgets its history between the first list and the first watch.
 type compactedOnce struct {
-	store.Store
+	storage.Store
 	done *atomic.Bool
 }
 
-func (s compactedOnce) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+func (s compactedOnce) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	if s.done.CompareAndSwap(false, true) {
-		return nil, store.ErrCompacted
+		return nil, storage.ErrCompacted
 	}
 	return s.Store.Watch(ctx, prefix, after)
 }
@@ -115,7 +115,7 @@ func TestClosed(t *testing.T) {
 			t.Errorf("%v: %v, want ErrClosed", f, err)
 		}
 	}
-	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); !errors.Is(err, ErrClosed) {
+	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)
 	}
 }

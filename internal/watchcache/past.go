@@ -1,10 +1,10 @@
-package cache
+package watchcache
 
 import (
 	"context"
 	"slices"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // past has states of a kind that somebody has asked for and may ask for again, as those do who
@@ -13,7 +13,7 @@ import (
 type past []pastState
 
 type pastState struct {
-	revision store.Revision
+	revision storage.Revision
 	objects  tree
 }
 
@@ -21,7 +21,7 @@ type pastState struct {
 const pastStates = 64
 
 // use returns the state at a revision, and makes it the one that was used last.
-func (p past) use(revision store.Revision) (tree, bool) {
+func (p past) use(revision storage.Revision) (tree, bool) {
 	for i, s := range p {
 		if s.revision == revision {
 			copy(p[i:], p[i+1:])
@@ -44,12 +44,12 @@ func (p *past) add(s pastState) {
 }
 
 // forget lets go of the states before a revision.
-func (p *past) forget(before store.Revision) {
+func (p *past) forget(before storage.Revision) {
 	*p = slices.DeleteFunc(*p, func(s pastState) bool { return s.revision < before })
 }
 
 // remember notes the state at a revision.
-func (k *kind) remember(revision store.Revision, objects tree) {
+func (k *kind) remember(revision storage.Revision, objects tree) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if revision >= k.horizon {
@@ -59,7 +59,7 @@ func (k *kind) remember(revision store.Revision, objects tree) {
 
 // stateAt returns the objects as they were at a revision, or false if the window does not go
 // back that far.
-func (k *kind) stateAt(m *matcher, revision store.Revision) (objects tree, ok bool, err error) {
+func (k *kind) stateAt(m *matcher, revision storage.Revision) (objects tree, ok bool, err error) {
 	objects, since, ok, err := k.lookBack(m, revision)
 	if len(since) == 0 {
 		return objects, ok, err
@@ -76,7 +76,7 @@ func (k *kind) stateAt(m *matcher, revision store.Revision) (objects tree, ok bo
 }
 
 // lookBack returns a state that is at hand, and the events to undo to have the one at a revision.
-func (k *kind) lookBack(m *matcher, revision store.Revision) (objects tree, since []*event, ok bool, err error) {
+func (k *kind) lookBack(m *matcher, revision storage.Revision) (objects tree, since []*event, ok bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.readable(m); err != nil || revision < k.horizon {
@@ -112,7 +112,7 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 	if list.Revision <= 0 {
 		return list, nil // there was nothing; to the store it would mean now
 	}
-	r := store.Range{Prefix: m.prefix(k), After: q.After, Limit: pageSize, Revision: list.Revision}
+	r := storage.Range{Prefix: m.prefix(k), After: q.After, Limit: pageSize, Revision: list.Revision}
 	if m.onlyPlace && q.Limit > 0 {
 		r.Limit = min(q.Limit+1, pageSize)
 	}
@@ -140,7 +140,7 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 }
 
 // pageObjects returns the objects of a part of the store.
-func pageObjects(k *kind, items []store.Item) ([]*Object, error) {
+func pageObjects(k *kind, items []storage.Item) ([]*Object, error) {
 	objects := make([]*Object, len(items))
 	for i, item := range items {
 		var err error
@@ -152,13 +152,13 @@ func pageObjects(k *kind, items []store.Item) ([]*Object, error) {
 }
 
 // openHistory follows the store's history of a kind.
-func (c *Cache) openHistory(ctx context.Context, k *kind, after store.Revision) (store.Watcher, error) {
+func (c *Cache) openHistory(ctx context.Context, k *kind, after storage.Revision) (storage.Watcher, error) {
 	w, err := c.store.Watch(ctx, k.prefix(), after)
 	return w, fromStore(err)
 }
 
 // nextOld returns the next events of the store's history, and how far they go.
-func nextOld(ctx context.Context, k *kind, history store.Watcher) (events []*event, until store.Revision, err error) {
+func nextOld(ctx context.Context, k *kind, history storage.Watcher) (events []*event, until storage.Revision, err error) {
 	batch, err := history.Next(ctx)
 	if err != nil {
 		return nil, 0, fromStore(err)
@@ -174,7 +174,7 @@ func nextOld(ctx context.Context, k *kind, history store.Watcher) (events []*eve
 }
 
 // oldEvent makes an event of what the store's history has.
-func oldEvent(k *kind, from store.Event) (e *event, err error) {
+func oldEvent(k *kind, from storage.Event) (e *event, err error) {
 	e = &event{kind: k, revision: from.Revision}
 	if from.Previous != nil {
 		if e.before, err = newObject(k, from.Key, from.Previous, from.PreviousRevision); err != nil {

@@ -1,11 +1,11 @@
-package cache
+package watchcache
 
 import (
 	"context"
 	"sync/atomic"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // TestSmallPages of the store's history read no more than they need.
@@ -23,11 +23,11 @@ func TestSmallPages(t *testing.T) {
 }
 
 type countingStore struct {
-	store.Store
+	storage.Store
 	items *atomic.Int64
 }
 
-func (s countingStore) List(ctx context.Context, r store.Range) (store.Page, error) {
+func (s countingStore) List(ctx context.Context, r storage.Range) (storage.Page, error) {
 	page, err := s.Store.List(ctx, r)
 	s.items.Add(int64(len(page.Items)))
 	return page, err
@@ -48,7 +48,7 @@ func TestStatesAreKept(t *testing.T) {
 // TestManyPagers: those who come again find what they had.
 func TestManyPagers(t *testing.T) {
 	var p past
-	for i := range store.Revision(pastStates) {
+	for i := range storage.Revision(pastStates) {
 		p.add(pastState{revision: i})
 	}
 	p.use(0)

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"container/heap"
@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // progress is the revision up to which all has been seen.
@@ -20,7 +20,7 @@ type progress struct {
 
 // waiter waits for a revision.
 type waiter struct {
-	revision store.Revision
+	revision storage.Revision
 	reached  chan struct{}
 	place    int // among the waiters; -1 when it is not there any more
 }
@@ -51,10 +51,10 @@ func (w *waiters) Pop() any {
 	return popped
 }
 
-func (p *progress) revision() store.Revision { return store.Revision(p.now.Load()) }
+func (p *progress) revision() storage.Revision { return storage.Revision(p.now.Load()) }
 
 // move notes that all up to a revision has been seen.
-func (p *progress) move(revision store.Revision) {
+func (p *progress) move(revision storage.Revision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now.Store(int64(revision))
@@ -64,7 +64,7 @@ func (p *progress) move(revision store.Revision) {
 }
 
 // wait waits until all up to a revision has been seen.
-func (p *progress) wait(ctx context.Context, revision store.Revision) error {
+func (p *progress) wait(ctx context.Context, revision storage.Revision) error {
 	if p.revision() >= revision {
 		return nil
 	}

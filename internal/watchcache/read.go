@@ -1,13 +1,13 @@
-package cache
+package watchcache
 
 import (
 	"context"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Revision returns how far the cache has come, which is as far as the store had when it was asked.
-func (c *Cache) Revision(ctx context.Context) (store.Revision, error) {
+func (c *Cache) Revision(ctx context.Context) (storage.Revision, error) {
 	if err := c.freshen(ctx, Latest); err != nil {
 		return 0, err
 	}
@@ -34,7 +34,7 @@ func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) 
 		return nil, err
 	}
 	if !key.isValid() {
-		return nil, store.ErrNotFound
+		return nil, storage.ErrNotFound
 	}
 	k, _ := c.peek(key.Kind)
 	text := key.String()
@@ -46,7 +46,7 @@ func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) 
 	if err := k.unreadable[text]; err != nil {
 		return nil, err
 	}
-	return nil, store.ErrNotFound
+	return nil, storage.ErrNotFound
 }
 
 // Query says what to list.
@@ -66,7 +66,7 @@ type List struct {
 	// Objects are in the order of their keys. The slice is the caller's.
 	Objects []*Object
 	// Revision is the one at which these were the objects.
-	Revision store.Revision
+	Revision storage.Revision
 	// More says that there are objects after the last one, and Remaining how many; -1 if
 	// that was not counted: for selections by name, label or field, and for what comes from
 	// the store's history.
@@ -102,7 +102,7 @@ func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 
 // current returns the objects as they are now, and at which revision that is, when all up to
 // progress has been seen.
-func (k *kind) current(m *matcher, progress store.Revision) (tree, store.Revision, error) {
+func (k *kind) current(m *matcher, progress storage.Revision) (tree, storage.Revision, error) {
 	k.mu.RLock()
 	if k.snapshot != nil && len(k.unreadable) == 0 { // as nearly always
 		defer k.mu.RUnlock()

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // names returns what was listed, as text.
@@ -48,7 +48,7 @@ func TestGet(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, key := range []Key{podKey("default", "b"), podKey("", "a"), {Kind: "core/nodes", Name: "a"}, {}} {
-		if _, err := c.Get(t.Context(), key, Latest); !errors.Is(err, store.ErrNotFound) {
+		if _, err := c.Get(t.Context(), key, Latest); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("%v: %v, want ErrNotFound", key, err)
 		}
 	}
@@ -136,26 +136,26 @@ func TestPages(t *testing.T) {
 // lateStore tells its watchers of commits only when it is let, as a store that other processes
 // share.
 type lateStore struct {
-	store.Store
+	storage.Store
 	let chan struct{}
 }
 
 type lateWatcher struct {
-	store.Watcher
+	storage.Watcher
 	let chan struct{}
 }
 
-func (s lateStore) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+func (s lateStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	w, err := s.Store.Watch(ctx, prefix, after)
 	return lateWatcher{w, s.let}, err
 }
 
-func (w lateWatcher) Next(ctx context.Context) (store.Batch, error) {
+func (w lateWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	select {
 	case <-w.let:
 		return w.Watcher.Next(ctx)
 	case <-ctx.Done():
-		return store.Batch{}, ctx.Err()
+		return storage.Batch{}, ctx.Err()
 	}
 }
 
@@ -165,13 +165,13 @@ func TestFreshness(t *testing.T) {
 	c := openCache(t, s, Options{FutureWait: 20 * time.Millisecond, WindowBytes: -1})
 	key := podKey("default", "a")
 	// Another process writes.
-	if _, err := s.Commit(t.Context(), store.Write{Key: key.String(), Value: pod("a", "web", "n1", 0)}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: key.String(), Value: pod("a", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Get(t.Context(), key, Any); !errors.Is(err, store.ErrNotFound) {
+	if _, err := c.Get(t.Context(), key, Any); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("any: %v", err)
 	}
-	if _, err := c.Get(t.Context(), key, NotOlderThan(0)); !errors.Is(err, store.ErrNotFound) {
+	if _, err := c.Get(t.Context(), key, NotOlderThan(0)); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("not older than 0: %v", err)
 	}
 	_, err := c.Get(t.Context(), key, NotOlderThan(1))
@@ -188,7 +188,7 @@ func TestFreshness(t *testing.T) {
 		_, err := c.Get(t.Context(), key, Latest)
 		answered <- err
 	}()
-	time.Sleep(2 * c.options.FutureWait) // it waits for as long as it takes
+	time.Sleep(2 * c.options.FutureWait) // the point of the test: longer than a read waits for a future revision
 	select {
 	case err := <-answered:
 		t.Errorf("latest: answered too early: %v", err)
@@ -217,9 +217,9 @@ func TestOwnWrites(t *testing.T) {
 	for i := range 8 {
 		go func() {
 			done <- func() error {
-				key, expected := podKey("default", nameOf(i)), store.Revision(0)
+				key, expected := podKey("default", nameOf(i)), storage.Revision(0)
 				for range 200 {
-					_, revision, err := c.Commit(t.Context(), store.Write{Key: key.String(), Expected: expected, Value: pod(key.Name, "web", "n1", 0)})
+					_, revision, err := c.Commit(t.Context(), storage.Write{Key: key.String(), Expected: expected, Value: pod(key.Name, "web", "n1", 0)})
 					if err != nil {
 						return err
 					}
@@ -255,7 +255,7 @@ func TestCommitRefuses(t *testing.T) {
 		"nothing":               `{"metadata":{"name":"nothing"}}`,
 		"core/pods/default/c":   `[]`,
 	} {
-		if _, _, err := c.Commit(t.Context(), store.Write{Key: key, Value: []byte(value)}); err == nil {
+		if _, _, err := c.Commit(t.Context(), storage.Write{Key: key, Value: []byte(value)}); err == nil {
 			t.Errorf("%s: %s was written", key, value)
 		}
 	}
@@ -267,11 +267,11 @@ func TestCommitRefuses(t *testing.T) {
 // TestUnreadableObjects: what can't be read is not left out of lists, nor told as deleted.
 func TestUnreadableObjects(t *testing.T) {
 	s := openStore(t)
-	bad := store.Write{Key: podKey("default", "bad").String(), Value: []byte("rubbish")}
+	bad := storage.Write{Key: podKey("default", "bad").String(), Value: []byte("rubbish")}
 	if _, err := s.Commit(t.Context(), bad); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Commit(t.Context(), store.Write{Key: "stray", Value: []byte("rubbish")}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: "stray", Value: []byte("rubbish")}); err != nil {
 		t.Fatal(err)
 	}
 	c := openCache(t, s, Options{})
@@ -297,24 +297,24 @@ func TestUnreadableObjects(t *testing.T) {
 	}
 
 	w := watch(t, c, WatchOptions{After: 4})
-	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("other", "good").String(), Expected: 4, Value: []byte("{}")}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("other", "good").String(), Expected: 4, Value: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrTooOld) {
 		t.Errorf("%v, want ErrTooOld", err)
 	}
 	// They can be repaired.
-	if _, _, err := c.Commit(t.Context(), store.Write{Key: bad.Key, Expected: 1}); err != nil {
+	if _, _, err := c.Commit(t.Context(), storage.Write{Key: bad.Key, Expected: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Commit(t.Context(), store.Write{Key: podKey("other", "good").String(), Expected: 5, Value: pod("good", "web", "n1", 0)}); err != nil {
+	if _, _, err := c.Commit(t.Context(), storage.Write{Key: podKey("other", "good").String(), Expected: 5, Value: pod("good", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(listed(t, c, Query{})); got != "default/good@3 other/good@7 at 7" {
 		t.Error(got)
 	}
 	// That does not make the past readable.
-	for _, then := range []store.Revision{4, 5, 6} {
+	for _, then := range []storage.Revision{4, 5, 6} {
 		if l, err := c.List(t.Context(), Query{Selection: all, Freshness: Exactly(then)}); err == nil {
 			t.Errorf("at %d: %s", then, names(l))
 		}
@@ -342,7 +342,7 @@ func TestBecomesUnreadable(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
-	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", "a").String(), Expected: 1, Value: []byte("rubbish")}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", "a").String(), Expected: 1, Value: []byte("rubbish")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Get(t.Context(), podKey("default", "a"), Latest); err == nil {

@@ -1,11 +1,11 @@
-package cache
+package watchcache
 
 import (
 	"context"
 	"errors"
 	"maps"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // When a server starts again, all who watched go on from where they were, at once. So the window
@@ -18,13 +18,13 @@ const recalledRevisions = 8192
 
 // recall puts what happened before a revision, at which the cache was loaded, into the window. That
 // may be too much for it until the follower comes by again.
-func (c *Cache) recall(ctx context.Context, at store.Revision) {
+func (c *Cache) recall(ctx context.Context, at storage.Revision) {
 	if c.options.WindowBytes == 0 {
 		return
 	}
 	events, after, err := c.readFarBack(ctx, at)
 	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
+		if ctx.Err() == nil && !errors.Is(err, storage.ErrClosed) {
 			c.options.Log.Warn("cache: watches can't go on from before this start", "error", err)
 		}
 		return
@@ -45,10 +45,10 @@ func (c *Cache) recall(ctx context.Context, at store.Revision) {
 }
 
 // readFarBack reads the events up to a revision from as far back as can be.
-func (c *Cache) readFarBack(ctx context.Context, at store.Revision) (events []*event, after store.Revision, err error) {
-	for back := store.Revision(recalledRevisions); back > 0; back /= 8 {
+func (c *Cache) readFarBack(ctx context.Context, at storage.Revision) (events []*event, after storage.Revision, err error) {
+	for back := storage.Revision(recalledRevisions); back > 0; back /= 8 {
 		events, after, err = c.readBack(ctx, max(0, at-back), at)
-		if !errors.Is(err, errTooMuch) && !errors.Is(err, store.ErrCompacted) {
+		if !errors.Is(err, errTooMuch) && !errors.Is(err, storage.ErrCompacted) {
 			return events, after, err
 		}
 	}
@@ -59,7 +59,7 @@ var errTooMuch = errors.New("there is too much history")
 
 // readBack reads the events after one revision up to another, and returns the newest of them that
 // the window has room for, and after which revision those are.
-func (c *Cache) readBack(ctx context.Context, after, at store.Revision) ([]*event, store.Revision, error) {
+func (c *Cache) readBack(ctx context.Context, after, at storage.Revision) ([]*event, storage.Revision, error) {
 	w, err := c.store.Watch(ctx, "", after)
 	if err != nil {
 		return nil, 0, err
@@ -90,7 +90,7 @@ func (c *Cache) readBack(ctx context.Context, after, at store.Revision) ([]*even
 type recaller struct {
 	c      *Cache
 	events []*event
-	after  store.Revision
+	after  storage.Revision
 	bytes  int // that the events keep alive
 	// made are the objects as they were last: each is what the next event of its key has as
 	// the one before.
@@ -98,7 +98,7 @@ type recaller struct {
 }
 
 // add makes an event. What can't be read ends the past: it begins anew behind it.
-func (r *recaller) add(from store.Event) {
+func (r *recaller) add(from storage.Event) {
 	name, _, ok := cutKind(from.Key)
 	if !ok {
 		return
@@ -121,7 +121,7 @@ func (r *recaller) add(from store.Event) {
 
 // object returns the version of an object that was at a revision, nil if there was none. Those
 // that are known already are shared.
-func (r *recaller) object(k *kind, key string, value []byte, revision store.Revision) (*Object, error) {
+func (r *recaller) object(k *kind, key string, value []byte, revision storage.Revision) (*Object, error) {
 	if value == nil {
 		return nil, nil
 	}
@@ -149,7 +149,7 @@ func (r *recaller) fitting(most int) []*event {
 
 // extend puts events of the past before those that the window has, which begin at a revision;
 // unless the window has moved on meanwhile.
-func (k *kind) extend(earlier []*event, after, at store.Revision) {
+func (k *kind) extend(earlier []*event, after, at storage.Revision) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.horizon != at {

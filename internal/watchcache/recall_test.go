@@ -1,29 +1,24 @@
-package cache
+package watchcache
 
 import (
 	"fmt"
 	"testing"
-	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // recalled opens a cache and waits until it has recalled the past.
-func recalled(t *testing.T, s store.Store, o Options) *Cache {
+func recalled(t *testing.T, s storage.Store, o Options) *Cache {
 	t.Helper()
 	c := openCache(t, s, o)
 	k := c.kind(pods)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	testwait.For(t, "the window to reach back before the cache was opened", func() bool {
 		k.mu.RLock()
-		recalled := k.horizon < k.last
-		k.mu.RUnlock()
-		if recalled {
-			return c
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("nothing is recalled")
-		}
-	}
+		defer k.mu.RUnlock()
+		return k.horizon < k.last
+	})
+	return c
 }
 
 // TestRecall: after a restart, watches and lists of the past come from the window, which is as it
@@ -46,7 +41,7 @@ func TestRecall(t *testing.T) {
 		t.Errorf("the window has %d bytes, had %d", second, first)
 	}
 	web := Selection{Labels: labelSelector(t, "app=web")}
-	for _, after := range []store.Revision{0, 1, 50, 200} {
+	for _, after := range []storage.Revision{0, 1, 50, 200} {
 		want, got := watch(t, first, WatchOptions{Selection: web, After: after}), watch(t, second, WatchOptions{Selection: web, After: after})
 		if got.old != nil {
 			t.Errorf("a watch after %d reads the store", after)
@@ -78,8 +73,8 @@ func TestRecall(t *testing.T) {
 func TestRecallLittle(t *testing.T) {
 	for name, test := range map[string]struct {
 		window  int
-		compact store.Revision
-		bad     store.Revision // where something can't be read
+		compact storage.Revision
+		bad     storage.Revision // where something can't be read
 	}{
 		"little room":     {window: 40_000},
 		"history is gone": {compact: 950},
@@ -87,13 +82,13 @@ func TestRecallLittle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t)
-			for i := range store.Revision(1000) {
+			for i := range storage.Revision(1000) {
 				key, value := podKey("default", nameOf(int(i%10))), pod(nameOf(int(i%10)), "web", "n1", 1000)
 				expected := max(0, i+1-10)
 				if i+1 == test.bad {
 					value = []byte("rubbish")
 				}
-				if _, err := s.Commit(t.Context(), store.Write{Key: key.String(), Expected: expected, Value: value}); err != nil {
+				if _, err := s.Commit(t.Context(), storage.Write{Key: key.String(), Expected: expected, Value: value}); err != nil {
 					t.Fatal(err)
 				}
 			}

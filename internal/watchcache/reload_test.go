@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // brittleStore breaks the watches of followers again and again, and now and then has forgotten
 // what they missed.
 type brittleStore struct {
-	store.Store
+	storage.Store
 	calls *atomic.Uint64
 }
 
 type brittleWatcher struct {
-	store.Watcher
+	storage.Watcher
 	calls *atomic.Uint64
 }
 
-func (s brittleStore) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+func (s brittleStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	w, err := s.Store.Watch(ctx, prefix, after)
 	if err != nil || prefix != "" {
 		return w, err
@@ -32,16 +32,16 @@ func (s brittleStore) Watch(ctx context.Context, prefix string, after store.Revi
 	return brittleWatcher{w, s.calls}, nil
 }
 
-func (w brittleWatcher) Next(ctx context.Context) (store.Batch, error) {
+func (w brittleWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	batch, err := w.Watcher.Next(ctx)
 	if err != nil {
 		return batch, err
 	}
 	switch call := w.calls.Add(1); {
 	case call%37 == 0:
-		return store.Batch{}, store.ErrCompacted
+		return storage.Batch{}, storage.ErrCompacted
 	case call%23 == 0:
-		return store.Batch{}, errors.New("the network is gone")
+		return storage.Batch{}, errors.New("the network is gone")
 	}
 	return batch, nil
 }
@@ -54,7 +54,7 @@ func TestReload(t *testing.T) {
 			observer := &notes{}
 			defer c.Observe(observer)()
 			selections := stressSelections(t)
-			var final store.Revision
+			var final storage.Revision
 			stopped := make(chan struct{})
 			var followers, others sync.WaitGroup
 			for i := range 16 {
@@ -72,11 +72,19 @@ func TestReload(t *testing.T) {
 			others.Wait()
 			final = c.progress.revision()
 			close(stopped)
-			for range 5 { // a batch may get lost, and with it a bookmark
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				followers.Wait()
+			}()
+			for isDone := false; !isDone; { // a batch may get lost, and with it a bookmark
 				put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
-				time.Sleep(5 * time.Millisecond)
+				select {
+				case <-done:
+					isDone = true
+				case <-time.After(5 * time.Millisecond):
+				}
 			}
-			followers.Wait()
 			observer.check(t, c, pods, "core/nodes")
 			if observer.begun < 2 {
 				t.Error("the cache was never loaded again")

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // follower keeps a copy of a selection by way of a watch, as an informer does, and notices what
 // is missed, repeated or out of order.
 type follower struct {
 	selection Selection
-	copy      map[string]store.Revision
-	last      store.Revision
+	copy      map[string]storage.Revision
+	last      storage.Revision
 	restarts  int
 }
 
@@ -29,7 +29,7 @@ func TestStress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := openCache(t, openStore(t), Options{WindowBytes: window})
 			selections := stressSelections(t)
-			var final store.Revision
+			var final storage.Revision
 			stopped := make(chan struct{})
 			var followers sync.WaitGroup
 			for i := range 32 {
@@ -65,11 +65,11 @@ func stressSelections(t *testing.T) []Selection {
 // writeRandomly makes, changes and deletes objects of its own.
 func writeRandomly(t *testing.T, c *Cache, writer int) {
 	random := rand.New(rand.NewPCG(uint64(writer), 5))
-	revisions := map[Key]store.Revision{}
+	revisions := map[Key]storage.Revision{}
 	for range 400 {
 		name := fmt.Sprintf("p%d", writer+4*random.IntN(5))
 		key := podKey([]string{"a", "b"}[random.IntN(2)], name)
-		w := store.Write{Key: key.String(), Expected: revisions[key]}
+		w := storage.Write{Key: key.String(), Expected: revisions[key]}
 		if w.Expected == 0 || random.IntN(4) > 0 {
 			w.Value = pod(name, []string{"web", "db"}[random.IntN(2)], []string{"n1", "n2"}[random.IntN(2)], 100)
 		}
@@ -85,7 +85,7 @@ func writeRandomly(t *testing.T, c *Cache, writer int) {
 }
 
 // run follows until all has been written and seen.
-func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct{}, final *store.Revision) error {
+func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct{}, final *storage.Revision) error {
 	random := rand.New(rand.NewPCG(uint64(number), 7))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -98,11 +98,11 @@ func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct
 	}
 }
 
-func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stopped <-chan struct{}, final *store.Revision) error {
+func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stopped <-chan struct{}, final *storage.Revision) error {
 	// Some go on where they were, which is further back than the window.
 	resume := f.copy != nil && random.IntN(2) == 0
 	if !resume {
-		f.copy = map[string]store.Revision{}
+		f.copy = map[string]storage.Revision{}
 	}
 	w, err := c.Watch(ctx, WatchOptions{Selection: f.selection, After: f.last, InitialState: !resume, Bookmarks: time.Millisecond})
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stop
 			initial = initial && e.Type != InitialEnd
 		}
 		if random.IntN(20) == 0 {
-			time.Sleep(time.Duration(random.IntN(10)) * time.Millisecond) // slow
+			time.Sleep(time.Duration(random.IntN(10)) * time.Millisecond) // simulates a slow client
 		}
 		select {
 		case <-stopped:
@@ -166,7 +166,7 @@ func (f *follower) compare(ctx context.Context, c *Cache) error {
 	if err != nil {
 		return err
 	}
-	want := map[string]store.Revision{}
+	want := map[string]storage.Revision{}
 	for _, o := range l.Objects {
 		want[o.Key()] = o.Revision()
 	}

@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"container/list"
@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // EventType says what happened to an object, as seen by who watches a selection.
@@ -39,7 +39,7 @@ type Event struct {
 	// Revision is how far the watch has come with this event: whoever starts anew may
 	// start after it. For the objects of the initial state it is that of the state, after
 	// which only those may start who have got all of it.
-	Revision store.Revision
+	Revision storage.Revision
 }
 
 // WatchOptions say what to watch.
@@ -47,7 +47,7 @@ type WatchOptions struct {
 	Selection
 	// After is the revision after which events are told, which may be one that has not been.
 	// 0 is before the first commit, not now.
-	After store.Revision
+	After storage.Revision
 	// InitialState has the watch begin with the current objects, as fresh as Freshness says,
 	// told as if they were added just now. After does not count then.
 	InitialState bool
@@ -66,7 +66,7 @@ type Watcher struct {
 	// last.
 	//
 	//	told <= after
-	after, told store.Revision
+	after, told storage.Revision
 	// A watcher goes through up to four stages. First it tells the initial state, of which
 	// lastKey is the last that was told; starting is its place among those that do. Or else
 	// it reads old events, if it comes from before the window. Then it is at a place among
@@ -78,7 +78,7 @@ type Watcher struct {
 	initial  atomic.Pointer[tree]
 	starting *list.Element
 	lastKey  string
-	old      store.Watcher
+	old      storage.Watcher
 	topic    *topic
 	next     int64
 
@@ -182,7 +182,7 @@ func (w *Watcher) settle() {
 }
 
 // Revision returns how far the watch has come, for a last bookmark.
-func (w *Watcher) Revision() store.Revision {
+func (w *Watcher) Revision() storage.Revision {
 	if w.starting != nil {
 		return w.told
 	}
@@ -266,7 +266,7 @@ func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
 	return nil
 }
 
-func (w *Watcher) bookmark(t EventType, revision store.Revision) {
+func (w *Watcher) bookmark(t EventType, revision storage.Revision) {
 	w.events = append(w.events, Event{Type: t, Revision: revision})
 	w.told = revision
 	w.due = false

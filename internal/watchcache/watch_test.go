@@ -1,4 +1,4 @@
-package cache
+package watchcache
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // TestSelections has an object enter, stay in and leave every kind of selection.
@@ -104,10 +104,10 @@ func TestInitialState(t *testing.T) {
 // TestLargeInitialState comes in parts, and shows the state of one moment.
 func TestLargeInitialState(t *testing.T) {
 	s := openStore(t)
-	var writes []store.Write
+	var writes []storage.Write
 	for i := range 3000 {
 		key := podKey("default", nameOf(i))
-		writes = append(writes, store.Write{Key: key.String(), Value: pod(key.Name, "web", "n1", 0)})
+		writes = append(writes, storage.Write{Key: key.String(), Value: pod(key.Name, "web", "n1", 0)})
 	}
 	if _, err := s.Commit(t.Context(), writes...); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestBookmarks(t *testing.T) {
 		t.Error(got)
 	}
 	silent(t, w) // the event told as much
-	if _, _, err := c.Commit(t.Context(), store.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
+	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(t, w, 1); got[0] != "BOOKMARK 2" {
@@ -203,7 +203,7 @@ func TestOldWatch(t *testing.T) {
 		put(t, c, podKey("default", nameOf(i%10)), pod(nameOf(i%10), []string{"web", "db"}[i/10%2], "n1", 1000))
 	}
 	w := watch(t, c, WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=db")}, After: 5})
-	for revision := store.Revision(11); revision <= 1000; {
+	for revision := storage.Revision(11); revision <= 1000; {
 		events, err := w.Next(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestOldWatch(t *testing.T) {
 		t.Error(got)
 	}
 	// Where the past has nothing to tell, it is left at once.
-	var before store.Revision
+	var before storage.Revision
 	settled(t, c, func(k *kind) { before = k.horizon - 1 })
 	quiet := watch(t, c, WatchOptions{After: before, Selection: Selection{Name: "nobody"}})
 	silent(t, quiet)
@@ -306,9 +306,9 @@ func TestUnknownField(t *testing.T) {
 // TestIdleWatchersAreSmall: whoever waits has given back the room for what it was told.
 func TestIdleWatchersAreSmall(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
-	var writes []store.Write
+	var writes []storage.Write
 	for i := range 2000 {
-		writes = append(writes, store.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)})
+		writes = append(writes, storage.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)})
 	}
 	large := watch(t, c, WatchOptions{})
 	if _, _, err := c.Commit(t.Context(), writes...); err != nil {
@@ -347,7 +347,7 @@ func TestNextAfterTheEnd(t *testing.T) {
 // TestCloseInHistory ends watches that wait for the past, too.
 func TestCloseInHistory(t *testing.T) {
 	s := openStore(t)
-	if _, err := s.Commit(t.Context(), store.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
 	c := openCache(t, lateStore{s, make(chan struct{})}, Options{WindowBytes: -1})

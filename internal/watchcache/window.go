@@ -1,17 +1,17 @@
-package cache
+package watchcache
 
 import (
 	"cmp"
 	"slices"
 	"sync/atomic"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // event is what a commit did to one object.
 type event struct {
 	kind     *kind
-	revision store.Revision
+	revision storage.Revision
 	// before is nil if there was no object, after if there is none any more.
 	before, after *Object
 	// nodes is how much memory the nodes took that the tree had to copy: snapshots may keep
@@ -89,13 +89,13 @@ func (e *events) dropAll() {
 }
 
 // after returns the number of the first event that is after a revision.
-func (e *events) after(revision store.Revision) int64 {
-	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r store.Revision) int { return cmp.Compare(e.revision, r) })
+func (e *events) after(revision storage.Revision) int64 {
+	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r storage.Revision) int { return cmp.Compare(e.revision, r) })
 	return e.first + int64(i)
 }
 
 // between returns the events after one revision up to another.
-func (e *events) between(after, last store.Revision) []*event {
+func (e *events) between(after, last storage.Revision) []*event {
 	return e.list[e.after(after)-e.first : e.after(last)-e.first]
 }
 

@@ -1,15 +1,15 @@
-package cache
+package watchcache
 
 import (
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // TestTakeWholeCommits: what a commit did is taken whole, or not at all.
 func TestTakeWholeCommits(t *testing.T) {
 	var e events
-	for _, revision := range []store.Revision{1, 2, 2, 2, 3} {
+	for _, revision := range []storage.Revision{1, 2, 2, 2, 3} {
 		e.add(&event{revision: revision, after: &Object{text: "0123456789"}})
 	}
 	e.dropFirst()
@@ -22,7 +22,7 @@ func TestTakeWholeCommits(t *testing.T) {
 			t.Errorf("%+v: %d", test, len(got))
 		}
 	}
-	for revision, want := range map[store.Revision]int64{0: 1, 1: 1, 2: 4, 3: 5, 9: 5} {
+	for revision, want := range map[storage.Revision]int64{0: 1, 1: 1, 2: 4, 3: 5, 9: 5} {
 		if got := e.after(revision); got != want {
 			t.Errorf("after %d: %d, want %d", revision, got, want)
 		}
@@ -97,7 +97,7 @@ func TestRevisionOfLists(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	k := c.kind(pods)
-	for progress, want := range map[store.Revision]store.Revision{0: 1, 1: 1, 5: 5} {
+	for progress, want := range map[storage.Revision]storage.Revision{0: 1, 1: 1, 5: 5} {
 		if _, got, err := k.current(&matcher{}, progress); got != want || err != nil {
 			t.Errorf("progress %d: a list at %d, want %d (%v)", progress, got, want, err)
 		}

@@ -1,6 +1,6 @@
-// Package webhook calls webhooks: programs of others that are asked over HTTPS about an object. It knows how to reach
+// Package webhookclient calls webhooks: programs of others that are asked over HTTPS about an object. It knows how to reach
 // them and how long to wait, and nothing about what they are asked: that is the business of packages such as
-// internal/hooks.
+// internal/admission/webhook.
 //
 // # Vocabulary
 //
@@ -27,4 +27,4 @@
 //	caller.go  calls, and the connections that they share
 //	client.go  the client for one target
 //	error.go   what went wrong, as Kubernetes says it
-package webhook
+package webhookclient

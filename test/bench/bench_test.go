@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 // TestCases covers the operations and objects that the benchmark promises.
@@ -108,7 +108,7 @@ func withoutTimes(object []byte) []byte { return timestamp.ReplaceAll(object, ni
 func TestMeasure(t *testing.T) {
 	var kept []byte
 	allocate := func() error { kept = make([]byte, 1<<10); return nil }
-	sleep := func() error { time.Sleep(100 * time.Microsecond); return nil }
+	sleep := func() error { time.Sleep(100 * time.Microsecond); return nil } // the operation that is measured
 	samples, err := Measure(3, 2*time.Millisecond, allocate, nil, sleep)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package bench
 import (
 	"sync"
 
-	"github.com/cadastre/cadastre/bench/fixture"
+	"github.com/cadastre/cadastre/test/bench/fixture"
 )
 
 // An Operation is what a case does to an object.

@@ -1,8 +1,8 @@
 package bench
 
 import (
-	"github.com/cadastre/cadastre/bench/fixture"
-	"github.com/cadastre/cadastre/bench/smd"
+	"github.com/cadastre/cadastre/test/bench/fixture"
+	"github.com/cadastre/cadastre/test/bench/smd"
 )
 
 // An Engine is a Server-Side Apply engine for objects of one kind, from bytes to bytes. The live object

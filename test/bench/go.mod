@@ -1,15 +1,15 @@
-module github.com/cadastre/cadastre/bench
+module github.com/cadastre/cadastre/test/bench
 
 go 1.26.0
 
-replace github.com/cadastre/cadastre => ../
+replace github.com/cadastre/cadastre => ../../
 
-replace github.com/cadastre/cadastre/peers => ../peers
+replace github.com/cadastre/cadastre/test/peers => ../peers
 
 require (
 	github.com/bytedance/sonic v1.15.5
 	github.com/cadastre/cadastre v0.0.0-00010101000000-000000000000
-	github.com/cadastre/cadastre/peers v0.0.0-00010101000000-000000000000
+	github.com/cadastre/cadastre/test/peers v0.0.0-00010101000000-000000000000
 	github.com/fxamacker/cbor/v2 v2.9.0
 	github.com/goccy/go-json v0.12.0
 	github.com/json-iterator/go v1.1.12

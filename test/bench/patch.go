@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/cadastre/cadastre/bench/fixture"
-	"github.com/cadastre/cadastre/bench/floor"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/strategic"
+	"github.com/cadastre/cadastre/test/bench/fixture"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 // The operations on strategic merge patches.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cadastre/cadastre/bench/floor"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/strategic"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 // TestPatchesEqualPeers: merged objects are those of the peer, and so is what comes of the patches that are made, which

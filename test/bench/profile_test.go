@@ -3,7 +3,7 @@ package bench
 import (
 	"testing"
 
-	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 // BenchmarkOurs runs our side of every case by itself, for profiles:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 // Work does a case once.

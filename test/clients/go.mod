@@ -1,10 +1,10 @@
-module github.com/cadastre/cadastre/clients
+module github.com/cadastre/cadastre/test/clients
 
 go 1.26.0
 
 replace (
-	github.com/cadastre/cadastre => ../
-	github.com/cadastre/cadastre/peers => ../peers
+	github.com/cadastre/cadastre => ../../
+	github.com/cadastre/cadastre/test/peers => ../peers
 )
 
 // Flux asks for later ones than the server. With these, all that both use is compiled once.
@@ -22,7 +22,7 @@ replace (
 
 require (
 	github.com/cadastre/cadastre v0.0.0-00010101000000-000000000000
-	github.com/cadastre/cadastre/peers v0.0.0-00010101000000-000000000000
+	github.com/cadastre/cadastre/test/peers v0.0.0-00010101000000-000000000000
 	github.com/fluxcd/cli-utils v1.2.3
 	github.com/fluxcd/pkg/ssa v0.76.2
 	github.com/go-logr/logr v1.4.3

@@ -55,9 +55,6 @@ func startProcess(folder, program string, args []string) (*Process, error) {
 	return p, nil
 }
 
-// Log is the file that has what the process printed.
-func (p *Process) Log() string { return p.log }
-
 // stop asks the process to end, insists when it does not, and waits until it has ended.
 func (p *Process) stop() {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {

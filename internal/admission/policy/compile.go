@@ -1,12 +1,12 @@
-package policies
+package policy
 
 import (
 	registration "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/cadastre/cadastre/internal/admit"
-	"github.com/cadastre/cadastre/internal/expression"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
 // compiled are the expressions of a policy. Those that can't be compiled say so when they are evaluated.
@@ -16,32 +16,32 @@ type compiled struct {
 	messages    cel.ConditionEvaluator
 	annotations cel.ConditionEvaluator
 	// conditions is nil if there are none.
-	conditions *admit.Conditions
+	conditions *admission.Conditions
 	spec       *registration.ValidatingAdmissionPolicySpec
 }
 
 func compile(spec *registration.ValidatingAdmissionPolicySpec) *compiled {
-	compiler, err := expression.WithVariables()
+	compiler, err := celexpr.WithVariables()
 	if err != nil {
 		return &compiled{err: err}
 	}
 	hasParams := spec.ParamKind != nil
-	compileAll := func(role expression.Role, expressions []cel.ExpressionAccessor) cel.ConditionEvaluator {
+	compileAll := func(role celexpr.Role, expressions []cel.ExpressionAccessor) cel.ConditionEvaluator {
 		return compiler.CompileCondition(expressions, role.Uses(hasParams), environment.StoredExpressions)
 	}
 	for _, v := range spec.Variables {
-		variable := &expression.Expression{Name: v.Name, Text: v.Expression, Role: expression.Variable}
+		variable := &celexpr.Expression{Name: v.Name, Text: v.Expression, Role: celexpr.Variable}
 		compiler.CompileAndStoreVariable(variable, variable.Role.Uses(hasParams), environment.StoredExpressions)
 	}
 	c := &compiled{
 		spec:        spec,
-		validations: compileAll(expression.Condition, validations(spec.Validations)),
-		messages:    compileAll(expression.Message, messages(spec.Validations)),
-		annotations: compileAll(expression.Annotation, annotations(spec.AuditAnnotations)),
+		validations: compileAll(celexpr.Condition, validations(spec.Validations)),
+		messages:    compileAll(celexpr.Message, messages(spec.Validations)),
+		annotations: compileAll(celexpr.Annotation, annotations(spec.AuditAnnotations)),
 	}
 	if len(spec.MatchConditions) > 0 {
-		conditions := compileAll(expression.Condition, admit.Expressions(spec.MatchConditions))
-		c.conditions = admit.ConditionsOf(func() cel.ConditionEvaluator { return conditions }, spec.FailurePolicy)
+		conditions := compileAll(celexpr.Condition, admission.Expressions(spec.MatchConditions))
+		c.conditions = admission.ConditionsOf(func() cel.ConditionEvaluator { return conditions }, spec.FailurePolicy)
 	}
 	return c
 }
@@ -51,7 +51,7 @@ func validations(all []registration.Validation) []cel.ExpressionAccessor {
 	for i, v := range all {
 		texts[i] = v.Expression
 	}
-	return expression.List(expression.Condition, texts)
+	return celexpr.List(celexpr.Condition, texts)
 }
 
 func messages(all []registration.Validation) []cel.ExpressionAccessor {
@@ -59,7 +59,7 @@ func messages(all []registration.Validation) []cel.ExpressionAccessor {
 	for i, v := range all {
 		texts[i] = v.MessageExpression
 	}
-	return expression.List(expression.Message, texts)
+	return celexpr.List(celexpr.Message, texts)
 }
 
 func annotations(all []registration.AuditAnnotation) []cel.ExpressionAccessor {
@@ -67,5 +67,5 @@ func annotations(all []registration.AuditAnnotation) []cel.ExpressionAccessor {
 	for i, a := range all {
 		texts[i] = a.ValueExpression
 	}
-	return expression.List(expression.Annotation, texts)
+	return celexpr.List(celexpr.Annotation, texts)
 }

@@ -1,4 +1,4 @@
-package policies
+package policy
 
 import (
 	"errors"
@@ -10,15 +10,14 @@ import (
 	registration "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/admit"
+	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// A decision is what a policy says of something that it looked at.
+// decision is the result of one validation or audit annotation.
 type decision struct {
 	denies, isError bool
-	// isAnnotation says that it is about an annotation: such errors are always refused.
+	// isAnnotation marks the error of an audit annotation, which always denies.
 	isAnnotation bool
 	index        int
 	message      string
@@ -26,7 +25,7 @@ type decision struct {
 	took         time.Duration
 }
 
-// problem is what metrics call a decision.
+// problem is the error_type of the decision in metrics.
 func (d *decision) problem() string {
 	switch {
 	case !d.denies && !d.isError:
@@ -40,19 +39,20 @@ func (d *decision) problem() string {
 	}
 }
 
-// A denial is a decision that refuses a write, and whose it is. The binding is "" if the policy itself is not right.
+// denial is a decision that denies a request, with its policy and binding. The binding is "" if the policy itself is
+// misconfigured.
 type denial struct {
 	decision
 	policy, binding string
 }
 
-// error is what the client is told.
-func (d *denial) error(q *admit.Question) error {
+// error returns the API status of the denial.
+func (d *denial) error(a *admission.Attributes) error {
 	message := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", d.policy, d.message)
 	if d.binding != "" {
 		message = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", d.policy, d.binding, d.message)
 	}
-	err := apierrors.NewForbidden(resourceOf(q), nameOf(q), errors.New(message))
+	err := apierrors.NewForbidden(a.GroupResource(), nameOf(a), errors.New(message))
 	err.ErrStatus.Reason = d.reason
 	if d.reason == "" {
 		err.ErrStatus.Reason = metav1.StatusReasonInvalid
@@ -65,7 +65,7 @@ func (d *denial) error(q *admit.Question) error {
 	return err
 }
 
-// codes are those of the reasons that a policy may give.
+// codes are the HTTP codes of the reasons that a policy may give.
 var codes = map[metav1.StatusReason]int32{
 	metav1.StatusReasonForbidden:             http.StatusForbidden,
 	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
@@ -73,14 +73,12 @@ var codes = map[metav1.StatusReason]int32{
 	metav1.StatusReasonInvalid:               http.StatusUnprocessableEntity,
 }
 
-func resourceOf(q *admit.Question) schema.GroupResource { return q.Form().Resource.GroupResource() }
-
-// nameOf is what the object of a question is called.
-func nameOf(q *admit.Question) string {
-	if q.Name != "" {
-		return q.Name
+// nameOf returns the name of the object in errors.
+func nameOf(a *admission.Attributes) string {
+	if a.Name != "" {
+		return a.Name
 	}
-	metadata := q.Object.Get("metadata")
+	metadata := a.Object.Get("metadata")
 	for _, field := range []string{"name", "generateName"} {
 		if name := metadata.Get(field).Text(); name != "" {
 			return name
@@ -89,8 +87,8 @@ func nameOf(q *admit.Question) string {
 	return "Unknown"
 }
 
-// act does with a decision what a binding wants, and reports whether the write is refused.
-func (p *Policies) act(q *admit.Question, one *policy, b *binding, d *decision) (refused bool) {
+// act performs the actions of a binding for a decision, and reports whether the request is denied.
+func (p *Policies) act(a *admission.Attributes, one *policy, b *binding, d *decision) (refused bool) {
 	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.problem(), action, d.took) }
 	switch {
 	case d.isAnnotation:
@@ -111,7 +109,7 @@ func (p *Policies) act(q *admit.Question, one *policy, b *binding, d *decision) 
 			count("audit")
 		case registration.Warn:
 			count("warn")
-			q.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", one.name, b.name, d.message))
+			a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", one.name, b.name, d.message))
 		}
 	}
 	return refused

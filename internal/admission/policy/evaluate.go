@@ -1,4 +1,4 @@
-package policies
+package policy
 
 import (
 	"context"
@@ -13,31 +13,31 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/admission"
+	apiserveradmission "k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/cadastre/cadastre/internal/admit"
+	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// A sample is what expressions are evaluated with.
-type sample struct {
-	at        *admission.VersionedAttributes
+// input has the variables of the expressions of a policy.
+type input struct {
+	at        *apiserveradmission.VersionedAttributes
 	request   *admissionv1.AdmissionRequest
 	params    runtime.Object // nil if there are none
 	namespace *corev1.Namespace
 }
 
-func newSample(at *admission.VersionedAttributes, form admit.Form, params runtime.Object, namespace *corev1.Namespace) *sample {
-	return &sample{
+func newInput(at *apiserveradmission.VersionedAttributes, v admission.VersionedResource, params runtime.Object, namespace *corev1.Namespace) *input {
+	return &input{
 		at: at, params: params, namespace: cel.CreateNamespaceObject(namespace),
-		request: cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(form.Resource), metav1.GroupVersionKind(at.VersionedKind)),
+		request: cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(v.Resource), metav1.GroupVersionKind(at.VersionedKind)),
 	}
 }
 
-// evaluate returns what does not hold, and what can't be told.
-func (p *Policies) evaluate(ctx context.Context, one *policy, s *sample) []decision {
+// evaluate returns the decisions of a policy for one object and one parameter.
+func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decision {
 	c := one.compiled()
 	if c.err != nil {
 		return one.untold(c.err)
@@ -77,12 +77,12 @@ func (p *Policies) evaluate(ctx context.Context, one *policy, s *sample) []decis
 	return append(decisions, one.annotate(c.spec.AuditAnnotations, values)...)
 }
 
-// untold is the decision if nothing can be told.
+// untold returns the decision for a policy that cannot be evaluated.
 func (one *policy) untold(err error) []decision {
 	return []decision{{denies: !one.ignores, isError: true, message: err.Error()}}
 }
 
-// judge decides about one validation.
+// judge returns the decision for one validation.
 func (one *policy) judge(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
 	d := decision{took: result.Elapsed}
 	switch {
@@ -99,8 +99,8 @@ func (one *policy) judge(v *registration.Validation, result cel.EvaluationResult
 	return d
 }
 
-// messageOf is what a client is told of what does not hold: what an expression makes, if that is one line that is not too
-// long, else the text that the policy has for it, else the expression.
+// messageOf returns the message for a validation that failed: the value of its messageExpression if that is a single line
+// within the limit, else its message, else its expression.
 func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
 	if made != nil && made.Error == nil && made.EvalResult != nil {
 		if text, ok := made.EvalResult.Value().(string); ok {
@@ -116,8 +116,8 @@ func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
 	return fmt.Sprintf("failed expression: %v", strings.TrimSpace(v.Expression))
 }
 
-// annotate looks at what would be annotated in an audit log. There is none here; what can't be told is refused all the
-// same, whatever the actions are.
+// annotate checks the audit annotations. There is no audit log that they would be written to; errors deny the request all
+// the same, whatever the binding's actions are.
 func (one *policy) annotate(all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
 	for i, value := range values {
 		d := decision{denies: !one.ignores, isError: true, isAnnotation: true, took: value.Elapsed}

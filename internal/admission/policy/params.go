@@ -1,4 +1,4 @@
-package policies
+package policy
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // A paramKind is the kind of a policy's parameters, at a version; nil if it has none.
 type paramKind struct {
-	*kinds.Kind
+	*api.Kind
 	apiVersion string
 }
 
@@ -70,22 +70,22 @@ func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, nam
 }
 
 // find returns the objects that a binding names, or selects.
-func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*cache.Object, error) {
+func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
 		return nil, errors.New("paramRef.name and paramRef.selector are mutually exclusive")
 	case ref.Name != "":
-		object, err := p.Cache.Get(ctx, cache.Key{Kind: kind.StoreName(), Namespace: namespace, Name: ref.Name}, cache.Any)
-		if errors.Is(err, store.ErrNotFound) {
+		object, err := p.Cache.Get(ctx, watchcache.Key{Kind: kind.StoreName(), Namespace: namespace, Name: ref.Name}, watchcache.Any)
+		if errors.Is(err, storage.ErrNotFound) {
 			return nil, nil
 		}
-		return []*cache.Object{object}, err
+		return []*watchcache.Object{object}, err
 	case ref.Selector != nil:
 		selector, err := metav1.LabelSelectorAsSelector(ref.Selector)
 		if err != nil {
 			return nil, err
 		}
-		list, err := p.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: kind.StoreName(), Namespace: namespace, Labels: selector}, Freshness: cache.Any})
+		list, err := p.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace, Labels: selector}, Freshness: watchcache.Any})
 		return list.Objects, err
 	default:
 		return nil, errors.New("one of name or selector must be provided")
@@ -93,7 +93,7 @@ func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.
 }
 
 // at returns an object at the version that the policy wants.
-func (k *paramKind) at(object *cache.Object) (runtime.Object, error) {
+func (k *paramKind) at(object *watchcache.Object) (runtime.Object, error) {
 	doc, err := document.ParseJSONLimited(object.AppendJSON(nil), document.Limits{MaxBytes: -1})
 	if err != nil {
 		return nil, err

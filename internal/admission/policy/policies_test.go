@@ -1,4 +1,4 @@
-package policies
+package policy
 
 import (
 	"context"
@@ -11,16 +11,19 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/admit"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/metrics"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // What policies decide is compared with kube-apiserver by the scripts of applytest, area admission. Here is what can't
@@ -30,25 +33,22 @@ import (
 type office struct {
 	*testing.T
 	*Policies
-	store store.Store
+	store storage.Store
 	log   strings.Builder
 	warns []string
-	there map[string]map[string]*cache.Object
+	there map[string]map[string]*watchcache.Object
 }
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	register, err := kinds.NewRegister(kinds.Builtin()...)
+	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := cachetest.OpenStore(t)
-	o := &office{T: t, store: s, there: map[string]map[string]*cache.Object{Validating: {}, ValidatingBindings: {}}}
+	s := watchcachetest.OpenStore(t)
+	o := &office{T: t, store: s, there: map[string]map[string]*watchcache.Object{Validating: {}, ValidatingBindings: {}}}
 	o.Policies = New(Options{
-		Cache: cachetest.Over(t, s), Kinds: register, Metrics: metrics.New(), Log: slog.New(slog.NewTextHandler(&o.log, nil)),
-		Namespaces: func(context.Context, string) (document.Value, error) {
-			return document.ParseJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"red"}}`)
-		},
+		Cache: watchcachetest.Over(t, s), Kinds: register, Metrics: metrics.New(), Log: slog.New(slog.NewTextHandler(&o.log, nil)),
 		Authorizer: authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 			return authorizer.DecisionNoOpinion, "", nil
 		}),
@@ -63,11 +63,11 @@ func (o *office) put(kind, namespace, name, spec string) {
 	if err != nil {
 		o.Fatal(err)
 	}
-	key := cache.Key{Kind: kind, Namespace: namespace, Name: name}
-	if _, err := o.store.Commit(o.Context(), store.Write{Key: key.String(), Value: doc.AppendJSON(nil)}); err != nil {
+	key := watchcache.Key{Kind: kind, Namespace: namespace, Name: name}
+	if _, err := o.store.Commit(o.Context(), storage.Write{Key: key.String(), Value: doc.AppendJSON(nil)}); err != nil {
 		o.Fatal(err)
 	}
-	object, err := o.Cache.Get(o.Context(), key, cache.Latest)
+	object, err := o.Cache.Get(o.Context(), key, watchcache.Latest)
 	if err != nil {
 		o.Fatal(err)
 	}
@@ -83,8 +83,26 @@ func (o *office) bind(policy, more string) {
 	o.put(ValidatingBindings, "", policy, fmt.Sprintf("spec: {policyName: %s, validationActions: [Deny]%s}", policy, more))
 }
 
-// question is about a ConfigMap that shall be.
-func (o *office) question(name string) *admit.Question {
+// Get implements admission.Reader: every namespace exists.
+func (o *office) Get(_ context.Context, _ schema.GroupResource, _, name string) (admission.Object, error) {
+	doc, err := document.ParseJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"}}`)
+	return admission.Object{Document: doc}, err
+}
+
+// List implements admission.Reader.
+func (o *office) List(context.Context, schema.GroupResource, string) ([]admission.Object, error) {
+	return nil, nil
+}
+
+// wholeSource is a Source of objects without managedFields.
+type wholeSource struct{ admission.Source }
+
+func (wholeSource) Options() runtime.Object                          { return &metav1.CreateOptions{} }
+func (wholeSource) Whole(obj document.Value) (document.Value, error) { return obj, nil }
+func (wholeSource) OldWhole() (document.Value, error)                { return document.Value{}, nil }
+
+// attributes describe the creation of a ConfigMap.
+func (o *office) attributes(name string) *admission.Attributes {
 	o.Helper()
 	kind, ok := o.Kinds.Resource("", "v1", "configmaps")
 	if !ok {
@@ -94,16 +112,16 @@ func (o *office) question(name string) *admit.Question {
 	if err != nil {
 		o.Fatal(err)
 	}
-	return &admit.Question{
-		Subject: admit.Subject{Kind: kind, Version: "v1"}, Operation: admit.Create, Namespace: "red", Name: name, Object: object,
-		User: &identity.User{Name: "ann"}, Warn: func(text string) { o.warns = append(o.warns, text) },
+	return &admission.Attributes{
+		Resource: admission.Resource{Kind: kind, Version: "v1"}, Operation: admission.Create, Namespace: "red", Name: name, Object: object, Reader: o, Source: wholeSource{},
+		User: &authn.User{Name: "ann"}, Warn: func(text string) { o.warns = append(o.warns, text) },
 	}
 }
 
 // refused returns why something is refused, "" if it is not.
 func (o *office) refused(name string) string {
 	o.Helper()
-	err := o.Validate(o.Context(), o.question(name))
+	err := o.Validate(o.Context(), o.attributes(name))
 	if err == nil {
 		return ""
 	}
@@ -132,21 +150,22 @@ func noneCalled(name string) string {
 // TestConcern: only what a bound policy is for may have to be asked about.
 func TestConcern(t *testing.T) {
 	o := newOffice(t)
-	subject := o.question("a").Subject
-	if o.Concern(subject, admit.Create) {
+	resource := o.attributes("a").Resource
+	handles := func(o *office, operation admission.Operation) bool { return o.Handles(operation, resource) != 0 }
+	if handles(o, admission.Create) {
 		t.Error("there are no policies")
 	}
 	o.put(Validating, "", "p", noneCalled("bad"))
-	if o.Concern(subject, admit.Create) {
+	if handles(o, admission.Create) {
 		t.Error("the policy is not bound")
 	}
 	o.bind("p", "")
-	if !o.Concern(subject, admit.Create) || o.Concern(subject, admit.Update) {
+	if !handles(o, admission.Create) || handles(o, admission.Update) {
 		t.Error("expected that it is asked about what is created, and nothing else")
 	}
 	delete(o.there[Validating], "p")
 	o.Set(Validating, o.there[Validating])
-	if o.Concern(subject, admit.Create) {
+	if handles(o, admission.Create) {
 		t.Error("the policy is gone")
 	}
 }
@@ -176,15 +195,15 @@ func TestCompiledOnce(t *testing.T) {
 	o := newOffice(t)
 	o.put(Validating, "", "p", noneCalled("bad"))
 	o.bind("p", "")
-	first := (*o.now.Load())[0].compiled()
+	first := (*o.bound.Load())[0].compiled()
 	o.put(Validating, "", "other", noneCalled("worse"))
 	o.bind("other", "")
-	if again := (*o.now.Load())[1]; again.name != "p" || again.compiled() != first {
+	if again := (*o.bound.Load())[1]; again.name != "p" || again.compiled() != first {
 		t.Error("it was compiled again though nothing in it changed")
 	}
 	o.there[Validating]["p"] = o.there[Validating]["other"]
 	o.Set(Validating, o.there[Validating])
-	if (*o.now.Load())[1].compiled() == first {
+	if (*o.bound.Load())[1].compiled() == first {
 		t.Error("it was not compiled again though it changed")
 	}
 }
@@ -200,7 +219,7 @@ func TestNotUnderstood(t *testing.T) {
 	if got := o.refused("good") + o.refused("bad"); !strings.Contains(got, "ValidatingAdmissionPolicy 'p'") {
 		t.Errorf("received %q, expected that p is asked", got)
 	}
-	for _, want := range []string{"cannot understand a policy: it is left out", "cannot understand the binding of a policy: it is left out"} {
+	for _, want := range []string{"ignoring ValidatingAdmissionPolicy that cannot be decoded", "ignoring ValidatingAdmissionPolicyBinding that cannot be decoded"} {
 		if !strings.Contains(o.log.String(), want) {
 			t.Errorf("logged %s, expected %q", o.log.String(), want)
 		}

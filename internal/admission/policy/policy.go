@@ -1,4 +1,4 @@
-package policies
+package policy
 
 import (
 	"sync"
@@ -7,35 +7,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/admit"
-	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// A policy is one that is ready to be asked.
+// policy is a ValidatingAdmissionPolicy, ready to be evaluated.
 type policy struct {
 	name     string
-	from     *cache.Object
-	criteria admit.Criteria
+	from     *watchcache.Object
+	criteria admission.Criteria
 	bindings []*binding
-	// params is the kind of the parameters; nil if there are none.
+	// params is the paramKind; nil if the policy has none.
 	params *schema.GroupVersionKind
-	// ignores says that what can't be told counts as if it held.
+	// ignores reports whether expressions that fail to evaluate count as true (failurePolicy: Ignore).
 	ignores  bool
 	compiled func() *compiled
 }
 
-// A binding says what a policy is for, with which parameters, and what becomes of what does not hold.
+// binding is a ValidatingAdmissionPolicyBinding.
 type binding struct {
 	name string
-	// criteria is nil for all that the policy is for.
-	criteria *admit.Criteria
+	// criteria narrow those of the policy; nil if they do not.
+	criteria *admission.Criteria
 	params   *registration.ParamRef
 	actions  []registration.ValidationAction
 }
 
-func newPolicy(from *cache.Object, d *registration.ValidatingAdmissionPolicy) *policy {
+func newPolicy(from *watchcache.Object, d *registration.ValidatingAdmissionPolicy) *policy {
 	p := &policy{
-		name: d.Name, from: from, criteria: criteriaOf(d.Spec.MatchConstraints), ignores: admit.Ignores(d.Spec.FailurePolicy),
+		name: d.Name, from: from, criteria: criteriaOf(d.Spec.MatchConstraints), ignores: admission.Ignores(d.Spec.FailurePolicy),
 		compiled: sync.OnceValue(func() *compiled { return compile(&d.Spec) }),
 	}
 	if kind := d.Spec.ParamKind; kind != nil {
@@ -61,12 +61,12 @@ func newBinding(b *registration.ValidatingAdmissionPolicyBinding) *binding {
 	return bound
 }
 
-// criteriaOf returns what is matched. No rules at all match everything.
-func criteriaOf(m *registration.MatchResources) admit.Criteria {
+// criteriaOf returns the criteria of match constraints. Without rules they match everything.
+func criteriaOf(m *registration.MatchResources) admission.Criteria {
 	if m == nil {
-		return admit.NewCriteria(nil, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{})
+		return admission.NewCriteria(nil, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{})
 	}
-	criteria := admit.NewCriteria(m.ResourceRules, m.MatchPolicy, m.NamespaceSelector, m.ObjectSelector)
-	criteria.Except, criteria.AllIfNone = m.ExcludeResourceRules, true
+	criteria := admission.NewCriteria(m.ResourceRules, m.MatchPolicy, m.NamespaceSelector, m.ObjectSelector)
+	criteria.Exclude, criteria.MatchAllWithoutRules = m.ExcludeResourceRules, true
 	return criteria
 }

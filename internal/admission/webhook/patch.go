@@ -1,4 +1,4 @@
-package hooks
+package webhook
 
 import (
 	"errors"
@@ -9,15 +9,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/admit"
-	"github.com/cadastre/cadastre/internal/webhook"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
-// patch does to an object what a webhook wants, and reports whether that changed something.
-func patch(q *admit.Question, name string, form admit.Form, v *verdict) (changed bool, err error) {
-	operations, err := jsonpatch.DecodePatch(v.patch)
+// patch applies the patch of a response to the object, and reports whether that changed it.
+func patch(a *admission.Attributes, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
+	operations, err := jsonpatch.DecodePatch(r.patch)
 	if err != nil {
-		return false, &webhook.CallError{
+		return false, &webhookclient.CallError{
 			Webhook: name, Reason: fmt.Errorf("received undecodable patch in webhook response: %w", err),
 			Status: apierrors.NewServiceUnavailable("error decoding patch in webhook response"),
 		}
@@ -25,29 +25,29 @@ func patch(q *admit.Question, name string, form admit.Form, v *verdict) (changed
 	if len(operations) == 0 {
 		return false, nil
 	}
-	if q.Object.IsAbsent() {
+	if a.Object.IsAbsent() {
 		return false, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", name))
 	}
-	if v.patchType != admissionv1.PatchTypeJSONPatch {
-		return false, &webhook.CallError{Webhook: name, Reason: fmt.Errorf("unsupported patch type %q", v.patchType), Status: &refused(name, v.why).StatusError}
+	if r.patchType != admissionv1.PatchTypeJSONPatch {
+		return false, &webhookclient.CallError{Webhook: name, Reason: fmt.Errorf("unsupported patch type %q", r.patchType), Status: &denied(name, r.status).StatusError}
 	}
-	before, _, err := q.At(form)
+	before, _, err := a.At(v)
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
 	}
-	after, err := patched(q, form, before, operations)
+	after, err := patched(a, v, before, operations)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		return false, err
 	}
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
 	}
-	q.Put(q.Objects.Default(after), form)
+	a.Return(a.Source.Default(after), v)
 	return !document.Equal(before, after), nil
 }
 
-// patched returns an object after the operations, as the kind reads it.
-func patched(q *admit.Question, form admit.Form, before document.Value, operations jsonpatch.Patch) (document.Value, error) {
+// patched returns the object after the operations, decoded as an object of its kind.
+func patched(a *admission.Attributes, v admission.VersionedResource, before document.Value, operations jsonpatch.Patch) (document.Value, error) {
 	text, err := operations.Apply(before.AppendJSON(nil))
 	if err != nil {
 		return document.Value{}, err
@@ -56,7 +56,5 @@ func patched(q *admit.Question, form admit.Form, before document.Value, operatio
 	if err != nil {
 		return document.Value{}, err
 	}
-	return q.Objects.Read(after, apiVersionOf(form))
+	return a.Source.Read(after, v.Kind.GroupVersion().String())
 }
-
-func apiVersionOf(form admit.Form) string { return form.Kind.GroupVersion().String() }

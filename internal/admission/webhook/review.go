@@ -1,4 +1,4 @@
-package hooks
+package webhook
 
 import (
 	"errors"
@@ -15,25 +15,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/admit"
+	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// A review is what a webhook is sent, and what it answers.
+// review is the AdmissionReview that a webhook is sent, and the one that it answers.
 type review struct {
 	uid             types.UID
 	request, answer runtime.Object
 }
 
-// A verdict is what a webhook says.
-type verdict struct {
+// response is the response of a webhook, of any version of AdmissionReview.
+type response struct {
 	allowed   bool
-	why       *metav1.Status
+	status    *metav1.Status
 	patch     []byte
 	patchType admissionv1.PatchType
 	warnings  []string
 }
 
-// newReview makes a review of the first version that a webhook knows and we do.
+// newReview returns a review of the first version that the webhook accepts and the server supports.
 func newReview(versions []string, request *admissionv1.AdmissionRequest) (*review, error) {
 	for _, version := range versions {
 		switch version {
@@ -46,30 +46,30 @@ func newReview(versions []string, request *admissionv1.AdmissionRequest) (*revie
 	return nil, errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)")
 }
 
-// requestOf returns a question as a webhook is asked it.
-func requestOf(q *admit.Question, form admit.Form) (*admissionv1.AdmissionRequest, error) {
-	object, old, err := q.At(form)
+// requestOf returns the AdmissionRequest of a write, with the objects at a version.
+func requestOf(a *admission.Attributes, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
+	object, old, err := a.At(v)
 	if err != nil {
 		return nil, err
 	}
-	own := q.Form()
+	own := a.Versioned()
 	kind, resource := metav1.GroupVersionKind(own.Kind), metav1.GroupVersionResource(own.Resource)
 	return &admissionv1.AdmissionRequest{
 		UID:                uuid.NewUUID(),
-		Kind:               metav1.GroupVersionKind(form.Kind),
-		Resource:           metav1.GroupVersionResource(form.Resource),
-		SubResource:        q.Subresource,
+		Kind:               metav1.GroupVersionKind(v.Kind),
+		Resource:           metav1.GroupVersionResource(v.Resource),
+		SubResource:        a.Subresource,
 		RequestKind:        &kind,
 		RequestResource:    &resource,
-		RequestSubResource: q.Subresource,
-		Name:               q.Name,
-		Namespace:          q.Namespace,
-		Operation:          admissionv1.Operation(q.Operation),
-		UserInfo:           userInfo(q),
+		RequestSubResource: a.Subresource,
+		Name:               a.Name,
+		Namespace:          a.Namespace,
+		Operation:          admissionv1.Operation(a.Operation),
+		UserInfo:           userInfo(a),
 		Object:             raw(object),
 		OldObject:          raw(old),
-		DryRun:             &q.DryRun,
-		Options:            runtime.RawExtension{Object: q.Options},
+		DryRun:             &a.DryRun,
+		Options:            runtime.RawExtension{Object: a.Source.Options()},
 	}, nil
 }
 
@@ -80,8 +80,8 @@ func raw(doc document.Value) runtime.RawExtension {
 	return runtime.RawExtension{Raw: doc.AppendJSON(nil)}
 }
 
-func userInfo(q *admit.Question) authenticationv1.UserInfo {
-	who := admit.UserInfo(q.User)
+func userInfo(a *admission.Attributes) authenticationv1.UserInfo {
+	who := admission.UserInfo(a.User)
 	info := authenticationv1.UserInfo{Username: who.GetName(), UID: who.GetUID(), Groups: who.GetGroups()}
 	for key, values := range who.GetExtra() {
 		if info.Extra == nil {
@@ -92,7 +92,7 @@ func userInfo(q *admit.Question) authenticationv1.UserInfo {
 	return info
 }
 
-// oldRequest returns a request as webhooks of the old days know it.
+// oldRequest returns a request of v1beta1.
 func oldRequest(r *admissionv1.AdmissionRequest) *admissionv1beta1.AdmissionRequest {
 	return &admissionv1beta1.AdmissionRequest{
 		UID: r.UID, Kind: r.Kind, Resource: r.Resource, SubResource: r.SubResource,
@@ -102,8 +102,8 @@ func oldRequest(r *admissionv1.AdmissionRequest) *admissionv1beta1.AdmissionRequ
 	}
 }
 
-// verdict reads the answer. Answers of the old version are not looked at as closely, as in Kubernetes.
-func (r *review) verdict(mutating bool) (*verdict, error) {
+// response decodes the answer. Answers of v1beta1 are validated less strictly, as in kube-apiserver.
+func (r *review) response(mutating bool) (*response, error) {
 	switch answer := r.answer.(type) {
 	case *admissionv1.AdmissionReview:
 		if answer.Response == nil {
@@ -112,12 +112,12 @@ func (r *review) verdict(mutating bool) (*verdict, error) {
 		if err := r.check(answer, mutating); err != nil {
 			return nil, err
 		}
-		return verdictOf(answer.Response), nil
+		return newResponse(answer.Response), nil
 	case *admissionv1beta1.AdmissionReview:
 		if answer.Response == nil {
 			return nil, errAbsent
 		}
-		return oldVerdict(answer.Response, mutating), nil
+		return oldResponse(answer.Response, mutating), nil
 	default:
 		return nil, fmt.Errorf("unexpected response type %T", answer)
 	}
@@ -125,7 +125,7 @@ func (r *review) verdict(mutating bool) (*verdict, error) {
 
 var errAbsent = errors.New("webhook response was absent")
 
-// check refuses answers that are not to this question, or say what they can't.
+// check rejects answers that belong to another request, or that a webhook of this type may not give.
 func (r *review) check(answer *admissionv1.AdmissionReview, mutating bool) error {
 	response := answer.Response
 	if response.UID != r.uid {
@@ -149,45 +149,51 @@ func (r *review) check(answer *admissionv1.AdmissionReview, mutating bool) error
 	return nil
 }
 
-func verdictOf(r *admissionv1.AdmissionResponse) *verdict {
-	v := &verdict{allowed: r.Allowed, why: r.Result, patch: r.Patch, warnings: r.Warnings}
+func newResponse(r *admissionv1.AdmissionResponse) *response {
+	made := &response{allowed: r.Allowed, status: r.Result, patch: r.Patch, warnings: r.Warnings}
 	if r.PatchType != nil {
-		v.patchType = *r.PatchType
+		made.patchType = *r.PatchType
 	}
-	return v
+	return made
 }
 
-func oldVerdict(r *admissionv1beta1.AdmissionResponse, mutating bool) *verdict {
-	v := &verdict{allowed: r.Allowed, why: r.Result, warnings: r.Warnings}
+func oldResponse(r *admissionv1beta1.AdmissionResponse, mutating bool) *response {
+	made := &response{allowed: r.Allowed, status: r.Result, warnings: r.Warnings}
 	if mutating && len(r.Patch) > 0 {
-		v.patch, v.patchType = r.Patch, admissionv1.PatchTypeJSONPatch
+		made.patch, made.patchType = r.Patch, admissionv1.PatchTypeJSONPatch
 	}
-	return v
+	return made
 }
 
-// A refusal is that a webhook says no.
-type refusal struct{ apierrors.StatusError }
+// denial is the error of a webhook that denied the request.
+type denial struct{ apierrors.StatusError }
 
-// refused returns what a client is told if a webhook says no.
-func refused(webhook string, why *metav1.Status) *refusal {
+// maxStatusCode is the highest HTTP code that a webhook can deny a request with.
+const maxStatusCode = 599
+
+// denied returns the error for a request that a webhook denied.
+func denied(webhook string, from *metav1.Status) *denial {
 	status := metav1.Status{}
-	if why != nil {
-		status = *why
+	if from != nil {
+		status = *from
 	}
 	if status.Code < http.StatusBadRequest {
 		status.Code = http.StatusBadRequest
 	}
+	if status.Code > maxStatusCode {
+		status.Code = http.StatusInternalServerError // net/http cannot send it
+	}
 	if status.Status == "" || status.Status == metav1.StatusSuccess {
 		status.Status = metav1.StatusFailure
 	}
-	said := fmt.Sprintf("admission webhook %q denied the request", webhook)
+	message := fmt.Sprintf("admission webhook %q denied the request", webhook)
 	switch {
 	case status.Message != "":
-		status.Message = said + ": " + status.Message
+		status.Message = message + ": " + status.Message
 	case status.Reason != "":
-		status.Message = said + ": " + string(status.Reason)
+		status.Message = message + ": " + string(status.Reason)
 	default:
-		status.Message = said + " without explanation"
+		status.Message = message + " without explanation"
 	}
-	return &refusal{apierrors.StatusError{ErrStatus: status}}
+	return &denial{apierrors.StatusError{ErrStatus: status}}
 }

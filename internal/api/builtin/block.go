@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"github.com/cadastre/cadastre/document"
@@ -8,7 +8,7 @@ import (
 type block struct {
 	name       string
 	namespaced bool // of a kind
-	question   bool // of a kind that is answered and not stored: it has no name
+	review     bool // of a kind whose objects are answered and not stored: they have no name
 	// checksNames says that the rules say how an object's name is written.
 	checksNames bool
 	statements  []statement

@@ -1,7 +1,7 @@
-package rules
+package builtin
 
 import (
-	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,53 +9,36 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-//go:embed validation/*.txt
-var ruleFiles embed.FS
-
-// rulebook is all rules, ready to run: those of objects, those of writes to their status, and what is warned of
-// in either.
+// rulebook holds the validation rules and warnings of all kinds, compiled.
 type rulebook struct {
 	kinds, statuses          map[*Type]*block
 	warnings, statusWarnings map[*Type]*block
-	sentWarnings             map[*Type]*block
+	requestWarnings          map[*Type]*block
 	blocks                   map[string]*block
-	checks                   map[string]maker // only while the rules are read
+	checks                   map[string]maker // only while rules are compiled
 }
 
 func newRulebook() *rulebook {
 	return &rulebook{
 		kinds: map[*Type]*block{}, statuses: map[*Type]*block{},
-		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{}, sentWarnings: map[*Type]*block{},
+		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{}, requestWarnings: map[*Type]*block{},
 		blocks: map[string]*block{},
 	}
 }
 
-// ruleset returns the rules of the built-in kinds. They are read when they are first asked for.
+// ruleset returns the rules of the built-in kinds. They are compiled at the first call.
 var ruleset = sync.OnceValue(func() *rulebook {
 	book := newRulebook()
-	entries, err := ruleFiles.ReadDir("validation")
-	if err != nil {
-		panic(err) // they are embedded
-	}
-	var texts []ruleText
-	for _, entry := range entries {
-		text, err := ruleFiles.ReadFile("validation/" + entry.Name())
-		if err != nil {
-			panic(err)
-		}
-		texts = append(texts, ruleText{entry.Name(), string(text)})
-	}
-	if err := book.read(texts); err != nil {
-		panic(err) // a test reads them
+	if err := book.read(kinds.Builtin()); err != nil {
+		panic(err) // a test reads the kind files
 	}
 	return book
 })
 
-type ruleText struct{ file, text string }
-
-// line is one line of rules: how far it is indented, and its words.
+// line is a line of rules: its indent, which is at least 1, and its words.
 type line struct {
 	number, indent int
 	words          []word
@@ -67,100 +50,98 @@ type word struct {
 	quoted, end bool
 }
 
-// read reads texts in two passes, for a block may be used before it is written.
-func (book *rulebook) read(texts []ruleText) error {
-	type part struct {
-		file  string
-		block *block
-		lines []line
-	}
-	var parts []part
-	for _, t := range texts {
-		lines, err := splitLines(t.text)
+// ruleSection is a section of rules, and the block that it is compiled into.
+type ruleSection struct {
+	section *kinds.Section // nil for a block without rules
+	block   *block
+}
+
+// read compiles the rules of kind files. All blocks are created first: rules may name blocks of other files.
+func (book *rulebook) read(set *kinds.Set) error {
+	var all []ruleSection
+	for _, d := range set.All() {
+		sections, err := book.declare(d)
 		if err != nil {
-			return fmt.Errorf("%s:%w", t.file, err)
+			return err
 		}
-		for _, l := range lines {
-			if l.indent > 0 {
-				if len(parts) == 0 || parts[len(parts)-1].file != t.file {
-					return fmt.Errorf("%s:%d: expected kind or type before the first rule", t.file, l.number)
-				}
-				last := &parts[len(parts)-1]
-				last.lines = append(last.lines, l)
-				continue
-			}
-			b, err := book.header(l.words)
-			if err != nil {
-				return fmt.Errorf("%s:%d: %w", t.file, l.number, err)
-			}
-			parts = append(parts, part{file: t.file, block: b})
-		}
+		all = append(all, sections...)
 	}
 	book.checks = book.makers()
-	for _, p := range parts {
-		statements, rest, err := book.statements(p.block, p.lines, 1)
-		if err == nil && len(rest) > 0 {
-			err = fmt.Errorf("%d: this line is indented too far", rest[0].number)
+	for _, s := range all {
+		if s.section == nil {
+			continue
 		}
+		lines, err := splitLines(s.section)
 		if err != nil {
-			return fmt.Errorf("%s:%w", p.file, err)
+			return err
 		}
-		p.block.statements = statements
+		statements, rest, err := book.statements(s.block, lines, 1)
+		if err == nil && len(rest) > 0 {
+			err = &lineError{rest[0].number, errors.New("expected a smaller indent")}
+		}
+		if inLine := (*lineError)(nil); errors.As(err, &inLine) {
+			return s.section.Errorf(inLine.number, "%w", inLine.err)
+		}
+		s.block.statements = statements
 	}
 	book.checks = nil
 	return nil
 }
 
-// header reads the line that starts a block.
-func (book *rulebook) header(words []word) (*block, error) {
-	b := &block{}
-	switch {
-	case len(words) == 2 && words[0].text == "type":
-		b.name = words[1].text
-	case len(words) == 3 && words[0].text == "kind" && slices.Contains([]string{"namespaced", "cluster", "question"}, words[2].text):
-		b.name = words[1].text
-		b.namespaced, b.question = words[2].text == "namespaced", words[2].text == "question"
-		if err := book.about(b.name, b, book.kinds); err != nil {
-			return nil, err
-		}
-	case len(words) == 2 && book.part(words[0].text) != nil:
-		b.name = words[0].text + " of " + words[1].text
-		if err := book.about(words[1].text, b, book.part(words[0].text)); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, fmt.Errorf("expected type NAME, status NAME, warnings NAME, status-warnings NAME, sent-warnings NAME or kind NAME namespaced|cluster|question, received %q", textsOf(words))
+// declare creates the blocks of a kind or type.
+func (book *rulebook) declare(d *kinds.Declaration) (all []ruleSection, err error) {
+	if d.IsKind {
+		return book.declareKind(d)
 	}
-	if book.blocks[b.name] != nil {
-		return nil, fmt.Errorf("expected each block once, received %s again", b.name)
+	for _, s := range slices.Concat(d.Sections(kinds.Validation), d.Sections(kinds.Warnings)) {
+		if len(all) > 0 {
+			return nil, d.Errorf(d.Line, "expected a type with either validation or warnings, received both; split it")
+		}
+		b := &block{name: d.Name}
+		book.blocks[b.name] = b
+		all = append(all, ruleSection{s, b})
 	}
-	book.blocks[b.name] = b
-	return b, nil
+	return all, nil
 }
 
-// part returns the rules that a word stands for, nil if it stands for none.
-func (book *rulebook) part(word string) map[*Type]*block {
-	switch word {
-	case "status":
-		return book.statuses
-	case "warnings":
-		return book.warnings
-	case "status-warnings":
-		return book.statusWarnings
-	case "sent-warnings":
-		return book.sentWarnings
+// declareKind creates the blocks of a kind at each of its versions. It always has one for validation, and one for the
+// validation of its status if there is such a subresource.
+func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err error) {
+	for _, part := range []struct {
+		section string
+		blocks  map[*Type]*block
+		always  bool
+	}{
+		{kinds.Validation, book.kinds, true},
+		{kinds.StatusValidation, book.statuses, slices.Contains(d.Property("subresources").Words(), "status")},
+		{kinds.Warnings, book.warnings, false},
+		{kinds.StatusWarnings, book.statusWarnings, false},
+		{kinds.RequestWarnings, book.requestWarnings, false},
+	} {
+		sections := d.Sections(part.section)
+		for _, name := range d.Structs(nil) {
+			t, ok := Builtin(structPrefix + name)
+			if !ok {
+				return nil, d.Errorf(d.Line, "expected a struct %s in types.txt.gz; run go generate ./internal/api/..., or state fields of", name)
+			}
+			i := slices.IndexFunc(sections, func(s *kinds.Section) bool { return slices.Contains(d.Structs(s), name) })
+			if i < 0 && !part.always {
+				continue
+			}
+			b := &block{name: name, namespaced: d.Property("scope").Value == "namespaced"}
+			b.review = slices.Contains(d.Property("traits").Words(), kinds.Review)
+			if part.section != kinds.Validation {
+				b.name = part.section + " of " + name
+			}
+			part.blocks[t], book.blocks[b.name] = b, b
+			s := ruleSection{block: b}
+			if i >= 0 {
+				s.section = sections[i]
+			}
+			all = append(all, s)
+		}
 	}
-	return nil
-}
-
-// about notes that a block is about a kind.
-func (book *rulebook) about(name string, b *block, blocks map[*Type]*block) error {
-	t, ok := Builtin("io.k8s.api." + name)
-	if !ok {
-		return fmt.Errorf("expected a built-in kind such as apps.v1.Deployment, received %q", name)
-	}
-	blocks[t] = b
-	return nil
+	return all, nil
 }
 
 // statements reads the lines that are indented as far as the first one at least.
@@ -317,24 +298,18 @@ func readPath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// splitLines leaves out empty lines and comments. Each four spaces indent by one.
-func splitLines(text string) (lines []line, err error) {
-	number := 0
-	for content := range strings.Lines(text) {
-		number++
-		trimmed := strings.TrimSpace(content)
-		if trimmed == "" || trimmed[0] == '#' {
-			continue
-		}
-		spaces := len(content) - len(strings.TrimLeft(content, " "))
-		if spaces%4 != 0 {
-			return nil, fmt.Errorf("%d: expected an indent by four spaces, received %d", number, spaces)
-		}
-		words, err := splitWords(trimmed)
+// splitLines splits the lines of a section into words.
+func splitLines(s *kinds.Section) (lines []line, err error) {
+	all, err := s.Lines()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range all {
+		words, err := splitWords(l.Text)
 		if err != nil {
-			return nil, fmt.Errorf("%d: %w", number, err)
+			return nil, s.Errorf(l.Number, "%w", err)
 		}
-		lines = append(lines, line{number, spaces / 4, words})
+		lines = append(lines, line{l.Number, l.Indent + 1, words})
 	}
 	return lines, nil
 }

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"k8s.io/apimachinery/pkg/util/validation"

@@ -1,15 +1,12 @@
-package rules
+package builtin
 
 import (
-	_ "embed" // defaults.txt
 	"slices"
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
-
-//go:embed defaults.txt
-var defaultsText string
 
 // defaults is what happens to the values of a type.
 type defaults struct {
@@ -21,7 +18,7 @@ type defaults struct {
 }
 
 // Default returns the document with the values that kube-apiserver gives to fields that are unset,
-// and with those that Go always writes. Nothing else is changed, save where defaults.txt says so.
+// and with those that Go always writes. Nothing else is changed, except where a kind file states it.
 // The document is one that Read returned.
 func (t *Type) Default(doc document.Value) document.Value {
 	if t.quiet {
@@ -47,7 +44,7 @@ func (t *Type) DefaultAgain(doc, done document.Value) document.Value {
 // defaulter is the state of one defaulting. The rules of a struct are followed before it looks into
 // the struct's fields, so that there is only one subject at a time.
 type defaulter struct {
-	b       document.Builder
+	b       fastdoc.Builder
 	subject subject
 	// done is the document whose fields have been looked into already; absent if none have.
 	done document.Value
@@ -63,7 +60,7 @@ func (d *defaulter) release() {
 }
 
 func (d *defaulter) value(t *Type, v document.Value) document.Value {
-	if t.quiet || v.IsSealed() {
+	if t.quiet || fastdoc.IsSealed(v) {
 		return v
 	}
 	switch kind := v.Kind(); {

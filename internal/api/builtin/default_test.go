@@ -1,11 +1,14 @@
-package rules
+package builtin
 
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
 func TestDefault(t *testing.T) {
@@ -73,8 +76,8 @@ func TestCanonicalQuantities(t *testing.T) {
 
 func TestBadDefaults(t *testing.T) {
 	for _, text := range []string{
-		"\tprotocol = TCP",
-		"core.v1.Nothing",
+		"core.v1.Nothing\n\timage = a",
+		"\n\timage = a",
 		"core.v1.Container\n\tnothing = 1",
 		"core.v1.Container\n\timage",
 		"core.v1.Container\n\timage is 1",
@@ -89,14 +92,29 @@ func TestBadDefaults(t *testing.T) {
 		"core.v1.Container\n\timage[].x = 1",
 		"core.v1.Container\n\tports[].nothing = 1",
 		"core.v1.Container\n\tports[].name = from .nothing",
-		"core.v1.Container\n\tdo nothing",
+		"core.v1.Container\n\tgo nothing",
 	} {
 		types, err := readTable()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := types.parseDefaults(text); err == nil || !strings.HasPrefix(err.Error(), "line ") {
+		if err := types.readDefaults(typeFile(t, "defaults", text)); err == nil || !strings.HasPrefix(err.Error(), "types/test.type:") {
 			t.Errorf("%q: %v; expected an error with its line", text, err)
 		}
 	}
+}
+
+// typeFile returns a set with one type: the first line of the text names its structs, the others are its section.
+func typeFile(t *testing.T, section, text string) *kinds.Set {
+	t.Helper()
+	structs, rules, _ := strings.Cut(text, "\n")
+	if structs != "" {
+		structs = "    structs: " + structs + "\n"
+	}
+	content := "type Test\n" + structs + "    " + section + ":\n" + strings.ReplaceAll(rules, "\t", "        ") + "\n"
+	set, err := kinds.Read(fstest.MapFS{"types/test.type": {Data: []byte(content)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }

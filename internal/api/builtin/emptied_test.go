@@ -1,10 +1,10 @@
-package rules
+package builtin
 
 import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // TestWithoutEmptied: what a patch emptied goes, as far as Go would not write it; what somebody sent
@@ -62,7 +62,7 @@ func TestWithoutEmptiedOfClaims(t *testing.T) {
 
 // TestWithoutPruned: what an applier gave up leaves nothing around it, unless it is applied empty, or was empty.
 func TestWithoutPruned(t *testing.T) {
-	topology, ok := kinds.BuiltinTopology("", "v1", "Pod")
+	topology, ok := api.BuiltinTopology("", "v1", "Pod")
 	if !ok {
 		t.Fatal("there is no topology")
 	}

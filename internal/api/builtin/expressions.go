@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/expression"
+	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
 // expressionChecks are the checks that compile expressions.
@@ -23,11 +23,11 @@ func expressionChecks() map[string]func(c *checker, now, old document.Value) {
 
 // conditionExpression compiles a condition, which can't use the variables of its policy.
 func conditionExpression(c *checker, now, _ document.Value) {
-	c.compile(expression.Compiler(), &expression.Expression{Text: strings.TrimSpace(now.Text()), Role: expression.Condition})
+	c.compile(celexpr.Compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.Condition})
 }
 
 func validationExpression(c *checker, now, _ document.Value) {
-	c.compile(c.compiler(), &expression.Expression{Text: now.Text(), Role: expression.Condition})
+	c.compile(c.compiler(), &celexpr.Expression{Text: now.Text(), Role: celexpr.Condition})
 }
 
 // messageExpression compiles what makes a message. That there is only space has been told.
@@ -35,20 +35,20 @@ func messageExpression(c *checker, now, _ document.Value) {
 	if strings.TrimSpace(now.Text()) == "" {
 		return
 	}
-	c.compile(c.compiler(), &expression.Expression{Text: now.Text(), Role: expression.Message})
+	c.compile(c.compiler(), &celexpr.Expression{Text: now.Text(), Role: celexpr.Message})
 }
 
 func applyExpression(c *checker, now, _ document.Value) {
-	c.compile(c.compiler(), &expression.Expression{Text: strings.TrimSpace(now.Text()), Role: expression.ApplyPatch})
+	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.ApplyPatch})
 }
 
 func patchExpression(c *checker, now, _ document.Value) {
-	c.compile(c.compiler(), &expression.Expression{Text: strings.TrimSpace(now.Text()), Role: expression.JSONPatch})
+	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.JSONPatch})
 }
 
 // annotationExpression compiles without the space around an expression, and shows it with.
 func annotationExpression(c *checker, text string) {
-	e := &expression.Expression{Text: strings.TrimSpace(text), Role: expression.Annotation}
+	e := &celexpr.Expression{Text: strings.TrimSpace(text), Role: celexpr.Annotation}
 	result := c.compiler().CompileCELExpression(e, e.Role.Uses(c.hasParams()), c.environment(text))
 	c.compiled(result.Error, text, "valueExpression")
 }
@@ -59,7 +59,7 @@ func variableExpression(c *checker, now, _ document.Value) {
 	if !ok {
 		return // the compiler can't be made, which is the server's fault
 	}
-	e := &expression.Expression{Name: c.scopes[len(c.scopes)-1].now.Get("name").Text(), Text: now.Text(), Role: expression.Variable}
+	e := &celexpr.Expression{Name: c.scopes[len(c.scopes)-1].now.Get("name").Text(), Text: now.Text(), Role: celexpr.Variable}
 	result := composed.CompileAndStoreVariable(e, e.Role.Uses(c.hasParams()), c.environment(e.Text))
 	c.compiled(result.Error, e.Text)
 }
@@ -69,12 +69,12 @@ func variableExpression(c *checker, now, _ document.Value) {
 func (c *checker) compiler() cel.Compiler {
 	spec := c.scopes[0].now.Get("spec")
 	if spec.Get("variables").Len() == 0 && spec.Get("mutations").Len() == 0 {
-		return expression.Compiler()
+		return celexpr.Compiler()
 	}
 	if c.composed == nil {
-		composed, err := expression.WithVariables()
+		composed, err := celexpr.WithVariables()
 		if err != nil {
-			return expression.Compiler()
+			return celexpr.Compiler()
 		}
 		c.composed = composed
 	}
@@ -108,7 +108,7 @@ func has(doc document.Value, text string) bool {
 	return false
 }
 
-func (c *checker) compile(compiler cel.Compiler, e *expression.Expression) {
+func (c *checker) compile(compiler cel.Compiler, e *celexpr.Expression) {
 	c.compiled(compiler.CompileCELExpression(e, e.Role.Uses(c.hasParams()), c.environment(e.Text)).Error, e.Text)
 }
 

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"compress/gzip"
@@ -48,7 +48,7 @@ func goldenLines(t testing.TB) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:] // the first line is a comment
 }
 
 // readAndDefault returns the result, or ! and the error, as the golden file has it.

@@ -1,9 +1,10 @@
-package rules
+package builtin
 
 import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -21,12 +22,12 @@ func (t *Type) KeepUnset(doc, before document.Value, topology *schema.Type) docu
 
 // keeper walks two documents side by side. Like a reader it returns the same value where there is
 // nothing to keep.
-type keeper struct{ b document.Builder }
+type keeper struct{ b fastdoc.Builder }
 
 var keepers = sync.Pool{New: func() any { return new(keeper) }}
 
 func (k *keeper) value(t *Type, topology *schema.Type, doc, before document.Value) document.Value {
-	if doc.Kind() != before.Kind() || doc.IsSealed() || before.IsSealed() || document.Same(doc, before) {
+	if doc.Kind() != before.Kind() || fastdoc.IsSealed(doc) || fastdoc.IsSealed(before) || document.Same(doc, before) {
 		return doc
 	}
 	if topology == nil {

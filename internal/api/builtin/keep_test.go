@@ -1,15 +1,15 @@
-package rules
+package builtin
 
 import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 func TestKeepUnset(t *testing.T) {
 	of := mustType(t, "core.v1.PodTemplate")
-	topology, ok := kinds.BuiltinTopology("", "v1", "PodTemplate")
+	topology, ok := api.BuiltinTopology("", "v1", "PodTemplate")
 	if !ok {
 		t.Fatal("there is no topology")
 	}
@@ -68,7 +68,7 @@ func TestKeepUnset(t *testing.T) {
 
 func TestKeepUnsetAllocatesNothing(t *testing.T) {
 	of := mustType(t, "core.v1.PodTemplate")
-	topology, _ := kinds.BuiltinTopology("", "v1", "PodTemplate")
+	topology, _ := api.BuiltinTopology("", "v1", "PodTemplate")
 	const text = `{"metadata":{"name":"a"},"template":{"spec":{"containers":[{"env":[{"name":"A","value":"1"}],"name":"a"}]}}}`
 	before, doc := parse(t, text), parse(t, text)
 	if n := testing.AllocsPerRun(100, func() { of.KeepUnset(doc, before, topology) }); n > 0 {

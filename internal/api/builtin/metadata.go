@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // maxAnnotationBytes is how long all names and values of an object's annotations may be together.
@@ -235,11 +236,11 @@ func isOwnFinalizer(name string) bool {
 // managedFields checks entries that a client sent. Those of a live object may be sealed; they
 // were checked when they were written.
 func (c *checker) managedFields(entries document.Value) {
-	if entries.IsSealed() {
+	if fastdoc.IsSealed(entries) {
 		return
 	}
 	for i, entry := range entries.Items() {
-		if entry.IsSealed() {
+		if fastdoc.IsSealed(entry) {
 			continue
 		}
 		operation, fieldsType := entry.Get("operation").Text(), entry.Get("fieldsType").Text()

@@ -1,7 +1,6 @@
-package rules
+package builtin
 
 import (
-	_ "embed" // oneofs.txt
 	"fmt"
 	"slices"
 	"strings"
@@ -10,11 +9,9 @@ import (
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 	"github.com/cadastre/cadastre/schema"
 )
-
-//go:embed oneofs.txt
-var oneOfsText string
 
 // oneOf is a set of fields of a struct of which only one may be there. If there is a discriminator, that
 // field says which: a member is there only if the discriminator has its value.
@@ -26,49 +23,23 @@ type oneOf struct {
 	values        []string // for each member, if there is a discriminator
 }
 
-// builtinOneOfs has what oneofs.txt says of each struct.
+// builtinOneOfs holds the one-ofs of structs in built-in kinds. They are read at the first call.
 var builtinOneOfs = sync.OnceValue(func() map[*Type][]oneOf {
-	all, err := builtin().parseOneOfs(oneOfsText)
+	all, err := builtin().readOneOfs(kinds.Builtin())
 	if err != nil {
-		panic(fmt.Errorf("oneofs.txt: %w", err)) // a test reads it
+		panic(err) // a test reads the kind files
 	}
 	return all
 })
 
-func (t *table) parseOneOfs(text string) (map[*Type][]oneOf, error) {
+// readOneOfs reads the sections of one-ofs of kind files.
+func (t *table) readOneOfs(set *kinds.Set) (map[*Type][]oneOf, error) {
 	all := map[*Type][]oneOf{}
-	var types []*Type
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		indented := strings.HasPrefix(line, "\t")
-		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		var err error
-		switch {
-		case len(words) == 0:
-		case !indented:
-			types, err = t.namedTypes(words)
-		default:
-			err = addOneOf(all, types, words)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
-	}
-	return all, nil
-}
-
-// addOneOf reads a line of oneofs.txt for each of the types that it is about.
-func addOneOf(all map[*Type][]oneOf, types []*Type, words []string) error {
-	for _, t := range types {
-		set, err := parseOneOf(t, words)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
-		}
-		all[t] = append(all[t], set)
-	}
-	return nil
+	return all, t.eachRule(set, kinds.OneOfs, func(of *Type, words []string) error {
+		set, err := parseOneOf(of, words)
+		all[of] = append(all[of], set)
+		return err
+	})
 }
 
 func parseOneOf(t *Type, words []string) (set oneOf, err error) {
@@ -79,13 +50,13 @@ func parseOneOf(t *Type, words []string) (set oneOf, err error) {
 			value, member, _ := strings.Cut(word, "=")
 			set.members, set.values = append(set.members, member), append(set.values, value)
 		}
-	case words[0] == "all" && len(words) > 1 && words[1] == "but":
+	case words[0] == "all" && (len(words) == 1 || len(words) > 2 && words[1] == "except"):
+		words = words[min(2, len(words)):]
 		for _, f := range t.Fields {
-			if !slices.Contains(words[2:], f.Name) {
+			if !slices.Contains(words, f.Name) {
 				set.members = append(set.members, f.Name)
 			}
 		}
-		words = words[2:]
 		set.others = words
 	default:
 		set.members = words
@@ -321,7 +292,7 @@ func isMember(v document.Value) bool {
 	case document.Bool:
 		return v.Bool()
 	case document.Map:
-		return v.Get(apply.MarkerKey).IsAbsent()
+		return v.Get(apply.UnsetMarkerKey).IsAbsent()
 	}
 	return true
 }

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -74,7 +74,7 @@ func topologyOfKind(t testing.TB, name string) *schema.Type {
 	t.Helper()
 	words := strings.Split(name, ".")
 	group := strings.TrimPrefix(words[0], "core")
-	topology, ok := kinds.BuiltinTopology(group, words[1], words[2])
+	topology, ok := api.BuiltinTopology(group, words[1], words[2])
 	if !ok {
 		t.Fatalf("%s has no topology", name)
 	}
@@ -85,10 +85,10 @@ func topologyOfKind(t testing.TB, name string) *schema.Type {
 // nothing.
 func TestOneOfsCanClash(t *testing.T) {
 	found := map[string]bool{}
-	for _, kind := range kinds.Builtin() {
+	for _, kind := range api.Builtin() {
 		for _, version := range kind.Versions {
 			topology, ok := kind.Topology(kind.APIVersion(version))
-			of, known := Builtin(kinds.TypeName(kind.Group, version, kind.Name))
+			of, known := Builtin(api.TypeName(kind.Group, version, kind.Name))
 			if ok && known {
 				of.OneOfs(topology).find(found)
 			}
@@ -97,7 +97,7 @@ func TestOneOfsCanClash(t *testing.T) {
 	for of, sets := range builtinOneOfs() {
 		for _, set := range sets {
 			if !found[fmt.Sprint(set)] {
-				t.Errorf("%s is always written as a whole: leave %v out of oneofs.txt", of.Name, set.members)
+				t.Errorf("%s is always written as a whole: remove the one-of of %v", of.Name, set.members)
 			}
 		}
 	}
@@ -117,13 +117,13 @@ func (o *OneOfs) find(found map[string]bool) {
 
 func TestOneOfMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"core.v1.Foo\n\ta b":              `line 1: expected the name of a type`,
-		"core.v1.Volume\n\temptyDir foo":  `line 2: io.k8s.api.core.v1.Volume: expected the name of a field, received "foo"`,
-		"core.v1.Volume\n\tall but nme":   `received "nme"`,
-		"core.v1.Volume\n\tby kind a=nfs": `received "kind"`,
-		"core.v1.Volume\n\tby name a=b":   `received "b"`,
+		"core.v1.Foo\n\ta b":               `types/test.type:2: expected the name of a struct`,
+		"core.v1.Volume\n\temptyDir foo":   `types/test.type:4: io.k8s.api.core.v1.Volume: expected the name of a field, received "foo"`,
+		"core.v1.Volume\n\tall except nme": `received "nme"`,
+		"core.v1.Volume\n\tby kind a=nfs":  `received "kind"`,
+		"core.v1.Volume\n\tby name a=b":    `received "b"`,
 	} {
-		if _, err := builtin().parseOneOfs(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := builtin().readOneOfs(typeFile(t, "one-ofs", text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"fmt"

@@ -1,9 +1,10 @@
-package rules
+package builtin
 
 import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // ReadOptions say how a document came.
@@ -38,7 +39,7 @@ func (t *Type) ReadWith(doc document.Value, options ReadOptions) (read document.
 type reader struct {
 	options ReadOptions
 	root    *Type
-	b       document.Builder
+	b       fastdoc.Builder
 	path    []place // from the root to the value that is being read
 	unknown []string
 }
@@ -77,7 +78,7 @@ func (r *reader) read(t *Type, v document.Value) (document.Value, error) {
 
 // readStruct joins the fields of a value with those of its type; both are sorted.
 func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
-	if v.IsSealed() {
+	if fastdoc.IsSealed(v) {
 		return v, nil
 	}
 	change := r.b.Rebuild(v)
@@ -136,7 +137,7 @@ func (t *Type) zeroIsNull() bool {
 }
 
 func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
-	if v.IsSealed() {
+	if fastdoc.IsSealed(v) {
 		return v, nil
 	}
 	change := r.b.Rebuild(v)
@@ -155,7 +156,7 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 }
 
 func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
-	if v.IsSealed() {
+	if fastdoc.IsSealed(v) {
 		return v, nil
 	}
 	change := r.b.Rebuild(v)

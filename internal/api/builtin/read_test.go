@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 func parse(t testing.TB, text string) document.Value {
@@ -114,7 +115,7 @@ func TestReadWholeFloats(t *testing.T) {
 
 func TestReadLeavesSealedAlone(t *testing.T) {
 	const text = `{"metadata":{"managedFields":[{"z":1,"a":null}]}}`
-	doc, err := document.ParseJSONSealed(text, document.Limits{}, "metadata", "managedFields")
+	doc, err := fastdoc.ParseJSONSealed(text, document.Limits{}, "metadata", "managedFields")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // operation is what a rule does to its target.
@@ -21,7 +22,7 @@ const (
 	perform
 )
 
-// rule is a line of defaults.txt. Invariants:
+// rule is a line of a section of defaults. Invariants:
 //
 //	operation == perform              step != nil, and nothing else
 //	operation == give or replace      one of value, source, now
@@ -183,7 +184,7 @@ func merged(to, from document.Value) document.Value {
 }
 
 // rounded returns a map with its quantities rounded up to thousandths.
-func rounded(b *document.Builder, v document.Value) document.Value {
+func rounded(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	for i := range v.Len() {
 		name, old := v.Field(i)

@@ -1,64 +1,64 @@
-package rules
+package builtin
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// parseDefaults reads a text such as defaults.txt; the package's comment explains it.
-func (t *table) parseDefaults(text string) error {
-	var types []*Type
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		indented := strings.HasPrefix(line, "\t") || strings.HasPrefix(line, " ")
-		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		var err error
-		switch {
-		case len(words) == 0:
-		case !indented:
-			types, err = t.namedTypes(words)
-		case len(types) == 0:
-			err = fmt.Errorf("expected the name of a type before the first rule")
-		default:
-			err = addRule(types, words)
-		}
-		if err != nil {
-			return fmt.Errorf("line %d: %w", number, err)
+// readDefaults reads the sections of defaults of kind files.
+func (t *table) readDefaults(set *kinds.Set) error {
+	return t.eachRule(set, kinds.Defaults, func(of *Type, words []string) error {
+		r, err := parseRule(of, words)
+		of.rules = append(of.rules, r)
+		return err
+	})
+}
+
+// eachRule calls add with each line of the sections of a name, once for each struct that the section is about: paths lead
+// to other fields in each.
+func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, words []string) error) error {
+	for _, d := range set.All() {
+		for _, s := range d.Sections(section) {
+			types, err := t.structsOf(d, s)
+			if err != nil {
+				return err
+			}
+			lines, err := s.Lines()
+			if err != nil {
+				return err
+			}
+			for _, l := range lines {
+				for _, of := range types {
+					if err := add(of, strings.Fields(l.Text)); err != nil {
+						return s.Errorf(l.Number, "%s: %w", of.Name, err)
+					}
+				}
+			}
 		}
 	}
 	return nil
 }
 
-func (t *table) namedTypes(names []string) (types []*Type, err error) {
-	for _, name := range names {
-		found, ok := t.structs["io.k8s.api."+name]
+// structsOf returns the structs that a section is about.
+func (t *table) structsOf(d *kinds.Declaration, s *kinds.Section) (types []*Type, err error) {
+	for _, name := range d.Structs(s) {
+		found, ok := t.structs[structPrefix+name]
 		if !ok {
-			return nil, fmt.Errorf("expected the name of a type, received %q", name)
+			return nil, d.Errorf(d.Property("structs").Line, "expected the name of a struct in types.txt.gz, received %q", name)
 		}
 		types = append(types, found)
+	}
+	if len(types) == 0 {
+		return nil, d.Errorf(d.Line, "expected structs: NAME… in a type with %s", s.Name)
 	}
 	return types, nil
 }
 
-// addRule adds a rule to each of the types. The words are parsed for each, since paths lead to
-// other fields in each.
-func addRule(types []*Type, words []string) error {
-	for _, t := range types {
-		r, err := parseRule(t, words)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
-		}
-		t.rules = append(t.rules, r)
-	}
-	return nil
-}
-
 func parseRule(t *Type, words []string) (r rule, err error) {
-	if words[0] == "do" && len(words) == 2 {
+	if words[0] == "go" && len(words) == 2 {
 		step, ok := steps[words[1]]
 		if !ok {
 			return r, fmt.Errorf("there is no step %q", words[1])

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"encoding/base64"
@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// steps are what defaults.txt can not say with a value.
+// steps are the defaults that are Go code: kind files name them behind go.
 var steps = map[string]func(*subject){
 	"gracePeriod":       raiseGracePeriod,
 	"podCIDRs":          func(s *subject) { matchFirst(s, "podCIDR", "podCIDRs", "") },

@@ -1,16 +1,17 @@
-package rules
+package builtin
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // subject is a struct while its rules are followed. What they change is gathered, so that the
 // struct is built anew only once.
 type subject struct {
-	b       *document.Builder
+	b       *fastdoc.Builder
 	v       document.Value
 	changes []document.Field // each name once; an absent value removes
 	high    int              // how many changes there ever were

@@ -1,15 +1,18 @@
-package rules
+package builtin
 
 import (
 	"bytes"
 	"compress/gzip"
 	_ "embed" // types.txt.gz
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
 //go:generate go run ./generate types.txt.gz
@@ -45,18 +48,45 @@ func readTable() (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("types.txt.gz: %w", err)
 	}
-	if err := t.parseDefaults(defaultsText); err != nil {
-		return nil, fmt.Errorf("defaults.txt: %w", err)
+	set := kinds.Builtin()
+	if err := errors.Join(t.addCopies(set), t.readDefaults(set)); err != nil {
+		return nil, err
 	}
 	t.settle()
 	return t, nil
 }
 
-// parseTypes reads a text such as generate writes: KIND GONAME and NAME or the number of the
-// element's type, and below it the fields, each with the number of its type, flags, and the embedded
-// structs that it comes from. All types come into being first, since they refer to each other.
+// structPrefix precedes the names of structs of k8s.io/api in schemas; kind files leave it out.
+const structPrefix = "io.k8s.api."
+
+// addCopies adds the structs of kinds that have the fields of another struct.
+func (t *table) addCopies(set *kinds.Set) error {
+	for _, d := range set.Kinds {
+		of := d.Property("fields of")
+		if of.Value == "" {
+			continue
+		}
+		original := t.structs[structPrefix+of.Value]
+		if original == nil {
+			return d.Errorf(of.Line, "expected the name of a struct in types.txt.gz, received %q", of.Value)
+		}
+		for _, name := range d.Structs(nil) {
+			added := &Type{Name: structPrefix + name, GoName: original.GoName, Kind: Struct, Fields: original.Fields}
+			t.types, t.structs[added.Name] = append(t.types, added), added
+		}
+	}
+	return nil
+}
+
+// parseTypes reads the text that generate writes: below a comment, KIND GONAME and NAME or the number of the element's
+// type, and below that the fields, each with the number of its type, flags, and the embedded structs that contain it. All
+// types are created first, since they refer to each other.
 func parseTypes(text string) (*table, error) {
 	var t table
+	header, text, _ := strings.Cut(text, "\n")
+	if !strings.HasPrefix(header, "#") {
+		return nil, fmt.Errorf("line 1: expected a comment that names the generator, received %q", header)
+	}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	count := 0
 	for _, line := range lines {
@@ -81,7 +111,7 @@ func parseTypes(text string) (*table, error) {
 			next, start = next+1, len(fields)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number+1, err)
+			return nil, fmt.Errorf("line %d: %w", number+2, err)
 		}
 	}
 	return &t, nil

@@ -1,16 +1,16 @@
-package rules
+package builtin
 
 import (
 	"reflect"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 func TestEveryKindHasAType(t *testing.T) {
-	for _, k := range kinds.Builtin() {
+	for _, k := range api.Builtin() {
 		for _, version := range k.Versions {
-			name := kinds.TypeName(k.Group, version, k.Name)
+			name := api.TypeName(k.Group, version, k.Name)
 			if _, ok := Builtin(name); !ok {
 				t.Errorf("there is no type for %s: run go generate", name)
 			}
@@ -61,8 +61,11 @@ func TestFields(t *testing.T) {
 }
 
 func TestBadTables(t *testing.T) {
+	if _, err := parseTypes("bool\tbool"); err == nil {
+		t.Error("expected an error about a table without a comment")
+	}
 	for _, text := range []string{"", "nothing\tgo", "list\t[]x\t1", "list\t[]x\t-1", "struct\tv1.X\tx\n\tname\t9\t-"} {
-		if _, err := parseTypes(text); err == nil {
+		if _, err := parseTypes("# Generated.\n" + text); err == nil {
 			t.Errorf("%q: expected an error", text)
 		}
 	}

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"strconv"
@@ -96,7 +96,7 @@ func (c *checker) object(b *block, obj, old document.Value) field.ErrorList {
 		c.pop()
 	}
 	c.run(b, obj, old)
-	if !c.updating && !b.checksNames && !b.question && len(c.errs) == 0 {
+	if !c.updating && !b.checksNames && !b.review && len(c.errs) == 0 {
 		c.push("metadata")
 		c.writtenMeta(obj.Get("metadata"), pathSegment)
 		c.pop()

@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"fmt"
@@ -6,10 +6,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
 // TestEveryKindHasRules compares the rules with the register: which kinds there are, and whether
@@ -19,7 +21,7 @@ func TestEveryKindHasRules(t *testing.T) {
 	for typ, b := range ruleset().kinds {
 		known[typ.Name] = b
 	}
-	for _, k := range kinds.Builtin() {
+	for _, k := range api.Builtin() {
 		group, _, _ := strings.Cut(k.Group, ".")
 		if group == "" {
 			group = "core"
@@ -30,14 +32,14 @@ func TestEveryKindHasRules(t *testing.T) {
 			switch {
 			case b == nil:
 				t.Errorf("%s has no rules", name)
-			case b.question != k.OnlyCreate && k.Name != "Binding":
-				t.Errorf("%s: question is %v, want %v", name, b.question, k.OnlyCreate)
-			case !b.question && b.namespaced != k.Namespaced:
+			case b.review != k.OnlyCreate && k.Name != "Binding":
+				t.Errorf("%s: review is %v, want %v", name, b.review, k.OnlyCreate)
+			case !b.review && b.namespaced != k.Namespaced:
 				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
 			}
 			typ, _ := Builtin(name)
-			if has := ruleset().statuses[typ] != nil; has != k.HasStatus {
-				t.Errorf("%s: there are rules of its status: %v, want %v", name, has, k.HasStatus)
+			if has := ruleset().statuses[typ] != nil; has != slices.Contains(k.Subresources, "status") {
+				t.Errorf("%s: expected rules of its status: %v, received %v", name, !has, has)
 			}
 		}
 	}
@@ -78,23 +80,30 @@ func followFields(t *testing.T, name string, typ *Type, statements []statement) 
 
 func TestBadRules(t *testing.T) {
 	for text, want := range map[string]string{
-		"    a required":                          "expected kind or type",
-		"type A\n  a required":                    "indent by four",
-		"type A\n    a":                           "expected a check",
-		"type A\n    a nonsense":                  `received "nonsense"`,
-		"type A\n    a min x":                     "invalid syntax",
-		"type A\n    a enum":                      "texts that are allowed",
-		"type A\n    if a is\n        a required": "expected texts after is",
-		"type A\n    if a set":                    "rules below",
-		"type A\n    else\n        a required":    "expected if before else",
-		"type A\ntype A":                          "again",
-		"kind no.v1.Such namespaced":              "built-in kind",
-		"type A\n    a required \"x":              "text in quotes",
-		"type A\n    . union x y z:Nothing":       "expected a type after z:",
-		"type A\n        a required":              "too far",
+		"\ta":                           "types/test.type:3: expected a check",
+		"\ta nonsense":                  `types/test.type:3: expected a check or a type, received "nonsense"`,
+		"\ta min x":                     "types/test.type:3: min: ",
+		"\ta enum":                      "texts that are allowed",
+		"\tif a is\n\t    a required":   "expected texts after is",
+		"\tif a set":                    "rules below",
+		"\telse\n\t    a required":      "expected if before else",
+		"\ta required \"x":              "text in quotes",
+		"\t. union x y z:Nothing":       "expected a type after z:",
+		"\ta set\n\t        a required": "types/test.type:4: expected a smaller indent",
 	} {
-		book := newRulebook()
-		err := book.read([]ruleText{{"test.txt", text}})
+		err := newRulebook().read(typeFile(t, "validation", "\n"+text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"kind Such\n    group: no\n    versions: v1\n":                       "no/such.kind:1: expected a struct no.v1.Such in types.txt.gz",
+		"kind Such\n    group: no\ntype A\n    validation:\n    warnings:\n": "no/such.kind:3: expected a type with either validation or warnings",
+	} {
+		set, err := kinds.Read(fstest.MapFS{"no/such.kind": {Data: []byte(text)}})
+		if err == nil {
+			err = newRulebook().read(set)
+		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
@@ -238,16 +247,11 @@ func BenchmarkValidate(b *testing.B) {
 }
 
 func BenchmarkReadRules(b *testing.B) {
-	var texts []ruleText
-	entries, _ := ruleFiles.ReadDir("validation")
-	for _, entry := range entries {
-		text, _ := ruleFiles.ReadFile("validation/" + entry.Name())
-		texts = append(texts, ruleText{entry.Name(), string(text)})
-	}
+	set := kinds.Builtin()
 	b.ReportAllocs()
 	for b.Loop() {
 		book := newRulebook()
-		if err := book.read(texts); err != nil {
+		if err := book.read(set); err != nil {
 			b.Fatal(err)
 		}
 	}

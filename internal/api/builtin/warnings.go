@@ -1,4 +1,4 @@
-package rules
+package builtin
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func (t *Type) StatusWarnings(obj, live document.Value) []string {
 // SentWarnings returns what the client should know about what it sent to make an object, though it may not be right:
 // preparing an object makes fields of what should be none by now.
 func (t *Type) SentWarnings(obj document.Value) []string {
-	return t.warnings(ruleset().sentWarnings[t], obj, document.Value{})
+	return t.warnings(ruleset().requestWarnings[t], obj, document.Value{})
 }
 
 func (t *Type) warnings(b *block, obj, old document.Value) []string {

@@ -1,4 +1,4 @@
-package expression
+package celexpr
 
 import (
 	"sync"

@@ -1,4 +1,4 @@
-package custom
+package crd
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// exchange is how objects are sent to a webhook to be converted: at a version of ConversionReview that it knows.
+// exchange sends objects to a webhook in a ConversionReview of one version and returns the converted ones.
 type exchange func(c *webhookConverter, ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error)
 
 var exchanges = map[string]exchange{
@@ -24,7 +24,7 @@ var exchanges = map[string]exchange{
 	apiextensionsv1beta1.SchemeGroupVersion.Version: (*webhookConverter).exchangeOld,
 }
 
-// firstExchange returns that of the first version that is known here, too.
+// firstExchange returns the exchange of the first version that is supported.
 func firstExchange(versions document.Value) (exchange, error) {
 	for _, version := range versions.Items() {
 		if e, ok := exchanges[version.Text()]; ok {
@@ -55,8 +55,8 @@ func (c *webhookConverter) exchange(ctx context.Context, uid types.UID, to strin
 	return response.ConvertedObjects, refusal(response.Result)
 }
 
-// exchangeOld does not look at the kind and the uid of the answer: Kubernetes never did at this version, and there
-// are webhooks that leave them out.
+// exchangeOld does not check the kind and UID of the response: Kubernetes does not at v1beta1, and some webhooks omit
+// them.
 func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
 	review := &apiextensionsv1beta1.ConversionReview{
 		Request:  &apiextensionsv1beta1.ConversionRequest{UID: uid, DesiredAPIVersion: to, Objects: all},
@@ -72,7 +72,7 @@ func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to st
 	return answer.Response.ConvertedObjects, refusal(answer.Response.Result)
 }
 
-// call asks the webhook. Whoever stands before it may answer that it is not there, or is busy: that is none.
+// call calls the webhook. A proxy in front of it may answer 429, 502, 503 or 504: that counts as unavailable.
 func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Object) error {
 	err := c.webhooks.Call(ctx, c.target, review, answer)
 	if err == nil {
@@ -85,10 +85,10 @@ func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Obje
 			return err
 		}
 	}
-	return &unansweredError{err}
+	return &unavailableError{err}
 }
 
-// refusal is why a webhook did not convert, or nil.
+// refusal returns the error of a response that is not a success.
 func refusal(result metav1.Status) error {
 	switch {
 	case result.Status == metav1.StatusSuccess:

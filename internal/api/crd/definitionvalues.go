@@ -1,4 +1,4 @@
-package custom
+package crd
 
 import (
 	"context"
@@ -17,16 +17,16 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 	"github.com/cadastre/cadastre/schema"
 )
 
-// definitionValues is what is known about CustomResourceDefinitions. They are written seldom, and their rules
-// are long: they go through Kubernetes' own Go types and functions.
+// definitionValues implements strategy.Values for CustomResourceDefinitions with Kubernetes' own Go types and functions:
+// their rules are long, and they are written rarely.
 type definitionValues struct{}
 
-// ReadWith reads a document as Go does.
-func (definitionValues) ReadWith(doc document.Value, _ rules.ReadOptions) (document.Value, []string, error) {
+// ReadWith decodes a document into the Go type and encodes it again.
+func (definitionValues) ReadWith(doc document.Value, _ builtin.ReadOptions) (document.Value, []string, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	strict, err := kjson.UnmarshalStrict([]byte(doc.JSON()), &crd, kjson.DisallowUnknownFields)
 	if err != nil {
@@ -50,8 +50,7 @@ func toDocument(crd *apiextensionsv1.CustomResourceDefinition) (document.Value, 
 	return document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
 }
 
-// Default fills in names that follow from the kind, the conversion, and the version that objects are stored
-// at.
+// Default sets singular and listKind, the conversion strategy, the webhook's port, and status.storedVersions.
 func (definitionValues) Default(doc document.Value) document.Value {
 	spec := doc.Get("spec")
 	if spec.Kind() != document.Map {
@@ -91,10 +90,10 @@ func defaultConversion(conversion document.Value) document.Value {
 	return conversion.With("webhook", webhook.With("clientConfig", config.With("service", service)))
 }
 
-// DefaultAgain fills in defaults once more.
+// DefaultAgain is Default.
 func (v definitionValues) DefaultAgain(doc, _ document.Value) document.Value { return v.Default(doc) }
 
-// emptyDefinition is what Go writes for a definition that nobody has set anything in.
+// emptyDefinition is the encoded zero value of the Go type.
 var emptyDefinition = sync.OnceValue(func() document.Value {
 	empty, err := toDocument(&apiextensionsv1.CustomResourceDefinition{})
 	if err != nil {
@@ -103,24 +102,24 @@ var emptyDefinition = sync.OnceValue(func() document.Value {
 	return empty
 })
 
-// Empty is a new object in which nobody has set anything.
+// Empty returns the encoded zero value of the Go type.
 func (definitionValues) Empty() document.Value { return emptyDefinition() }
 
-// KeepUnset returns the document: Go has read it, so that there is nothing unset in it.
+// KeepUnset returns the document: decoding has removed unset fields.
 func (definitionValues) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// WithoutEmptied returns the document: reading it drops what is empty.
+// WithoutEmptied returns the document: decoding removes empty fields.
 func (definitionValues) WithoutEmptied(_, after, _ document.Value) document.Value { return after }
 
-// WithoutPruned returns the document: reading it drops what is empty.
+// WithoutPruned returns the document: decoding removes empty fields.
 func (definitionValues) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
 	return after
 }
 
 // OneOfs returns none.
-func (definitionValues) OneOfs(*schema.Type) *rules.OneOfs { return &rules.OneOfs{} }
+func (definitionValues) OneOfs(*schema.Type) *builtin.OneOfs { return &builtin.OneOfs{} }
 
-// Validate returns what is wrong with a definition.
+// Validate validates a definition as it is created, or updated if old is not absent.
 func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
@@ -136,7 +135,7 @@ func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	return append(updated(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
-// ValidateStatus returns what is wrong with a write to the status of a definition.
+// ValidateStatus validates an update of the status of a definition.
 func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
@@ -149,19 +148,19 @@ func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList
 	return append(updated(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
 }
 
-// updated returns what is wrong with an update of any object. Definitions look for some of it once more, and clients are told twice.
+// updated validates the metadata of an update. Validation of definitions repeats a part of it, as in Kubernetes.
 func updated(obj, live document.Value) field.ErrorList {
-	general, _ := rules.CheckMetadata(obj, live, false)
+	general, _ := builtin.CheckMetadata(obj, live, false)
 	return general
 }
 
-// unreadable is for definitions that Go read before, and can't any more.
+// unreadable is the error of a definition that was decoded before and cannot be decoded now.
 func unreadable(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(nil, err)}
 }
 
-// toInternal returns a definition in the form that Kubernetes' rules are for. Definitions from the cache have no
-// resourceVersion, which updates must have: that they mean the right one has been seen to.
+// toInternal returns a definition as the internal Go type, which Kubernetes validates. Updates must have a
+// resourceVersion, which documents lack; the write path has checked it.
 func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := json.Unmarshal([]byte(doc.JSON()), &crd); err != nil {
@@ -172,7 +171,7 @@ func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, er
 	return internal, apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&crd, internal, nil)
 }
 
-// Warnings tells of formats that no value is checked by.
+// Warnings returns a warning for each format that is new and that Kubernetes does not validate.
 func (definitionValues) Warnings(obj, old document.Value) []string {
 	unknown := unknownFormats(obj)
 	if len(unknown) == 0 {
@@ -197,14 +196,14 @@ func (definitionValues) StatusWarnings(_, _ document.Value) []string { return ni
 // SentWarnings returns none.
 func (definitionValues) SentWarnings(document.Value) []string { return nil }
 
-// unknownFormats returns the formats in the schemas of a definition that Kubernetes does not know.
+// unknownFormats returns the formats in the schemas of a definition that Kubernetes does not validate.
 func unknownFormats(doc document.Value) (formats []string) {
 	if doc.IsAbsent() {
 		return nil
 	}
 	crd, err := toInternal(doc)
 	if err != nil {
-		return nil // it is refused for that
+		return nil // Validate reports it
 	}
 	release := environment.DefaultCompatibilityVersion()
 	look := func(s *apiextensions.JSONSchemaProps) bool {

@@ -1,4 +1,4 @@
-package custom
+package crd
 
 import (
 	"crypto/sha256"
@@ -11,8 +11,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// SchemaHash is a hash of all that [definition.OpenAPI] makes its schema of.
-func (d *definition) SchemaHash(version string) [sha256.Size]byte {
+// SchemaHash returns a hash of all inputs of [Resource.OpenAPI].
+func (d *Resource) SchemaHash(version string) [sha256.Size]byte {
 	v := d.at(version)
 	if v == nil {
 		return [sha256.Size]byte{}
@@ -20,14 +20,14 @@ func (d *definition) SchemaHash(version string) [sha256.Size]byte {
 	return v.hash()
 }
 
-// OpenAPI returns the schema of a version as OpenAPI of version 2 or 3 tells it, without what all objects have. It
-// is nil if nothing is to be told about fields: clients take what is not there for forbidden.
-func (d *definition) OpenAPI(version string, isForm2 bool) (*spec.Schema, error) {
+// OpenAPI returns the published schema of a version, of OpenAPI v2 or v3, without the fields of all objects. It
+// returns nil if no fields are published: clients reject fields that a published schema lacks.
+func (d *Resource) OpenAPI(version string, isForm2 bool) (*spec.Schema, error) {
 	v := d.at(version)
 	if v == nil {
 		return nil, nil
 	}
-	doc, err := openSchema(v.schema)
+	doc, err := openSchema(v.Schema)
 	if err != nil || doc.IsAbsent() {
 		return nil, err
 	}
@@ -41,11 +41,11 @@ func (d *definition) OpenAPI(version string, isForm2 bool) (*spec.Schema, error)
 	}
 	s, err := structuralschema.NewStructural(&internal)
 	if err != nil {
-		return nil, nil // only definitions that preserve unknown fields may have such schemas
+		return nil, nil // not structural: allowed only if spec.preserveUnknownFields is true
 	}
-	s = s.Unfold() // that a field may be a number or a text is said in words that all know
+	s = s.Unfold() // int-or-string as anyOf
 	if isForm2 {
-		if d.preserve || s.XPreserveUnknownFields {
+		if d.PreserveUnknownFields || s.XPreserveUnknownFields {
 			return nil, nil
 		}
 		s = openapiv2.ToStructuralOpenAPIV2(s)
@@ -54,7 +54,7 @@ func (d *definition) OpenAPI(version string, isForm2 bool) (*spec.Schema, error)
 	return s.ToKubeOpenAPI(), nil
 }
 
-// withoutDefaults removes defaults, which Kubernetes tells in version 3 only.
+// withoutDefaults removes defaults, which Kubernetes publishes in OpenAPI v3 only.
 var withoutDefaults = structuralschema.Visitor{Structural: func(s *structuralschema.Structural) (changed bool) {
 	changed, s.Default = s.Default.Object != nil, structuralschema.JSON{}
 	return changed

@@ -1,51 +1,34 @@
-package custom
+package crd
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
 )
 
-// TestApproval: definitions in groups of the Kubernetes community tell who has approved of them, and others do not.
+// TestApproval: definitions in protected groups report whether their API is approved; others have no such condition.
 func TestApproval(t *testing.T) {
 	const name = "KubernetesAPIApprovalPolicyConformant"
 	const url = "https://github.com/kubernetes/enhancements/pull/1111"
 	for _, test := range []struct {
 		group, approval string
-		want            condition
+		want            Condition
 	}{
-		{"example.com", "", condition{}},
-		{"gateway.networking.k8s.io", url, condition{name, true, "ApprovedAnnotation", "approved in " + url}},
-		{"policy.kubernetes.io", "unapproved, an experiment", condition{name, false, "UnapprovedAnnotation", `not approved: "unapproved, an experiment"`}},
-		{"a.k8s.io", "", condition{name, false, "MissingAnnotation", `protected groups must have approval annotation "api-approved.kubernetes.io", see ` + url}},
-		{"a.k8s.io", "yes", condition{name, false, "InvalidAnnotation", `protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see ` + url}},
+		{"example.com", "", Condition{}},
+		{"gateway.networking.k8s.io", url, Condition{name, true, "ApprovedAnnotation", "approved in " + url}},
+		{"policy.kubernetes.io", "unapproved, an experiment", Condition{name, false, "UnapprovedAnnotation", `not approved: "unapproved, an experiment"`}},
+		{"a.k8s.io", "", Condition{name, false, "MissingAnnotation", `protected groups must have approval annotation "api-approved.kubernetes.io", see ` + url}},
+		{"a.k8s.io", "yes", Condition{name, false, "InvalidAnnotation", `protected groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a reason starting with "unapproved", see ` + url}},
 	} {
-		r := &reading{group: test.group, approval: test.approval}
-		var got condition
-		for _, c := range r.approve() {
+		r := &Definition{Group: test.group, approval: test.approval}
+		var got Condition
+		for _, c := range r.approvalCondition() {
 			got = c
 		}
 		if got != test.want {
 			t.Errorf("%s %q: %+v, want %+v", test.group, test.approval, got, test.want)
 		}
-	}
-}
-
-// TestServedVersions: the versions of a kind are in the order of their maturity and age, whatever the order is in which they are defined.
-func TestServedVersions(t *testing.T) {
-	k := open(t, cachetest.OpenStore(t))
-	var versions []string
-	for _, name := range []string{"v1alpha1", "v1", "v2beta1", "foo", "v10", "v2"} {
-		versions = append(versions, fmt.Sprintf("{name: %s, served: true, storage: %t, %s}", name, name == "v1", anything))
-	}
-	k.defineWidgets(strings.Join(versions, ", "), "")
-	kind, ok := k.all.Kinds.Resource("example.com", "v1", "widgets")
-	if want := []string{"v10", "v2", "v1", "v2beta1", "v1alpha1", "foo"}; !ok || !slices.Equal(kind.Versions, want) {
-		t.Errorf("received %v, expected %v", kind.Versions, want)
 	}
 }
 
@@ -57,7 +40,7 @@ func TestSchemaHash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return newDefinition(read(doc), nil, nil).SchemaHash("v1")
+		return NewResource(Parse(doc), nil, nil).SchemaHash("v1")
 	}
 	one := hash(false, "type: object")
 	if one != hash(false, "type: object") {
@@ -77,7 +60,7 @@ func TestEstablishedStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := read(doc).establish(condition{isTrue: true}); got.isTrue != (was == "True") {
+		if got := Parse(doc).establishedCondition(Condition{True: true}); got.True != (was == "True") {
 			t.Errorf("it was %s and is %+v", was, got)
 		}
 	}

@@ -1,37 +1,36 @@
-package custom
+package crd
 
 import (
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
-	"github.com/cadastre/cadastre/internal/structural"
+	"github.com/cadastre/cadastre/internal/api/builtin"
+	"github.com/cadastre/cadastre/internal/api/crd/structural"
 	"github.com/cadastre/cadastre/schema"
 )
 
-// values is what is known about the values of a custom resource at a version, as endpoints want it. Custom
-// resources never were Go structs: nothing is there that nobody has set, and what is empty stays so. Only their metadata
-// is that of all kinds.
+// values implements strategy.Values for custom resources. Unlike built-in kinds they are never decoded into Go structs:
+// only metadata has fields that are written although they are unset, and drops empty ones.
 type values struct{ *structural.Type }
 
-// ReadWith reads a document. Whole numbers that are written as floats are floats.
-func (v values) ReadWith(doc document.Value, _ rules.ReadOptions) (document.Value, []string, error) {
+// ReadWith prunes and checks a document. 1.0 is a float, whatever the options are.
+func (v values) ReadWith(doc document.Value, _ builtin.ReadOptions) (document.Value, []string, error) {
 	return v.Read(doc)
 }
 
-// DefaultAgain fills in the defaults of a document, whether or not it had them before.
+// DefaultAgain is Default.
 func (v values) DefaultAgain(doc, _ document.Value) document.Value { return v.Default(doc) }
 
-// Empty is a new object in which nobody has set anything.
+// Empty returns an empty object.
 func (v values) Empty() document.Value { return document.NewMap() }
 
-// KeepUnset returns the document: clients drop nothing from custom resources.
+// KeepUnset returns the document: clients omit no unset fields of custom resources.
 func (v values) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// WithoutEmptied leaves out what a patch made empty in the metadata: what it leaves empty elsewhere is empty.
+// WithoutEmptied removes fields of metadata that a patch has emptied; empty fields elsewhere stay.
 func (v values) WithoutEmptied(before, after, patch document.Value) document.Value {
 	return withChanged(after, v.Metadata().WithoutEmptied(before.Get(metadata), after.Get(metadata), patch.Get(metadata)))
 }
 
-// WithoutPruned leaves out what an applier left empty in the metadata, and nothing else.
+// WithoutPruned removes fields of metadata that an apply has emptied; empty fields elsewhere stay.
 func (v values) WithoutPruned(before, after, config document.Value, topology *schema.Type) document.Value {
 	var of *schema.Type
 	if topology.Map != nil {
@@ -42,7 +41,7 @@ func (v values) WithoutPruned(before, after, config document.Value, topology *sc
 
 const metadata = "metadata"
 
-// withChanged returns the document with other metadata, and itself if that is what it has already.
+// withChanged returns the document with other metadata; itself if the metadata is the same.
 func withChanged(doc, value document.Value) document.Value {
 	if document.Same(value, doc.Get(metadata)) {
 		return doc
@@ -50,8 +49,8 @@ func withChanged(doc, value document.Value) document.Value {
 	return doc.With(metadata, value)
 }
 
-// OneOfs returns none: schemas don't say which fields exclude each other.
-func (v values) OneOfs(*schema.Type) *rules.OneOfs { return &rules.OneOfs{} }
+// OneOfs returns none: schemas do not declare them.
+func (v values) OneOfs(*schema.Type) *builtin.OneOfs { return &builtin.OneOfs{} }
 
 // StatusWarnings returns none.
 func (v values) StatusWarnings(_, _ document.Value) []string { return nil }

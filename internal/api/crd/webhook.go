@@ -1,4 +1,4 @@
-package custom
+package crd
 
 import (
 	"context"
@@ -18,42 +18,43 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/webhook"
+	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
-// conversionTime is how long a webhook has to convert an object. It is that of Kubernetes.
-const conversionTime = 30 * time.Second
+// ConversionTimeout is the timeout of one call of a conversion webhook, as in Kubernetes.
+const ConversionTimeout = 30 * time.Second
 
-// Webhooks calls those that convert objects.
+// Webhooks calls conversion webhooks.
 type Webhooks interface {
-	Call(ctx context.Context, target *webhook.Target, review, answer runtime.Object) error
+	// Call sends a review and decodes the response into answer.
+	Call(ctx context.Context, target *webhookclient.Target, review, answer runtime.Object) error
 }
 
-// NewWebhooks returns what calls webhooks. Nothing is called before an object must be converted.
+// NewWebhooks returns a client for conversion webhooks.
 func NewWebhooks() (Webhooks, error) {
-	return webhook.NewCaller(webhook.Options{
+	return webhookclient.NewCaller(webhookclient.Options{
 		Register: []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, apiextensionsv1beta1.AddToScheme},
 		Versions: []schema.GroupVersion{apiextensionsv1.SchemeGroupVersion, apiextensionsv1beta1.SchemeGroupVersion},
 	})
 }
 
-// webhookConverter is the conversion by a program of the definition's author.
+// webhookConverter is the conversion strategy Webhook.
 type webhookConverter struct {
 	webhooks Webhooks
-	target   *webhook.Target
-	// exchangeAt sends objects at a version that the webhook knows.
+	target   *webhookclient.Target
+	// exchangeAt uses a version of ConversionReview that the webhook supports.
 	exchangeAt exchange
-	// err is why nothing can be converted.
+	// err is set if the configuration is invalid; all conversions fail with it.
 	err error
 }
 
-func newWebhook(r *reading, webhooks Webhooks) *webhookConverter {
-	from := r.conversion.Get("webhook")
+func newWebhook(d *Definition, webhooks Webhooks) *webhookConverter {
+	from := d.conversion.Get("webhook")
 	config := from.Get("clientConfig")
-	c := &webhookConverter{webhooks: webhooks, target: &webhook.Target{URL: config.Get("url").Text()}}
+	c := &webhookConverter{webhooks: webhooks, target: &webhookclient.Target{URL: config.Get("url").Text()}}
 	if service := config.Get("service"); service.Kind() == document.Map {
 		port, _ := service.Get("port").Int64()
-		c.target.Service = &webhook.Service{
+		c.target.Service = &webhookclient.Service{
 			Namespace: service.Get("namespace").Text(), Name: service.Get("name").Text(), Path: service.Get("path").Text(), Port: int32(port),
 		}
 	}
@@ -69,8 +70,8 @@ func newWebhook(r *reading, webhooks Webhooks) *webhookConverter {
 	return c
 }
 
-// Convert implements converter. A webhook is asked for all objects at once. One that does not manage that is asked for
-// each alone, which is all that Kubernetes ever does: only then is it known which of them can't be converted.
+// Convert implements Converter. It sends all objects in one review. If that fails, it sends each object alone, as
+// Kubernetes does, to find the one that cannot be converted.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted, err := c.convertTogether(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -86,7 +87,7 @@ func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to
 	return converted, nil
 }
 
-// convertTogether returns all objects, or none. One that has neither metadata nor content needs no webhook.
+// convertTogether converts all objects or none. A single object with neither metadata nor content is not sent.
 func (c *webhookConverter) convertTogether(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if len(all) == 1 && isBare(all[0]) {
 		return none{}.Convert(ctx, all, to)
@@ -107,7 +108,7 @@ func isBare(doc document.Value) bool {
 	return doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent()
 }
 
-// accepted returns what a webhook made of an object, with the metadata that it may not change.
+// accepted checks a converted object and restores the metadata that a webhook may not change.
 func accepted(doc, converted document.Value, to string) (document.Value, error) {
 	if err := checkType(doc, converted, to); err != nil {
 		return doc, fmt.Errorf("invalid object at index 0: %w", err) // as in Kubernetes, where there is no other
@@ -122,17 +123,17 @@ func accepted(doc, converted document.Value, to string) (document.Value, error) 
 	return restored, nil
 }
 
-// kindText names the kind of an object as Kubernetes does in errors.
+// kindText formats the group, version and kind of an object as Kubernetes does in errors.
 func kindText(doc document.Value) string {
 	return schema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text()).String()
 }
 
-// ask has the webhook convert objects.
+// ask sends objects to the webhook.
 func (c *webhookConverter) ask(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if c.err != nil {
-		return nil, &unansweredError{c.err}
+		return nil, &unavailableError{c.err}
 	}
-	ctx, cancel := context.WithTimeout(ctx, conversionTime)
+	ctx, cancel := context.WithTimeout(ctx, ConversionTimeout)
 	defer cancel()
 	sent := make([]runtime.RawExtension, len(all))
 	for i, doc := range all {
@@ -154,7 +155,7 @@ func (c *webhookConverter) ask(ctx context.Context, all []document.Value, to str
 	return converted, nil
 }
 
-// checkType refuses what is of another kind, or at another version than was asked for.
+// checkType checks the apiVersion and kind of a converted object.
 func checkType(doc, converted document.Value, to string) error {
 	if converted.Kind() != document.Map {
 		return fmt.Errorf("expected an object, received a %s", converted.Kind())
@@ -168,7 +169,7 @@ func checkType(doc, converted document.Value, to string) error {
 	return nil
 }
 
-// checkSame refuses what is another object.
+// checkSame checks that name, namespace and UID are unchanged.
 func checkSame(doc, converted document.Value) error {
 	for _, same := range []struct{ what, field string }{{"name", "name"}, {"namespace", "namespace"}, {"UID", "uid"}} {
 		if was, is := doc.Lookup("metadata", same.field).Text(), converted.Lookup("metadata", same.field).Text(); was != is {
@@ -178,8 +179,7 @@ func checkSame(doc, converted document.Value) error {
 	return nil
 }
 
-// withMetadata gives a converted object the metadata that it had before: a webhook may only change labels and
-// annotations.
+// withMetadata returns a converted object with its metadata from before, but for labels and annotations.
 func withMetadata(converted, before document.Value) (document.Value, error) {
 	answered := converted.Get("metadata")
 	switch answered.Kind() {
@@ -207,7 +207,7 @@ func withMetadata(converted, before document.Value) (document.Value, error) {
 	return converted.With("metadata", metadata), nil
 }
 
-// checkTexts refuses labels or annotations that no object may have, unless it had them before.
+// checkTexts validates labels or annotations that a webhook has changed.
 func checkTexts(name string, given, before document.Value) error {
 	if given.Kind() != document.Map {
 		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, given.ToGo())

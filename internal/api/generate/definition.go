@@ -9,7 +9,7 @@ import (
 	"k8s.io/kube-openapi/pkg/schemaconv"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 // definitionSchema returns the types of CustomResourceDefinitions, as kube-apiserver makes them of its
@@ -19,8 +19,8 @@ func definitionSchema() (string, error) {
 	for name, definition := range openapi.GetOpenAPIDefinitions(reference) {
 		models[name] = &definition.Schema
 	}
-	if models[kinds.DefinitionType] == nil {
-		return "", fmt.Errorf("there is no model of the name %s", kinds.DefinitionType)
+	if models[api.DefinitionType] == nil {
+		return "", fmt.Errorf("there is no model of the name %s", api.DefinitionType)
 	}
 	converted, err := schemaconv.ToSchemaFromOpenAPI(models, false)
 	if err != nil {

@@ -1,4 +1,6 @@
-package packed
+// Package scheme has the Go types of the built-in kinds, for everything that works with them by reflection: protobuf,
+// strategic merge patches, OpenAPI.
+package scheme
 
 import (
 	"reflect"
@@ -29,8 +31,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GoTypes returns the Go types of the built-in kinds. They are put together when somebody first asks.
-var GoTypes = sync.OnceValue(func() *runtime.Scheme {
+// Builtin returns the scheme of the built-in kinds. It is made on first use. The caller must not modify it.
+var Builtin = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		admissionregistrationv1.AddToScheme, appsv1.AddToScheme, authenticationv1.AddToScheme, authorizationv1.AddToScheme,
@@ -40,15 +42,15 @@ var GoTypes = sync.OnceValue(func() *runtime.Scheme {
 		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiextensionsv1.AddToScheme,
 	} {
 		if err := add(types); err != nil {
-			panic(err) // they do not depend on anything
+			panic(err) // AddToScheme depends on no input
 		}
 	}
 	return types
 })
 
-// GoType returns the Go type of a built-in kind.
-func GoType(apiVersion, kind string) (reflect.Type, bool) {
+// GoType returns the Go type of a built-in kind; ok is false for other kinds.
+func GoType(apiVersion, kind string) (t reflect.Type, ok bool) {
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
-	t, ok := GoTypes().KnownTypes(gvk.GroupVersion())[gvk.Kind]
+	t, ok = Builtin().KnownTypes(gvk.GroupVersion())[gvk.Kind]
 	return t, ok
 }

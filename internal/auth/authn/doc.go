@@ -1,4 +1,4 @@
-// Package identity finds out who sends a request, and makes the certificates by which server and
+// Package authn finds out who sends a request, and makes the certificates by which server and
 // clients know each other.
 //
 // # Vocabulary
@@ -38,4 +38,4 @@
 //	authenticate.go   who sends a request
 //	certificate.go    by certificate; token.go, by token
 //	impersonation.go  whom they want to be taken for
-package identity
+package authn

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 	"github.com/cadastre/cadastre/ownership"
 )
 
@@ -106,8 +107,8 @@ func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next st
 	if err != nil {
 		return document.Value{}, err
 	}
-	page, err := document.ParseJSONSealed(body, document.Limits{MaxBytes: -1},
-		"items", document.AnyItem, "metadata", "managedFields", document.AnyItem, "fieldsV1")
+	page, err := fastdoc.ParseJSONSealed(body, document.Limits{MaxBytes: -1},
+		"items", fastdoc.AnyItem, "metadata", "managedFields", fastdoc.AnyItem, "fieldsV1")
 	if err != nil {
 		return page, fmt.Errorf("list %s: %w", k, err)
 	}

@@ -1,11 +1,11 @@
-package expiry
+package eventttl
 
 import (
 	"container/heap"
 	"strings"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // deadline is when the event at a key is looked at.
@@ -44,7 +44,7 @@ func (d *deadlines) due(now int64, most int) (keys []string) {
 //
 // In canonical JSON quotes within strings have a backslash before them, so that what is looked for is not
 // found in a text.
-func writtenAt(event *cache.Object) time.Time {
+func writtenAt(event *watchcache.Object) time.Time {
 	_, after, _ := strings.Cut(event.Text(), `"creationTimestamp":"`)
 	latest, _, _ := strings.Cut(after, `"`)
 	for rest := event.Spans().ManagedFields; ; {

@@ -1,4 +1,4 @@
-// Package expiry deletes events when their time is over. In a busy system there are more events than anything
+// Package eventttl deletes events when their time is over. In a busy system there are more events than anything
 // else, and nobody else removes them.
 //
 // An event lives for a while after it was last written. When that was is what it says itself: it is the latest
@@ -8,4 +8,4 @@
 //
 //	expirer.go    deletes events in time
 //	deadlines.go  which is next
-package expiry
+package eventttl

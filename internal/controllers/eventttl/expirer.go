@@ -1,4 +1,4 @@
-package expiry
+package eventttl
 
 import (
 	"container/heap"
@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // Kind is what the kind of events is called in keys.
@@ -31,20 +31,22 @@ const (
 
 // Expirer deletes events.
 type Expirer struct {
-	Objects *objects.Objects
+	Objects *registry.Registry
 	// Life is how long an event lives after it was written.
 	Life time.Duration
 	Log  *slog.Logger
 
 	mu   sync.Mutex
 	next deadlines
-	// earlier is told when there is one that is due before all others.
+	// earlier receives a signal when an event is due before all others. Run makes it, unless it is set.
 	earlier chan struct{}
 }
 
 // Run deletes events until the context ends.
 func (x *Expirer) Run(ctx context.Context) {
-	x.earlier = make(chan struct{}, 1)
+	if x.earlier == nil {
+		x.earlier = make(chan struct{}, 1)
+	}
 	defer x.Objects.Cache.Observe(x)()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -70,14 +72,14 @@ func (x *Expirer) Begin() {
 }
 
 // Changed notes events that are new.
-func (x *Expirer) Changed(before, after *cache.Object) {
+func (x *Expirer) Changed(before, after *watchcache.Object) {
 	if before == nil && after.Kind() == Kind {
 		x.add(after.Key(), x.deadline(after))
 	}
 }
 
 // deadline is when an event is to be deleted. One that does not say when it was written has all its life before it.
-func (x *Expirer) deadline(event *cache.Object) time.Time {
+func (x *Expirer) deadline(event *watchcache.Object) time.Time {
 	written := writtenAt(event)
 	if now := x.Objects.Now(); written.IsZero() || written.After(now) {
 		written = now
@@ -119,7 +121,7 @@ func (x *Expirer) expireAll(ctx context.Context, keys []string) {
 	group.SetLimit(atOnce)
 	for _, key := range keys {
 		group.Go(func() error {
-			if err := x.expire(ctx, key); err != nil && ctx.Err() == nil && !errors.Is(err, cache.ErrClosed) {
+			if err := x.expire(ctx, key); err != nil && ctx.Err() == nil && !errors.Is(err, watchcache.ErrClosed) {
 				x.Log.Warn("cannot delete an event that is over", "key", key, "error", err)
 				x.add(key, x.Objects.Now().Add(retryWait))
 			}
@@ -131,12 +133,12 @@ func (x *Expirer) expireAll(ctx context.Context, keys []string) {
 
 // expire deletes an event, unless it has been written since.
 func (x *Expirer) expire(ctx context.Context, text string) error {
-	key, err := cache.ParseKey(text)
+	key, err := watchcache.ParseKey(text)
 	if err != nil {
 		return err
 	}
-	event, err := x.Objects.Cache.Get(ctx, key, cache.Any)
-	if errors.Is(err, store.ErrNotFound) {
+	event, err := x.Objects.Cache.Get(ctx, key, watchcache.Any)
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -151,7 +153,7 @@ func (x *Expirer) expire(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	_, err = x.Objects.Delete(ctx, &objects.Deletion{
+	_, err = x.Objects.Delete(ctx, &registry.Deletion{
 		Endpoint: endpoint, Namespace: key.Namespace, Name: key.Name, ResourceVersion: fmt.Sprint(event.Revision()),
 	})
 	switch {

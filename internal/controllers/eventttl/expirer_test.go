@@ -1,4 +1,4 @@
-package expiry
+package eventttl
 
 import (
 	"context"
@@ -7,27 +7,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/objects/objectstest"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry/registrytest"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // kit is objects with a clock that a test moves.
 type kit struct {
-	*objectstest.Kit
+	*registrytest.Kit
 	ahead atomic.Int64 // nanoseconds
 }
 
-func open(t *testing.T, s store.Store) *kit {
-	k := &kit{Kit: objectstest.Over(t, s)}
+func open(t *testing.T, s storage.Store) *kit {
+	k := &kit{Kit: registrytest.Over(t, s)}
 	k.All.Now = func() time.Time { return time.Now().Add(time.Duration(k.ahead.Load())) }
 	return k
 }
 
 // run has events live for an hour.
 func (k *kit) run() (x *Expirer, stop func()) {
-	x = &Expirer{Objects: k.All, Life: time.Hour, Log: objectstest.Log}
+	x = &Expirer{Objects: k.All, Life: time.Hour, Log: registrytest.Log, earlier: make(chan struct{}, 1)}
 	stop = k.Run(x.Run)
 	return x, stop
 }
@@ -41,6 +41,14 @@ func (k *kit) move(x *Expirer, by time.Duration) {
 	}
 }
 
+// settle returns when the expirer has handled all events that are due: a signal is received only after the previous one
+// was handled, and the channel holds one.
+func (k *kit) settle(x *Expirer) {
+	for range cap(x.earlier) + 2 {
+		x.earlier <- struct{}{}
+	}
+}
+
 func event(name string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q},"involvedObject":{"namespace":"default"},"message":"\"creationTimestamp\":\"2999-01-01T00:00:00Z\""}`, name)
 }
@@ -49,7 +57,7 @@ func (k *kit) has(name string) bool { k.Helper(); return k.Has(Kind, "default", 
 
 // TestExpiry: an event goes an hour after it was last written, and nothing else does.
 func TestExpiry(t *testing.T) {
-	k := open(t, cachetest.OpenStore(t))
+	k := open(t, watchcachetest.OpenStore(t))
 	x, _ := k.run()
 	k.Create("events", "default", event("a"))
 	k.Create("events", "default", event("written-again"))
@@ -58,7 +66,7 @@ func TestExpiry(t *testing.T) {
 	k.Merge("events", "default", "written-again", `{"count":2}`)
 	k.Create("events", "default", event("b"))
 	k.move(x, 29*time.Minute)
-	time.Sleep(20 * time.Millisecond)
+	k.settle(x)
 	if !k.has("a") || !k.has("b") {
 		t.Error("an event is gone before its time")
 	}
@@ -77,7 +85,7 @@ func TestExpiry(t *testing.T) {
 
 // TestExpiryAfterRestart: what was written before the start goes at its time, not an hour after it.
 func TestExpiryAfterRestart(t *testing.T) {
-	k := open(t, cachetest.OpenStore(t))
+	k := open(t, watchcachetest.OpenStore(t))
 	_, stop := k.run()
 	k.Create("events", "default", event("old"))
 	k.Create("events", "default", event("written-again"))
@@ -98,7 +106,7 @@ func TestExpiryAfterRestart(t *testing.T) {
 func TestExpiryOfWhatIsWritten(t *testing.T) {
 	var k *kit
 	var isWritten atomic.Bool
-	k = open(t, objectstest.Hooked{Store: cachetest.OpenStore(t), Before: func(writes []store.Write) {
+	k = open(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if own := writes[len(writes)-1]; own.Key == Kind+"/default/a" && own.IsDelete() && isWritten.CompareAndSwap(false, true) {
 			k.Merge("events", "default", "a", `{"count":2}`)
 		}
@@ -106,8 +114,8 @@ func TestExpiryOfWhatIsWritten(t *testing.T) {
 	x, _ := k.run()
 	k.Create("events", "default", event("a"))
 	k.move(x, 61*time.Minute)
-	k.Wait("somebody tries to delete it", isWritten.Load)
-	time.Sleep(20 * time.Millisecond)
+	k.Wait("the expirer tries to delete it", isWritten.Load)
+	k.settle(x)
 	if !k.has("a") {
 		t.Fatal("the event is gone, though it was just written")
 	}
@@ -117,7 +125,7 @@ func TestExpiryOfWhatIsWritten(t *testing.T) {
 
 // TestExpiryForgets: of events that are gone nothing is kept after their time.
 func TestExpiryForgets(t *testing.T) {
-	k := open(t, cachetest.OpenStore(t))
+	k := open(t, watchcachetest.OpenStore(t))
 	x, _ := k.run()
 	for i := range 100 {
 		k.Create("events", "default", event(fmt.Sprint("e", i)))
@@ -125,7 +133,7 @@ func TestExpiryForgets(t *testing.T) {
 	k.Delete("events", "default", "e7", "")
 	k.move(x, 61*time.Minute)
 	k.Wait("all go", func() bool {
-		list, err := k.All.Cache.List(context.Background(), cache.Query{Selection: cache.Selection{Kind: Kind}, Freshness: cache.Latest})
+		list, err := k.All.Cache.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: Kind}, Freshness: watchcache.Latest})
 		return err == nil && len(list.Objects) == 0
 	})
 	x.mu.Lock()

@@ -1,35 +1,35 @@
-package garbage
+package garbagecollector
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/objects/objectstest"
-	"github.com/cadastre/cadastre/internal/store/local"
-	"github.com/cadastre/cadastre/internal/tasks"
+	"github.com/cadastre/cadastre/internal/controllers/workqueue"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/registry/registrytest"
+	"github.com/cadastre/cadastre/internal/storage/pebble"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // BenchmarkChanged: what the collector costs everybody who writes an object.
 func BenchmarkChanged(b *testing.B) {
-	k := objectstest.Open(b)
+	k := registrytest.Open(b)
 	uid := k.Create("configmaps", "default", object("owner"))
 	k.Create("configmaps", "default", object("plain"))
 	k.Create("configmaps", "default", object("owned", ref("ConfigMap", "owner", uid)))
-	get := func(name string) *cache.Object {
-		o, err := k.All.Cache.Get(b.Context(), cache.Key{Kind: configMaps, Namespace: "default", Name: name}, cache.Any)
+	get := func(name string) *watchcache.Object {
+		o, err := k.All.Cache.Get(b.Context(), watchcache.Key{Kind: configMaps, Namespace: "default", Name: name}, watchcache.Any)
 		if err != nil {
 			b.Fatal(err)
 		}
 		return o
 	}
 	plain, owned := get("plain"), get("owned")
-	for name, change := range map[string][2]*cache.Object{
+	for name, change := range map[string][2]*watchcache.Object{
 		"created": {nil, plain}, "updated": {plain, plain}, "deleted": {plain, nil}, "updated-dependant": {owned, owned},
 	} {
 		b.Run(name, func(b *testing.B) {
-			c := &Collector{Objects: k.All, queue: tasks.NewQueue[task](firstWait, lastWait)}
+			c := &Collector{Objects: k.All, queue: workqueue.NewQueue[task](firstWait, lastWait)}
 			c.Begin()
 			for i := range 1000 { // there are others
 				c.index.change(fmt.Sprint("core/configmaps/default/d", i), nil, []reference{{uid: fmt.Sprint("uid", i)}})
@@ -45,7 +45,7 @@ func BenchmarkChanged(b *testing.B) {
 // BenchmarkOwnerGoes: an owner is deleted, and 10,000 dependants with it.
 func BenchmarkOwnerGoes(b *testing.B) {
 	for _, place := range []string{"memory", "disk"} {
-		for _, policy := range []objects.Propagation{objects.Background, objects.Foreground, objects.Orphan} {
+		for _, policy := range []registry.Propagation{registry.Background, registry.Foreground, registry.Orphan} {
 			b.Run(fmt.Sprintf("%s/%s", place, policy), func(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()
@@ -53,14 +53,14 @@ func BenchmarkOwnerGoes(b *testing.B) {
 					if place == "disk" {
 						folder = b.TempDir()
 					}
-					s, err := local.Open(local.Options{Folder: folder, Log: objectstest.Log})
+					s, err := pebble.Open(pebble.Options{Folder: folder, Log: registrytest.Log})
 					if err != nil {
 						b.Fatal(err)
 					}
 					k := over(b, s)
 					k.createMany(10_000, k.Create("configmaps", "default", object("owner")))
 					left := 0
-					if policy == objects.Orphan {
+					if policy == registry.Orphan {
 						left = 10_000
 					}
 					b.StartTimer()

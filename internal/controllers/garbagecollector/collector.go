@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/tasks"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/controllers/workqueue"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 const (
@@ -34,14 +34,14 @@ const ignored = "core/events"
 
 // Collector collects garbage.
 type Collector struct {
-	Objects *objects.Objects
+	Objects *registry.Registry
 	// User is who deletes, Manager as whom it is known in managedFields.
-	User    *identity.User
+	User    *authn.User
 	Manager string
 	Log     *slog.Logger
 
 	index index
-	queue *tasks.Queue[task]
+	queue *workqueue.Queue[task]
 
 	mu sync.Mutex
 	// unknown are the keys of dependants whose owners are of kinds that are not served.
@@ -53,7 +53,7 @@ type task struct{ key, goneUID string }
 
 // Run collects garbage until the context ends.
 func (c *Collector) Run(ctx context.Context) {
-	c.queue = tasks.NewQueue[task](firstWait, lastWait)
+	c.queue = workqueue.NewQueue[task](firstWait, lastWait)
 	defer c.Objects.Cache.Observe(c)()
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -70,7 +70,7 @@ func (c *Collector) Begin() {
 }
 
 // Changed notes what happened to an object, and who is to be judged therefore.
-func (c *Collector) Changed(before, after *cache.Object) {
+func (c *Collector) Changed(before, after *watchcache.Object) {
 	object := after
 	if object == nil {
 		object = before
@@ -94,7 +94,7 @@ func (c *Collector) Changed(before, after *cache.Object) {
 	}
 }
 
-func ownersOf(object *cache.Object) string {
+func ownersOf(object *watchcache.Object) string {
 	if object == nil {
 		return ""
 	}
@@ -102,12 +102,12 @@ func ownersOf(object *cache.Object) string {
 }
 
 // isAwaited reports whether an object that is to be deleted waits for the collector.
-func isAwaited(object *cache.Object) bool {
-	return object.AwaitedBy(objects.OrphanFinalizer) || object.AwaitedBy(objects.ForegroundFinalizer)
+func isAwaited(object *watchcache.Object) bool {
+	return object.AwaitedBy(registry.OrphanFinalizer) || object.AwaitedBy(registry.ForegroundFinalizer)
 }
 
 // forget notes that an object is gone.
-func (c *Collector) forget(object *cache.Object) {
+func (c *Collector) forget(object *watchcache.Object) {
 	if uid := object.UID(); c.index.gone(uid) {
 		c.queue.Add(task{goneUID: strings.Clone(uid)}) // it must not keep the object alive
 	}
@@ -126,14 +126,14 @@ func (c *Collector) do(ctx context.Context, t task) bool {
 	}
 	err := c.judge(ctx, t.key)
 	switch {
-	case err == nil, errors.Is(err, cache.ErrClosed), ctx.Err() != nil, apierrors.IsNotFound(err):
+	case err == nil, errors.Is(err, watchcache.ErrClosed), ctx.Err() != nil, apierrors.IsNotFound(err):
 		return true
 	case errors.Is(err, errUnknownKind):
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.unknown[t.key] = struct{}{}
 		return true
-	case apierrors.IsConflict(err), errors.Is(err, objects.ErrNotProvided), errors.Is(err, errNewDependant):
+	case apierrors.IsConflict(err), errors.Is(err, registry.ErrPrecondition), errors.Is(err, errNewDependant):
 		return false // it is judged again as it is now
 	}
 	c.Log.Warn("cannot collect garbage yet", "key", t.key, "error", err)
@@ -164,7 +164,7 @@ func (c *Collector) followKinds(ctx context.Context) {
 }
 
 // isSame reports whether nothing has changed in a register: each change makes a new list.
-func isSame(a, b []*kinds.Kind) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+func isSame(a, b []*api.Kind) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (c *Collector) judgeUnknown() {
 	c.mu.Lock()

@@ -1,13 +1,13 @@
-package garbage
+package garbagecollector
 
 import (
 	"slices"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // TestBackground: dependants go after their owner, and theirs after them.
@@ -18,11 +18,11 @@ func TestBackground(t *testing.T) {
 	k.Create("configmaps", "default", object("grandchild", blocking("Secret", "child", child)))
 	other := k.Create("configmaps", "default", object("other"))
 	k.Create("secrets", "default", object("others", ref("ConfigMap", "other", other)))
-	k.Delete("configmaps", "default", "owner", objects.Background)
+	k.Delete("configmaps", "default", "owner", registry.Background)
 	k.waitGone(configMaps, "default", "grandchild")
 	k.waitGone(secrets, "default", "child")
 	k.wantThere(secrets, "default", "others")
-	k.Delete("configmaps", "default", "other", objects.ByDefault)
+	k.Delete("configmaps", "default", "other", registry.DefaultPropagation)
 	k.waitGone(secrets, "default", "others")
 	k.wantEmpty()
 }
@@ -34,7 +34,7 @@ func TestForeground(t *testing.T) {
 	k.Create("secrets", "default", held("blocks", "example.com/hold", blocking("ConfigMap", "owner", uid)))
 	k.Create("secrets", "default", held("does-not", "example.com/hold", ref("ConfigMap", "owner", uid)))
 	k.Create("secrets", "default", object("free", blocking("ConfigMap", "owner", uid)))
-	k.Delete("configmaps", "default", "owner", objects.Foreground)
+	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.waitGone(secrets, "default", "free")
 	k.wantThere(configMaps, "default", "owner")
 	for _, name := range []string{"blocks", "does-not"} {
@@ -57,10 +57,10 @@ func TestForegroundOfAll(t *testing.T) {
 	uid := k.Create("configmaps", "default", object("owner"))
 	child := k.Create("secrets", "default", object("child", blocking("ConfigMap", "owner", uid)))
 	k.Create("configmaps", "default", held("grandchild", "example.com/hold", blocking("Secret", "child", child)))
-	k.Delete("configmaps", "default", "owner", objects.Foreground)
+	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.Wait("the child waits", func() bool {
 		finalizers := k.Get(secrets, "default", "child").Lookup("metadata", "finalizers")
-		return finalizers.JSON() == `["`+objects.ForegroundFinalizer+`"]`
+		return finalizers.JSON() == `["`+registry.ForegroundFinalizer+`"]`
 	})
 	k.wantThere(configMaps, "default", "owner")
 	k.Merge("configmaps", "default", "grandchild", `{"metadata":{"finalizers":null}}`)
@@ -79,7 +79,7 @@ func TestUnblocked(t *testing.T) {
 			k := open(t)
 			uid := k.Create("configmaps", "default", object("owner"))
 			k.Create("secrets", "default", held("blocks", "example.com/hold", blocking("ConfigMap", "owner", uid)))
-			k.Delete("configmaps", "default", "owner", objects.Foreground)
+			k.Delete("configmaps", "default", "owner", registry.Foreground)
 			k.wantThere(configMaps, "default", "owner")
 			k.Merge("secrets", "default", "blocks", replaceUID(patch, uid))
 			k.waitGone(configMaps, "default", "owner")
@@ -94,7 +94,7 @@ func TestOrphan(t *testing.T) {
 	other := k.Create("configmaps", "default", object("other"))
 	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
 	k.Create("secrets", "default", object("both", ref("ConfigMap", "owner", uid), blocking("ConfigMap", "other", other)))
-	k.Delete("configmaps", "default", "owner", objects.Orphan)
+	k.Delete("configmaps", "default", "owner", registry.Orphan)
 	k.waitGone(configMaps, "default", "owner")
 	k.wantThere(secrets, "default", "child")
 	if got := k.Get(secrets, "default", "child").Lookup("metadata", "ownerReferences"); !got.IsAbsent() {
@@ -105,7 +105,7 @@ func TestOrphan(t *testing.T) {
 	}
 	job := k.Create("jobs.batch", "default", `{"metadata":{"name":"once"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
 	k.Create("secrets", "default", object("of-a-job", `{"apiVersion":"batch/v1","kind":"Job","name":"once","uid":"`+job+`"}`))
-	k.Delete("jobs.batch", "default", "once", objects.ByDefault)
+	k.Delete("jobs.batch", "default", "once", registry.DefaultPropagation)
 	k.waitGone("batch/jobs", "default", "once")
 	k.wantThere(secrets, "default", "of-a-job")
 }
@@ -140,11 +140,11 @@ func TestMixed(t *testing.T) {
 	k.Wait("the one that never was is given up", func() bool {
 		return slices.Equal(k.owners(secrets, "default", "child"), []string{goes, waits, solid})
 	})
-	k.Delete("configmaps", "default", "goes", objects.Background)
+	k.Delete("configmaps", "default", "goes", registry.Background)
 	k.Wait("the one that goes is given up", func() bool {
 		return slices.Equal(k.owners(secrets, "default", "child"), []string{waits, solid})
 	})
-	k.Delete("configmaps", "default", "waits", objects.Foreground)
+	k.Delete("configmaps", "default", "waits", registry.Foreground)
 	k.waitGone(configMaps, "default", "waits")
 	if got := k.owners(secrets, "default", "child"); !slices.Equal(got, []string{solid}) {
 		t.Errorf("received %v, want only %s", got, solid)
@@ -168,14 +168,14 @@ func TestPlaces(t *testing.T) {
 	node := k.Create("nodes", "", object("owner"))
 	k.Create("secrets", "far", object("child", ref("Node", "owner", node)))
 	k.wantThere(secrets, "far", "child")
-	k.Delete("nodes", "", "owner", objects.Background)
+	k.Delete("nodes", "", "owner", registry.Background)
 	k.waitGone(secrets, "far", "child")
 }
 
 func (k *kit) wantEvent(namespace, about, message string) {
 	k.Helper()
 	k.Wait("an event tells "+message, func() bool {
-		list, err := k.All.Cache.List(k.Context(), cache.Query{Selection: cache.Selection{Kind: ignored, Namespace: namespace}, Freshness: cache.Latest})
+		list, err := k.All.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: ignored, Namespace: namespace}, Freshness: watchcache.Latest})
 		if err != nil {
 			k.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func (k *kit) wantEvent(namespace, about, message string) {
 
 // TestCycle: objects that own each other keep each other, until one is deleted.
 func TestCycle(t *testing.T) {
-	for _, policy := range []objects.Propagation{objects.Background, objects.Foreground} {
+	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground} {
 		t.Run(string(policy), func(t *testing.T) {
 			k := open(t)
 			a := k.Create("configmaps", "default", object("a"))
@@ -211,7 +211,7 @@ func TestCycle(t *testing.T) {
 
 // TestSelf: an object that owns itself is nobody's garbage.
 func TestSelf(t *testing.T) {
-	for _, policy := range []objects.Propagation{objects.Background, objects.Foreground, objects.Orphan} {
+	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground, registry.Orphan} {
 		k := open(t)
 		uid := k.Create("configmaps", "default", object("self"))
 		k.Merge("configmaps", "default", "self", `{"metadata":{"ownerReferences":[`+blocking("ConfigMap", "self", uid)+`]}}`)
@@ -225,9 +225,9 @@ func TestSelf(t *testing.T) {
 func TestFinalizersOfDependants(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	child := k.Create("secrets", "default", held("child", objects.OrphanFinalizer, ref("ConfigMap", "owner", uid)))
+	child := k.Create("secrets", "default", held("child", registry.OrphanFinalizer, ref("ConfigMap", "owner", uid)))
 	k.Create("configmaps", "default", object("grandchild", ref("Secret", "child", child)))
-	k.Delete("configmaps", "default", "owner", objects.Background)
+	k.Delete("configmaps", "default", "owner", registry.Background)
 	k.waitGone(secrets, "default", "child")
 	k.wantThere(configMaps, "default", "grandchild")
 }
@@ -245,7 +245,7 @@ func TestUnknownKinds(t *testing.T) {
 	k.put("example.com/widgets/default/w", `{"metadata":{"name":"w","namespace":"default","uid":"w1"}}`)
 	k.wantThere(secrets, "default", "orphan")
 	k.wantThere(secrets, "default", "child")
-	if err := k.All.Kinds.Add(&kinds.Kind{Group: "example.com", Name: "Widget", Resource: "widgets", Versions: []string{"v1"}, Namespaced: true}); err != nil {
+	if err := k.All.Kinds.Add(&api.Kind{Group: "example.com", Name: "Widget", Resource: "widgets", Versions: []string{"v1"}, Namespaced: true}); err != nil {
 		t.Fatal(err)
 	}
 	k.waitGone(secrets, "default", "orphan")
@@ -261,15 +261,15 @@ func TestUnknownKinds(t *testing.T) {
 // put writes an object past all rules; nothing deletes it.
 func (k *kit) put(key, value string) {
 	k.Helper()
-	w := store.Write{Key: key, Value: []byte(value)}
+	w := storage.Write{Key: key, Value: []byte(value)}
 	if value == "" {
 		w.Value = nil
 	}
-	parsed, err := cache.ParseKey(key)
+	parsed, err := watchcache.ParseKey(key)
 	if err != nil {
 		k.Fatal(err)
 	}
-	if there, err := k.All.Cache.Get(k.Context(), parsed, cache.Latest); err == nil {
+	if there, err := k.All.Cache.Get(k.Context(), parsed, watchcache.Latest); err == nil {
 		w.Expected = there.Revision()
 	}
 	if _, _, err := k.All.Cache.Commit(k.Context(), w); err != nil {
@@ -294,9 +294,9 @@ func TestRestart(t *testing.T) {
 	k.Create("secrets", "default", object("b", blocking("ConfigMap", "foreground", foreground)))
 	k.Create("secrets", "default", object("c", blocking("ConfigMap", "orphan", orphan)))
 	k.stop()
-	k.Delete("configmaps", "default", "background", objects.Background)
-	k.Delete("configmaps", "default", "foreground", objects.Foreground)
-	k.Delete("configmaps", "default", "orphan", objects.Orphan)
+	k.Delete("configmaps", "default", "background", registry.Background)
+	k.Delete("configmaps", "default", "foreground", registry.Foreground)
+	k.Delete("configmaps", "default", "orphan", registry.Orphan)
 	for _, name := range []string{"a", "b", "c"} {
 		if !k.Has(secrets, "default", name) {
 			t.Errorf("%s is gone, though nobody collects", name)

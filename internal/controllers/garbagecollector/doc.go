@@ -1,4 +1,4 @@
-// Package garbage deletes objects whose owners are gone, and has owners wait for their dependants, as the
+// Package garbagecollector deletes objects whose owners are gone, and has owners wait for their dependants, as the
 // garbage collector of Kubernetes does.
 //
 // # Vocabulary
@@ -35,4 +35,4 @@
 //	judge.go      what is to be done with an object
 //	write.go      how objects are changed: references and finalizers that go
 //	event.go      what users are told
-package garbage
+package garbagecollector

@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // component is who events are from.
@@ -16,13 +16,13 @@ const component = "garbage-collector-controller"
 
 // reportElsewhere tells users if the owner that a reference names is there, but in another namespace, where it is
 // no owner of the object.
-func (c *Collector) reportElsewhere(ctx context.Context, object *subject, kind *kinds.Kind, r reference) {
-	namespaces, err := c.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: "core/namespaces"}, Freshness: cache.Any})
+func (c *Collector) reportElsewhere(ctx context.Context, object *subject, kind *api.Kind, r reference) {
+	namespaces, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: "core/namespaces"}, Freshness: watchcache.Any})
 	if err != nil {
 		return
 	}
 	for _, namespace := range namespaces.Objects {
-		owner, err := c.Objects.Cache.Get(ctx, cache.Key{Kind: kind.StoreName(), Namespace: namespace.Name(), Name: r.name}, cache.Any)
+		owner, err := c.Objects.Cache.Get(ctx, watchcache.Key{Kind: kind.StoreName(), Namespace: namespace.Name(), Name: r.name}, watchcache.Any)
 		if err == nil && owner.UID() == r.uid {
 			if err := c.report(ctx, object, r); err != nil && ctx.Err() == nil {
 				c.Log.Warn("cannot tell of an owner in another namespace", "key", object.Key(), "error", err)
@@ -63,9 +63,9 @@ func (c *Collector) report(ctx context.Context, object *subject, r reference) er
 		With("reportingComponent", document.NewString(component)).
 		With("involvedObject", text("apiVersion", object.kind.StoredVersion(), "kind", object.kind.Name,
 			"namespace", object.Namespace(), "name", object.Name(), "uid", object.UID()))
-	_, err = c.Objects.Create(ctx, &objects.Request{
-		Endpoint: endpoint, Namespace: place, Body: objects.Body{Text: event.JSON()},
-		User: c.User, Manager: c.Manager, Validation: objects.Ignore, Warn: func(string) {},
+	_, err = c.Objects.Create(ctx, &registry.Request{
+		Endpoint: endpoint, Namespace: place, Body: registry.Body{Text: event.JSON()},
+		User: c.User, Manager: c.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
 	})
 	return err
 }

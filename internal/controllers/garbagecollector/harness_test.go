@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/objects/objectstest"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry/registrytest"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // kit is objects, and a collector.
 type kit struct {
-	*objectstest.Kit
+	*registrytest.Kit
 	collector *Collector
 	stop      func()
 }
@@ -20,21 +20,21 @@ type kit struct {
 // open returns objects whose garbage is collected.
 func open(t testing.TB) *kit {
 	t.Helper()
-	k := &kit{Kit: objectstest.Open(t)}
+	k := &kit{Kit: registrytest.Open(t)}
 	k.start()
 	return k
 }
 
-func over(t testing.TB, s store.Store) *kit {
+func over(t testing.TB, s storage.Store) *kit {
 	t.Helper()
-	k := &kit{Kit: objectstest.Over(t, s)}
+	k := &kit{Kit: registrytest.Over(t, s)}
 	k.start()
 	return k
 }
 
 // start collects garbage until stop.
 func (k *kit) start() {
-	k.collector = &Collector{Objects: k.All, User: objectstest.User, Manager: "collector", Log: objectstest.Log}
+	k.collector = &Collector{Objects: k.All, User: registrytest.User, Manager: "collector", Log: registrytest.Log}
 	k.stop = k.Run(k.collector.Run)
 }
 

@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 var (
@@ -26,18 +26,18 @@ var (
 
 // subject is an object that is judged.
 type subject struct {
-	*cache.Object
-	kind *kinds.Kind
+	*watchcache.Object
+	kind *api.Kind
 }
 
 // find returns the object with a key; nil if there is none.
 func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
-	key, err := cache.ParseKey(text)
+	key, err := watchcache.ParseKey(text)
 	if err != nil {
 		return nil, err
 	}
-	object, err := c.Objects.Cache.Get(ctx, key, cache.Any)
-	if errors.Is(err, store.ErrNotFound) {
+	object, err := c.Objects.Cache.Get(ctx, key, watchcache.Any)
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
 }
 
 // kindAt returns the kind that is called so in keys.
-func (c *Collector) kindAt(name string) *kinds.Kind {
+func (c *Collector) kindAt(name string) *api.Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == "core" {
 		group = ""
@@ -67,9 +67,9 @@ func (c *Collector) judge(ctx context.Context, key string) error {
 		return err
 	}
 	switch {
-	case object.AwaitedBy(objects.OrphanFinalizer):
+	case object.AwaitedBy(registry.OrphanFinalizer):
 		return c.orphan(ctx, object)
-	case object.AwaitedBy(objects.ForegroundFinalizer):
+	case object.AwaitedBy(registry.ForegroundFinalizer):
 		return c.clearAway(ctx, object)
 	case object.IsDeleting():
 		return nil // when it is gone, its dependants are judged
@@ -102,7 +102,7 @@ func (c *Collector) weigh(ctx context.Context, object *subject) (w weighed, err 
 			return w, err
 		case owner == nil:
 			w.dangling = append(w.dangling, r.uid)
-		case owner.AwaitedBy(objects.ForegroundFinalizer):
+		case owner.AwaitedBy(registry.ForegroundFinalizer):
 			w.waiting = append(w.waiting, r.uid)
 		default:
 			w.solid = append(w.solid, r.uid)
@@ -113,7 +113,7 @@ func (c *Collector) weigh(ctx context.Context, object *subject) (w weighed, err 
 
 // owner returns the owner that a reference names; nil if there is none. One that has the name but another
 // uid is another one.
-func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*cache.Object, error) {
+func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*watchcache.Object, error) {
 	version, err := r.groupVersion()
 	kind, isServed := c.Objects.Kinds.Named(version.Group, version.Version, r.kind)
 	if err != nil || !isServed || kind.OnlyCreate {
@@ -122,7 +122,7 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*c
 		}
 		return nil, errUnknownKind
 	}
-	key := cache.Key{Kind: kind.StoreName(), Name: r.name}
+	key := watchcache.Key{Kind: kind.StoreName(), Name: r.name}
 	if kind.Namespaced {
 		key.Namespace = object.Namespace()
 	}
@@ -130,8 +130,8 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*c
 		c.reportElsewhere(ctx, object, kind, r)
 		return nil, errNoPlace
 	}
-	owner, err := c.Objects.Cache.Get(ctx, key, cache.Any)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	owner, err := c.Objects.Cache.Get(ctx, key, watchcache.Any)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
 	if err == nil && owner.UID() == r.uid {
@@ -144,20 +144,20 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*c
 }
 
 // formerly is what the finalizers of an object that is not deleted yet say about its dependants.
-func formerly(object *subject) objects.Propagation {
+func formerly(object *subject) registry.Propagation {
 	doc, err := object.WithoutManagedFields()
 	if err != nil {
-		return objects.Background
+		return registry.Background
 	}
 	for _, f := range doc.Lookup("metadata", "finalizers").Items() {
 		switch f.Text() {
-		case objects.OrphanFinalizer:
-			return objects.Orphan
-		case objects.ForegroundFinalizer:
-			return objects.Foreground
+		case registry.OrphanFinalizer:
+			return registry.Orphan
+		case registry.ForegroundFinalizer:
+			return registry.Foreground
 		}
 	}
-	return objects.Background
+	return registry.Background
 }
 
 // deleteInForeground deletes an object that has dependants, and whose owner waits. If a dependant waits as
@@ -168,7 +168,7 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 		if err != nil && !errors.Is(err, errUnknownKind) {
 			return err
 		}
-		if dependant == nil || !dependant.AwaitedBy(objects.ForegroundFinalizer) {
+		if dependant == nil || !dependant.AwaitedBy(registry.ForegroundFinalizer) {
 			continue
 		}
 		if err := c.change(ctx, object, "ownerReferences", unblocked); err != nil {
@@ -179,7 +179,7 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 		}
 		break
 	}
-	return c.delete(ctx, object, objects.Foreground)
+	return c.delete(ctx, object, registry.Foreground)
 }
 
 // clearAway has the dependants of an object that waits for them deleted. If none blocks it, it may go.
@@ -195,7 +195,7 @@ func (c *Collector) clearAway(ctx context.Context, owner *subject) error {
 	if c.index.await(owner.UID(), owner.Key()) {
 		return nil
 	}
-	return c.finalize(ctx, owner, objects.ForegroundFinalizer)
+	return c.finalize(ctx, owner, registry.ForegroundFinalizer)
 }
 
 // orphan takes the references to an owner from its dependants, and then lets it go.
@@ -218,7 +218,7 @@ func (c *Collector) orphan(ctx context.Context, owner *subject) error {
 	if c.index.hasDependants(uid) {
 		return errNewDependant
 	}
-	return c.finalize(ctx, owner, objects.OrphanFinalizer)
+	return c.finalize(ctx, owner, registry.OrphanFinalizer)
 }
 
 // release takes the references to some owners from an object.

@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
 // TestModel: objects with random owners, some of which are deleted. What is left, and whose it is, is what follows
@@ -43,7 +43,7 @@ func TestModel(t *testing.T) {
 				if _, there := m[name]; !there {
 					continue
 				}
-				policy := []objects.Propagation{objects.Background, objects.Orphan}[random.IntN(2)]
+				policy := []registry.Propagation{registry.Background, registry.Orphan}[random.IntN(2)]
 				k.Delete("configmaps", "default", name, policy)
 				m.delete(name, policy)
 				k.Wait("all is as the rules say", func() bool { return m.holds(k, names) })
@@ -60,15 +60,15 @@ func TestModel(t *testing.T) {
 type model map[string]map[string]bool
 
 // delete deletes an object and all that depends only on what is gone.
-func (m model) delete(name string, policy objects.Propagation) {
+func (m model) delete(name string, policy registry.Propagation) {
 	delete(m, name)
 	for dependant, owners := range m {
 		if !owners[name] {
 			continue
 		}
 		delete(owners, name)
-		if len(owners) == 0 && policy != objects.Orphan {
-			m.delete(dependant, objects.Background)
+		if len(owners) == 0 && policy != registry.Orphan {
+			m.delete(dependant, registry.Background)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"fmt"
@@ -9,18 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/objects/objectstest"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/registry/registrytest"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 func replaceUID(text, uid string) string { return strings.ReplaceAll(text, "UID", uid) }
 
 func (k *kit) count(kind string) int {
 	k.Helper()
-	list, err := k.All.Cache.List(k.Context(), cache.Query{Selection: cache.Selection{Kind: kind}, Freshness: cache.Latest})
+	list, err := k.All.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}, Freshness: watchcache.Latest})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -30,12 +31,12 @@ func (k *kit) count(kind string) int {
 // TestDependantsThatComeLate: many get an owner while it goes, in every way, and is made anew under the same name. In
 // the end none is left that names one that is gone.
 func TestDependantsThatComeLate(t *testing.T) {
-	slow := func(writes []store.Write) {
+	slow := func(writes []storage.Write) {
 		if strings.HasPrefix(writes[len(writes)-1].Key, secrets) {
-			time.Sleep(rand.N(3 * time.Millisecond))
+			time.Sleep(rand.N(3 * time.Millisecond)) // simulates a slow disk
 		}
 	}
-	k := over(t, objectstest.Hooked{Store: cachetest.OpenStore(t), Before: slow})
+	k := over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: slow})
 	var owner atomic.Pointer[string]
 	first := k.Create("configmaps", "default", object("owner"))
 	owner.Store(&first)
@@ -52,7 +53,7 @@ func TestDependantsThatComeLate(t *testing.T) {
 				}
 				uid := *owner.Load()
 				if uid == "" {
-					time.Sleep(time.Millisecond)
+					testwait.Within(time.Second, func() bool { return *owner.Load() != "" })
 					continue
 				}
 				reference := blocking("ConfigMap", "owner", uid)
@@ -65,10 +66,12 @@ func TestDependantsThatComeLate(t *testing.T) {
 		})
 	}
 	for i := range 12 {
-		time.Sleep(10 * time.Millisecond)
-		policy := []objects.Propagation{objects.Background, objects.Foreground}[i%2]
+		before := created.Load()
+		k.Wait("dependants are created", func() bool { return created.Load() > before })
+		policy := []registry.Propagation{registry.Background, registry.Foreground}[i%2]
 		k.Delete("configmaps", "default", "owner", policy)
-		time.Sleep(5 * time.Millisecond)
+		before = created.Load()
+		k.Wait("dependants are created after the deletion", func() bool { return created.Load() > before })
 		owner.Store(new("")) // one that gets new dependants for ever waits for ever
 		k.waitGone(configMaps, "default", "owner")
 		next := k.Create("configmaps", "default", object("owner"))
@@ -76,7 +79,7 @@ func TestDependantsThatComeLate(t *testing.T) {
 	}
 	close(ended)
 	creators.Wait()
-	k.Delete("configmaps", "default", "owner", objects.Foreground)
+	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.Wait("all dependants go", func() bool { return k.count(secrets) == 0 })
 	k.wantEmpty()
 	if created.Load() < 50 {
@@ -89,7 +92,7 @@ func TestOwnerThatComesLate(t *testing.T) {
 	var k *kit
 	var solid string
 	var once sync.Once
-	k = over(t, objectstest.Hooked{Store: cachetest.OpenStore(t), Before: func(writes []store.Write) {
+	k = over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if own := writes[len(writes)-1]; own.Key == secrets+"/default/child" && own.IsDelete() {
 			once.Do(func() {
 				k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "solid", solid)+`]}}`)
@@ -99,7 +102,7 @@ func TestOwnerThatComesLate(t *testing.T) {
 	solid = k.Create("configmaps", "default", object("solid"))
 	goes := k.Create("configmaps", "default", object("goes"))
 	k.Create("secrets", "default", object("child", ref("ConfigMap", "goes", goes)))
-	k.Delete("configmaps", "default", "goes", objects.Background)
+	k.Delete("configmaps", "default", "goes", registry.Background)
 	k.wantThere(secrets, "default", "child")
 	if got := k.owners(secrets, "default", "child"); len(got) != 1 || got[0] != solid {
 		t.Errorf("received %v, want %s", got, solid)
@@ -122,13 +125,13 @@ func TestBusyGarbage(t *testing.T) {
 				default:
 				}
 				r := k.Request("secrets", "default", "child", fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, rand.Int()))
-				if _, err := k.All.Patch(k.Context(), r, objects.MergePatch); err != nil {
+				if _, err := k.All.Patch(k.Context(), r, registry.MergePatch); err != nil {
 					return // it is gone
 				}
 			}
 		})
 	}
-	k.Delete("configmaps", "default", "owner", objects.Background)
+	k.Delete("configmaps", "default", "owner", registry.Background)
 	k.waitGone(secrets, "default", "child")
 	close(ended)
 	busy.Wait()
@@ -140,7 +143,7 @@ func TestManyDependants(t *testing.T) {
 	if testing.Short() {
 		count = 500
 	}
-	for _, policy := range []objects.Propagation{objects.Background, objects.Foreground, objects.Orphan} {
+	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground, registry.Orphan} {
 		t.Run(string(policy), func(t *testing.T) {
 			k := open(t)
 			uid := k.Create("configmaps", "default", object("owner"))
@@ -148,7 +151,7 @@ func TestManyDependants(t *testing.T) {
 			start := time.Now()
 			k.Delete("configmaps", "default", "owner", policy)
 			left := 0
-			if policy == objects.Orphan {
+			if policy == registry.Orphan {
 				left = count
 			}
 			k.waitGone(configMaps, "default", "owner")
@@ -179,7 +182,7 @@ func (k *kit) createMany(count int, uid string) {
 func TestOrphanThatComesLate(t *testing.T) {
 	var isClosed atomic.Bool
 	arrived, opened := make(chan struct{}), make(chan struct{})
-	k := over(t, objectstest.Hooked{Store: cachetest.OpenStore(t), Before: func(writes []store.Write) {
+	k := over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
 		if strings.HasSuffix(writes[len(writes)-1].Key, "/child") && isClosed.Swap(false) {
 			close(arrived)
 			<-opened
@@ -188,7 +191,7 @@ func TestOrphanThatComesLate(t *testing.T) {
 	uid := k.Create("configmaps", "default", object("owner"))
 	k.Create("secrets", "default", object("child", ref("ConfigMap", "owner", uid)))
 	isClosed.Store(true)
-	k.Delete("configmaps", "default", "owner", objects.Orphan)
+	k.Delete("configmaps", "default", "owner", registry.Orphan)
 	<-arrived
 	k.Create("secrets", "default", object("late", ref("ConfigMap", "owner", uid)))
 	k.Wait("the collector knows of it", func() bool { return len(k.collector.index.dependants(uid)) == 2 })
@@ -209,8 +212,8 @@ func TestWhatIsDeletedAlready(t *testing.T) {
 	uid := k.Create("configmaps", "default", object("owner"))
 	child := k.Create("secrets", "default", held("child", "example.com/hold", blocking("ConfigMap", "owner", uid)))
 	k.Create("secrets", "default", held("grandchild", "example.com/hold", blocking("Secret", "child", child)))
-	k.Delete("secrets", "default", "child", objects.Background)
-	k.Delete("configmaps", "default", "owner", objects.Foreground)
+	k.Delete("secrets", "default", "child", registry.Background)
+	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.settle()
 	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "owner", uid)+`]}}`) // it is looked at again
 	k.settle()

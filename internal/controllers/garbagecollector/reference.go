@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // reference names an owner.
@@ -18,7 +18,7 @@ type reference struct {
 
 // references returns those of an object. What can't be read is as if it were not there: then nothing is
 // decided by it.
-func references(object *cache.Object) []reference {
+func references(object *watchcache.Object) []reference {
 	if object == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package garbage
+package garbagecollector
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
 // endpoint is where the objects of a kind are written: at the version at which they are stored, so that nobody has
 // to convert them.
-func (c *Collector) endpoint(kind *kinds.Kind) (*objects.Endpoint, error) {
+func (c *Collector) endpoint(kind *api.Kind) (*registry.Endpoint, error) {
 	stored := kind.StoredVersion()
 	version := stored[strings.LastIndexByte(stored, '/')+1:]
 	if !kind.HasVersion(version) {
@@ -24,16 +24,16 @@ func (c *Collector) endpoint(kind *kinds.Kind) (*objects.Endpoint, error) {
 }
 
 // delete deletes an object that has been judged, if its owner references are still those by which it was.
-func (c *Collector) delete(ctx context.Context, object *subject, dependants objects.Propagation) error {
+func (c *Collector) delete(ctx context.Context, object *subject, dependants registry.Propagation) error {
 	endpoint, err := c.endpoint(object.kind)
 	if err != nil {
 		return err
 	}
 	owners := object.OwnerReferences()
-	_, err = c.Objects.Delete(ctx, &objects.Deletion{
+	_, err = c.Objects.Delete(ctx, &registry.Deletion{
 		Endpoint: endpoint, Namespace: object.Namespace(), Name: object.Name(),
-		UID: object.UID(), Dependants: dependants,
-		Provided: func(doc document.Value) bool {
+		UID: object.UID(), Propagation: dependants,
+		Precondition: func(doc document.Value) bool {
 			return doc.Lookup("metadata", "ownerReferences").JSON() == owners
 		},
 	})
@@ -72,10 +72,10 @@ func (c *Collector) change(ctx context.Context, object *subject, field string, c
 		document.Field{Name: "uid", Value: document.NewString(object.UID())},
 	)
 	patch := document.NewMap(document.Field{Name: "metadata", Value: metadata})
-	_, err = c.Objects.Patch(ctx, &objects.Request{
-		Endpoint: endpoint, Namespace: object.Namespace(), Name: object.Name(), Body: objects.Body{Text: patch.JSON()},
-		User: c.User, Manager: c.Manager, Validation: objects.Ignore, Warn: func(string) {},
-	}, objects.MergePatch)
+	_, err = c.Objects.Patch(ctx, &registry.Request{
+		Endpoint: endpoint, Namespace: object.Namespace(), Name: object.Name(), Body: registry.Body{Text: patch.JSON()},
+		User: c.User, Manager: c.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
+	}, registry.MergePatch)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -1,4 +1,4 @@
-// Package election has one of several servers that share a store do what only one may: it holds a Lease,
+// Package leaderelection has one of several servers that share a store do what only one may: it holds a Lease,
 // and all others wait until it is given back or has not been renewed for its duration.
 //
 // # Vocabulary
@@ -14,4 +14,4 @@
 //
 //	elector.go  acquires, renews, gives back
 //	lease.go    the lease as an object
-package election
+package leaderelection

@@ -1,4 +1,4 @@
-package election
+package leaderelection
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/registry"
 )
 
 // Elector takes part in an election.
 type Elector struct {
-	Objects *objects.Objects
+	Objects *registry.Registry
 	// Namespace and Name are those of the lease, Identity is who takes part: no two may have the same.
 	Namespace, Name, Identity string
 	// User is who writes the lease, Manager as whom it is known in managedFields.
-	User    *identity.User
+	User    *authn.User
 	Manager string
 	// Duration is how long a lease holds that is not renewed; 0 means 15 s. It has whole seconds.
 	// Deadline is after how long the holder gives up that can't renew it; 0 means two thirds of it.

@@ -1,4 +1,4 @@
-package election
+package leaderelection
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/objects/objectstest"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry/registrytest"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // server is one of several on a store.
 type server struct {
-	*objectstest.Kit
+	*registrytest.Kit
 	*Elector
 	// isCut has the server lose the store.
 	isCut   atomic.Bool
@@ -29,12 +29,12 @@ type server struct {
 var errCut = errors.New("the network is gone")
 
 // start starts a server. No two may lead at once.
-func start(t *testing.T, s store.Store, name string, leaders *atomic.Int64) *server {
+func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *server {
 	v := &server{}
-	v.Kit = objectstest.Over(t, cut{s, &v.isCut})
+	v.Kit = registrytest.Over(t, cut{s, &v.isCut})
 	v.Elector = &Elector{
 		Objects: v.All, Namespace: "kube-system", Name: "controllers", Identity: name,
-		User: objectstest.User, Manager: name, Log: objectstest.Log,
+		User: registrytest.User, Manager: name, Log: registrytest.Log,
 		Duration: time.Second, Deadline: 600 * time.Millisecond, Retry: 50 * time.Millisecond,
 	}
 	v.stop = v.Run(func(ctx context.Context) {
@@ -44,7 +44,7 @@ func start(t *testing.T, s store.Store, name string, leaders *atomic.Int64) *ser
 			}
 			v.leading.Store(true)
 			<-ctx.Done()
-			time.Sleep(10 * time.Millisecond) // what it does takes a moment to end
+			time.Sleep(10 * time.Millisecond) // simulates controllers that take a moment to stop
 			v.leading.Store(false)
 			leaders.Add(-1)
 		})
@@ -57,11 +57,11 @@ func (v *server) Run(run func(context.Context)) func() { return v.Kit.Run(run) }
 
 // cut is a store that can be lost.
 type cut struct {
-	store.Store
+	storage.Store
 	isCut *atomic.Bool
 }
 
-func (c cut) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+func (c cut) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	if c.isCut.Load() {
 		return 0, errCut
 	}
@@ -73,15 +73,28 @@ func (v *server) lease() document.Value {
 	return v.Get(kind, "kube-system", "controllers").Get("spec")
 }
 
+func (v *server) acquired() time.Time { v.Helper(); return v.leaseTime("acquireTime") }
+
+func (v *server) renewed() time.Time { v.Helper(); return v.leaseTime("renewTime") }
+
+func (v *server) leaseTime(field string) time.Time {
+	v.Helper()
+	at, err := time.Parse(time.RFC3339, v.lease().Get(field).Text())
+	if err != nil {
+		v.Fatal(err)
+	}
+	return at
+}
+
 // TestElection: one leads; when it stops, the other does at once; when it loses the store, after the lease.
 func TestElection(t *testing.T) {
-	s := cachetest.OpenStore(t)
+	s := watchcachetest.OpenStore(t)
 	var leaders atomic.Int64
 	a := start(t, s, "a", &leaders)
 	a.Wait("a leads", a.leading.Load)
 	b := start(t, s, "b", &leaders)
 	acquired := a.lease().Get("acquireTime").Text()
-	time.Sleep(1300 * time.Millisecond) // longer than a lease that is not renewed
+	a.Wait("a has renewed its lease for longer than the lease's duration", func() bool { return a.renewed().Sub(a.acquired()) > 1300*time.Millisecond })
 	if !a.leading.Load() || b.leading.Load() {
 		t.Fatal("b leads, though a goes on")
 	}
@@ -106,7 +119,8 @@ func TestElection(t *testing.T) {
 	b.Wait("b no longer leads", func() bool { return !b.leading.Load() })
 	c.Wait("c leads", c.leading.Load)
 	b.isCut.Store(false)
-	time.Sleep(200 * time.Millisecond)
+	renewed := c.renewed()
+	c.Wait("c renews its lease while b retries", func() bool { return c.renewed().Sub(renewed) > 4*b.Retry })
 	if b.leading.Load() || !c.leading.Load() {
 		t.Error("b leads again, though c does")
 	}
@@ -114,7 +128,7 @@ func TestElection(t *testing.T) {
 
 // TestElectionOfMany: servers come and go, and never do two lead at once.
 func TestElectionOfMany(t *testing.T) {
-	s := cachetest.OpenStore(t)
+	s := watchcachetest.OpenStore(t)
 	var leaders, terms atomic.Int64
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -135,15 +149,15 @@ func TestElectionOfMany(t *testing.T) {
 
 // TestReleaseOfAnothers: who stops does not give back what another one holds.
 func TestReleaseOfAnothers(t *testing.T) {
-	k := objectstest.Open(t)
-	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: objectstest.User, Manager: "a", Log: objectstest.Log}
+	k := registrytest.Open(t)
+	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()
 	for range 2 { // to make it, and to hold it
 		if !e.tryHold(t.Context()) {
 			t.Fatal("a can't hold the lease")
 		}
 	}
-	b := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "b", User: objectstest.User, Manager: "b", Log: objectstest.Log}
+	b := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "b", User: registrytest.User, Manager: "b", Log: registrytest.Log}
 	b.setDefaults()
 	if b.tryHold(t.Context()) {
 		t.Error("b holds what a does")
@@ -160,19 +174,19 @@ func TestReleaseOfAnothers(t *testing.T) {
 
 // TestLeaseWithoutManagedFields: who has written the lease does not matter, so that it can be held also if nobody can read that.
 func TestLeaseWithoutManagedFields(t *testing.T) {
-	k := objectstest.Open(t)
-	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: objectstest.User, Manager: "a", Log: objectstest.Log}
+	k := registrytest.Open(t)
+	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()
 	if !e.tryHold(t.Context()) {
 		t.Fatal("a can't hold the lease")
 	}
-	lease, err := k.All.Cache.Get(t.Context(), cache.Key{Kind: kind, Namespace: "kube-system", Name: "controllers"}, cache.Latest)
+	lease, err := k.All.Cache.Get(t.Context(), watchcache.Key{Kind: kind, Namespace: "kube-system", Name: "controllers"}, watchcache.Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spans := lease.Spans()
 	spoiled := spans.Before + `"managedFields":"unreadable",` + spans.Between + spans.After
-	if _, _, err := k.All.Cache.Commit(t.Context(), store.Write{Key: lease.Key(), Value: []byte(spoiled), Expected: lease.Revision()}); err != nil {
+	if _, _, err := k.All.Cache.Commit(t.Context(), storage.Write{Key: lease.Key(), Value: []byte(spoiled), Expected: lease.Revision()}); err != nil {
 		t.Fatal(err)
 	}
 	if !e.tryHold(t.Context()) {

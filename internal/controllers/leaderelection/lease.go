@@ -1,4 +1,4 @@
-package election
+package leaderelection
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // kind is what the kind of leases is called in keys.
@@ -29,8 +29,8 @@ type record struct {
 
 // read returns what the lease says now; nothing if there is none.
 func (e *Elector) read(ctx context.Context) (record, error) {
-	object, err := e.Objects.Cache.Get(ctx, cache.Key{Kind: kind, Namespace: e.Namespace, Name: e.Name}, cache.Latest)
-	if errors.Is(err, store.ErrNotFound) {
+	object, err := e.Objects.Cache.Get(ctx, watchcache.Key{Kind: kind, Namespace: e.Namespace, Name: e.Name}, watchcache.Latest)
+	if errors.Is(err, storage.ErrNotFound) {
 		return record{}, nil
 	}
 	if err != nil {
@@ -57,9 +57,9 @@ func (e *Elector) write(ctx context.Context, r record) error {
 	if err != nil {
 		return err
 	}
-	request := &objects.Request{
-		Endpoint: endpoint, Namespace: e.Namespace, Body: objects.Body{Text: e.lease(r).JSON()},
-		User: e.User, Manager: e.Manager, Validation: objects.Ignore, Warn: func(string) {},
+	request := &registry.Request{
+		Endpoint: endpoint, Namespace: e.Namespace, Body: registry.Body{Text: e.lease(r).JSON()},
+		User: e.User, Manager: e.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
 	}
 	if r.resourceVersion == "" {
 		_, err = e.Objects.Create(ctx, request)

@@ -1,4 +1,4 @@
-package namespaces
+package namespace
 
 import (
 	"context"

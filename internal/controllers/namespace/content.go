@@ -1,4 +1,4 @@
-package namespaces
+package namespace
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // atOnce is how many objects are deleted at once, so that they share the wait for the disk.
@@ -45,8 +45,8 @@ func (r *Remover) empty(ctx context.Context, namespace string) (*remains, error)
 }
 
 // emptyOf deletes the objects of a kind.
-func (r *Remover) emptyOf(ctx context.Context, namespace string, kind *kinds.Kind, left *remains) error {
-	list, err := r.Objects.Cache.List(ctx, cache.Query{Selection: cache.Selection{Kind: kind.StoreName(), Namespace: namespace}, Freshness: cache.Latest})
+func (r *Remover) emptyOf(ctx context.Context, namespace string, kind *api.Kind, left *remains) error {
+	list, err := r.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace}, Freshness: watchcache.Latest})
 	if err != nil || len(list.Objects) == 0 {
 		return err
 	}
@@ -60,18 +60,18 @@ func (r *Remover) emptyOf(ctx context.Context, namespace string, kind *kinds.Kin
 
 // deleteOne deletes an object, or notes that it waits. Time that was given to an object is over when
 // it has passed: there may be nobody who would say so.
-func (r *Remover) deleteOne(ctx context.Context, kind *kinds.Kind, object *cache.Object, left *remains) error {
+func (r *Remover) deleteOne(ctx context.Context, kind *api.Kind, object *watchcache.Object, left *remains) error {
 	endpoint, err := r.Objects.Endpoint(kind, kind.Versions[0], "")
 	if err != nil {
 		return err
 	}
 	d := r.deletion(object.Namespace(), object.Name(), endpoint)
-	d.HasGrace = r.isLate(object)
+	d.HasGracePeriod = r.isLate(object)
 	deleted, err := r.Objects.Delete(ctx, d)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil || !deleted.Waits {
+	if err != nil || !deleted.Pending {
 		return err
 	}
 	left.mu.Lock()
@@ -86,7 +86,7 @@ func (r *Remover) deleteOne(ctx context.Context, kind *kinds.Kind, object *cache
 }
 
 // isLate reports whether an object should have been gone by now.
-func (r *Remover) isLate(object *cache.Object) bool {
+func (r *Remover) isLate(object *watchcache.Object) bool {
 	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return false

@@ -1,4 +1,4 @@
-// Package namespaces removes what is in a namespace that was deleted, and then the namespace.
+// Package namespace removes what is in a namespace that was deleted, and then the namespace.
 //
 // # How a namespace goes
 //
@@ -15,4 +15,4 @@
 //	remover.go     sees which namespaces are to go
 //	content.go     deletes what is in them
 //	conditions.go  tells what is left
-package namespaces
+package namespace

@@ -1,48 +1,50 @@
-package namespaces
+package namespace
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // kit is objects in memory.
 type kit struct {
 	*testing.T
-	all *objects.Objects
+	all *registry.Registry
 }
 
 // open returns objects, of which no namespace is removed yet. Before says what happens before a commit.
-func open(t *testing.T, before func([]store.Write)) *kit {
+func open(t *testing.T, before func([]storage.Write)) *kit {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := cachetest.Over(t, hooked{cachetest.OpenStore(t), before})
-	register, err := kinds.NewRegister(kinds.Builtin()...)
+	c := watchcachetest.Over(t, hooked{watchcachetest.OpenStore(t), before})
+	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &kit{t, objects.New(objects.Options{Cache: c, Kinds: register, Extras: map[string]objects.Extra{Kind: Extra()}, Log: log})}
+	return &kit{t, registry.New(registry.Options{Cache: c, Kinds: register, Admission: admission.NewChain(namespacelifecycle.Plugin{}), Log: log})}
 }
 
 // hooked is a store in which something happens before each commit.
 type hooked struct {
-	store.Store
-	before func([]store.Write)
+	storage.Store
+	before func([]storage.Write)
 }
 
-func (h hooked) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+func (h hooked) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	if h.before != nil {
 		h.before(writes)
 	}
@@ -51,7 +53,7 @@ func (h hooked) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 
 // remover returns one that has not been started.
 func (k *kit) remover() *Remover {
-	return &Remover{Objects: k.all, User: &identity.User{Name: "system"}, Manager: "remover", Log: slog.New(slog.DiscardHandler)}
+	return &Remover{Objects: k.all, User: &authn.User{Name: "system"}, Manager: "remover", Log: slog.New(slog.DiscardHandler)}
 }
 
 // run has namespaces removed until the test ends, or the function that it returns is called.
@@ -67,7 +69,7 @@ func (k *kit) run() (stop func()) {
 	return stop
 }
 
-func (k *kit) endpoint(resource string) *objects.Endpoint {
+func (k *kit) endpoint(resource string) *registry.Endpoint {
 	kind, _ := k.all.Kinds.Resource("", "v1", resource)
 	endpoint, err := k.all.Endpoint(kind, "v1", "")
 	if err != nil {
@@ -76,10 +78,10 @@ func (k *kit) endpoint(resource string) *objects.Endpoint {
 	return endpoint
 }
 
-func (k *kit) request(resource, namespace, name, body string) *objects.Request {
-	return &objects.Request{
-		Endpoint: k.endpoint(resource), Namespace: namespace, Name: name, Body: objects.Body{Text: body},
-		User: &identity.User{Name: "tester"}, Manager: "tester", Warn: func(string) {},
+func (k *kit) request(resource, namespace, name, body string) *registry.Request {
+	return &registry.Request{
+		Endpoint: k.endpoint(resource), Namespace: namespace, Name: name, Body: registry.Body{Text: body},
+		User: &authn.User{Name: "tester"}, Manager: "tester", Warn: func(string) {},
 	}
 }
 
@@ -102,7 +104,7 @@ func heldBy(name, finalizer string) string {
 }
 
 func (k *kit) delete(resource, namespace, name string) error {
-	_, err := k.all.Delete(k.Context(), &objects.Deletion{Endpoint: k.endpoint(resource), Namespace: namespace, Name: name})
+	_, err := k.all.Delete(k.Context(), &registry.Deletion{Endpoint: k.endpoint(resource), Namespace: namespace, Name: name})
 	return err
 }
 
@@ -117,7 +119,7 @@ func (k *kit) mustDelete(resource, namespace, name string) {
 func (k *kit) merge(resource, namespace, name, patch string) {
 	k.Helper()
 	r := k.request(resource, namespace, name, patch)
-	if _, err := k.all.Patch(k.Context(), r, objects.MergePatch); err != nil {
+	if _, err := k.all.Patch(k.Context(), r, registry.MergePatch); err != nil {
 		k.Error(err)
 	}
 }
@@ -125,7 +127,7 @@ func (k *kit) merge(resource, namespace, name, patch string) {
 // get returns an object; absent if there is none.
 func (k *kit) get(kind, namespace, name string) document.Value {
 	k.Helper()
-	object, err := k.all.Cache.Get(k.Context(), cache.Key{Kind: kind, Namespace: namespace, Name: name}, cache.Latest)
+	object, err := k.all.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, watchcache.Latest)
 	if err != nil {
 		return document.Value{}
 	}
@@ -139,11 +141,8 @@ func (k *kit) get(kind, namespace, name string) document.Value {
 // wait waits until something is so.
 func (k *kit) wait(what string, isSo func() bool) {
 	k.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !isSo(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			k.Errorf("waited in vain: %s", what)
-			return
-		}
+	if !testwait.Within(testwait.Timeout, isSo) {
+		k.Errorf("waited %v for: %s", testwait.Timeout, what)
 	}
 }
 

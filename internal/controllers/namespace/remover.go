@@ -1,4 +1,4 @@
-package namespaces
+package namespace
 
 import (
 	"context"
@@ -8,14 +8,13 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/tasks"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/controllers/workqueue"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // Kind is what the kind of namespaces is called in keys.
@@ -30,32 +29,21 @@ const (
 	lastWait  = time.Second
 )
 
-// Extra returns what namespaces get beside what all kinds get: some can't be deleted.
-func Extra() objects.Extra {
-	return objects.Extra{MayDelete: func(name string) error {
-		switch name {
-		case "default", "kube-system", "kube-public":
-			return apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, name, errors.New("this namespace may not be deleted"))
-		}
-		return nil
-	}}
-}
-
 // Remover removes namespaces that are to be deleted.
 type Remover struct {
-	Objects *objects.Objects
+	Objects *registry.Registry
 	// User is who deletes, Manager as whom it is known in managedFields.
-	User    *identity.User
+	User    *authn.User
 	Manager string
 	Log     *slog.Logger
 
 	// names are those of the namespaces that are to be removed.
-	names *tasks.Queue[string]
+	names *workqueue.Queue[string]
 }
 
 // Run removes namespaces until the context ends or the cache is closed.
 func (r *Remover) Run(ctx context.Context) {
-	r.names = tasks.NewQueue[string](firstWait, lastWait)
+	r.names = workqueue.NewQueue[string](firstWait, lastWait)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var running sync.WaitGroup
@@ -71,10 +59,10 @@ func (r *Remover) Run(ctx context.Context) {
 func (r *Remover) followAlways(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := r.follow(ctx)
-		if errors.Is(err, cache.ErrClosed) || ctx.Err() != nil {
+		if errors.Is(err, watchcache.ErrClosed) || ctx.Err() != nil {
 			return
 		}
-		if !errors.Is(err, cache.ErrTooOld) {
+		if !errors.Is(err, watchcache.ErrTooOld) {
 			r.Log.Error("cannot see which namespaces are to be removed", "error", err)
 			sleep(ctx, lastWait)
 		}
@@ -83,7 +71,7 @@ func (r *Remover) followAlways(ctx context.Context) {
 
 // follow looks at all namespaces, and at all that changes.
 func (r *Remover) follow(ctx context.Context) error {
-	watcher, err := r.Objects.Cache.Watch(ctx, cache.WatchOptions{Selection: cache.Selection{Kind: Kind}, InitialState: true, Freshness: cache.Any})
+	watcher, err := r.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: Kind}, InitialState: true, Freshness: watchcache.Any})
 	if err != nil {
 		return err
 	}
@@ -94,7 +82,7 @@ func (r *Remover) follow(ctx context.Context) error {
 			return err
 		}
 		for _, e := range events {
-			if e.Object != nil && e.Type != cache.Deleted && e.Object.IsDeleting() {
+			if e.Object != nil && e.Type != watchcache.Deleted && e.Object.IsDeleting() {
 				r.names.Add(e.Object.Name())
 			}
 		}
@@ -104,7 +92,7 @@ func (r *Remover) follow(ctx context.Context) error {
 // remove removes a namespace, as far as that is up to the remover and can be done now. It reports whether it is.
 func (r *Remover) remove(ctx context.Context, name string) (isDone bool) {
 	isDone, err := r.step(ctx, name)
-	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, cache.ErrClosed) {
+	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, watchcache.ErrClosed) {
 		r.Log.Warn("cannot remove a namespace yet", "namespace", name, "error", err)
 	}
 	return isDone
@@ -122,8 +110,8 @@ func sleep(ctx context.Context, wait time.Duration) {
 
 // step does what can be done now to remove a namespace. It is done if the rest is up to others.
 func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error) {
-	namespace, err := r.Objects.Cache.Get(ctx, cache.Key{Kind: Kind, Name: name}, cache.Latest)
-	if errors.Is(err, store.ErrNotFound) {
+	namespace, err := r.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
+	if errors.Is(err, storage.ErrNotFound) {
 		return true, nil
 	}
 	if err != nil {
@@ -158,7 +146,7 @@ func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error
 }
 
 // namespaces is where namespaces are written.
-func (r *Remover) namespaces(subresource string) *objects.Endpoint {
+func (r *Remover) namespaces(subresource string) *registry.Endpoint {
 	kind, _ := r.Objects.Kinds.Resource("", "v1", "namespaces")
 	endpoint, err := r.Objects.Endpoint(kind, "v1", subresource)
 	if err != nil {
@@ -167,13 +155,13 @@ func (r *Remover) namespaces(subresource string) *objects.Endpoint {
 	return endpoint
 }
 
-func (r *Remover) request(name string, endpoint *objects.Endpoint, doc document.Value) *objects.Request {
-	return &objects.Request{
-		Endpoint: endpoint, Name: name, Body: objects.Body{Text: doc.JSON()},
-		User: r.User, Manager: r.Manager, Validation: objects.Ignore, Warn: func(string) {},
+func (r *Remover) request(name string, endpoint *registry.Endpoint, doc document.Value) *registry.Request {
+	return &registry.Request{
+		Endpoint: endpoint, Name: name, Body: registry.Body{Text: doc.JSON()},
+		User: r.User, Manager: r.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
 	}
 }
 
-func (r *Remover) deletion(namespace, name string, endpoint *objects.Endpoint) *objects.Deletion {
-	return &objects.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Dependants: objects.Background}
+func (r *Remover) deletion(namespace, name string, endpoint *registry.Endpoint) *registry.Deletion {
+	return &registry.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Propagation: registry.Background}
 }

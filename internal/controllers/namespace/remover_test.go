@@ -1,15 +1,15 @@
-package namespaces
+package namespace
 
 import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"time"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 const configMaps = "core/configmaps"
@@ -19,7 +19,7 @@ var errDisk = errors.New("the disk is full")
 // count returns how many objects of a kind there are in a namespace.
 func (k *kit) count(kind, namespace string) int {
 	k.Helper()
-	list, err := k.all.Cache.List(k.Context(), cache.Query{Selection: cache.Selection{Kind: kind, Namespace: namespace}, Freshness: cache.Latest})
+	list, err := k.all.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: kind, Namespace: namespace}, Freshness: watchcache.Latest})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -34,16 +34,6 @@ func (k *kit) step(namespace string) (isDone bool) {
 		k.Fatal(err)
 	}
 	return isDone
-}
-
-// TestMayDelete: what Kubernetes needs can't be deleted.
-func TestMayDelete(t *testing.T) {
-	for name, may := range map[string]bool{"default": false, "kube-system": false, "kube-public": false, "kube-node-lease": true, "shop": true} {
-		err := Extra().MayDelete(name)
-		if may != (err == nil) || !may && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "this namespace may not be deleted")) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 // TestRemove: what was there before the remover ran, and what comes while it runs.

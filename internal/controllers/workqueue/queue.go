@@ -1,4 +1,4 @@
-package tasks
+package workqueue
 
 import (
 	"context"
@@ -22,6 +22,9 @@ func NewQueue[Task comparable](first, last time.Duration) *Queue[Task] {
 
 // Add has a task done as soon as a worker is free.
 func (q *Queue[Task]) Add(task Task) { q.waiting.Add(task) }
+
+// Reset makes the next retry of a task wait for the first delay again.
+func (q *Queue[Task]) Reset(task Task) { q.waiting.Forget(task) }
 
 // Run has so many workers do tasks until the context ends; then the queue is of no more use. do reports whether a task is done, for now: if
 // not, it is asked again.

@@ -1,12 +1,15 @@
-package tasks
+package workqueue
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // TestQueueAgain: what is not done is done again, after waits that grow up to the last.
@@ -64,18 +67,37 @@ func TestQueueOneAtATime(t *testing.T) {
 		})
 	}()
 	adders.Wait()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	testwait.For(t, "all tasks to be done", func() bool {
 		isAll := true
 		for i := range wanted {
 			isAll = isAll && seen[i].Load() == 400
 		}
-		if isAll {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("something that was added was not done")
-		}
-	}
+		return isAll
+	})
 	cancel()
 	<-ended
+}
+
+// TestQueueReset: after Reset, a retry waits for the first delay again.
+func TestQueueReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		q := NewQueue[string](10*time.Millisecond, 40*time.Millisecond)
+		start := time.Now()
+		var at []time.Duration
+		q.Add("a")
+		q.Run(ctx, 1, func(context.Context, string) bool {
+			at = append(at, time.Since(start).Round(time.Millisecond)/time.Millisecond)
+			if len(at) == 3 {
+				q.Reset("a")
+			}
+			if len(at) == 5 {
+				cancel()
+			}
+			return len(at) == 5
+		})
+		if want := []time.Duration{0, 10, 30, 40, 60}; !slices.Equal(at, want) {
+			t.Errorf("received %v, want %v ms", at, want)
+		}
+	})
 }

@@ -1,9 +1,9 @@
-package packed
+package cbor
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -13,33 +13,39 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed/packedtest"
+	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
+	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
 // TestCBORFixtures has Kubernetes read what we write of every fixture: the object must be the one that it reads
 // of JSON.
 func TestCBORFixtures(t *testing.T) {
-	reader := kubecbor.NewSerializer(packedtest.Types(), packedtest.Types(), kubecbor.Strict(true))
-	eachFixture(t, func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte) {
-		v, err := document.ParseJSON(asJSON)
+	reader := kubecbor.NewSerializer(encodingtest.Types(), encodingtest.Types(), kubecbor.Strict(true))
+	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
+		if f.Type == nil {
+			t.Skip("k8s.io/api no longer has this kind")
+		}
+		v, err := document.ParseJSON(f.AfterJSON)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := MessageOf(of)
+		m, err := protobuf.MessageOf(f.Type)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := NewCBORObject(m, v)
-		written := o.Append([]byte(CBORPrefix), true, false)
+		o := NewObject(m, v)
+		written := o.Append([]byte(Prefix), true, false)
 		read, _, err := reader.Decode(written, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkEnvelope(t, of, documentOf(t, read), asProtobuf)
+		if o := protobuf.NewObject(m, documentOf(t, read)); string(o.AppendWhole(nil, false)) != string(f.AfterProtobuf) {
+			t.Errorf("received %.200q\nexpected %.200q", o.AppendWhole(nil, false), f.AfterProtobuf)
+		}
 		without := withoutManagedFields(v)
 		checkDocument(t, o.Append(nil, true, true), without)
 		checkDocument(t, o.Append(nil, false, true), without.Without("apiVersion").Without("kind"))
-		is := Type{"meta.k8s.io/v1", "PartialObjectMetadata"}
+		is := protobuf.Type{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}
 		checkDocument(t, o.AppendPartial(nil, is, true), document.NewMap(
 			document.Field{Name: "apiVersion", Value: document.NewString(is.APIVersion)},
 			document.Field{Name: "kind", Value: document.NewString(is.Kind)},
@@ -124,7 +130,7 @@ func TestCBORHugeNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := CBOR(v)
+		o, err := Encode(v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,5 +142,36 @@ func TestCBORHugeNumbers(t *testing.T) {
 		if got := read["data"].(map[string]any)["x"]; got != want {
 			t.Errorf("%.10s: received %v, want %v", text, got, want)
 		}
+	}
+}
+
+// TestMinJSONSize: the bound is the size of the JSON if every number has one digit, and never more.
+func TestMinJSONSize(t *testing.T) {
+	for text, unknown := range map[string]int{
+		`{}`: 0, `[]`: 0, `""`: 0, `7`: 0, `{"a":{}}`: 0, `[[],[[]],{}]`: 0, `{"a":1,"b":[1,2,"xyz"],"c":{"d":"e"}}`: 0,
+		`[null,true]`: 6, `[123,1.5]`: 4,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		body, err := direct.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size := minJSONSize(append([]byte("\xd9\xd9\xf7"), body...)); size != len(text)-unknown {
+			t.Errorf("%s: expected %d, received %d", text, len(text)-unknown, size)
+		}
+	}
+	for text, body := range map[string]string{
+		`["xyz",1]`:      "\x9f\x5f\x41x\x42yz\xff\x01\xff",
+		`{"a":{},"b":1}`: "\xbf\x41a\xbf\xff\x61b\x01\xff",
+	} {
+		if size := minJSONSize([]byte(body)); size > len(text) || size < len(text)-1 {
+			t.Errorf("%s without lengths: expected about %d, received %d", text, len(text), size)
+		}
+	}
+	for _, body := range []string{"", "\x5b", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "\x1c", "\xff", "\xbf", "\x9b\xff"} {
+		minJSONSize([]byte(body)) // does not panic
 	}
 }

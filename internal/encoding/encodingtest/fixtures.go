@@ -1,6 +1,6 @@
-// Package packedtest has the objects that k8s.io/api ships, for the tests of what reads and writes them: one of each
+// Package encodingtest has the objects that k8s.io/api ships, for the tests of what reads and writes them: one of each
 // kind with a value in every field, of this release and of those before it.
-package packedtest
+package encodingtest
 
 import (
 	"encoding/json"

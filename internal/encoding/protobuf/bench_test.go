@@ -1,4 +1,4 @@
-package packed
+package protobuf
 
 import (
 	"encoding/json"
@@ -9,13 +9,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed/packedtest"
+	"github.com/cadastre/cadastre/internal/api/scheme"
+	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
 // BenchmarkDeployment writes the fixture of a Deployment, which has a value in every field. The types' own
 // marshaller begins with Go values, where we begin with a document.
 func BenchmarkDeployment(b *testing.B) {
-	folder, err := packedtest.Folder()
+	folder, err := encodingtest.Folder()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -27,7 +28,7 @@ func BenchmarkDeployment(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	of, _ := GoType("apps/v1", "Deployment")
+	of, _ := scheme.GoType("apps/v1", "Deployment")
 	m, err := MessageOf(of)
 	if err != nil {
 		b.Fatal(err)
@@ -35,11 +36,6 @@ func BenchmarkDeployment(b *testing.B) {
 	b.Run("protobuf", func(b *testing.B) {
 		for b.Loop() {
 			NewObject(m, v)
-		}
-	})
-	b.Run("cbor", func(b *testing.B) {
-		for b.Loop() {
-			NewCBORObject(m, v)
 		}
 	})
 	b.Run("json", func(b *testing.B) {

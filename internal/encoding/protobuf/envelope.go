@@ -1,4 +1,4 @@
-package packed
+package protobuf
 
 import (
 	"encoding/binary"
@@ -7,30 +7,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// An answer in protobuf says what it is: the objects themselves don't.
+// Protobuf objects do not have their type, so that every response has an envelope that does:
 //
 //	k8s 0x00  { 1: { 1: APIVERSION  2: KIND }  2: OBJECT  3: ""  4: "" }
 
-// Type is what an answer in protobuf says that it is.
+// Type is the apiVersion and kind of an object.
 type Type struct{ APIVersion, Kind string }
 
-func typeOf(v document.Value) Type { return Type{v.Get("apiVersion").Text(), v.Get("kind").Text()} }
+// TypeOf returns the type of an object.
+func TypeOf(v document.Value) Type { return Type{v.Get("apiVersion").Text(), v.Get("kind").Text()} }
 
 const envelopePrefix = "k8s\x00"
 
-// envelopeEnd is what comes after the object: how it is encoded, which nobody says.
+// envelopeEnd follows the object: an empty contentEncoding and contentType.
 const envelopeEnd = "\x1a\x00\x22\x00"
 
-// CutEnvelopePrefix returns what comes after that which all protobuf of Kubernetes begins with.
-func CutEnvelopePrefix(answer []byte) (envelope []byte, ok bool) {
-	if len(answer) < len(envelopePrefix) || string(answer[:len(envelopePrefix)]) != envelopePrefix {
-		return nil, false
-	}
-	return answer[len(envelopePrefix):], true
-}
-
-// EnvelopeSize returns how much AppendEnvelope and AppendEnvelopeEnd append, with an object of a size
-// between them.
+// EnvelopeSize returns the size of an envelope with an object of a size.
 func (t Type) EnvelopeSize(object int) int {
 	own := t.size()
 	return len(envelopePrefix) + 1 + varintSize(uint64(own)) + own + 1 + varintSize(uint64(object)) + object + len(envelopeEnd)
@@ -40,7 +32,7 @@ func (t Type) size() int {
 	return 2 + varintSize(uint64(len(t.APIVersion))) + len(t.APIVersion) + varintSize(uint64(len(t.Kind))) + len(t.Kind)
 }
 
-// AppendEnvelope appends what comes before an object of a size.
+// AppendEnvelope appends the part of an envelope before an object of a size.
 func (t Type) AppendEnvelope(dst []byte, object int) []byte {
 	dst = append(dst, envelopePrefix...)
 	dst = appendLength(dst, 1, t.size())
@@ -49,18 +41,18 @@ func (t Type) AppendEnvelope(dst []byte, object int) []byte {
 	return appendLength(dst, 2, object)
 }
 
-// AppendEnvelopeEnd appends what comes after an object.
+// AppendEnvelopeEnd appends the part of an envelope after the object.
 func AppendEnvelopeEnd(dst []byte) []byte { return append(dst, envelopeEnd...) }
 
 // ListMeta is the metadata of a list.
 type ListMeta struct {
 	ResourceVersion int64 // 0 for none
 	Continue        string
-	Remaining       int // 0 for unknown
+	Remaining       int // 0 if unknown
 }
 
 func (m ListMeta) append(dst []byte) []byte {
-	dst = appendText(dst, 1, "") // a link that nobody makes any more
+	dst = appendText(dst, 1, "") // selfLink
 	version := ""
 	if m.ResourceVersion != 0 {
 		version = strconv.FormatInt(m.ResourceVersion, 10)
@@ -74,7 +66,7 @@ func (m ListMeta) append(dst []byte) []byte {
 	return dst
 }
 
-// AppendListMeta appends what a list has before its items.
+// AppendListMeta appends the metadata of a list as its first field.
 func (m ListMeta) AppendListMeta(dst []byte) []byte {
 	var scratch [128]byte
 	meta := m.append(scratch[:0])
@@ -82,14 +74,14 @@ func (m ListMeta) AppendListMeta(dst []byte) []byte {
 	return append(dst, meta...)
 }
 
-// AppendItemHead appends what comes before an item of a list, of a size.
+// AppendItemHead appends the tag and length of an item of a list.
 func AppendItemHead(dst []byte, size int) []byte { return appendLength(dst, 2, size) }
 
-// ItemSize returns how much an item of a size takes in a list.
+// ItemSize returns the size of an item of a list with its tag and length.
 func ItemSize(size int) int { return 1 + varintSize(uint64(size)) + size }
 
-// AppendEventHead appends what comes before the object of a watch's event, which has a size with its
-// envelope. An event has its own length before it, so that clients know where it ends.
+// AppendEventHead appends the part of a watch event before its object: the length of the frame, and the type of the event.
+// object is the size of the object in its envelope.
 func AppendEventHead(dst []byte, event string, object int) []byte {
 	raw := ItemSize(object)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(ItemSize(len(event))+ItemSize(raw)))

@@ -1,4 +1,4 @@
-package packed
+package protobuf
 
 import (
 	gobytes "bytes"
@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/packed/packedtest"
+	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
 // eachFixture runs a test for each fixture of every kind that k8s.io/api has, in every release: also of those that we do
 // not serve. The types are this release's, so that the object is what it is after a round trip.
 func eachFixture(t *testing.T, test func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte)) {
-	packedtest.Each(t, func(t *testing.T, f packedtest.Fixture) {
+	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
 		if f.Type == nil {
 			t.Skip("a kind that k8s.io/api has no more")
 		}
@@ -37,7 +37,7 @@ func TestFixtures(t *testing.T) {
 		empty := reflect.New(of).Interface().(runtime.Object)
 		empty.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(v.Get("apiVersion").Text(), v.Get("kind").Text()))
 		var buffer gobytes.Buffer
-		if err := protobuf.NewSerializer(packedtest.Types(), packedtest.Types()).Encode(empty, &buffer); err != nil {
+		if err := protobuf.NewSerializer(encodingtest.Types(), encodingtest.Types()).Encode(empty, &buffer); err != nil {
 			t.Fatal(err)
 		}
 		only := document.NewMap(document.Field{Name: "apiVersion", Value: v.Get("apiVersion")}, document.Field{Name: "kind", Value: v.Get("kind")})
@@ -80,4 +80,12 @@ func checkDropped(t *testing.T, of reflect.Type, v document.Value) {
 	if received, expected := o.AppendMetadata(nil, true), without.AppendMetadata(nil, false); string(received) != string(expected) || len(received) != o.MetadataSize(true) {
 		t.Errorf("without managedFields the metadata is\n%q, expected\n%q", received, expected)
 	}
+}
+
+func withoutManagedFields(v document.Value) document.Value {
+	metadata := v.Get("metadata")
+	if metadata.IsAbsent() {
+		return v
+	}
+	return v.With("metadata", metadata.Without("managedFields"))
 }

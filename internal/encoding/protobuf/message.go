@@ -1,4 +1,4 @@
-package packed
+package protobuf
 
 import (
 	"encoding"
@@ -15,15 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Message says how a Go type looks in protobuf.
+// Message is the protobuf encoding of a Go struct.
 type Message struct {
 	// fields are sorted by their numbers.
 	fields []field
-	// names has those fields that JSON has by name, those of embedded structs included. places says where in
-	// fields its own are.
+	// names has the fields by their JSON names, including those of embedded structs. places has the indexes of the
+	// message's own fields.
 	names  map[string]*field
 	places map[string]int
-	size   int // of the Go type, in memory
+	size   int // of the Go struct in memory
 }
 
 // field is a field of a message.
@@ -32,21 +32,21 @@ type field struct {
 	number int
 	value  valueKind
 	many   cardinality
-	// message is what the value, an item or the value at a key is, if it is a message.
+	// message is the message of the value, of an item or of a map's value; nil for scalars.
 	message *Message
 }
 
-// cardinality is how often a field occurs.
+// cardinality is the number of times that a field occurs.
 type cardinality uint8
 
 const (
-	always   cardinality = iota // it is written even if it is empty
+	always   cardinality = iota // written even if it is empty
 	optional                    // a pointer in Go
 	repeated
-	mapped // by strings
+	mapped // with string keys
 )
 
-// valueKind is how a value is written.
+// valueKind is the encoding of a value.
 type valueKind uint8
 
 const (
@@ -62,7 +62,7 @@ const (
 	intOrText  // of one or the other
 	duration   // a message of its nanoseconds
 	rawJSON    // a message of any JSON
-	fieldsJSON // the same, for owned fields
+	fieldsJSON // the same, for FieldsV1
 	texts      // a message of a list of texts
 )
 
@@ -81,7 +81,7 @@ var (
 	messages   = map[reflect.Type]*Message{}
 )
 
-// MessageOf returns the message of a Go type, which must be a struct that has protobuf tags.
+// MessageOf returns the message of a struct with protobuf tags.
 func MessageOf(t reflect.Type) (*Message, error) {
 	messagesMu.Lock()
 	defer messagesMu.Unlock()
@@ -90,7 +90,7 @@ func MessageOf(t reflect.Type) (*Message, error) {
 
 func messageOf(t reflect.Type) (*Message, error) {
 	if m := messages[t]; m != nil {
-		return m, nil // perhaps one that is being made: types contain themselves
+		return m, nil // perhaps incomplete: types may be recursive
 	}
 	m := &Message{names: map[string]*field{}, places: map[string]int{}, size: int(t.Size())}
 	messages[t] = m
@@ -117,7 +117,7 @@ func messageOf(t reflect.Type) (*Message, error) {
 	return m, nil
 }
 
-// fieldOf reads the tags of a field; ok is false if protobuf does not have it.
+// fieldOf parses the tags of a field; ok is false for fields without a protobuf tag.
 func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 	tag, ok := s.Tag.Lookup("protobuf")
 	if !ok {
@@ -140,14 +140,14 @@ func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 	return f, true, nil
 }
 
-// setType finds out how values of a type are written.
+// setType sets the encoding of values of a Go type.
 func (f *field) setType(t reflect.Type) error {
 	switch {
 	case t.Kind() == reflect.Pointer:
 		f.many, t = optional, t.Elem()
 	case isTexts(t):
 	case isBytes(t):
-		f.many = optional // there are some, or none
+		f.many = optional // absent if it is nil
 	case t.Kind() == reflect.Slice:
 		f.many, t = repeated, t.Elem()
 	case t.Kind() == reflect.Map:
@@ -187,12 +187,25 @@ func isBytes(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// isTexts reports whether a type is a list of strings that is a message in protobuf: it can marshal
-// itself, which plain lists can not.
+// isTexts reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue: it has a
+// marshaller of its own.
 func isTexts(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String {
 		return false
 	}
 	_, marshals := reflect.PointerTo(t).MethodByName("MarshalToSizedBuffer")
 	return marshals && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+}
+
+// Lookup describes the field with a JSON name: whether it is []byte (base64 in JSON), whether it is a map, and the message
+// of its values, nil for scalars. Lookup on nil, and of an unknown field, returns zeros.
+func (m *Message) Lookup(name string) (isBytes, isMap bool, value *Message) {
+	if m == nil {
+		return false, false, nil
+	}
+	f := m.names[name]
+	if f == nil {
+		return false, false, nil
+	}
+	return f.value == bytes, f.many == mapped, f.message
 }

@@ -1,31 +1,31 @@
-package packed
+package protobuf
 
 import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Object is an object in protobuf. Its metadata comes first, and says how long it is:
+// Object is an encoded object. Its metadata is the first field, with its length:
 //
-//	0x0a LENGTH … ManagedFields … rest
+//	0x0a LENGTH … managedFields … rest
 //	            └────metadata────┘
 //
-// so that managedFields can be left out by telling another length.
+// so that managedFields can be left out by writing another length.
 type Object struct {
 	is    Type
 	bytes []byte // from the contents of the metadata on
-	// managed is where the managedFields are, and metadata where the contents of the metadata end. An object
-	// without metadata has -1.
+	// The managedFields are bytes[managedStart:managedEnd], the contents of the metadata bytes[:metadata]. metadata is
+	// -1 for objects without metadata.
 	//
 	//	managedStart <= managedEnd <= metadata
 	managedStart, managedEnd, metadata int
 }
 
-// metadataTag is that of the metadata in all kinds.
+// metadataTag is the tag of the metadata, which all kinds have in common.
 const metadataTag = 1<<3 | bytesType
 
-// NewObject returns an object in protobuf.
+// NewObject encodes an object.
 func NewObject(m *Message, v document.Value) Object {
-	is := typeOf(v)
+	is := TypeOf(v)
 	w := newWriter(v.JSONSize())
 	if !m.hasMetadata() {
 		w.message(m, v)
@@ -50,18 +50,18 @@ func NewObject(m *Message, v document.Value) Object {
 	return Object{is: is, bytes: w.bytes(), managedStart: all - managedStart, managedEnd: all - managedEnd, metadata: all - rest}
 }
 
-// hasMetadata reports whether a message is that of a kind whose objects have metadata.
+// hasMetadata reports whether the objects of a message have metadata.
 func (m *Message) hasMetadata() bool {
 	return len(m.fields) > 0 && m.fields[0].name == "metadata" && m.fields[0].number == 1 && m.fields[0].message != nil
 }
 
-// Type returns what the object is.
+// Type returns the apiVersion and kind of the object.
 func (o Object) Type() Type { return o.is }
 
-// Memory returns about how much memory the object takes.
+// Memory returns the approximate number of bytes that the object takes in memory.
 func (o Object) Memory() int { return cap(o.bytes) + 64 }
 
-// Size returns how much Append appends.
+// Size returns the number of bytes that Append appends.
 func (o Object) Size(drop bool) int {
 	if o.metadata < 0 {
 		return len(o.bytes)
@@ -70,7 +70,7 @@ func (o Object) Size(drop bool) int {
 	return 1 + varintSize(uint64(length)) + length + len(o.bytes) - o.metadata
 }
 
-// metadataSize returns how long the contents of the metadata are.
+// metadataSize returns the size of the contents of the metadata.
 func (o Object) metadataSize(drop bool) int {
 	if drop {
 		return o.metadata - (o.managedEnd - o.managedStart)
@@ -78,7 +78,7 @@ func (o Object) metadataSize(drop bool) int {
 	return o.metadata
 }
 
-// Append appends the object, with its managedFields or without.
+// Append appends the object, without its managedFields if drop is set.
 func (o Object) Append(dst []byte, drop bool) []byte {
 	if o.metadata < 0 {
 		return append(dst, o.bytes...)
@@ -87,7 +87,7 @@ func (o Object) Append(dst []byte, drop bool) []byte {
 	return append(dst, o.bytes[o.metadata:]...)
 }
 
-// AppendMetadata appends the object as if it had only metadata.
+// AppendMetadata appends the metadata of the object, with its tag and length.
 func (o Object) AppendMetadata(dst []byte, drop bool) []byte {
 	if o.metadata < 0 {
 		return dst
@@ -101,7 +101,7 @@ func (o Object) AppendMetadata(dst []byte, drop bool) []byte {
 	return append(dst, o.bytes[o.managedEnd:o.metadata]...)
 }
 
-// MetadataSize returns how much AppendMetadata appends.
+// MetadataSize returns the number of bytes that AppendMetadata appends.
 func (o Object) MetadataSize(drop bool) int {
 	if o.metadata < 0 {
 		return 0

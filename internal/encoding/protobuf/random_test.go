@@ -1,4 +1,4 @@
-package packed
+package protobuf
 
 import (
 	gobytes "bytes"
@@ -21,22 +21,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
 var objectsEach = flag.Int("objects", 40, "random objects of each kind")
 
 // TestRandom writes random objects of every kind as Kubernetes' own marshallers do.
 func TestRandom(t *testing.T) {
-	own := protobuf.NewSerializer(GoTypes(), GoTypes())
+	own := protobuf.NewSerializer(scheme.Builtin(), scheme.Builtin())
 	random := rand.New(rand.NewPCG(1, 2))
-	types := GoTypes().AllKnownTypes()
+	types := scheme.Builtin().AllKnownTypes()
 	for _, gvk := range slices.SortedFunc(maps.Keys(types), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) }) {
 		of := types[gvk]
 		if gvk.Version == runtime.APIVersionInternal || !hasMetadataField(of) {
 			continue
 		}
 		if gvk.Group == apiextensionsv1.GroupName {
-			continue // definitions are not written: see messageFor
+			continue // definitions are not written: see MessageFor
 		}
 		for range *objectsEach {
 			object := randomObject(random, gvk, of)

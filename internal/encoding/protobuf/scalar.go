@@ -1,4 +1,4 @@
-package packed
+package protobuf
 
 import (
 	"encoding/base64"
@@ -12,8 +12,7 @@ import (
 
 func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// integerOf returns a number as an integer. Objects that are written have been read at their types,
-// so that it is one.
+// integerOf returns a number as an integer. Validation has ensured that it is one.
 func integerOf(v document.Value) int64 {
 	if i, ok := v.Int64(); ok {
 		return i
@@ -28,7 +27,7 @@ func (w *writer) fixed(v document.Value) {
 	binary.LittleEndian.PutUint64(w.room(8), math.Float64bits(f))
 }
 
-// special writes what is between the braces of a message that JSON has as a scalar, or as it is.
+// special writes the contents of a message that is a scalar or any value in JSON.
 func (w *writer) special(f *field, v document.Value) {
 	switch f.value {
 	case bytes:
@@ -60,16 +59,16 @@ func (w *writer) textField(number int, s string) {
 	w.tag(number, bytesType)
 }
 
-// decoded writes what base64 stands for.
+// decoded writes the bytes of base64 text.
 func (w *writer) decoded(s string) {
 	decoded, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		return // what is no base64 was refused when it was read
+		return // the write path validates base64
 	}
 	copy(w.room(len(decoded)), decoded)
 }
 
-// time writes a time. No time is an empty message.
+// time writes a time. The zero time is an empty message.
 func (w *writer) time(s string, precision time.Duration) {
 	if s == "" {
 		return
@@ -84,7 +83,7 @@ func (w *writer) time(s string, precision time.Duration) {
 	w.tag(1, varintType)
 }
 
-// intOrText writes which of both it is, and both.
+// intOrText writes an IntOrString: its type and both values.
 func (w *writer) intOrText(v document.Value) {
 	which, number, text := uint64(0), integerOf(v), ""
 	if v.Kind() == document.String {
@@ -97,7 +96,7 @@ func (w *writer) intOrText(v document.Value) {
 	w.tag(1, varintType)
 }
 
-// json writes any JSON as the first field; nothing if there is none.
+// json writes any JSON value as the first field; nothing if it is absent or null.
 func (w *writer) json(v document.Value) {
 	if v.IsAbsent() || v.IsNull() {
 		return

@@ -1,4 +1,4 @@
-package packed
+package protobuf
 
 import (
 	"slices"
@@ -8,12 +8,12 @@ import (
 
 // writer writes protobuf from the last byte to the first.
 type writer struct {
-	buffer []byte // what is written is at its end
-	start  int    // of what is written
+	buffer []byte // written bytes are at its end
+	start  int    // of the written bytes
 	places []int  // see find
 }
 
-// newWriter returns a writer for what has a size in JSON, which is mostly about as large.
+// newWriter returns a writer for an object with a size in JSON, which is close to its size in protobuf.
 func newWriter(size int) *writer {
 	size += size/4 + 256
 	return &writer{buffer: make([]byte, size), start: size}
@@ -26,7 +26,7 @@ const (
 	bytesType  = 2
 )
 
-// room returns space for bytes before all that is written.
+// room returns space for count bytes before the written bytes.
 func (w *writer) room(count int) []byte {
 	if w.start < count {
 		w.grow(count)
@@ -43,7 +43,7 @@ func (w *writer) grow(count int) {
 	w.buffer = larger
 }
 
-// written returns how much is written.
+// written returns the number of bytes that are written.
 func (w *writer) written() int { return len(w.buffer) - w.start }
 
 func (w *writer) text(s string) { copy(w.room(len(s)), s) }
@@ -59,13 +59,13 @@ func (w *writer) varint(v uint64) {
 
 func (w *writer) tag(number, wireType int) { w.varint(uint64(number)<<3 | uint64(wireType)) }
 
-// close writes what comes before a value that has a length: everything since before.
+// close writes the tag and length of a value: the bytes that were written since before.
 func (w *writer) close(number, before int) {
 	w.varint(uint64(w.written() - before))
 	w.tag(number, bytesType)
 }
 
-// message writes the fields of a message. What is absent has none, but those that are always there.
+// message writes the fields of a message. An absent value has only the fields that are always written.
 func (w *writer) message(m *Message, v document.Value) {
 	places := w.find(m, v)
 	for i := len(m.fields) - 1; i >= 0; i-- {
@@ -74,9 +74,8 @@ func (w *writer) message(m *Message, v document.Value) {
 	w.places = w.places[:places]
 }
 
-// find finds out which members of a map are the fields of a message. Where in the map each field is comes
-// at the end of places, from the index on that is returned. Most fields are absent, so that it is less work
-// to look for the members among the fields than the other way around.
+// find appends to places, for each field of a message, the index of the member of a map that has its name. It returns the
+// start of these. Most fields are absent, so that it looks up the members among the fields.
 func (w *writer) find(m *Message, v document.Value) int {
 	start := len(w.places)
 	for range m.fields {
@@ -93,10 +92,10 @@ func (w *writer) find(m *Message, v document.Value) int {
 	return start
 }
 
-// absent is the place of a field that a map does not have.
+// absent is the index of a field that a map does not have.
 const absent = -1
 
-// fieldAt writes a field that is at a place in a map.
+// fieldAt writes a field, which is the member of a map at an index.
 func (w *writer) fieldAt(f *field, v document.Value, place int) {
 	switch {
 	case f.name == "":
@@ -130,7 +129,7 @@ func (w *writer) field(f *field, v document.Value) {
 	}
 }
 
-// entries writes a map: messages of a key and a value, sorted by keys, as they are in documents.
+// entries writes a map: messages of a key and a value, sorted by keys, as documents have them.
 func (w *writer) entries(f *field, v document.Value) {
 	if v.Kind() != document.Map {
 		return
@@ -178,5 +177,5 @@ func (w *writer) value(f *field, number int, v document.Value) {
 	w.close(number, before)
 }
 
-// bytes returns what is written, in memory of its own.
+// bytes returns a copy of the written bytes.
 func (w *writer) bytes() []byte { return slices.Clone(w.buffer[w.start:]) }

@@ -1,6 +1,10 @@
-package document
+package fastdoc
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+)
 
 // TestRebuild: a container of which no part differs is the same, and of another all parts are there, in order.
 func TestRebuild(t *testing.T) {
@@ -16,17 +20,17 @@ func TestRebuild(t *testing.T) {
 		r := b.Rebuild(from)
 		for i := range from.Len() {
 			name := string(rune('0' + i))
-			if from.Kind() == Map {
+			if from.Kind() == document.Map {
 				name = from.Name(i)
 			}
 			value := from.At(i)
 			if name == c.change {
-				value = NewString("new")
+				value = document.NewString("new")
 			}
 			r.Add(i, name, value, from.At(i))
 		}
 		got := r.Finish()
-		if got.JSON() != c.want || r.Begun() != (c.change != "") || r.Begun() == Same(got, from) {
+		if got.JSON() != c.want || r.Begun() != (c.change != "") || r.Begun() == document.Same(got, from) {
 			t.Errorf("%s: received %s, begun %v", c.name, got.JSON(), r.Begun())
 		}
 	}

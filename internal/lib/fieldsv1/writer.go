@@ -1,9 +1,9 @@
-package fieldset
+package fieldsv1
 
 import "github.com/cadastre/cadastre/document"
 
-// Writer writes the FieldsV1 of a set while the set is being found, without making
-// the set: the elements of a level must come in order, or be arranged afterwards.
+// Writer writes a field set as FieldsV1 element by element, without building the set. The caller must write the elements
+// of each level in the order of fieldset.Element.Compare, or call Arrange; this is not checked.
 //
 //	w.Begin()
 //	spec := w.OpenName(Name{Text: "spec"}, false)
@@ -12,54 +12,44 @@ import "github.com/cadastre/cadastre/document"
 //	w.Close(spec)
 //	text := w.End()
 //
-// The zero Writer is ready to use, and to be used again.
+// The zero Writer is ready to use, and can be used again after End. It is not safe for concurrent use.
 type Writer struct {
 	text  []byte
 	spare []byte
 }
 
-// Opened is an element that has been written and whose level is being written.
+// Opened is an element whose children are being written.
 type Opened struct {
 	start, inside int
 	member        bool
 }
 
+// dotEntry is the entry that makes the element above a member of the set.
 const dotEntry = `".":{}`
 
 // Begin starts a set.
 func (w *Writer) Begin() { w.text = append(w.text[:0], '{') }
 
-// End finishes the set. The text is only valid until the next Begin.
+// End finishes the set. The text is valid until the next Begin.
 func (w *Writer) End() []byte {
 	w.text = append(w.text, '}')
 	return w.text
 }
 
-// Len returns how much has been written; Truncate goes back to there.
+// Len returns the number of bytes written so far.
 func (w *Writer) Len() int { return len(w.text) }
 
-// Truncate takes back all that was written after the given length.
+// Truncate discards everything written after the given length.
 func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 
-// Each of the following appends to a copy of the slice and stores it once: storing a
-// pointer is dear while the collector runs.
+// Each of the following methods appends to a copy of the slice and stores it once: storing a pointer is expensive while
+// the garbage collector runs.
 
-// Name is the name of a field, of which it may be known that it needs no escape.
+// Name is a field name. Plain asserts that JSON has no escapes in it, so that it need not be scanned for them:
+// creating a Node is 5 % faster (BenchmarkOurs/Node/create in test/bench).
 type Name struct {
 	Text  string
 	Plain bool
-}
-
-// OpenName writes a field's name; what is below it follows.
-func (w *Writer) OpenName(name Name, member bool) Opened {
-	text, start := separate(w.text)
-	return w.inside(name.append(text), start, member)
-}
-
-// Leaf writes a field's name, which is a member with nothing below it.
-func (w *Writer) Leaf(name Name) {
-	text, _ := separate(w.text)
-	w.text = append(name.append(text), `":{}`...)
 }
 
 func (n Name) append(text []byte) []byte {
@@ -67,10 +57,22 @@ func (n Name) append(text []byte) []byte {
 	if n.Plain {
 		return append(text, n.Text...)
 	}
-	return appendName(text, n.Text)
+	return AppendName(text, n.Text)
 }
 
-// OpenValue writes an item of a set, which is a member.
+// OpenName writes a field name. The caller writes its children next and then calls Close.
+func (w *Writer) OpenName(name Name, member bool) Opened {
+	text, start := separate(w.text)
+	return w.inside(name.append(text), start, member)
+}
+
+// Leaf writes a field name that is a member and has no children.
+func (w *Writer) Leaf(name Name) {
+	text, _ := separate(w.text)
+	w.text = append(name.append(text), `":{}`...)
+}
+
+// OpenValue writes an item of a set as a member.
 func (w *Writer) OpenValue(v document.Value) Opened {
 	text, start := separate(w.text)
 	text = append(text, `"v:`...)
@@ -78,9 +80,9 @@ func (w *Writer) OpenValue(v document.Value) Opened {
 	return w.inside(text, start, true)
 }
 
-// OpenKey writes an item of a keyed list, which is a member. The fields must come in
-// order; those with an absent value are left out.
-func (w *Writer) OpenKey(fields []KeyField) Opened {
+// OpenKey writes an item of a keyed list as a member. The keys must be sorted by name; those with an absent value are
+// left out.
+func (w *Writer) OpenKey(fields []document.Field) Opened {
 	text, start := separate(w.text)
 	text = append(text, `"k:{`...)
 	first := true
@@ -116,8 +118,7 @@ func (w *Writer) inside(text []byte, start int, member bool) Opened {
 	return o
 }
 
-// Close finishes an element. One that is no member and has nothing below it is
-// taken back.
+// Close finishes an element. An element that is not a member and has no children is discarded.
 func (w *Writer) Close(o Opened) {
 	size := len(w.text) - o.inside
 	switch {
@@ -130,8 +131,8 @@ func (w *Writer) Close(o Opened) {
 	w.text = append(w.text, '}')
 }
 
-// Arrange puts elements of one level into another order. The first of them was
-// written at start; ends tells where each ended; order tells which comes when.
+// Arrange reorders the elements of one level. The first of them was written at start; ends has the end of each, and
+// order has their indexes in the new order.
 func (w *Writer) Arrange(start int, ends, order []int) {
 	w.spare = append(w.spare[:0], w.text[start:]...)
 	to := start
@@ -147,7 +148,7 @@ func (w *Writer) Arrange(start int, ends, order []int) {
 			w.text[to] = ','
 			to++
 		} else if w.spare[0] == ',' {
-			to++ // what was before the level's first element stays
+			to++ // keep the comma before the level's first element
 		}
 		to += copy(w.text[to:], w.spare[from:ends[i]-start])
 	}

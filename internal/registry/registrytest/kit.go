@@ -1,6 +1,6 @@
-// Package objectstest has objects for the tests of what stands on them: in memory, silent, and gone with the
+// Package registrytest has objects for the tests of what stands on them: in memory, silent, and gone with the
 // test.
-package objectstest
+package registrytest
 
 import (
 	"context"
@@ -8,27 +8,29 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // Kit is objects, and a test that works with them.
 type Kit struct {
 	testing.TB
-	All *objects.Objects
+	All *registry.Registry
 }
 
 // User is who a test acts as, and as whom controllers may.
-var User = &identity.User{Name: "tester", Groups: []string{identity.MastersGroup}}
+var User = &authn.User{Name: "tester", Groups: []string{authn.MastersGroup}}
 
 // Log is a log that nobody reads.
 var Log = slog.New(slog.DiscardHandler)
@@ -36,17 +38,25 @@ var Log = slog.New(slog.DiscardHandler)
 // Open returns the built-in kinds without an object, save for the namespaces default and kube-system.
 func Open(t testing.TB) *Kit {
 	t.Helper()
-	return Over(t, cachetest.OpenStore(t))
+	return Over(t, watchcachetest.OpenStore(t))
 }
 
 // Over returns the objects of a store.
-func Over(t testing.TB, s store.Store) *Kit {
+func Over(t testing.TB, s storage.Store) *Kit {
 	t.Helper()
-	register, err := kinds.NewRegister(kinds.Builtin()...)
+	return WithPlugins(t, s, namespacelifecycle.Plugin{})
+}
+
+// WithPlugins returns the objects of a store, with an admission chain.
+func WithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Kit {
+	t.Helper()
+	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &Kit{t, objects.New(objects.Options{Cache: cachetest.Over(t, s), Kinds: register, Log: Log})}
+	k := &Kit{t, registry.New(registry.Options{
+		Cache: watchcachetest.Over(t, s), Kinds: register, Log: Log, Admission: admission.NewChain(plugins...),
+	})}
 	for _, name := range []string{"default", "kube-system"} {
 		_, err := k.TryCreate("namespaces", "", `{"metadata":{"name":"`+name+`"}}`)
 		if err != nil && !apierrors.IsAlreadyExists(err) {
@@ -58,12 +68,12 @@ func Over(t testing.TB, s store.Store) *Kit {
 
 // Hooked is a store in which something happens before each commit.
 type Hooked struct {
-	store.Store
-	Before func([]store.Write)
+	storage.Store
+	Before func([]storage.Write)
 }
 
 // Commit has it happen, and commits.
-func (h Hooked) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
+func (h Hooked) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	if h.Before != nil {
 		h.Before(writes)
 	}
@@ -71,7 +81,7 @@ func (h Hooked) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 }
 
 // Endpoint is where objects of a kind are written: RESOURCE or RESOURCE.GROUP, at its first version.
-func (k *Kit) Endpoint(resource string) *objects.Endpoint {
+func (k *Kit) Endpoint(resource string) *registry.Endpoint {
 	k.Helper()
 	name, group, _ := strings.Cut(resource, ".")
 	kind, _ := k.All.Kinds.Resource(group, "", name)
@@ -86,10 +96,10 @@ func (k *Kit) Endpoint(resource string) *objects.Endpoint {
 }
 
 // Request returns one by the tester.
-func (k *Kit) Request(resource, namespace, name, body string) *objects.Request {
+func (k *Kit) Request(resource, namespace, name, body string) *registry.Request {
 	k.Helper()
-	return &objects.Request{
-		Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Body: objects.Body{Text: body},
+	return &registry.Request{
+		Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Body: registry.Body{Text: body},
 		User: User, Manager: User.Name, Warn: func(string) {},
 	}
 }
@@ -115,9 +125,9 @@ func (k *Kit) Create(resource, namespace, body string) (uid string) {
 }
 
 // Delete deletes an object.
-func (k *Kit) Delete(resource, namespace, name string, dependants objects.Propagation) {
+func (k *Kit) Delete(resource, namespace, name string, dependants registry.Propagation) {
 	k.Helper()
-	d := &objects.Deletion{Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Dependants: dependants}
+	d := &registry.Deletion{Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Propagation: dependants}
 	if _, err := k.All.Delete(k.Context(), d); err != nil {
 		k.Fatal(err)
 	}
@@ -126,7 +136,7 @@ func (k *Kit) Delete(resource, namespace, name string, dependants objects.Propag
 // Merge patches an object.
 func (k *Kit) Merge(resource, namespace, name, patch string) {
 	k.Helper()
-	if _, err := k.All.Patch(k.Context(), k.Request(resource, namespace, name, patch), objects.MergePatch); err != nil {
+	if _, err := k.All.Patch(k.Context(), k.Request(resource, namespace, name, patch), registry.MergePatch); err != nil {
 		k.Error(err)
 	}
 }
@@ -134,7 +144,7 @@ func (k *Kit) Merge(resource, namespace, name, patch string) {
 // Get returns an object by the name of its kind in keys; absent if there is none.
 func (k *Kit) Get(kind, namespace, name string) document.Value {
 	k.Helper()
-	object, err := k.All.Cache.Get(k.Context(), cache.Key{Kind: kind, Namespace: namespace, Name: name}, cache.Latest)
+	object, err := k.All.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, watchcache.Latest)
 	if err != nil {
 		return document.Value{}
 	}
@@ -164,9 +174,5 @@ func (k *Kit) Run(run func(context.Context)) (stop func()) {
 // Wait waits until something is so.
 func (k *Kit) Wait(what string, isSo func() bool) {
 	k.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !isSo(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			k.Fatalf("waited in vain: %s", what)
-		}
-	}
+	testwait.For(k, what, isSo)
 }

@@ -1,4 +1,4 @@
-package addresses
+package service
 
 import (
 	"context"
@@ -11,33 +11,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/rules"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/api/builtin"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Services is what the kind that gets addresses is called in keys.
-const Services = "core/services"
+// Resource is the name of services in keys.
+const Resource = "core/services"
 
-// Network is the range of addresses that services get unless another is asked for.
-var Network = netip.MustParsePrefix("10.96.0.0/12")
+// DefaultCIDR is the default service network.
+var DefaultCIDR = netip.MustParsePrefix("10.96.0.0/12")
 
-// Extra returns what services get that depends on other objects: addresses of a network, which is of
-// IPv4, and ports.
-func Extra(all *objects.Objects, network netip.Prefix) objects.Extra {
-	return objects.Extra{
-		Amend: func(_ context.Context, obj, live document.Value) (document.Value, error) {
-			return amend(obj, live), nil
-		},
-		Reserve: func(ctx context.Context, obj, live document.Value, dryRun bool) (document.Value, []store.Write, error) {
-			r := reserving{ctx: ctx, all: all, network: network.Masked(), dryRun: dryRun, mine: map[string]bool{}}
+// Strategy returns the strategy of services: it allocates their cluster IPs, from an IPv4 network, and their node ports.
+func Strategy(network netip.Prefix) registry.Strategy {
+	return registry.Strategy{
+		Prepare: amend,
+		Allocate: func(ctx context.Context, a *registry.Allocation, obj, live document.Value) (document.Value, []storage.Write, error) {
+			r := reserving{ctx: ctx, all: a.Registry, network: network.Masked(), dryRun: a.DryRun, mine: map[string]bool{}}
 			return r.reserve(obj, live)
 		},
 	}
 }
 
 // reserve gives a service what it needs, and lets go of what it no longer does.
-func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.Write, error) {
+func (r *reserving) reserve(obj, live document.Value) (document.Value, []storage.Write, error) {
 	r.service = obj
 	if obj.IsAbsent() {
 		r.service = live
@@ -46,7 +44,7 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []store.W
 	if !obj.IsAbsent() {
 		spec, old := obj.Get("spec"), live.Get("spec")
 		if hasAddress(spec) && !keepsPreference(spec, old) {
-			errs := rules.CheckAddresses(obj, live)
+			errs := builtin.CheckAddresses(obj, live)
 			if len(errs) == 0 {
 				errs = checkFamilies(spec, old)
 			}
@@ -124,7 +122,7 @@ func holdings(spec document.Value) []key {
 func (r *reserving) name() string { return r.service.Lookup("metadata", "name").Text() }
 
 func (r *reserving) invalid(errs field.ErrorList) error {
-	return objects.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
+	return api.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
 }
 
 func (r *reserving) failed(err error) error { return apierrors.NewInternalError(err) }

@@ -1,4 +1,4 @@
-package addresses
+package service
 
 import (
 	"fmt"
@@ -12,39 +12,40 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/kinds"
-	"github.com/cadastre/cadastre/internal/objects"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // open returns objects of which services get addresses of a network.
-func open(t *testing.T, network string) *objects.Objects {
+func open(t *testing.T, network string) *registry.Registry {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := cachetest.Open(t)
-	register, err := kinds.NewRegister(kinds.Builtin()...)
+	c := watchcachetest.Open(t)
+	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := objects.New(objects.Options{Cache: c, Kinds: register, Log: log})
-	all.Extras = map[string]objects.Extra{Services: Extra(all, netip.MustParsePrefix(network))}
+	all := registry.New(registry.Options{
+		Cache: c, Kinds: register, Log: log, Strategies: map[string]registry.Strategy{Resource: Strategy(netip.MustParsePrefix(network))},
+	})
 	if _, err := all.Create(t.Context(), request(t, all, "namespaces", "", `{"metadata":{"name":"default"}}`)); err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func request(t *testing.T, all *objects.Objects, resource, namespace, body string) *objects.Request {
+func request(t *testing.T, all *registry.Registry, resource, namespace, body string) *registry.Request {
 	t.Helper()
 	kind, _ := all.Kinds.Resource("", "v1", resource)
 	endpoint, err := all.Endpoint(kind, "v1", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &objects.Request{Endpoint: endpoint, Namespace: namespace, Body: objects.Body{Text: body}, User: user, Manager: "tester", Warn: func(string) {}}
+	return &registry.Request{Endpoint: endpoint, Namespace: namespace, Body: registry.Body{Text: body}, User: user, Manager: "tester", Warn: func(string) {}}
 }
 
-func service(t *testing.T, all *objects.Objects, name, spec string) (document.Value, error) {
+func service(t *testing.T, all *registry.Registry, name, spec string) (document.Value, error) {
 	t.Helper()
 	r := request(t, all, "services", "default", fmt.Sprintf(`{"metadata":{"name":%q},"spec":%s}`, name, spec))
 	result, err := all.Create(t.Context(), r)
@@ -94,7 +95,7 @@ func TestAllAddresses(t *testing.T) {
 		t.Errorf("there is none left: %v", err)
 	}
 	endpoint := request(t, all, "services", "", "").Endpoint
-	if _, err := all.Delete(t.Context(), &objects.Deletion{Endpoint: endpoint, Namespace: "default", Name: "s7"}); err != nil {
+	if _, err := all.Delete(t.Context(), &registry.Deletion{Endpoint: endpoint, Namespace: "default", Name: "s7"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := service(t, all, "more", `{"ports":[{"port":80}]}`); err != nil {

@@ -1,4 +1,4 @@
-// Package addresses gives services their addresses and ports, so that no two have the same.
+// Package service gives services their addresses and ports, so that no two have the same.
 //
 // # Vocabulary
 //
@@ -20,4 +20,4 @@
 //	ports.go        ports
 //	reservation.go  reservations
 //	draw.go         drawing
-package addresses
+package service

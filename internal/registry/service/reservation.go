@@ -1,4 +1,4 @@
-package addresses
+package service
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"strconv"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/objects"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // How reservations are called in keys.
@@ -26,7 +26,7 @@ const (
 const firstPort, lastPort = 30000, 32767
 
 // Who reserves, and as whom it is known in managedFields.
-var user = &identity.User{Name: "system:apiserver"}
+var user = &authn.User{Name: "system:apiserver"}
 
 const manager = "cadastre"
 
@@ -39,7 +39,7 @@ var (
 )
 
 // key says which reservation is meant.
-type key = cache.Key
+type key = watchcache.Key
 
 func addressKey(address string) key { return key{Kind: addressKind, Name: address} }
 
@@ -48,7 +48,7 @@ func portKey(port int64) key { return key{Kind: portKind, Name: strconv.FormatIn
 // reserving is a write of a service that is under way.
 type reserving struct {
 	ctx     context.Context
-	all     *objects.Objects
+	all     *registry.Registry
 	network netip.Prefix
 	service document.Value
 	dryRun  bool
@@ -57,7 +57,7 @@ type reserving struct {
 	mine map[string]bool
 	// drawn is how many ports a dry run has made up.
 	drawn  int
-	writes []store.Write
+	writes []storage.Write
 }
 
 // owner names the service in reservations.
@@ -67,17 +67,17 @@ func (r *reserving) owner() (namespace, name string) {
 }
 
 // find returns a reservation, nil if there is none, and whether it is the service's.
-func (r *reserving) find(k key, f cache.Freshness) (there *cache.Object, isOwn bool, err error) {
+func (r *reserving) find(k key, f watchcache.Freshness) (there *watchcache.Object, isOwn bool, err error) {
 	there, err = r.all.Cache.Get(r.ctx, k, f)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, objects.StoreError(err)
+		return nil, false, registry.StoreError(err)
 	}
 	parsed, err := there.Parsed()
 	if err != nil {
-		return nil, false, objects.StoreError(err)
+		return nil, false, registry.StoreError(err)
 	}
 	parent := parsed.Document.Lookup("spec", "parentRef")
 	namespace, name := r.owner()
@@ -94,7 +94,7 @@ func (r *reserving) take(k key, taken, outside error, isInside bool) error {
 	if !isInside && !has {
 		return outside
 	}
-	there, isOwn, err := r.find(k, cache.Latest)
+	there, isOwn, err := r.find(k, watchcache.Latest)
 	switch {
 	case err != nil:
 		return err
@@ -167,7 +167,7 @@ func (r *reserving) isFree(k key) (bool, error) {
 	if r.mine[k.String()] {
 		return false, nil
 	}
-	there, _, err := r.find(k, cache.Any)
+	there, _, err := r.find(k, watchcache.Any)
 	return there == nil, err
 }
 
@@ -178,7 +178,7 @@ func (r *reserving) add(k key) error {
 		return nil
 	}
 	if k.Kind == portKind {
-		r.writes = append(r.writes, store.Write{Key: k.String(), Value: []byte(r.reservation(k, "").JSON())})
+		r.writes = append(r.writes, storage.Write{Key: k.String(), Value: []byte(r.reservation(k, "").JSON())})
 		return nil
 	}
 	kind, _ := r.all.Kinds.Resource("networking.k8s.io", "v1", "ipaddresses")
@@ -186,9 +186,9 @@ func (r *reserving) add(k key) error {
 	if err != nil {
 		return err
 	}
-	write, err := r.all.DraftCreation(r.ctx, &objects.Request{
+	write, err := r.all.DraftCreation(r.ctx, &registry.Request{
 		Endpoint: endpoint, Name: k.Name, User: user, Manager: manager, Warn: func(string) {},
-		Body: objects.Body{Text: r.reservation(k, familyOf(k.Name)).JSON()},
+		Body: registry.Body{Text: r.reservation(k, familyOf(k.Name)).JSON()},
 	})
 	r.writes = append(r.writes, write)
 	return err
@@ -217,10 +217,10 @@ func (r *reserving) reservation(k key, family string) document.Value {
 
 // release lets go of a reservation, if it is the service's.
 func (r *reserving) release(k key) error {
-	there, isOwn, err := r.find(k, cache.Latest)
+	there, isOwn, err := r.find(k, watchcache.Latest)
 	if err != nil || !isOwn || r.dryRun {
 		return err
 	}
-	r.writes = append(r.writes, store.Write{Key: k.String(), Expected: there.Revision()})
+	r.writes = append(r.writes, storage.Write{Key: k.String(), Expected: there.Revision()})
 	return nil
 }

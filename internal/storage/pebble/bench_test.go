@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // BenchmarkCommit has 64 writers change their items, for profiles; make bench-store compares.
@@ -25,14 +25,14 @@ func BenchmarkCommit(b *testing.B) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			var revisions [16]store.Revision
+			var revisions [16]storage.Revision
 			for n := 0; left.Add(-1) >= 0; n++ {
 				value := make([]byte, 3000)
 				for i := range value {
 					value[i] = byte('a' + (i*7+n)%26)
 				}
 				i := n % len(revisions)
-				revisions[i], err = s.Commit(b.Context(), store.Write{Key: fmt.Sprintf("k/%d/%d", w, i), Expected: revisions[i], Value: value})
+				revisions[i], err = s.Commit(b.Context(), storage.Write{Key: fmt.Sprintf("k/%d/%d", w, i), Expected: revisions[i], Value: value})
 				if err != nil {
 					b.Error(err)
 					return
@@ -52,7 +52,7 @@ func BenchmarkKeep(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			guard, err := s.Commit(b.Context(), store.Write{Key: "core/namespaces/default", Value: make([]byte, 500)})
+			guard, err := s.Commit(b.Context(), storage.Write{Key: "core/namespaces/default", Value: make([]byte, 500)})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -63,11 +63,11 @@ func BenchmarkKeep(b *testing.B) {
 			b.SetParallelism(32)
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					writes := make([]store.Write, 0, 2)
+					writes := make([]storage.Write, 0, 2)
 					if keeps {
-						writes = append(writes, store.Write{Key: "core/namespaces/default", Expected: guard, Keep: true})
+						writes = append(writes, storage.Write{Key: "core/namespaces/default", Expected: guard, Keep: true})
 					}
-					writes = append(writes, store.Write{Key: fmt.Sprintf("core/configmaps/default/%d", n.Add(1)), Value: value})
+					writes = append(writes, storage.Write{Key: fmt.Sprintf("core/configmaps/default/%d", n.Add(1)), Value: value})
 					if _, err := s.Commit(b.Context(), writes...); err != nil {
 						b.Error(err)
 						return

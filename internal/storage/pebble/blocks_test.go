@@ -1,10 +1,10 @@
-package local
+package pebble
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Pebble keeps blocks that were read, also when its memtables have grown to what they are under load.
@@ -12,7 +12,7 @@ func TestBlocksAreKept(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
 	for i := range 100 { // memtables start small, and each is twice the one before
-		if _, err := s.Commit(t.Context(), store.Write{Key: fmt.Sprint("k/", i), Value: make([]byte, 1<<20)}); err != nil {
+		if _, err := s.Commit(t.Context(), storage.Write{Key: fmt.Sprint("k/", i), Value: make([]byte, 1<<20)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // A checkpoint is a note beside Pebble of how far the store has come. It is written whenever
@@ -42,7 +42,7 @@ func (s *Store) writeCheckpoint(revision int64) error {
 
 // checkCheckpoint compares what is there with what was noted, and that history has no gap at
 // its start.
-func (s *Store) checkCheckpoint(first, last, compacted store.Revision) error {
+func (s *Store) checkCheckpoint(first, last, compacted storage.Revision) error {
 	if first > 0 && first != compacted+1 {
 		return fmt.Errorf("%s: expected history from revision %d on, found it from %d on; a part is lost, restore the folder from a backup",
 			s.manifest, compacted+1, first)
@@ -60,7 +60,7 @@ func (s *Store) checkCheckpoint(first, last, compacted store.Revision) error {
 	if err != nil {
 		return fmt.Errorf("%s: expected a revision, received %q; the file is damaged, remove it if the rest of the folder is not", name, text)
 	}
-	if store.Revision(noted) > max(last, compacted) {
+	if storage.Revision(noted) > max(last, compacted) {
 		return fmt.Errorf("%s: expected revision %d at least, as %s says, found %d; a part is lost, restore the folder from a backup",
 			s.suspects(), noted, checkpointFile, max(last, compacted))
 	}

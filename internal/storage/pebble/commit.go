@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"context"
@@ -8,15 +8,15 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // pending is a commit that waits for its answer.
 type pending struct {
-	writes   []store.Write
-	revision store.Revision
+	writes   []storage.Write
+	revision storage.Revision
 	err      error
-	events   []store.Event
+	events   []storage.Event
 	answered chan struct{}
 }
 
@@ -29,13 +29,13 @@ const (
 )
 
 // Commit does all the writes, or none.
-func (s *Store) Commit(ctx context.Context, writes ...store.Write) (store.Revision, error) {
-	if err := errors.Join(store.CheckCommit(writes), ctx.Err(), s.openError(), s.failure.reason()); err != nil {
+func (s *Store) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+	if err := errors.Join(storage.CheckCommit(writes), ctx.Err(), s.openError(), s.failure.reason()); err != nil {
 		return 0, err
 	}
 	p := &pending{writes: writes, answered: make(chan struct{})}
 	if !s.queue.put(p) {
-		return 0, store.ErrClosed
+		return 0, storage.ErrClosed
 	}
 	select {
 	case <-p.answered:
@@ -43,18 +43,18 @@ func (s *Store) Commit(ctx context.Context, writes ...store.Write) (store.Revisi
 	case <-s.failure.happened:
 		return s.unlessAnswered(p)
 	case <-ctx.Done():
-		return 0, &store.UnknownError{Err: ctx.Err()}
+		return 0, &storage.UnknownError{Err: ctx.Err()}
 	}
 }
 
 // unlessAnswered says that a commit may have been done, unless it was answered before the
 // failure.
-func (s *Store) unlessAnswered(p *pending) (store.Revision, error) {
+func (s *Store) unlessAnswered(p *pending) (storage.Revision, error) {
 	select {
 	case <-p.answered:
 		return p.revision, p.err
 	default:
-		return 0, &store.UnknownError{Err: s.failure.reason()}
+		return 0, &storage.UnknownError{Err: s.failure.reason()}
 	}
 }
 
@@ -62,7 +62,7 @@ func (s *Store) unlessAnswered(p *pending) (store.Revision, error) {
 type group struct {
 	commits []*pending
 	batch   *pebble.Batch // nil if there is nothing to write
-	last    store.Revision
+	last    storage.Revision
 	when    time.Time
 	bytes   int64 // that its commits write
 }
@@ -150,7 +150,7 @@ func (s *Store) ack(g *group) {
 // prepare decides about the commits of a group, one after the other, and makes a batch of
 // those that are done.
 func (s *Store) prepare(g *group) error {
-	d := decider{s: s, written: map[string]store.Event{}}
+	d := decider{s: s, written: map[string]storage.Event{}}
 	for _, p := range g.commits {
 		if err := d.decide(p, g); err != nil {
 			return errors.Join(err, d.close())
@@ -168,24 +168,24 @@ type decider struct {
 	s    *Store
 	iter *pebble.Iterator // nil as long as nothing had to be looked for
 	// written is what commits of this group did last to each key.
-	written map[string]store.Event
+	written map[string]storage.Event
 	scratch []byte
 }
 
 // decide does one commit, or finds out which key it loses on. It fails only if the disk does.
 func (d *decider) decide(p *pending, g *group) error {
-	events := make([]store.Event, 0, len(p.writes))
+	events := make([]storage.Event, 0, len(p.writes))
 	for _, w := range p.writes {
 		there, err := d.latest(w)
 		if err != nil {
 			return err
 		}
 		if there.Revision != w.Expected {
-			p.err = &store.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
+			p.err = &storage.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
 			return nil
 		}
 		if !w.Keep {
-			events = append(events, store.Event{Key: w.Key, Value: w.Value, Previous: there.Value, PreviousRevision: there.Revision})
+			events = append(events, storage.Event{Key: w.Key, Value: w.Value, Previous: there.Value, PreviousRevision: there.Revision})
 		} else if there.Value != nil {
 			d.s.recent.know(there) // what one commit depends on the next will, too
 		}
@@ -205,42 +205,42 @@ func (d *decider) decide(p *pending, g *group) error {
 
 // latest returns the item as it will be when all commits so far are done; its revision is 0
 // if there is none. An item that is kept may come without its value.
-func (d *decider) latest(w store.Write) (store.Item, error) {
+func (d *decider) latest(w storage.Write) (storage.Item, error) {
 	if e, ok := d.written[w.Key]; ok {
 		if e.IsDelete() {
-			return store.Item{}, nil
+			return storage.Item{}, nil
 		}
-		return store.Item{Key: w.Key, Value: e.Value, Revision: e.Revision}, nil
+		return storage.Item{Key: w.Key, Value: e.Value, Revision: e.Revision}, nil
 	}
 	if item, known := d.s.recent.find(w.Key); known {
 		return item, nil
 	}
 	if (w.Expected == 0 || w.Keep) && w.Seen > 0 && w.Seen >= d.s.recent.since {
-		return store.Item{Key: w.Key, Revision: w.Expected}, nil // it was so, and nobody has written it since
+		return storage.Item{Key: w.Key, Revision: w.Expected}, nil // it was so, and nobody has written it since
 	}
 	return d.lookUp(w.Key)
 }
 
 // lookUp finds an item on disk.
-func (d *decider) lookUp(key string) (_ store.Item, err error) {
+func (d *decider) lookUp(key string) (_ storage.Item, err error) {
 	if d.iter == nil {
 		if d.iter, err = d.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionSpace}, UpperBound: []byte{versionSpace + 1}}); err != nil {
-			return store.Item{}, err
+			return storage.Item{}, err
 		}
 	}
 	d.scratch = appendItemStart(d.scratch[:0], key)
 	if !d.iter.SeekGE(d.scratch) {
-		return store.Item{}, d.iter.Error()
+		return storage.Item{}, d.iter.Error()
 	}
 	found, revision := splitVersion(d.iter.Key())
 	if string(found) != key {
-		return store.Item{}, nil
+		return storage.Item{}, nil
 	}
 	value, err := d.iter.ValueAndErr()
 	if err != nil || value[0] == wasDeleted {
-		return store.Item{}, err
+		return storage.Item{}, err
 	}
-	return store.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
+	return storage.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
 }
 
 func (d *decider) close() error {
@@ -265,7 +265,7 @@ func (d *decider) record(p *pending, g *group) error {
 }
 
 // setVersion writes a version straight into the batch's memory.
-func setVersion(batch *pebble.Batch, key []byte, e store.Event) error {
+func setVersion(batch *pebble.Batch, key []byte, e storage.Event) error {
 	flag := byte(wasWritten)
 	if e.IsDelete() {
 		flag = wasDeleted

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/storetest"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/storagetest"
 )
 
 // TestModel compares random operations with the model; the store is closed and opened
@@ -24,8 +24,8 @@ func TestModel(t *testing.T) {
 		options := func() Options {
 			return Options{Folder: "data", FileSystem: fs, ProgressInterval: time.Millisecond, HistoryAge: -1}
 		}
-		backend := storetest.Backend{Open: func(t *testing.T) store.Store { return open(t, options()) }}
-		reopen := func(t *testing.T, s store.Store) store.Store {
+		backend := storagetest.Backend{Open: func(t *testing.T) storage.Store { return open(t, options()) }}
+		reopen := func(t *testing.T, s storage.Store) storage.Store {
 			if r.IntN(2) == 0 {
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
@@ -39,7 +39,7 @@ func TestModel(t *testing.T) {
 			fs = crashed
 			return open(t, options())
 		}
-		storetest.RunModel(t, backend, reopen, seed, 300)
+		storagetest.RunModel(t, backend, reopen, seed, 300)
 	}
 }
 
@@ -51,7 +51,8 @@ func TestPowerLoss(t *testing.T) {
 		fs := vfs.NewCrashableMem()
 		s := open(t, Options{Folder: "data", FileSystem: fs})
 		l := newLoad(s, 8)
-		time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
+		wanted := r.IntN(100)
+		waitFor(t, func() bool { return l.commits() >= wanted })
 		acknowledged := l.snapshot() // before the power goes
 		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
 		l.stop()
@@ -69,7 +70,7 @@ func TestPowerLoss(t *testing.T) {
 // load is writers that count: each has two items, which it always writes together, and whose
 // value is how often.
 type load struct {
-	s       store.Store
+	s       storage.Store
 	stopped context.CancelFunc
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -79,12 +80,12 @@ type load struct {
 // acknowledged has, for each writer, how far it has come and at which revision.
 type acknowledged struct {
 	counts    map[int]int
-	revisions map[int]store.Revision
+	revisions map[int]storage.Revision
 }
 
-func newLoad(s store.Store, writers int) *load {
+func newLoad(s storage.Store, writers int) *load {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &load{s: s, stopped: cancel, acked: acknowledged{map[int]int{}, map[int]store.Revision{}}}
+	l := &load{s: s, stopped: cancel, acked: acknowledged{map[int]int{}, map[int]storage.Revision{}}}
 	for w := range writers {
 		l.wg.Add(1)
 		go l.write(ctx, w)
@@ -94,12 +95,12 @@ func newLoad(s store.Store, writers int) *load {
 
 func (l *load) write(ctx context.Context, w int) {
 	defer l.wg.Done()
-	revision := store.Revision(0)
+	revision := storage.Revision(0)
 	for n := 1; ctx.Err() == nil; n++ {
 		value := fmt.Appendf(nil, "%d", n)
 		next, err := l.s.Commit(context.Background(),
-			store.Write{Key: fmt.Sprintf("left/%d", w), Expected: revision, Value: value},
-			store.Write{Key: fmt.Sprintf("right/%d", w), Expected: revision, Value: value})
+			storage.Write{Key: fmt.Sprintf("left/%d", w), Expected: revision, Value: value},
+			storage.Write{Key: fmt.Sprintf("right/%d", w), Expected: revision, Value: value})
 		if err != nil {
 			return
 		}
@@ -113,11 +114,21 @@ func (l *load) write(ctx context.Context, w int) {
 func (l *load) snapshot() acknowledged {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := acknowledged{map[int]int{}, map[int]store.Revision{}}
+	out := acknowledged{map[int]int{}, map[int]storage.Revision{}}
 	for w, n := range l.acked.counts {
 		out.counts[w], out.revisions[w] = n, l.acked.revisions[w]
 	}
 	return out
+}
+
+// commits returns the number of commits that were acknowledged.
+func (l *load) commits() (count int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, n := range l.acked.counts {
+		count += n
+	}
+	return count
 }
 
 func (l *load) stop() {
@@ -126,7 +137,7 @@ func (l *load) stop() {
 }
 
 // check checks that all that was acknowledged is in a store, and that it is consistent.
-func (a acknowledged) check(t *testing.T, s store.Store) {
+func (a acknowledged) check(t *testing.T, s storage.Store) {
 	t.Helper()
 	ctx := t.Context()
 	for w, count := range a.counts {
@@ -151,7 +162,7 @@ func number(value []byte) (n int) {
 }
 
 // checkHistory reads all of history, without a gap, and checks that it leads to what is there.
-func checkHistory(t *testing.T, s store.Store) {
+func checkHistory(t *testing.T, s storage.Store) {
 	t.Helper()
 	ctx := t.Context()
 	now, err := s.Revision(ctx)
@@ -159,15 +170,15 @@ func checkHistory(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	w, err := s.Watch(ctx, "", 0)
-	if errors.Is(err, store.ErrCompacted) {
+	if errors.Is(err, storage.ErrCompacted) {
 		return
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	items := map[string]store.Event{}
-	last := store.Revision(0)
+	items := map[string]storage.Event{}
+	last := storage.Revision(0)
 	for last < now {
 		batch, err := w.Next(ctx)
 		if err != nil {
@@ -184,7 +195,7 @@ func checkHistory(t *testing.T, s store.Store) {
 		}
 		last = max(last, batch.Revision)
 	}
-	page, err := s.List(ctx, store.Range{Revision: now})
+	page, err := s.List(ctx, storage.Range{Revision: now})
 	if err != nil || len(page.Items) != len(items) {
 		t.Fatalf("%d items are listed, %v, history has %d", len(page.Items), err, len(items))
 	}

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 var flips = flag.Int("flips", 25, "how many bits of each file to flip")
@@ -76,7 +76,7 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 	t.Helper()
 	s := open(t, Options{Folder: folder})
 	for i := range 40 {
-		if _, err := s.Commit(t.Context(), store.Write{Key: fmt.Sprintf("k/%d", i), Value: fmt.Appendf(nil, "%0500d", i)}); err != nil {
+		if _, err := s.Commit(t.Context(), storage.Write{Key: fmt.Sprintf("k/%d", i), Value: fmt.Appendf(nil, "%0500d", i)}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 20 {
@@ -85,7 +85,7 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 			}
 		}
 	}
-	time.Sleep(pause)
+	time.Sleep(pause)                // the point of the test: the store marks its log after idleTime without commits
 	crashed := copyFolder(t, folder) // with the log as it is now
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func readAll(folder string) (all string, err error) {
 		return "", err
 	}
 	defer s.Close()
-	page, err := s.List(context.Background(), store.Range{})
+	page, err := s.List(context.Background(), storage.Range{})
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-// Package local keeps a store in a folder, with Pebble.
+// Package pebble keeps a store in a folder, with Pebble.
 //
 // # What is in the folder
 //
@@ -56,4 +56,4 @@
 //	failure.go    errors of the disk; parking.go, where Pebble has no way to go on after one
 //	damage.go     files that are damaged are found and named
 //	checkpoint.go how far it went, noted elsewhere
-package local
+package pebble

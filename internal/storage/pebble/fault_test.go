@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"errors"
@@ -17,7 +17,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // faulty is a file system that can be told to fail.
@@ -78,7 +79,7 @@ func TestDiskFails(t *testing.T) {
 			}
 			again := open(t, Options{Folder: "data", FileSystem: memory.CrashClone(vfs.CrashCloneCfg{})})
 			acknowledged.check(t, again)
-			if _, err := again.Commit(t.Context(), store.Write{Key: "new", Value: []byte("1")}); err != nil {
+			if _, err := again.Commit(t.Context(), storage.Write{Key: "new", Value: []byte("1")}); err != nil {
 				t.Errorf("after recovery: %v", err)
 			}
 			if err := again.Close(); err != nil {
@@ -92,14 +93,14 @@ func TestDiskFails(t *testing.T) {
 func checkRefuses(t *testing.T, s *Store, reason error) {
 	t.Helper()
 	start := time.Now()
-	_, err := s.Commit(t.Context(), store.Write{Key: "more", Value: []byte("1")})
+	_, err := s.Commit(t.Context(), storage.Write{Key: "more", Value: []byte("1")})
 	if failure := s.Failure(); !errors.Is(failure, reason) {
 		t.Errorf("the failure is %v, want %v", failure, reason)
 	}
 	if !errors.Is(err, reason) || !strings.Contains(err.Error(), "takes no commits since") {
 		t.Errorf("received %v, want a refusal because of %v", err, reason)
 	}
-	var unknown *store.UnknownError
+	var unknown *storage.UnknownError
 	if errors.As(err, &unknown) || time.Since(start) > 10*time.Second {
 		t.Errorf("received %v after %v, want a plain refusal at once", err, time.Since(start))
 	}
@@ -127,10 +128,10 @@ func TestBackgroundFails(t *testing.T) {
 			memory := vfs.NewCrashableMem()
 			s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(memory, f), Log: slog.New(slog.DiscardHandler)})
 			f.on.Store(true)
-			last := map[string]store.Revision{}
+			last := map[string]storage.Revision{}
 			for i := 0; i < 400 && s.failure.reason() == nil; i++ {
 				key := fmt.Sprintf("k/%d", i%50)
-				r, err := s.Commit(t.Context(), store.Write{Key: key, Expected: last[key], Value: make([]byte, 10_000)})
+				r, err := s.Commit(t.Context(), storage.Write{Key: key, Expected: last[key], Value: make([]byte, 10_000)})
 				if err != nil {
 					delete(last, key) // it may have been done
 					break
@@ -164,11 +165,7 @@ func TestBackgroundFails(t *testing.T) {
 
 func waitFor(t *testing.T, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !happened(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it did not happen")
-		}
-	}
+	testwait.For(t, "the condition", happened)
 }
 
 // TestMayRecover: not while the disk is full, and when it no longer is.
@@ -177,7 +174,7 @@ func TestMayRecover(t *testing.T) {
 	s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(vfs.NewMem(), f), Log: slog.New(slog.DiscardHandler)})
 	defer s.Close()
 	f.on.Store(true)
-	if _, err := s.Commit(t.Context(), store.Write{Key: "a", Value: []byte("1")}); err == nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: "a", Value: []byte("1")}); err == nil {
 		t.Fatal("the commit was done")
 	}
 	if s.Failure() == nil || s.MayRecover() {

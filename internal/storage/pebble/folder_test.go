@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 func TestFolderIsLocked(t *testing.T) {
@@ -57,13 +57,13 @@ func TestFolderOfSomebodyElse(t *testing.T) {
 
 func TestRevisionsSurviveRestarts(t *testing.T) {
 	folder := t.TempDir()
-	revision := store.Revision(0)
+	revision := storage.Revision(0)
 	for round := range 5 {
 		s := open(t, Options{Folder: folder})
 		if now, _ := s.Revision(t.Context()); now != revision {
 			t.Fatalf("round %d: the revision is %d, want %d", round, now, revision)
 		}
-		next, err := s.Commit(t.Context(), store.Write{Key: "a", Expected: revision, Value: []byte("x")})
+		next, err := s.Commit(t.Context(), storage.Write{Key: "a", Expected: revision, Value: []byte("x")})
 		if err != nil || next != revision+1 {
 			t.Fatalf("round %d: %d, %v", round, next, err)
 		}

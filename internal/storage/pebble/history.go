@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // history has the commits of the near past in memory, and the watchers that wait for those
@@ -17,22 +17,22 @@ type history struct {
 	// recent are the last commits; their revisions are one after the other.
 	recent []committed
 	bytes  int
-	last   store.Revision
+	last   storage.Revision
 	// waiting are told when there is something new.
 	waiting map[chan struct{}]bool
 }
 
 // committed is a commit that is on disk.
 type committed struct {
-	revision store.Revision
-	events   []store.Event
+	revision storage.Revision
+	events   []storage.Event
 	bytes    int
 }
 
 // recentBytes is how much of the past is kept in memory.
 const recentBytes = 8 << 20
 
-func (h *history) init(last store.Revision) {
+func (h *history) init(last storage.Revision) {
 	h.last = last
 	h.waiting = map[chan struct{}]bool{}
 }
@@ -66,7 +66,7 @@ func (h *history) add(g *group) {
 
 // after returns commits that follow a revision, in their order, and where they end. It
 // returns false if they are not in memory any more.
-func (h *history) after(revision store.Revision, most int) (commits []committed, ok bool) {
+func (h *history) after(revision storage.Revision, most int) (commits []committed, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if revision >= h.last {
@@ -112,14 +112,14 @@ const largestRead = 4 << 20
 
 // readAfter reads commits that follow a revision from disk, those of their events that have
 // the prefix.
-func (s *Store) readAfter(revision store.Revision, most int, prefix string) (commits []committed, err error) {
+func (s *Store) readAfter(revision storage.Revision, most int, prefix string) (commits []committed, err error) {
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = readError(errors.Join(err, snapshot.Close())) }()
-	if revision < store.Revision(s.compacted.Load()) {
-		return nil, store.ErrCompacted
+	if revision < storage.Revision(s.compacted.Load()) {
+		return nil, storage.ErrCompacted
 	}
 	bytes := 0
-	err = eachLogEntry(snapshot, revision, store.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
+	err = eachLogEntry(snapshot, revision, storage.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
 		events, err := readEvents(snapshot, entry, prefix)
 		commits = append(commits, committed{revision: entry.revision, events: events})
 		for _, e := range events {
@@ -132,7 +132,7 @@ func (s *Store) readAfter(revision store.Revision, most int, prefix string) (com
 
 // eachLogEntry goes through the commits after one revision up to another, as long as there are
 // to be more.
-func eachLogEntry(from pebble.Reader, after, last store.Revision, visit func(logEntry) (more bool, err error)) (err error) {
+func eachLogEntry(from pebble.Reader, after, last storage.Revision, visit func(logEntry) (more bool, err error)) (err error) {
 	iter, err := from.NewIter(&pebble.IterOptions{LowerBound: appendLogKey(nil, after+1), UpperBound: appendLogKey(nil, last+1)})
 	if err != nil {
 		return err
@@ -155,13 +155,13 @@ func eachLogEntry(from pebble.Reader, after, last store.Revision, visit func(log
 }
 
 // readEvents reads what a commit did to keys with a prefix.
-func readEvents(snapshot *pebble.Snapshot, entry logEntry, prefix string) ([]store.Event, error) {
-	var events []store.Event
+func readEvents(snapshot *pebble.Snapshot, entry logEntry, prefix string) ([]storage.Event, error) {
+	var events []storage.Event
 	for _, c := range entry.changes {
 		if !strings.HasPrefix(c.key, prefix) {
 			continue
 		}
-		e := store.Event{Key: c.key, Revision: entry.revision, PreviousRevision: c.previous}
+		e := storage.Event{Key: c.key, Revision: entry.revision, PreviousRevision: c.previous}
 		var err error
 		if !c.deleted {
 			if e.Value, err = readVersion(snapshot, c.key, entry.revision); err != nil {
@@ -178,7 +178,7 @@ func readEvents(snapshot *pebble.Snapshot, entry logEntry, prefix string) ([]sto
 	return events, nil
 }
 
-func readVersion(snapshot *pebble.Snapshot, key string, revision store.Revision) ([]byte, error) {
+func readVersion(snapshot *pebble.Snapshot, key string, revision storage.Revision) ([]byte, error) {
 	value, closer, err := snapshot.Get(appendVersion(nil, key, revision))
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 var kills = flag.Int("kills", 20, "how often to kill a process that writes")
@@ -57,13 +57,13 @@ func count(s *Store, w int) {
 	ctx := context.Background()
 	left, right := fmt.Sprintf("left/%d", w), fmt.Sprintf("right/%d", w)
 	item, err := s.Get(ctx, left)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return
 	}
 	revision := item.Revision
 	for n := number(item.Value) + 1; ; n++ {
 		value := fmt.Appendf(nil, "%d %01000d", n, n)
-		revision, err = s.Commit(ctx, store.Write{Key: left, Expected: revision, Value: value}, store.Write{Key: right, Expected: revision, Value: value})
+		revision, err = s.Commit(ctx, storage.Write{Key: left, Expected: revision, Value: value}, storage.Write{Key: right, Expected: revision, Value: value})
 		if err != nil {
 			return
 		}
@@ -115,10 +115,10 @@ func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 	}
 	killer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
 	defer killer.Stop()
-	acked := acknowledged{map[int]int{}, map[int]store.Revision{}}
+	acked := acknowledged{map[int]int{}, map[int]storage.Revision{}}
 	for lines.Scan() {
 		var w, n int
-		var revision store.Revision
+		var revision storage.Revision
 		if _, err := fmt.Sscan(lines.Text(), &w, &n, &revision); err != nil {
 			continue // half a line
 		}
@@ -131,11 +131,11 @@ func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 // checkResumes checks that a watch goes on from every revision that is still kept.
 func checkResumes(t *testing.T, s *Store) {
 	t.Helper()
-	now, compacted := store.Revision(s.acked.Load()), store.Revision(s.compacted.Load())
+	now, compacted := storage.Revision(s.acked.Load()), storage.Revision(s.compacted.Load())
 	if now == compacted {
 		return
 	}
-	after := compacted + store.Revision(rand.Int64N(int64(now-compacted)))
+	after := compacted + storage.Revision(rand.Int64N(int64(now-compacted)))
 	w, err := s.Watch(t.Context(), "", after)
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,11 @@
-package local
+package pebble
 
 import (
 	"encoding/binary"
 	"errors"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // The first byte of a record says what it is.
@@ -38,14 +38,14 @@ func appendItemEnd(dst []byte, key string) []byte {
 }
 
 // appendVersion appends where a version of an item is.
-func appendVersion(dst []byte, key string, revision store.Revision) []byte {
+func appendVersion(dst []byte, key string, revision storage.Revision) []byte {
 	return binary.BigEndian.AppendUint64(appendItemStart(dst, key), ^uint64(revision))
 }
 
 // splitVersion takes apart what appendVersion made.
-func splitVersion(record []byte) (key []byte, revision store.Revision) {
+func splitVersion(record []byte) (key []byte, revision storage.Revision) {
 	end := len(record) - 8
-	return record[1 : end-1], store.Revision(^binary.BigEndian.Uint64(record[end:]))
+	return record[1 : end-1], storage.Revision(^binary.BigEndian.Uint64(record[end:]))
 }
 
 // prefixBounds returns where the versions of all items are whose key has a prefix.
@@ -66,17 +66,17 @@ func successor(prefix []byte) []byte {
 	return nil
 }
 
-func appendLogKey(dst []byte, revision store.Revision) []byte {
+func appendLogKey(dst []byte, revision storage.Revision) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, logSpace), uint64(revision))
 }
 
-func logRevision(record []byte) store.Revision {
-	return store.Revision(binary.BigEndian.Uint64(record[1:]))
+func logRevision(record []byte) storage.Revision {
+	return storage.Revision(binary.BigEndian.Uint64(record[1:]))
 }
 
 // logEntry is a commit in the log.
 type logEntry struct {
-	revision store.Revision
+	revision storage.Revision
 	when     time.Time // to the second
 	changes  []change
 }
@@ -84,8 +84,8 @@ type logEntry struct {
 // change is what a commit did to one item.
 type change struct {
 	key      string
-	previous store.Revision // 0 if there was no item
-	size     int            // of the value
+	previous storage.Revision // 0 if there was no item
+	size     int              // of the value
 	deleted  bool
 }
 
@@ -130,7 +130,7 @@ func readLogEntry(key, value []byte) (logEntry, error) {
 	for len(r.rest) > 0 {
 		c := change{deleted: r.rest[0] == wasDeleted}
 		r.rest = r.rest[1:]
-		c.previous, c.size = store.Revision(r.next()), int(r.next())
+		c.previous, c.size = storage.Revision(r.next()), int(r.next())
 		size := r.next()
 		if r.failed || size > uint64(len(r.rest)) {
 			return logEntry{}, errLogEntry

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 				}
 			}
 		}()
-		time.Sleep(30 * time.Millisecond)
+		waitFor(t, func() bool { return l.commits() > 100 })
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,11 @@
-package local
+package pebble
 
 import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/storetest"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/storagetest"
 )
 
 func TestConformance(t *testing.T) {
@@ -17,7 +17,7 @@ func TestConformance(t *testing.T) {
 		{"folder", func(t *testing.T) string { return t.TempDir() }},
 	} {
 		t.Run(where.name, func(t *testing.T) {
-			storetest.Run(t, storetest.Backend{Open: func(t *testing.T) store.Store {
+			storagetest.Run(t, storagetest.Backend{Open: func(t *testing.T) storage.Store {
 				return open(t, Options{Folder: where.folder(t), ProgressInterval: 50 * time.Millisecond})
 			}})
 		})
@@ -38,7 +38,7 @@ func TestCaughtUp(t *testing.T) {
 	s := open(t, Options{ProgressInterval: time.Hour})
 	defer s.Close()
 	for i := range 3 * largestBatch {
-		if _, err := s.Commit(t.Context(), store.Write{Key: "a/x", Expected: store.Revision(i), Value: []byte("x")}); err != nil {
+		if _, err := s.Commit(t.Context(), storage.Write{Key: "a/x", Expected: storage.Revision(i), Value: []byte("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Options say where a store is and what it keeps. All but Folder have a useful zero value.
@@ -76,7 +76,7 @@ type Store struct {
 	history history
 	failure failure
 	// committed is the revision that was given last; the committer's own.
-	committed store.Revision
+	committed storage.Revision
 	// acked is the revision of the last commit that is on disk. compacted is the one up
 	// to which history is forgotten.
 	//
@@ -90,7 +90,7 @@ type Store struct {
 	// historyBytes is how much was written by the commits of the history. Those before
 	// openedAt are added when trimming begins.
 	historyBytes atomic.Int64
-	openedAt     store.Revision
+	openedAt     storage.Revision
 	measured     bool // that was done; trimming guards it
 	// done is closed when the store is being closed; running are its goroutines.
 	done    chan struct{}
@@ -98,7 +98,7 @@ type Store struct {
 	running sync.WaitGroup
 }
 
-var _ store.Store = (*Store)(nil)
+var _ storage.Store = (*Store)(nil)
 
 // Open opens the store in a folder, or makes one.
 func Open(options Options) (*Store, error) {
@@ -168,7 +168,7 @@ func (s *Store) open() error {
 
 // extent returns how far the store has come, and from where on it has history. It fails if
 // something is missing.
-func (s *Store) extent() (last, compacted store.Revision, err error) {
+func (s *Store) extent() (last, compacted storage.Revision, err error) {
 	if compacted, err = s.readCompacted(); err != nil {
 		return 0, 0, readError(err)
 	}
@@ -229,7 +229,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 	return o
 }
 
-func (s *Store) readCompacted() (store.Revision, error) {
+func (s *Store) readCompacted() (storage.Revision, error) {
 	value, closer, err := s.db.Get(compactedRecord)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return 0, nil
@@ -239,12 +239,12 @@ func (s *Store) readCompacted() (store.Revision, error) {
 	}
 	defer closer.Close()
 	revision, err := strconv.ParseInt(string(value), 10, 64)
-	return store.Revision(revision), err
+	return storage.Revision(revision), err
 }
 
 // logBounds returns the revisions of the first and the last commit in the log, 0 if there are
 // none.
-func (s *Store) logBounds() (first, last store.Revision, err error) {
+func (s *Store) logBounds() (first, last storage.Revision, err error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logSpace}, UpperBound: []byte{logSpace + 1}})
 	if err != nil {
 		return 0, 0, err
@@ -341,15 +341,15 @@ func writeFile(fs vfs.FS, folder, name, text string) error {
 }
 
 // Revision returns that of the last commit.
-func (s *Store) Revision(context.Context) (store.Revision, error) {
-	return store.Revision(s.acked.Load()), s.openError()
+func (s *Store) Revision(context.Context) (storage.Revision, error) {
+	return storage.Revision(s.acked.Load()), s.openError()
 }
 
 // openError returns ErrClosed once the store is being closed.
 func (s *Store) openError() error {
 	select {
 	case <-s.done:
-		return store.ErrClosed
+		return storage.ErrClosed
 	default:
 		return nil
 	}
@@ -360,7 +360,7 @@ func (s *Store) IsShared() bool { return false }
 
 // Close ends all watches, waits for the commits that have begun, and gives the folder back.
 func (s *Store) Close() error {
-	err := store.ErrClosed
+	err := storage.ErrClosed
 	s.closing.Do(func() {
 		close(s.done)
 		s.queue.close()

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"bytes"
@@ -8,52 +8,52 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Get returns the item with that key.
-func (s *Store) Get(ctx context.Context, key string) (store.Item, error) {
+func (s *Store) Get(ctx context.Context, key string) (storage.Item, error) {
 	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
-		return store.Item{}, err
+		return storage.Item{}, err
 	}
-	return s.itemAt(key, store.Revision(s.acked.Load()))
+	return s.itemAt(key, storage.Revision(s.acked.Load()))
 }
 
 // itemAt returns the item as it was at a revision.
-func (s *Store) itemAt(key string, at store.Revision) (item store.Item, err error) {
+func (s *Store) itemAt(key string, at storage.Revision) (item storage.Item, err error) {
 	if key == "" || strings.IndexByte(key, 0) >= 0 {
-		return store.Item{}, store.ErrNotFound
+		return storage.Item{}, storage.ErrNotFound
 	}
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: appendVersion(nil, key, at), UpperBound: appendItemEnd(nil, key)})
 	if err != nil {
-		return store.Item{}, err
+		return storage.Item{}, err
 	}
 	defer func() { err = readError(errors.Join(err, iter.Close())) }()
 	if !iter.First() {
-		return store.Item{}, errors.Join(iter.Error(), store.ErrNotFound)
+		return storage.Item{}, errors.Join(iter.Error(), storage.ErrNotFound)
 	}
 	value, err := iter.ValueAndErr()
 	if err != nil {
-		return store.Item{}, err
+		return storage.Item{}, err
 	}
 	if value[0] == wasDeleted {
-		return store.Item{}, store.ErrNotFound
+		return storage.Item{}, storage.ErrNotFound
 	}
 	_, revision := splitVersion(iter.Key())
-	return store.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
+	return storage.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
 }
 
 // List returns items in the order of their keys.
-func (s *Store) List(ctx context.Context, r store.Range) (page store.Page, err error) {
+func (s *Store) List(ctx context.Context, r storage.Range) (page storage.Page, err error) {
 	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
-		return store.Page{}, err
+		return storage.Page{}, err
 	}
-	acked := store.Revision(s.acked.Load())
+	acked := storage.Revision(s.acked.Load())
 	switch {
 	case r.Revision == 0:
 		r.Revision = acked
 	case r.Revision > acked:
-		return store.Page{}, store.ErrFuture
+		return storage.Page{}, storage.ErrFuture
 	}
 	lower, upper := prefixBounds(r.Prefix)
 	if r.After >= r.Prefix && r.After != "" {
@@ -61,14 +61,14 @@ func (s *Store) List(ctx context.Context, r store.Range) (page store.Page, err e
 	}
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
-		return store.Page{}, err
+		return storage.Page{}, err
 	}
 	defer func() { err = readError(errors.Join(err, iter.Close())) }()
 	// What was not forgotten by now had not been when the iterator was made.
-	if r.Revision < store.Revision(s.compacted.Load()) {
-		return store.Page{}, store.ErrCompacted
+	if r.Revision < storage.Revision(s.compacted.Load()) {
+		return storage.Page{}, storage.ErrCompacted
 	}
-	l := lister{iter: iter, r: r, page: store.Page{Revision: r.Revision}}
+	l := lister{iter: iter, r: r, page: storage.Page{Revision: r.Revision}}
 	err = l.list(ctx)
 	return l.page, err
 }
@@ -76,8 +76,8 @@ func (s *Store) List(ctx context.Context, r store.Range) (page store.Page, err e
 // lister goes through the versions of items and takes of each the one that counts.
 type lister struct {
 	iter *pebble.Iterator
-	r    store.Range
-	page store.Page
+	r    storage.Range
+	page storage.Page
 	key  []byte // of the item whose versions the iterator is at
 }
 
@@ -104,23 +104,23 @@ func (l *lister) list(ctx context.Context) error {
 
 // item returns the item whose versions the iterator is at, as it was at the revision. Its key and
 // value have memory of their own, so that who keeps an item keeps no other.
-func (l *lister) item() (item store.Item, found bool, err error) {
+func (l *lister) item() (item storage.Item, found bool, err error) {
 	key, revision := splitVersion(l.iter.Key())
 	l.key = append(l.key[:0], key...)
 	for revision > l.r.Revision {
 		if !l.iter.Next() {
-			return store.Item{}, false, l.iter.Error()
+			return storage.Item{}, false, l.iter.Error()
 		}
 		if key, revision = splitVersion(l.iter.Key()); !bytes.Equal(key, l.key) {
 			l.iter.Prev() // nextItem goes on from here
-			return store.Item{}, false, nil
+			return storage.Item{}, false, nil
 		}
 	}
 	value, err := l.iter.ValueAndErr()
 	if err != nil || value[0] == wasDeleted {
-		return store.Item{}, false, err
+		return storage.Item{}, false, err
 	}
-	return store.Item{Key: string(l.key), Value: append([]byte{}, value[1:]...), Revision: revision}, true, nil
+	return storage.Item{Key: string(l.key), Value: append([]byte{}, value[1:]...), Revision: revision}, true, nil
 }
 
 // nextItem goes on to the versions of the next item.

@@ -1,16 +1,16 @@
-package local
+package pebble
 
 import (
 	"slices"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // recentItems are the items that were written last, or that commits depended on, so that
 // whoever writes them again need not wait for Pebble to find them, which costs as much as the
 // rest of a commit. It is the committer's own.
 type recentItems struct {
-	items map[string]store.Event
+	items map[string]storage.Event
 	// order has what was written, the oldest first. An item that was written again since is
 	// in it more than once; only the last time counts.
 	//
@@ -18,12 +18,12 @@ type recentItems struct {
 	order []written
 	bytes int // that items have
 	// since is a revision after which all that was written is among the items.
-	since store.Revision
+	since storage.Revision
 }
 
 type written struct {
 	key      string
-	revision store.Revision
+	revision storage.Revision
 }
 
 const (
@@ -34,12 +34,12 @@ const (
 	someOrder = 128
 )
 
-func recentSize(e store.Event) int { return len(e.Key) + len(e.Value) + 128 }
+func recentSize(e storage.Event) int { return len(e.Key) + len(e.Value) + 128 }
 
 // add notes what a commit did, and forgets what is too long ago.
-func (r *recentItems) add(events []store.Event) {
+func (r *recentItems) add(events []storage.Event) {
 	if r.items == nil {
-		r.items = map[string]store.Event{}
+		r.items = map[string]storage.Event{}
 	}
 	for _, e := range events {
 		if before, known := r.items[e.Key]; known {
@@ -66,9 +66,9 @@ func (r *recentItems) add(events []store.Event) {
 }
 
 // know notes an item that was written long ago, and is asked for now.
-func (r *recentItems) know(item store.Item) {
+func (r *recentItems) know(item storage.Item) {
 	if _, known := r.items[item.Key]; !known {
-		r.add([]store.Event{{Key: item.Key, Value: item.Value, Revision: item.Revision}})
+		r.add([]storage.Event{{Key: item.Key, Value: item.Value, Revision: item.Revision}})
 	}
 }
 
@@ -79,10 +79,10 @@ func (r *recentItems) counts(w written) bool {
 }
 
 // find returns the item as it was written last; known is false if that is too long ago.
-func (r *recentItems) find(key string) (item store.Item, known bool) {
+func (r *recentItems) find(key string) (item storage.Item, known bool) {
 	e, known := r.items[key]
 	if !known || e.IsDelete() {
-		return store.Item{}, known
+		return storage.Item{}, known
 	}
-	return store.Item{Key: key, Value: e.Value, Revision: e.Revision}, true
+	return storage.Item{Key: key, Value: e.Value, Revision: e.Revision}, true
 }

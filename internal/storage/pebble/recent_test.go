@@ -1,11 +1,11 @@
-package local
+package pebble
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // What is known of an item is what was written last, and not everything is known.
@@ -13,14 +13,14 @@ func TestRecentItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	text := make([]byte, recentItemBytes/100)
 	var recent recentItems
-	last := map[string]store.Event{}
+	last := map[string]storage.Event{}
 	known := 0
-	for revision := range store.Revision(20_000) {
-		e := store.Event{Key: fmt.Sprint(r.IntN(400)), Revision: revision + 1}
+	for revision := range storage.Revision(20_000) {
+		e := storage.Event{Key: fmt.Sprint(r.IntN(400)), Revision: revision + 1}
 		if r.IntN(5) > 0 {
 			e.Value = text[:r.IntN(len(text))]
 		}
-		recent.add([]store.Event{e})
+		recent.add([]storage.Event{e})
 		last[e.Key] = e
 		if recent.bytes > recentItemBytes || recent.bytes != recent.sum() {
 			t.Fatalf("%d bytes are kept, %d are counted", recent.sum(), recent.bytes)
@@ -51,9 +51,9 @@ func (r *recentItems) sum() (bytes int) {
 func TestRecentItemsOftenWritten(t *testing.T) {
 	var recent recentItems
 	value := make([]byte, recentItemBytes/1000)
-	recent.add([]store.Event{{Key: "seldom", Value: value, Revision: 1}})
-	for revision := range store.Revision(100_000) {
-		recent.add([]store.Event{{Key: "often", Value: value, Revision: revision + 2}})
+	recent.add([]storage.Event{{Key: "seldom", Value: value, Revision: 1}})
+	for revision := range storage.Revision(100_000) {
+		recent.add([]storage.Event{{Key: "often", Value: value, Revision: revision + 2}})
 	}
 	for _, key := range []string{"seldom", "often"} {
 		if _, known := recent.find(key); !known {
@@ -69,19 +69,19 @@ func TestRecentItemsOftenWritten(t *testing.T) {
 func TestRecentItemsDependedOn(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
-	guard, err := s.Commit(t.Context(), store.Write{Key: "guard", Value: []byte("1")})
+	guard, err := s.Commit(t.Context(), storage.Write{Key: "guard", Value: []byte("1")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.recent = recentItems{}
-	if _, err := s.Commit(t.Context(), store.Write{Key: "guard", Expected: guard, Keep: true}, store.Write{Key: "a", Value: []byte("1")}); err != nil {
+	if _, err := s.Commit(t.Context(), storage.Write{Key: "guard", Expected: guard, Keep: true}, storage.Write{Key: "a", Value: []byte("1")}); err != nil {
 		t.Fatal(err)
 	}
 	item, known := s.recent.find("guard")
 	if !known || item.Revision != guard || string(item.Value) != "1" || s.recent.bytes != s.recent.sum() {
 		t.Errorf("the guard is known as %v, %v, in %d bytes of %d", item, known, s.recent.bytes, s.recent.sum())
 	}
-	s.recent.know(store.Item{Key: "guard", Value: []byte("0"), Revision: guard - 1})
+	s.recent.know(storage.Item{Key: "guard", Value: []byte("0"), Revision: guard - 1})
 	if item, _ := s.recent.find("guard"); item.Revision != guard {
 		t.Errorf("the guard is known as %v", item)
 	}
@@ -91,28 +91,28 @@ func TestRecentItemsDependedOn(t *testing.T) {
 func TestRecentItemsSeen(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
-	first, err := s.Commit(t.Context(), store.Write{Key: "a", Value: []byte("1")})
+	first, err := s.Commit(t.Context(), storage.Write{Key: "a", Value: []byte("1")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.recent = recentItems{since: first} // a has been forgotten
 	for _, test := range []struct {
-		seen store.Revision
+		seen storage.Revision
 		lost bool
 	}{
 		{0, true},
 		{first - 1, true}, // before a was written
 		{first, false},    // a lie, which shows that nobody looked
 	} {
-		_, err := s.Commit(t.Context(), store.Write{Key: "a", Seen: test.seen, Value: []byte("2")})
+		_, err := s.Commit(t.Context(), storage.Write{Key: "a", Seen: test.seen, Value: []byte("2")})
 		if lost := err != nil; lost != test.lost {
 			t.Errorf("seen %d: received %v", test.seen, err)
 		}
 	}
 	value := make([]byte, recentItemBytes/8)
-	var last store.Revision
+	var last storage.Revision
 	for i := range 10 {
-		if last, err = s.Commit(t.Context(), store.Write{Key: fmt.Sprint("b", i), Value: value}); err != nil {
+		if last, err = s.Commit(t.Context(), storage.Write{Key: fmt.Sprint("b", i), Value: value}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"context"
@@ -9,20 +9,20 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Compact forgets the history up to a revision.
-func (s *Store) Compact(ctx context.Context, revision store.Revision) error {
+func (s *Store) Compact(ctx context.Context, revision storage.Revision) error {
 	if err := errors.Join(ctx.Err(), s.openError(), s.failure.reason()); err != nil {
 		return err
 	}
-	if revision > store.Revision(s.acked.Load()) {
-		return store.ErrFuture
+	if revision > storage.Revision(s.acked.Load()) {
+		return storage.ErrFuture
 	}
 	s.trimming.Lock()
 	defer s.trimming.Unlock()
-	for store.Revision(s.compacted.Load()) < revision {
+	for storage.Revision(s.compacted.Load()) < revision {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (s *Store) trimNowAndThen() {
 func (s *Store) measure() error {
 	s.trimming.Lock()
 	defer s.trimming.Unlock()
-	last := store.Revision(0)
+	last := storage.Revision(0)
 	err := eachLogEntry(s.db, 0, s.openedAt, func(entry logEntry) (more bool, err error) {
 		if last > 0 && entry.revision != last+1 {
 			s.fail(fmt.Errorf("%s: history goes from revision %d to %d; what was between is lost, restore the folder from a backup",
@@ -110,9 +110,9 @@ const mostForgotten = 256
 func (s *Store) forget(sync *pebble.WriteOptions, meant func(logEntry) bool) error {
 	batch := s.db.NewBatch()
 	defer batch.Close()
-	var last store.Revision
+	var last storage.Revision
 	count, bytes := 0, int64(0)
-	err := eachLogEntry(s.db, 0, store.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
+	err := eachLogEntry(s.db, 0, storage.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
 		if !meant(entry) {
 			return false, nil
 		}

@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // History is forgotten by age and by size, while commits go on.
@@ -19,11 +19,11 @@ func TestHistoryIsForgotten(t *testing.T) {
 			t.Parallel()
 			s := open(t, options)
 			defer s.Close()
-			last := map[string]store.Revision{}
+			last := map[string]storage.Revision{}
 			write := func() {
 				for i := range 200 {
 					key := fmt.Sprintf("k/%d", i%20)
-					r, err := s.Commit(t.Context(), store.Write{Key: key, Expected: last[key], Value: make([]byte, 1000)})
+					r, err := s.Commit(t.Context(), storage.Write{Key: key, Expected: last[key], Value: make([]byte, 1000)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -40,10 +40,10 @@ func TestHistoryIsForgotten(t *testing.T) {
 				return s.compacted.Load() > 50
 			})
 			write()
-			if _, err := s.Watch(t.Context(), "", 1); !errors.Is(err, store.ErrCompacted) {
+			if _, err := s.Watch(t.Context(), "", 1); !errors.Is(err, storage.ErrCompacted) {
 				t.Errorf("watch from the start: %v", err)
 			}
-			page, err := s.List(t.Context(), store.Range{})
+			page, err := s.List(t.Context(), storage.Range{})
 			if err != nil || len(page.Items) != 20 {
 				t.Fatalf("%d items, %v", len(page.Items), err)
 			}
@@ -63,15 +63,15 @@ func TestHistoryIsForgotten(t *testing.T) {
 func TestForgottenVersionsAreGone(t *testing.T) {
 	s := open(t, Options{HistoryAge: -1})
 	defer s.Close()
-	revision := store.Revision(0)
+	revision := storage.Revision(0)
 	for range 1000 {
-		next, err := s.Commit(t.Context(), store.Write{Key: "a", Expected: revision, Value: make([]byte, 100)})
+		next, err := s.Commit(t.Context(), storage.Write{Key: "a", Expected: revision, Value: make([]byte, 100)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		revision = next
 	}
-	deleted, err := s.Commit(t.Context(), store.Write{Key: "a", Expected: revision})
+	deleted, err := s.Commit(t.Context(), storage.Write{Key: "a", Expected: revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,9 +95,9 @@ func TestCommitAfterSilence(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{HistoryAge: -1})
 	defer s.Close()
-	time.Sleep(2100 * time.Millisecond)
+	time.Sleep(2100 * time.Millisecond)       // the point of the test: the log has times in seconds
 	begun := time.Now().Truncate(time.Second) // the log knows seconds
-	last, err := s.Commit(t.Context(), store.Write{Key: "k/a", Value: []byte("x")})
+	last, err := s.Commit(t.Context(), storage.Write{Key: "k/a", Value: []byte("x")})
 	if err != nil {
 		t.Fatal(err)
 	}

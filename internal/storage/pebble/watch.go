@@ -1,4 +1,4 @@
-package local
+package pebble
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // watcher follows history.
@@ -17,7 +17,7 @@ type watcher struct {
 	// told last.
 	//
 	//	told <= after <= acked, but for a watch of the future
-	after, told store.Revision
+	after, told storage.Revision
 	lastTold    time.Time
 	// caughtUp says that there was a moment when the watcher had nothing left to look at.
 	caughtUp bool
@@ -28,12 +28,12 @@ type watcher struct {
 const largestBatch = 512
 
 // Watch tells of all that is committed after a revision to keys with a prefix.
-func (s *Store) Watch(ctx context.Context, prefix string, after store.Revision) (store.Watcher, error) {
+func (s *Store) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
 		return nil, err
 	}
-	if after < store.Revision(s.compacted.Load()) {
-		return nil, store.ErrCompacted
+	if after < storage.Revision(s.compacted.Load()) {
+		return nil, storage.ErrCompacted
 	}
 	return &watcher{s: s, prefix: prefix, after: after, told: after, lastTold: time.Now(), news: s.history.subscribe()}, nil
 }
@@ -42,16 +42,16 @@ func (s *Store) Watch(ctx context.Context, prefix string, after store.Revision) 
 func (w *watcher) Close() { w.s.history.unsubscribe(w.news) }
 
 // Next waits for something to tell.
-func (w *watcher) Next(ctx context.Context) (store.Batch, error) {
+func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 	for {
 		if err := errors.Join(ctx.Err(), w.s.openError()); err != nil {
-			return store.Batch{}, err
+			return storage.Batch{}, err
 		}
 		commits, err := w.read()
 		if err != nil {
-			return store.Batch{}, err
+			return storage.Batch{}, err
 		}
-		var events []store.Event
+		var events []storage.Event
 		for _, c := range commits {
 			events = w.append(events, c.events)
 			w.after = c.revision
@@ -60,13 +60,13 @@ func (w *watcher) Next(ctx context.Context) (store.Batch, error) {
 		w.caughtUp = w.caughtUp || first
 		if len(events) > 0 || w.markIsDue() || first && w.after > w.told {
 			w.told, w.lastTold = w.after, time.Now()
-			return store.Batch{Events: events, Revision: w.after}, nil
+			return storage.Batch{Events: events, Revision: w.after}, nil
 		}
 		if len(commits) > 0 {
 			continue
 		}
 		if err := w.wait(ctx); err != nil {
-			return store.Batch{}, err
+			return storage.Batch{}, err
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (w *watcher) read() ([]committed, error) {
 	return w.s.readAfter(w.after, largestBatch, w.prefix)
 }
 
-func (w *watcher) append(to, events []store.Event) []store.Event {
+func (w *watcher) append(to, events []storage.Event) []storage.Event {
 	for _, e := range events {
 		if strings.HasPrefix(e.Key, w.prefix) {
 			to = append(to, e)
@@ -106,7 +106,7 @@ func (w *watcher) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-w.s.done:
-		return store.ErrClosed
+		return storage.ErrClosed
 	case <-w.news:
 	case <-due:
 	}

@@ -1,4 +1,4 @@
-package storetest
+package storagetest
 
 import (
 	"context"
@@ -11,24 +11,24 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Items is what is asked for linearizability: a store, or something that reads and writes one.
 type Items interface {
-	Get(ctx context.Context, key string) (store.Item, error)
-	Commit(ctx context.Context, writes ...store.Write) (store.Revision, error)
+	Get(ctx context.Context, key string) (storage.Item, error)
+	Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error)
 }
 
 // call is what a client asks of one item, and answer what it is told.
 type call struct {
 	write    bool
-	expected store.Revision
+	expected storage.Revision
 	value    string
 }
 
 type answer struct {
-	revision store.Revision
+	revision storage.Revision
 	value    string
 	conflict bool
 }
@@ -60,7 +60,7 @@ func RunLinearizable(t *testing.T, items Items) {
 	for c := range clients {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(c), 3))
-			known := map[string]store.Revision{}
+			known := map[string]storage.Revision{}
 			for n := range steps {
 				key := fmt.Sprintf("k/%d", r.IntN(keys))
 				in := call{write: r.IntN(2) == 0, expected: known[key], value: fmt.Sprintf("%d.%d", c, n)}
@@ -89,13 +89,13 @@ func RunLinearizable(t *testing.T, items Items) {
 func (in call) do(ctx context.Context, items Items, key string) (answer, error) {
 	if !in.write {
 		item, err := items.Get(ctx, key)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, storage.ErrNotFound) {
 			err = nil
 		}
 		return answer{revision: item.Revision, value: string(item.Value)}, err
 	}
-	revision, err := items.Commit(ctx, store.Write{Key: key, Expected: in.expected, Value: []byte(in.value)})
-	var conflict *store.ConflictError
+	revision, err := items.Commit(ctx, storage.Write{Key: key, Expected: in.expected, Value: []byte(in.value)})
+	var conflict *storage.ConflictError
 	if errors.As(err, &conflict) {
 		return answer{revision: conflict.Found, conflict: true}, nil
 	}

@@ -1,4 +1,4 @@
-package storetest
+package storagetest
 
 import (
 	"bytes"
@@ -9,27 +9,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // model is what a store must be like, as plainly as can be: the list of all events.
 type model struct {
-	events    []store.Event
-	compacted store.Revision
-	revision  store.Revision
+	events    []storage.Event
+	compacted storage.Revision
+	revision  storage.Revision
 }
 
-func (m *model) commit(writes []store.Write) (store.Revision, error) {
-	var events []store.Event
+func (m *model) commit(writes []storage.Write) (storage.Revision, error) {
+	var events []storage.Event
 	for _, w := range writes {
 		there := m.get(w.Key, m.revision)
 		if there.Revision != w.Expected {
-			return 0, &store.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
+			return 0, &storage.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
 		}
 		if w.Keep {
 			continue
 		}
-		events = append(events, store.Event{Key: w.Key, Value: w.Value, Revision: m.revision + 1, Previous: there.Value, PreviousRevision: there.Revision})
+		events = append(events, storage.Event{Key: w.Key, Value: w.Value, Revision: m.revision + 1, Previous: there.Value, PreviousRevision: there.Revision})
 	}
 	m.revision++
 	m.events = append(m.events, events...)
@@ -37,26 +37,26 @@ func (m *model) commit(writes []store.Write) (store.Revision, error) {
 }
 
 // get returns the item at a revision; its own is 0 if there is none.
-func (m *model) get(key string, at store.Revision) store.Item {
+func (m *model) get(key string, at storage.Revision) storage.Item {
 	for _, e := range slices.Backward(m.events) {
 		if e.Key == key && e.Revision <= at {
 			if e.IsDelete() {
-				return store.Item{}
+				return storage.Item{}
 			}
-			return store.Item{Key: key, Value: e.Value, Revision: e.Revision}
+			return storage.Item{Key: key, Value: e.Value, Revision: e.Revision}
 		}
 	}
-	return store.Item{}
+	return storage.Item{}
 }
 
-func (m *model) list(r store.Range) (store.Page, error) {
+func (m *model) list(r storage.Range) (storage.Page, error) {
 	switch {
 	case r.Revision > m.revision:
-		return store.Page{}, store.ErrFuture
+		return storage.Page{}, storage.ErrFuture
 	case r.Revision == 0:
 		r.Revision = m.revision
 	case r.Revision < m.compacted:
-		return store.Page{}, store.ErrCompacted
+		return storage.Page{}, storage.ErrCompacted
 	}
 	keys := map[string]bool{}
 	for _, e := range m.events {
@@ -64,7 +64,7 @@ func (m *model) list(r store.Range) (store.Page, error) {
 			keys[e.Key] = true
 		}
 	}
-	page := store.Page{Revision: r.Revision}
+	page := storage.Page{Revision: r.Revision}
 	for _, key := range sorted(keys) {
 		item := m.get(key, r.Revision)
 		if item.Revision == 0 {
@@ -79,8 +79,8 @@ func (m *model) list(r store.Range) (store.Page, error) {
 	return page, nil
 }
 
-func (m *model) after(prefix string, revision store.Revision) []store.Event {
-	var events []store.Event
+func (m *model) after(prefix string, revision storage.Revision) []storage.Event {
+	var events []storage.Event
 	for _, e := range m.events {
 		if strings.HasPrefix(e.Key, prefix) && e.Revision > revision {
 			events = append(events, e)
@@ -100,7 +100,7 @@ func sorted(keys map[string]bool) []string {
 
 // RunModel does random operations on a store and on the model, and compares. Now and then the
 // store is opened again: reopen closes or crashes it, and returns the one that is there then.
-func RunModel(t *testing.T, b Backend, reopen func(t *testing.T, s store.Store) store.Store, seed uint64, steps int) {
+func RunModel(t *testing.T, b Backend, reopen func(t *testing.T, s storage.Store) storage.Store, seed uint64, steps int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	k := &kit{T: t, s: b.Open(t), ctx: t.Context()}
 	m := &model{}
@@ -121,9 +121,9 @@ func RunModel(t *testing.T, b Backend, reopen func(t *testing.T, s store.Store) 
 		case n < 82:
 			k.compareList(m, randomRange(r, m))
 		case n < 94:
-			k.compareWatch(m, randomPrefix(r), store.Revision(r.Int64N(int64(m.revision)+1)))
+			k.compareWatch(m, randomPrefix(r), storage.Revision(r.Int64N(int64(m.revision)+1)))
 		case n < 97:
-			k.compareCompact(m, store.Revision(r.Int64N(int64(m.revision)+2)))
+			k.compareCompact(m, storage.Revision(r.Int64N(int64(m.revision)+2)))
 		default:
 			k.s = reopen(t, k.s)
 			if now, err := k.s.Revision(k.ctx); err != nil || now != m.revision {
@@ -144,29 +144,29 @@ func randomPrefix(r *rand.Rand) string {
 	return []string{"", "a", "b", "b/", "b/1", "b/1y", "c"}[r.IntN(7)]
 }
 
-func randomRange(r *rand.Rand, m *model) store.Range {
-	out := store.Range{Prefix: randomPrefix(r), Limit: r.IntN(5)}
+func randomRange(r *rand.Rand, m *model) storage.Range {
+	out := storage.Range{Prefix: randomPrefix(r), Limit: r.IntN(5)}
 	if r.IntN(2) == 0 {
 		out.After = randomKey(r)
 	}
 	if r.IntN(2) == 0 {
-		out.Revision = store.Revision(r.Int64N(int64(m.revision) + 2))
+		out.Revision = storage.Revision(r.Int64N(int64(m.revision) + 2))
 	}
 	return out
 }
 
-func randomWrites(r *rand.Rand, m *model) []store.Write {
+func randomWrites(r *rand.Rand, m *model) []storage.Write {
 	keys := map[string]bool{}
 	for range 1 + r.IntN(3) {
 		keys[randomKey(r)] = true
 	}
-	var writes []store.Write
+	var writes []storage.Write
 	for _, key := range sorted(keys) {
-		w := store.Write{Key: key, Expected: m.get(key, m.revision).Revision}
+		w := storage.Write{Key: key, Expected: m.get(key, m.revision).Revision}
 		if r.IntN(8) == 0 {
-			w.Expected = store.Revision(r.Int64N(int64(m.revision) + 1))
+			w.Expected = storage.Revision(r.Int64N(int64(m.revision) + 1))
 		}
-		if at := store.Revision(r.Int64N(int64(m.revision) + 1)); m.get(key, at).Revision == w.Expected {
+		if at := storage.Revision(r.Int64N(int64(m.revision) + 1)); m.get(key, at).Revision == w.Expected {
 			w.Seen = at
 		}
 		switch {
@@ -180,7 +180,7 @@ func randomWrites(r *rand.Rand, m *model) []store.Write {
 	return writes
 }
 
-func (k *kit) compareCommit(m *model, writes []store.Write) {
+func (k *kit) compareCommit(m *model, writes []storage.Write) {
 	k.Helper()
 	want, wantErr := m.commit(writes)
 	got, err := k.s.Commit(k.ctx, writes...)
@@ -195,7 +195,7 @@ func (k *kit) compareGet(m *model, key string) {
 	k.has(key, string(want.Value), want.Revision)
 }
 
-func (k *kit) compareList(m *model, r store.Range) {
+func (k *kit) compareList(m *model, r storage.Range) {
 	k.Helper()
 	want, wantErr := m.list(r)
 	got, err := k.s.List(k.ctx, r)
@@ -204,11 +204,11 @@ func (k *kit) compareList(m *model, r store.Range) {
 	}
 }
 
-func (k *kit) compareWatch(m *model, prefix string, after store.Revision) {
+func (k *kit) compareWatch(m *model, prefix string, after storage.Revision) {
 	k.Helper()
 	w, err := k.s.Watch(k.ctx, prefix, after)
 	if after < m.compacted {
-		if !errors.Is(err, store.ErrCompacted) {
+		if !errors.Is(err, storage.ErrCompacted) {
 			k.Errorf("watch after %d: %v, want ErrCompacted", after, err)
 		}
 		return
@@ -225,11 +225,11 @@ func (k *kit) compareWatch(m *model, prefix string, after store.Revision) {
 	k.hears(w, want...)
 }
 
-func (k *kit) compareCompact(m *model, revision store.Revision) {
+func (k *kit) compareCompact(m *model, revision storage.Revision) {
 	k.Helper()
 	err := k.s.Compact(k.ctx, revision)
 	if revision > m.revision {
-		if !errors.Is(err, store.ErrFuture) {
+		if !errors.Is(err, storage.ErrFuture) {
 			k.Errorf("compact at %d: %v, want ErrFuture", revision, err)
 		}
 		return

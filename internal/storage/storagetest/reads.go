@@ -1,4 +1,4 @@
-package storetest
+package storagetest
 
 import (
 	"context"
@@ -6,30 +6,30 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 func testList(k *kit) {
 	for _, key := range []string{"b/2", "a", "b/1", "b", "c", "b/10", "b0"} {
 		k.put(key, 0, key)
 	}
-	k.lists(store.Range{}, "a=a", "b=b", "b/1=b/1", "b/10=b/10", "b/2=b/2", "b0=b0", "c=c")
-	k.lists(store.Range{Prefix: "b/"}, "b/1=b/1", "b/10=b/10", "b/2=b/2")
-	k.lists(store.Range{Prefix: "b/1"}, "b/1=b/1", "b/10=b/10")
-	k.lists(store.Range{Prefix: "b/", After: "b/1"}, "b/10=b/10", "b/2=b/2")
-	k.lists(store.Range{Prefix: "b/", After: "b/11"}, "b/2=b/2")
-	k.lists(store.Range{Prefix: "b/", After: "b/2"})
-	k.lists(store.Range{Prefix: "b/", After: "a"}, "b/1=b/1", "b/10=b/10", "b/2=b/2")
-	k.lists(store.Range{Prefix: "x"})
-	k.lists(store.Range{After: "b0"}, "c=c")
+	k.lists(storage.Range{}, "a=a", "b=b", "b/1=b/1", "b/10=b/10", "b/2=b/2", "b0=b0", "c=c")
+	k.lists(storage.Range{Prefix: "b/"}, "b/1=b/1", "b/10=b/10", "b/2=b/2")
+	k.lists(storage.Range{Prefix: "b/1"}, "b/1=b/1", "b/10=b/10")
+	k.lists(storage.Range{Prefix: "b/", After: "b/1"}, "b/10=b/10", "b/2=b/2")
+	k.lists(storage.Range{Prefix: "b/", After: "b/11"}, "b/2=b/2")
+	k.lists(storage.Range{Prefix: "b/", After: "b/2"})
+	k.lists(storage.Range{Prefix: "b/", After: "a"}, "b/1=b/1", "b/10=b/10", "b/2=b/2")
+	k.lists(storage.Range{Prefix: "x"})
+	k.lists(storage.Range{After: "b0"}, "c=c")
 }
 
 func testPages(k *kit) {
-	var revisions []store.Revision
+	var revisions []storage.Revision
 	for i := range 10 {
 		revisions = append(revisions, k.put(fmt.Sprintf("k/%d", i), 0, "old"))
 	}
-	page := k.lists(store.Range{Prefix: "k/", Limit: 4}, "k/0=old", "k/1=old", "k/2=old", "k/3=old")
+	page := k.lists(storage.Range{Prefix: "k/", Limit: 4}, "k/0=old", "k/1=old", "k/2=old", "k/3=old")
 	if !page.More {
 		k.Error("there are more")
 	}
@@ -37,16 +37,16 @@ func testPages(k *kit) {
 	k.put("k/4", revisions[4], "new")
 	k.delete("k/5", revisions[5])
 	k.put("k/55", 0, "new")
-	page = k.lists(store.Range{Prefix: "k/", Limit: 4, After: "k/3", Revision: page.Revision}, "k/4=old", "k/5=old", "k/6=old", "k/7=old")
-	page = k.lists(store.Range{Prefix: "k/", Limit: 4, After: "k/7", Revision: page.Revision}, "k/8=old", "k/9=old")
+	page = k.lists(storage.Range{Prefix: "k/", Limit: 4, After: "k/3", Revision: page.Revision}, "k/4=old", "k/5=old", "k/6=old", "k/7=old")
+	page = k.lists(storage.Range{Prefix: "k/", Limit: 4, After: "k/7", Revision: page.Revision}, "k/8=old", "k/9=old")
 	if page.More {
 		k.Error("there are no more")
 	}
-	page = k.lists(store.Range{Prefix: "k/", After: "k/3", Limit: 2}, "k/4=new", "k/55=new")
+	page = k.lists(storage.Range{Prefix: "k/", After: "k/3", Limit: 2}, "k/4=new", "k/55=new")
 	if !page.More {
 		k.Error("there are more")
 	}
-	if page = k.lists(store.Range{Prefix: "k/", After: "k/7", Limit: 2}, "k/8=old", "k/9=old"); page.More {
+	if page = k.lists(storage.Range{Prefix: "k/", After: "k/7", Limit: 2}, "k/8=old", "k/9=old"); page.More {
 		k.Error("there are no more than the limit")
 	}
 }
@@ -57,26 +57,26 @@ func testListAt(k *kit) {
 	third := k.put("a", first, "2")
 	fourth := k.delete("b", second)
 	fifth := k.put("b", 0, "3")
-	k.lists(store.Range{Revision: first}, "a=1")
-	k.lists(store.Range{Revision: second}, "a=1", "b=1")
-	k.lists(store.Range{Revision: third}, "a=2", "b=1")
-	k.lists(store.Range{Revision: fourth}, "a=2")
-	k.lists(store.Range{Revision: fifth}, "a=2", "b=3")
-	if _, err := k.s.List(k.ctx, store.Range{Revision: fifth + 1}); !errors.Is(err, store.ErrFuture) {
+	k.lists(storage.Range{Revision: first}, "a=1")
+	k.lists(storage.Range{Revision: second}, "a=1", "b=1")
+	k.lists(storage.Range{Revision: third}, "a=2", "b=1")
+	k.lists(storage.Range{Revision: fourth}, "a=2")
+	k.lists(storage.Range{Revision: fifth}, "a=2", "b=3")
+	if _, err := k.s.List(k.ctx, storage.Range{Revision: fifth + 1}); !errors.Is(err, storage.ErrFuture) {
 		k.Errorf("list in the future: %v", err)
 	}
 	for range 20 {
 		third = k.put("a", third, "more")
 	}
-	k.lists(store.Range{Revision: second}, "a=1", "b=1")
-	k.lists(store.Range{}, "a=more", "b=3")
+	k.lists(storage.Range{Revision: second}, "a=1", "b=1")
+	k.lists(storage.Range{}, "a=more", "b=3")
 }
 
 func testWatch(k *kit) {
 	first := k.put("a", 0, "1")
 	second := k.put("a", first, "2")
 	k.delete("a", second)
-	k.commit(store.Write{Key: "a", Value: []byte("3")}, store.Write{Key: "b", Value: []byte("3")})
+	k.commit(storage.Write{Key: "a", Value: []byte("3")}, storage.Write{Key: "b", Value: []byte("3")})
 	k.hears(k.watch("", 0), "1 a=1", "2 a=2 was 1@1", "3 a=gone was 2@2", "4 a=3", "4 b=3")
 	k.hears(k.watch("", second), "3 a=gone was 2@2", "4 a=3", "4 b=3")
 	k.hears(k.watch("", 3), "4 a=3", "4 b=3")
@@ -93,7 +93,7 @@ func testWatchLive(k *kit) {
 	k.hears(late, "3 a=gone was 2@2")
 	// Most of this is no longer where it was at first when it is read.
 	const many = 3000
-	last := store.Revision(0)
+	last := storage.Revision(0)
 	for i := range many {
 		last = k.put("big", last, fmt.Sprintf("%04d%06000d", i, 0))
 	}
@@ -102,9 +102,9 @@ func testWatchLive(k *kit) {
 }
 
 // checkStreamAfter checks that a number of events follow each other without a gap.
-func (k *kit) checkStreamAfter(w store.Watcher, count int) {
+func (k *kit) checkStreamAfter(w storage.Watcher, count int) {
 	k.Helper()
-	last := store.Revision(0)
+	last := storage.Revision(0)
 	for count > 0 {
 		batch, err := w.Next(k.ctx)
 		if err != nil {
@@ -125,7 +125,7 @@ func testWatchPrefix(k *kit) {
 	k.put("a", 0, "1")
 	k.put("b", 0, "1")
 	k.put("b/1", 0, "1")
-	k.commit(store.Write{Key: "b/2", Value: []byte("1")}, store.Write{Key: "c", Value: []byte("1")})
+	k.commit(storage.Write{Key: "b/2", Value: []byte("1")}, storage.Write{Key: "c", Value: []byte("1")})
 	k.put("b0", 0, "1")
 	k.put("b/3", 0, "1")
 	k.hears(w, "3 b/1=1", "4 b/2=1", "6 b/3=1")
@@ -161,20 +161,20 @@ func testCompact(k *kit) {
 	if err := k.s.Compact(k.ctx, fourth); err != nil {
 		k.Fatal(err)
 	}
-	k.lists(store.Range{}, "a=2", "c=1")
-	k.lists(store.Range{Revision: fourth}, "a=2")
-	for _, gone := range []store.Revision{first, second, third} {
-		if _, err := k.s.List(k.ctx, store.Range{Revision: gone}); !errors.Is(err, store.ErrCompacted) {
+	k.lists(storage.Range{}, "a=2", "c=1")
+	k.lists(storage.Range{Revision: fourth}, "a=2")
+	for _, gone := range []storage.Revision{first, second, third} {
+		if _, err := k.s.List(k.ctx, storage.Range{Revision: gone}); !errors.Is(err, storage.ErrCompacted) {
 			k.Errorf("list at %d: %v", gone, err)
 		}
 	}
 	k.has("a", "2", third)
-	k.loses("a", third, store.Write{Key: "a", Expected: first, Value: []byte("x")})
-	k.loses("b", 0, store.Write{Key: "b", Expected: second, Value: []byte("x")})
+	k.loses("a", third, storage.Write{Key: "a", Expected: first, Value: []byte("x")})
+	k.loses("b", 0, storage.Write{Key: "b", Expected: second, Value: []byte("x")})
 	if err := k.s.Compact(k.ctx, second); err != nil {
 		k.Errorf("compact once more: %v", err)
 	}
-	if err := k.s.Compact(k.ctx, fifth+1); !errors.Is(err, store.ErrFuture) {
+	if err := k.s.Compact(k.ctx, fifth+1); !errors.Is(err, storage.ErrFuture) {
 		k.Errorf("compact the future: %v", err)
 	}
 	if err := k.s.Compact(k.ctx, fifth); err != nil {
@@ -183,12 +183,12 @@ func testCompact(k *kit) {
 	if next := k.put("a", third, "3"); next <= fifth {
 		k.Errorf("revision %d after %d", next, fifth)
 	}
-	k.lists(store.Range{}, "a=3", "c=1")
+	k.lists(storage.Range{}, "a=3", "c=1")
 }
 
 func testWatchCompacted(k *kit) {
 	early := k.watch("", 0)
-	last := store.Revision(0)
+	last := storage.Revision(0)
 	for i := range 10 {
 		last = k.put("a", last, fmt.Sprint(i))
 	}
@@ -197,13 +197,13 @@ func testWatchCompacted(k *kit) {
 	if err := k.s.Compact(k.ctx, 5); err != nil {
 		k.Fatal(err)
 	}
-	for after := range store.Revision(5) {
+	for after := range storage.Revision(5) {
 		w, err := k.s.Watch(k.ctx, "", after)
 		if err == nil {
 			_, err = w.Next(k.ctx)
 			w.Close()
 		}
-		if !errors.Is(err, store.ErrCompacted) {
+		if !errors.Is(err, storage.ErrCompacted) {
 			k.Errorf("watch after %d: %v", after, err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package storetest is the conformance suite of package store: every backend runs it.
-package storetest
+// Package storagetest is the conformance suite of package store: every backend runs it.
+package storagetest
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // Backend is what the suite runs against.
 type Backend struct {
 	// Open opens an empty store, which the suite closes.
-	Open func(t *testing.T) store.Store
+	Open func(t *testing.T) storage.Store
 }
 
 // Run runs the suite.
@@ -49,7 +49,7 @@ func Run(t *testing.T, b Backend) {
 		t.Run(test.name, func(t *testing.T) {
 			k := &kit{T: t, s: b.Open(t), ctx: t.Context()}
 			defer func() {
-				if err := k.s.Close(); err != nil && !errors.Is(err, store.ErrClosed) {
+				if err := k.s.Close(); err != nil && !errors.Is(err, storage.ErrClosed) {
 					t.Errorf("close: %v", err)
 				}
 			}()
@@ -61,22 +61,22 @@ func Run(t *testing.T, b Backend) {
 // kit is a test with a store.
 type kit struct {
 	*testing.T
-	s   store.Store
+	s   storage.Store
 	ctx context.Context
 }
 
 // put writes a value and returns its revision.
-func (k *kit) put(key string, expected store.Revision, value string) store.Revision {
+func (k *kit) put(key string, expected storage.Revision, value string) storage.Revision {
 	k.Helper()
-	return k.commit(store.Write{Key: key, Expected: expected, Value: []byte(value)})
+	return k.commit(storage.Write{Key: key, Expected: expected, Value: []byte(value)})
 }
 
-func (k *kit) delete(key string, expected store.Revision) store.Revision {
+func (k *kit) delete(key string, expected storage.Revision) storage.Revision {
 	k.Helper()
-	return k.commit(store.Write{Key: key, Expected: expected})
+	return k.commit(storage.Write{Key: key, Expected: expected})
 }
 
-func (k *kit) commit(writes ...store.Write) store.Revision {
+func (k *kit) commit(writes ...storage.Write) storage.Revision {
 	k.Helper()
 	r, err := k.s.Commit(k.ctx, writes...)
 	if err != nil {
@@ -86,10 +86,10 @@ func (k *kit) commit(writes ...store.Write) store.Revision {
 }
 
 // loses checks that a commit fails because of a key.
-func (k *kit) loses(key string, found store.Revision, writes ...store.Write) {
+func (k *kit) loses(key string, found storage.Revision, writes ...storage.Write) {
 	k.Helper()
 	_, err := k.s.Commit(k.ctx, writes...)
-	var conflict *store.ConflictError
+	var conflict *storage.ConflictError
 	if !errors.As(err, &conflict) {
 		k.Fatalf("commit %v: received %v, want a conflict", writes, err)
 	}
@@ -99,11 +99,11 @@ func (k *kit) loses(key string, found store.Revision, writes ...store.Write) {
 }
 
 // has checks that an item is there; "" means that there is none.
-func (k *kit) has(key, value string, revision store.Revision) {
+func (k *kit) has(key, value string, revision storage.Revision) {
 	k.Helper()
 	item, err := k.s.Get(k.ctx, key)
 	switch {
-	case value == "" && !errors.Is(err, store.ErrNotFound):
+	case value == "" && !errors.Is(err, storage.ErrNotFound):
 		k.Errorf("%s: received %v, %v, want no item", key, item, err)
 	case value != "" && (err != nil || item.Key != key || string(item.Value) != value || item.Revision != revision):
 		k.Errorf("%s: received %q at %d, %v, want %q at %d", key, item.Value, item.Revision, err, value, revision)
@@ -111,7 +111,7 @@ func (k *kit) has(key, value string, revision store.Revision) {
 }
 
 // lists checks what a range has, as key=value.
-func (k *kit) lists(r store.Range, want ...string) store.Page {
+func (k *kit) lists(r storage.Range, want ...string) storage.Page {
 	k.Helper()
 	page, err := k.s.List(k.ctx, r)
 	if err != nil {
@@ -128,7 +128,7 @@ func (k *kit) lists(r store.Range, want ...string) store.Page {
 }
 
 // watch starts a watch that ends with the test.
-func (k *kit) watch(prefix string, after store.Revision) store.Watcher {
+func (k *kit) watch(prefix string, after storage.Revision) storage.Watcher {
 	k.Helper()
 	w, err := k.s.Watch(k.ctx, prefix, after)
 	if err != nil {
@@ -139,7 +139,7 @@ func (k *kit) watch(prefix string, after store.Revision) store.Watcher {
 }
 
 // hears waits for events, and checks them: revision key=value before=previous.
-func (k *kit) hears(w store.Watcher, want ...string) {
+func (k *kit) hears(w storage.Watcher, want ...string) {
 	k.Helper()
 	ctx, cancel := context.WithTimeout(k.ctx, 10*time.Second)
 	defer cancel()
@@ -161,7 +161,7 @@ func (k *kit) hears(w store.Watcher, want ...string) {
 	}
 }
 
-func show(e store.Event) string {
+func show(e storage.Event) string {
 	value, previous := "gone", ""
 	if !e.IsDelete() {
 		value = string(e.Value)

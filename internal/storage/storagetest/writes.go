@@ -1,4 +1,4 @@
-package storetest
+package storagetest
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 func testGet(k *kit) {
@@ -39,34 +39,34 @@ func testWrites(k *kit) {
 func testAtomic(k *kit) {
 	a := k.put("a", 0, "1")
 	r := k.commit(
-		store.Write{Key: "a", Expected: a, Value: []byte("2")},
-		store.Write{Key: "b", Value: []byte("1")},
-		store.Write{Key: "c", Value: []byte("1")},
+		storage.Write{Key: "a", Expected: a, Value: []byte("2")},
+		storage.Write{Key: "b", Value: []byte("1")},
+		storage.Write{Key: "c", Value: []byte("1")},
 	)
 	k.has("a", "2", r)
 	k.has("b", "1", r)
 	k.loses("b", r,
-		store.Write{Key: "a", Expected: r, Value: []byte("3")},
-		store.Write{Key: "b", Expected: a, Value: []byte("3")},
-		store.Write{Key: "d", Value: []byte("3")},
+		storage.Write{Key: "a", Expected: r, Value: []byte("3")},
+		storage.Write{Key: "b", Expected: a, Value: []byte("3")},
+		storage.Write{Key: "d", Value: []byte("3")},
 	)
-	k.lists(store.Range{}, "a=2", "b=1", "c=1")
-	k.commit(store.Write{Key: "a", Expected: r}, store.Write{Key: "b", Expected: r, Value: []byte("4")})
-	k.lists(store.Range{}, "b=4", "c=1")
+	k.lists(storage.Range{}, "a=2", "b=1", "c=1")
+	k.commit(storage.Write{Key: "a", Expected: r}, storage.Write{Key: "b", Expected: r, Value: []byte("4")})
+	k.lists(storage.Range{}, "b=4", "c=1")
 }
 
 func testConflicts(k *kit) {
-	write := func(expected store.Revision) store.Write {
-		return store.Write{Key: "a", Expected: expected, Value: []byte("x")}
+	write := func(expected storage.Revision) storage.Write {
+		return storage.Write{Key: "a", Expected: expected, Value: []byte("x")}
 	}
 	k.loses("a", 0, write(7))
-	k.loses("a", 0, store.Write{Key: "a", Expected: 7})
+	k.loses("a", 0, storage.Write{Key: "a", Expected: 7})
 	first := k.put("a", 0, "1")
 	k.loses("a", first, write(0))
 	k.loses("a", first, write(first+1))
 	second := k.put("a", first, "2")
 	k.loses("a", second, write(first))
-	k.loses("a", second, store.Write{Key: "a", Expected: first})
+	k.loses("a", second, storage.Write{Key: "a", Expected: first})
 	k.has("a", "2", second)
 	if now, _ := k.s.Revision(k.ctx); now != second {
 		k.Errorf("lost commits made the revision %d, want %d", now, second)
@@ -77,26 +77,26 @@ func testConflicts(k *kit) {
 
 // testKept: an item that is only compared stays as it is, and nobody hears of it.
 func testKept(k *kit) {
-	keep := func(expected store.Revision) store.Write {
-		return store.Write{Key: "guard", Expected: expected, Keep: true}
+	keep := func(expected storage.Revision) storage.Write {
+		return storage.Write{Key: "guard", Expected: expected, Keep: true}
 	}
 	first := k.put("guard", 0, "1")
 	w := k.watch("", 0)
-	a := k.commit(keep(first), store.Write{Key: "a", Value: []byte("1")})
-	b := k.commit(store.Write{Key: "b", Value: []byte("1")}, keep(first))
+	a := k.commit(keep(first), storage.Write{Key: "a", Value: []byte("1")})
+	b := k.commit(storage.Write{Key: "b", Value: []byte("1")}, keep(first))
 	k.has("guard", "1", first)
-	k.hears(w, show(store.Event{Key: "guard", Value: []byte("1"), Revision: first}),
-		show(store.Event{Key: "a", Value: []byte("1"), Revision: a}), show(store.Event{Key: "b", Value: []byte("1"), Revision: b}))
+	k.hears(w, show(storage.Event{Key: "guard", Value: []byte("1"), Revision: first}),
+		show(storage.Event{Key: "a", Value: []byte("1"), Revision: a}), show(storage.Event{Key: "b", Value: []byte("1"), Revision: b}))
 
 	second := k.put("guard", first, "2")
-	k.loses("guard", second, keep(first), store.Write{Key: "c", Value: []byte("1")})
-	k.loses("guard", second, store.Write{Key: "c", Value: []byte("1")}, keep(first))
-	k.loses("guard", second, keep(0), store.Write{Key: "c", Value: []byte("1")})
-	k.commit(keep(second), store.Write{Key: "a", Expected: a})
+	k.loses("guard", second, keep(first), storage.Write{Key: "c", Value: []byte("1")})
+	k.loses("guard", second, storage.Write{Key: "c", Value: []byte("1")}, keep(first))
+	k.loses("guard", second, keep(0), storage.Write{Key: "c", Value: []byte("1")})
+	k.commit(keep(second), storage.Write{Key: "a", Expected: a})
 	k.delete("guard", second)
-	k.loses("guard", 0, keep(second), store.Write{Key: "c", Value: []byte("1")})
-	k.commit(keep(0), store.Write{Key: "c", Value: []byte("1")})
-	k.lists(store.Range{}, "b=1", "c=1")
+	k.loses("guard", 0, keep(second), storage.Write{Key: "c", Value: []byte("1")})
+	k.commit(keep(0), storage.Write{Key: "c", Value: []byte("1")})
+	k.lists(storage.Range{}, "b=1", "c=1")
 }
 
 // testGuarded has writers add items for as long as a guard is there, which somebody takes away:
@@ -106,13 +106,13 @@ func testGuarded(k *kit) {
 	for n := range rounds {
 		guard, prefix := fmt.Sprintf("guard/%d", n), fmt.Sprintf("item/%d/", n)
 		r := k.put(guard, 0, "1")
-		var end store.Revision
+		var end storage.Revision
 		var wg sync.WaitGroup
 		for w := range writers {
 			wg.Go(func() {
 				for i := range most {
-					_, err := k.s.Commit(k.ctx, store.Write{Key: fmt.Sprintf("%s%d.%d", prefix, w, i), Value: []byte("1")}, store.Write{Key: guard, Expected: r, Keep: true})
-					if conflict := (*store.ConflictError)(nil); errors.As(err, &conflict) {
+					_, err := k.s.Commit(k.ctx, storage.Write{Key: fmt.Sprintf("%s%d.%d", prefix, w, i), Value: []byte("1")}, storage.Write{Key: guard, Expected: r, Keep: true})
+					if conflict := (*storage.ConflictError)(nil); errors.As(err, &conflict) {
 						return
 					}
 					if err != nil {
@@ -124,12 +124,12 @@ func testGuarded(k *kit) {
 		}
 		wg.Go(func() {
 			var err error
-			if end, err = k.s.Commit(k.ctx, store.Write{Key: guard, Expected: r}); err != nil {
+			if end, err = k.s.Commit(k.ctx, storage.Write{Key: guard, Expected: r}); err != nil {
 				k.Errorf("delete %s: %v", guard, err)
 			}
 		})
 		wg.Wait()
-		page, err := k.s.List(k.ctx, store.Range{Prefix: prefix})
+		page, err := k.s.List(k.ctx, storage.Range{Prefix: prefix})
 		if err != nil {
 			k.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func testGuarded(k *kit) {
 }
 
 func testBadCommits(k *kit) {
-	for name, writes := range map[string][]store.Write{
+	for name, writes := range map[string][]storage.Write{
 		"nothing":           {},
 		"no key":            {{Value: []byte("1")}},
 		"a zero byte":       {{Key: "a\x00b", Value: []byte("1")}},
@@ -157,20 +157,20 @@ func testBadCommits(k *kit) {
 			k.Errorf("%s: the commit was done", name)
 		}
 	}
-	k.lists(store.Range{})
+	k.lists(storage.Range{})
 }
 
 func testValues(k *kit) {
 	values := [][]byte{{}, {0}, []byte("\x00\xff\x01"), bytes.Repeat([]byte("large"), 300_000)}
 	for i, value := range values {
 		key := fmt.Sprintf("key/%d\x01\xff", i)
-		r := k.commit(store.Write{Key: key, Value: value})
+		r := k.commit(storage.Write{Key: key, Value: value})
 		item, err := k.s.Get(k.ctx, key)
 		if err != nil || !bytes.Equal(item.Value, value) || item.Value == nil || item.Revision != r {
 			k.Errorf("a value of %d bytes is read as one of %d: %v", len(value), len(item.Value), err)
 		}
 	}
-	page, err := k.s.List(k.ctx, store.Range{Prefix: "key/"})
+	page, err := k.s.List(k.ctx, storage.Range{Prefix: "key/"})
 	if err != nil || len(page.Items) != len(values) {
 		k.Fatalf("%d items, %v", len(page.Items), err)
 	}
@@ -196,7 +196,7 @@ func testConcurrent(k *kit) {
 		}()
 	}
 	wg.Wait()
-	page, err := k.s.List(k.ctx, store.Range{Prefix: "counter/"})
+	page, err := k.s.List(k.ctx, storage.Range{Prefix: "counter/"})
 	if err != nil {
 		k.Fatal(err)
 	}
@@ -214,12 +214,12 @@ func testConcurrent(k *kit) {
 func (k *kit) count(key string) {
 	for {
 		item, err := k.s.Get(k.ctx, key)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			k.Error(err)
 			return
 		}
-		_, err = k.s.Commit(k.ctx, store.Write{Key: key, Expected: item.Revision, Value: append(bytes.Clone(item.Value), '+')})
-		var conflict *store.ConflictError
+		_, err = k.s.Commit(k.ctx, storage.Write{Key: key, Expected: item.Revision, Value: append(bytes.Clone(item.Value), '+')})
+		var conflict *storage.ConflictError
 		if errors.As(err, &conflict) {
 			continue
 		}
@@ -231,10 +231,10 @@ func (k *kit) count(key string) {
 }
 
 // checkStream reads events and checks that each begins where the one before it ended.
-func (k *kit) checkStream(w store.Watcher, count int) {
+func (k *kit) checkStream(w storage.Watcher, count int) {
 	k.Helper()
-	last := map[string]store.Event{}
-	revision := store.Revision(0)
+	last := map[string]storage.Event{}
+	revision := storage.Revision(0)
 	for count > 0 {
 		batch, err := w.Next(k.ctx)
 		if err != nil {
@@ -257,10 +257,10 @@ func testContexts(k *kit) {
 	if _, err := k.s.Get(ended, "a"); !errors.Is(err, context.Canceled) {
 		k.Errorf("get: %v", err)
 	}
-	if _, err := k.s.List(ended, store.Range{}); !errors.Is(err, context.Canceled) {
+	if _, err := k.s.List(ended, storage.Range{}); !errors.Is(err, context.Canceled) {
 		k.Errorf("list: %v", err)
 	}
-	if _, err := k.s.Commit(ended, store.Write{Key: "a", Value: []byte("1")}); !errors.Is(err, context.Canceled) {
+	if _, err := k.s.Commit(ended, storage.Write{Key: "a", Value: []byte("1")}); !errors.Is(err, context.Canceled) {
 		k.Errorf("commit: %v", err)
 	}
 	if _, err := k.s.Watch(ended, "", 0); !errors.Is(err, context.Canceled) {
@@ -289,15 +289,15 @@ func testClose(k *kit) {
 	if err := k.s.Close(); err != nil {
 		k.Fatal(err)
 	}
-	if err := <-failed; !errors.Is(err, store.ErrClosed) {
+	if err := <-failed; !errors.Is(err, storage.ErrClosed) {
 		k.Errorf("a watcher ends with %v", err)
 	}
-	_, commitErr := k.s.Commit(k.ctx, store.Write{Key: "b", Value: []byte("1")})
+	_, commitErr := k.s.Commit(k.ctx, storage.Write{Key: "b", Value: []byte("1")})
 	_, getErr := k.s.Get(k.ctx, "a")
-	_, listErr := k.s.List(k.ctx, store.Range{})
+	_, listErr := k.s.List(k.ctx, storage.Range{})
 	_, watchErr := k.s.Watch(k.ctx, "", 0)
 	for _, err := range []error{commitErr, getErr, listErr, watchErr, k.s.Compact(k.ctx, 1), k.s.Close()} {
-		if !errors.Is(err, store.ErrClosed) {
+		if !errors.Is(err, storage.ErrClosed) {
 			k.Errorf("a closed store says %v", err)
 		}
 	}

@@ -1,4 +1,4 @@
-package follow
+package informer
 
 import (
 	"context"
@@ -7,21 +7,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // A Keeper makes something of all objects of the kinds.
 type Keeper interface {
 	// Replace has all objects of a kind, in the place of those that there were.
-	Replace(kind string, objects []*cache.Object)
+	Replace(kind string, objects []*watchcache.Object)
 	// Change has what happened to objects of a kind.
-	Change(kind string, events []cache.Event)
+	Change(kind string, events []watchcache.Event)
 }
 
 // Options are what is followed, and who keeps it.
 type Options struct {
-	Cache  *cache.Cache
+	Cache  *watchcache.Cache
 	Kinds  []string // the keeper is told of them in this order at the start
 	Keeper Keeper
 	Log    *slog.Logger
@@ -36,7 +36,7 @@ type Follower struct {
 	mu sync.Mutex // also while the keeper is told
 	// seen are the revisions up to which the keeper has been told of all of a kind; lost are the kinds that can't be
 	// followed at present. moved is closed when any of this changes.
-	seen  map[string]store.Revision
+	seen  map[string]storage.Revision
 	lost  map[string]bool
 	moved chan struct{}
 
@@ -48,14 +48,14 @@ type Follower struct {
 // Start follows until Close. A kind with an object that is not readable does not keep it from that: whoever is to
 // delete the object needs a server.
 func Start(ctx context.Context, o Options) (*Follower, error) {
-	f := &Follower{Options: o, seen: map[string]store.Revision{}, lost: map[string]bool{}, moved: make(chan struct{})}
+	f := &Follower{Options: o, seen: map[string]storage.Revision{}, lost: map[string]bool{}, moved: make(chan struct{})}
 	f.life, f.stop = context.WithCancel(context.Background())
 	for _, kind := range o.Kinds {
 		f.seen[kind] = 0
 	}
 	for _, kind := range o.Kinds {
 		watcher, err := f.load(ctx, kind)
-		if unreadable := (*cache.UnreadableError)(nil); err != nil && !errors.As(err, &unreadable) {
+		if unreadable := (*watchcache.UnreadableError)(nil); err != nil && !errors.As(err, &unreadable) {
 			f.Close()
 			return nil, err
 		}
@@ -71,13 +71,13 @@ func (f *Follower) Close() {
 }
 
 // load tells of all that there is of a kind, and returns what tells of what comes next.
-func (f *Follower) load(ctx context.Context, kind string) (*cache.Watcher, error) {
-	watcher, err := f.Cache.Watch(ctx, cache.WatchOptions{Selection: cache.Selection{Kind: kind}, InitialState: true})
+func (f *Follower) load(ctx context.Context, kind string) (*watchcache.Watcher, error) {
+	watcher, err := f.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: kind}, InitialState: true})
 	if err != nil {
 		f.lose(kind, err)
 		return nil, err
 	}
-	var objects []*cache.Object
+	var objects []*watchcache.Object
 	for {
 		events, err := watcher.Next(ctx)
 		if err != nil {
@@ -86,7 +86,7 @@ func (f *Follower) load(ctx context.Context, kind string) (*cache.Watcher, error
 			return nil, err
 		}
 		for _, e := range events {
-			if e.Type == cache.InitialEnd {
+			if e.Type == watchcache.InitialEnd {
 				f.replace(kind, objects, e.Revision)
 				return watcher, nil
 			}
@@ -102,14 +102,14 @@ func (f *Follower) lose(kind string, err error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.lost[kind] && !errors.Is(err, cache.ErrClosed) {
+	if !f.lost[kind] && !errors.Is(err, watchcache.ErrClosed) {
 		f.Log.Error("cannot read all that says "+f.About+": it is left as it was", "kind", kind, "error", err)
 	}
 	f.lost[kind] = true
 	f.move()
 }
 
-func (f *Follower) replace(kind string, objects []*cache.Object, revision store.Revision) {
+func (f *Follower) replace(kind string, objects []*watchcache.Object, revision storage.Revision) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.Keeper.Replace(kind, objects)
@@ -137,15 +137,15 @@ func (f *Follower) Done() <-chan struct{} { return f.life.Done() }
 const retryLoad = time.Second
 
 // follow goes on until the Follower is closed. The watcher is nil if the kind could not be loaded.
-func (f *Follower) follow(kind string, watcher *cache.Watcher) {
+func (f *Follower) follow(kind string, watcher *watchcache.Watcher) {
 	for f.life.Err() == nil {
 		if watcher == nil {
 			f.pause()
-		} else if errors.Is(f.tell(kind, watcher), cache.ErrClosed) {
+		} else if errors.Is(f.tell(kind, watcher), watchcache.ErrClosed) {
 			return
 		}
 		var err error
-		if watcher, err = f.load(f.life, kind); errors.Is(err, cache.ErrClosed) {
+		if watcher, err = f.load(f.life, kind); errors.Is(err, watchcache.ErrClosed) {
 			return
 		}
 	}
@@ -162,7 +162,7 @@ func (f *Follower) pause() {
 }
 
 // tell tells of events until the watcher ends.
-func (f *Follower) tell(kind string, watcher *cache.Watcher) error {
+func (f *Follower) tell(kind string, watcher *watchcache.Watcher) error {
 	defer watcher.Close()
 	for {
 		events, err := watcher.Next(f.life)
@@ -174,8 +174,8 @@ func (f *Follower) tell(kind string, watcher *cache.Watcher) error {
 }
 
 // change tells of events, but not of those that only say how far the kind is.
-func (f *Follower) change(kind string, events []cache.Event) {
-	var about []cache.Event
+func (f *Follower) change(kind string, events []watchcache.Event) {
+	var about []watchcache.Event
 	for _, e := range events {
 		if e.Object != nil {
 			about = append(about, e)
@@ -192,7 +192,7 @@ func (f *Follower) change(kind string, events []cache.Event) {
 
 // Sync waits until what was written to a kind up to a revision counts. Whoever answers a writer calls it before, so that
 // the writer's next request is judged by what it wrote. For other kinds it does nothing.
-func (f *Follower) Sync(ctx context.Context, kind string, revision store.Revision) error {
+func (f *Follower) Sync(ctx context.Context, kind string, revision storage.Revision) error {
 	if f == nil {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (f *Follower) Sync(ctx context.Context, kind string, revision store.Revisio
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-f.life.Done():
-			return cache.ErrClosed
+			return watchcache.ErrClosed
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package follow_test
+package informer_test
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/follow"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/informer"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 const apples, pears = "example.com/apples", "example.com/pears"
@@ -23,8 +23,8 @@ const apples, pears = "example.com/apples", "example.com/pears"
 // orchard is a store with its cache, and what a follower tells of it.
 type orchard struct {
 	*testing.T
-	store store.Store
-	cache *cache.Cache
+	store storage.Store
+	cache *watchcache.Cache
 	log   strings.Builder
 
 	mu   sync.Mutex
@@ -32,20 +32,20 @@ type orchard struct {
 }
 
 func newOrchard(t *testing.T) *orchard {
-	s := cachetest.OpenStore(t)
-	return &orchard{T: t, store: s, cache: cachetest.Over(t, s), told: map[string][]string{}}
+	s := watchcachetest.OpenStore(t)
+	return &orchard{T: t, store: s, cache: watchcachetest.Over(t, s), told: map[string][]string{}}
 }
 
-func (o *orchard) set(kind string, objects map[string]*cache.Object) {
+func (o *orchard) set(kind string, objects map[string]*watchcache.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.told[kind] = slices.Sorted(maps.Keys(objects))
 }
 
-func (o *orchard) follow() *follow.Follower {
+func (o *orchard) follow() *informer.Follower {
 	o.Helper()
-	f, err := follow.Start(o.Context(), follow.Options{
-		Cache: o.cache, Kinds: []string{apples, pears}, Keeper: follow.Whole(o.set), About: "what grows",
+	f, err := informer.Start(o.Context(), informer.Options{
+		Cache: o.cache, Kinds: []string{apples, pears}, Keeper: informer.Whole(o.set), About: "what grows",
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&o.log, o.Output()), nil)),
 	})
 	if err != nil {
@@ -56,10 +56,10 @@ func (o *orchard) follow() *follow.Follower {
 }
 
 // write puts a value in the place of whatever is there; "" deletes it.
-func (o *orchard) write(kind, name, value string) store.Revision {
+func (o *orchard) write(kind, name, value string) storage.Revision {
 	o.Helper()
-	key := cache.Key{Kind: kind, Name: name}.String()
-	w := store.Write{Key: key}
+	key := watchcache.Key{Kind: kind, Name: name}.String()
+	w := storage.Write{Key: key}
 	if there, err := o.store.Get(o.Context(), key); err == nil {
 		w.Expected = there.Revision
 	}
@@ -120,7 +120,7 @@ func TestSync(t *testing.T) {
 	if err := f.Sync(t.Context(), "example.com/plums", never); err != nil {
 		t.Error(err)
 	}
-	if err := (*follow.Follower)(nil).Sync(t.Context(), apples, never); err != nil {
+	if err := (*informer.Follower)(nil).Sync(t.Context(), apples, never); err != nil {
 		t.Error(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -129,7 +129,7 @@ func TestSync(t *testing.T) {
 		t.Errorf("received %v, expected that it waits", err)
 	}
 	time.AfterFunc(10*time.Millisecond, f.Close)
-	if err := f.Sync(t.Context(), apples, never); !errors.Is(err, cache.ErrClosed) {
+	if err := f.Sync(t.Context(), apples, never); !errors.Is(err, watchcache.ErrClosed) {
 		t.Errorf("received %v, expected that it has ended", err)
 	}
 	<-f.Done()
@@ -168,8 +168,8 @@ func TestUnreadable(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	o := newOrchard(t)
 	o.cache.Close()
-	_, err := follow.Start(t.Context(), follow.Options{Cache: o.cache, Kinds: []string{apples}, Keeper: follow.Whole(o.set), Log: slog.New(slog.DiscardHandler)})
-	if !errors.Is(err, cache.ErrClosed) {
+	_, err := informer.Start(t.Context(), informer.Options{Cache: o.cache, Kinds: []string{apples}, Keeper: informer.Whole(o.set), Log: slog.New(slog.DiscardHandler)})
+	if !errors.Is(err, watchcache.ErrClosed) {
 		t.Errorf("received %v", err)
 	}
 }

@@ -2,5 +2,5 @@
 // and works on Linux.
 //
 //	cpu.go     CPU time
-//	memory.go  memory: resident, proportional, the peak
+//	memory.go  memory: resident, private, the peak
 package proc

@@ -9,9 +9,10 @@ import (
 
 // Memory is what a process has in memory, in bytes.
 type Memory struct {
-	// Resident is all of it, Peak the most that ever was. Proportional counts what is shared with
-	// others, such as a program that runs twice, only in part.
-	Resident, Peak, Proportional int64
+	// Resident is the resident set size (VmRSS), Peak its maximum since the process started (VmHWM).
+	// Private is the anonymous part of Resident (RssAnon): heap, stacks and written data, without the
+	// pages of the program's file, which the kernel can drop and read again.
+	Resident, Peak, Private int64
 }
 
 // MemoryOf reads the memory of a process.
@@ -26,26 +27,8 @@ func MemoryOf(pid int) (m Memory, err error) {
 	if m.Peak, err = statusBytes(status, "VmHWM:"); err != nil {
 		return Memory{}, err
 	}
-	maps, err := read(pid, "smaps_rollup")
-	if err != nil {
-		return Memory{}, err
-	}
-	m.Proportional, err = statusBytes(maps, "Pss:")
+	m.Private, err = statusBytes(status, "RssAnon:")
 	return m, err
-}
-
-// Resident is what a process has in memory now, and the most that it ever had. It costs less than
-// [MemoryOf], for which the kernel looks at every page.
-func Resident(pid int) (now, most int64, err error) {
-	status, err := read(pid, "status")
-	if err != nil {
-		return 0, 0, err
-	}
-	if now, err = statusBytes(status, "VmRSS:"); err != nil {
-		return 0, 0, err
-	}
-	most, err = statusBytes(status, "VmHWM:")
-	return now, most, err
 }
 
 // statusBytes finds a line such as "VmRSS:     1234 kB".

@@ -18,14 +18,10 @@ func TestStatusBytes(t *testing.T) {
 
 func TestMemoryOf(t *testing.T) {
 	m, err := MemoryOf(os.Getpid())
-	if err != nil || m.Resident < 1<<20 || m.Peak < m.Resident || m.Proportional == 0 || m.Proportional > 2*m.Peak {
+	if err != nil || m.Resident < 1<<20 || m.Peak < m.Resident || m.Private == 0 || m.Private > m.Resident {
 		t.Errorf("%+v, %v", m, err)
 	}
-	now, most, err := Resident(os.Getpid())
-	if err != nil || now < m.Resident/2 || most < m.Peak {
-		t.Errorf("%d, at most %d, %v, expected about %+v", now, most, err, m)
-	}
 	if _, err := MemoryOf(-1); err == nil {
-		t.Error("read the memory of nobody")
+		t.Error("expected an error for a process that does not exist")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // allocatedMetric is how servers that are written in Go tell what they have taken from their heap since they began.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/fixture"
-	"github.com/cadastre/cadastre/bench/proc"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/fixture"
+	"github.com/cadastre/cadastre/test/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // Definitions are many kinds, each with a schema of the size that operators ship.

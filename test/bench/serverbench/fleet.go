@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
 // A Fleet is many objects, in as many namespaces as it takes.

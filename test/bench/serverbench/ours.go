@@ -22,6 +22,8 @@ import (
 const (
 	oursModule  = "github.com/cadastre/cadastre"
 	oursPackage = "./cmd/cadastre"
+	// oursTags are the build tags of releases.
+	oursTags = "grpcnotrace"
 )
 
 // BuildOurs compiles our server from the module beside this one and returns the program in the folder.
@@ -31,7 +33,7 @@ func BuildOurs(ctx context.Context, folder string) (program string, err error) {
 		return "", fmt.Errorf("where is %s: %w", oursModule, err)
 	}
 	program = filepath.Join(folder, "cadastre")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, oursPackage)
+	build := exec.CommandContext(ctx, "go", "build", "-tags", oursTags, "-o", program, oursPackage)
 	build.Dir = strings.TrimSpace(string(source))
 	if said, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", oursPackage, err, said)

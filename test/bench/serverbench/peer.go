@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/test/peers"
 )
 
 // PeerVersion is the release of Kubernetes that the peer is.

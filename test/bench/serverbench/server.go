@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
 // A Side starts a server with its data in a folder.

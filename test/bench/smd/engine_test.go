@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/cadastre/cadastre/bench/fixture"
-	"github.com/cadastre/cadastre/bench/smd"
+	"github.com/cadastre/cadastre/test/bench/fixture"
+	"github.com/cadastre/cadastre/test/bench/smd"
 )
 
 // TestEngineEqualsFieldManager holds the peer against apimachinery's own field manager, which does the

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
-	"github.com/cadastre/cadastre/bench/smd"
+	"github.com/cadastre/cadastre/test/bench/smd"
 )
 
 // A reference is apimachinery's field manager, on unstructured objects.

@@ -11,9 +11,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/cadastre/cadastre/bench/proc"
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
 // Cached is our store with the cache before it: whoever writes or watches does so through the cache, in
@@ -24,13 +24,13 @@ func Cached(ctx context.Context, folder string, l Load) (Result, error) {
 
 // runCache is the process of our side with the cache: it answers an order with a Result.
 func runCache(in io.Reader, out io.Writer) error {
-	return answerWithCache(in, out, func(o order, s store.Store, c *cache.Cache) (any, error) {
+	return answerWithCache(in, out, func(o order, s storage.Store, c *watchcache.Cache) (any, error) {
 		return o.Load.Run(context.Background(), cacheTarget{s, c, o.Load.Labelled})
 	})
 }
 
 // answerWithCache opens store and cache in the folder of an order, and answers it.
-func answerWithCache(in io.Reader, out io.Writer, answer func(order, store.Store, *cache.Cache) (any, error)) (err error) {
+func answerWithCache(in io.Reader, out io.Writer, answer func(order, storage.Store, *watchcache.Cache) (any, error)) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {
 		return err
@@ -49,31 +49,31 @@ func answerWithCache(in io.Reader, out io.Writer, answer func(order, store.Store
 }
 
 // openCache opens a cache as a server would: pods can be selected by more than their names.
-func openCache(s store.Store, paced bool) (*cache.Cache, error) {
-	fields := []cache.Field{
+func openCache(s storage.Store, paced bool) (*watchcache.Cache, error) {
+	fields := []watchcache.Field{
 		{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}},
 		{Name: "status.phase", Path: []string{"status", "phase"}},
 	}
-	return cache.Open(context.Background(), s, cache.Options{
-		Fields: func(string) []cache.Field { return fields },
+	return watchcache.Open(context.Background(), s, watchcache.Options{
+		Fields: func(string) []watchcache.Field { return fields },
 		PaceGC: paced,
 		Log:    childLog(),
 	})
 }
 
 type cacheTarget struct {
-	store    store.Store
-	cache    *cache.Cache
+	store    storage.Store
+	cache    *watchcache.Cache
 	labelled bool
 }
 
 func (t cacheTarget) Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error) {
-	_, revision, err := t.cache.Commit(ctx, store.Write{Key: key, Expected: store.Revision(expected), Value: value})
+	_, revision, err := t.cache.Commit(ctx, storage.Write{Key: key, Expected: storage.Revision(expected), Value: value})
 	return int64(revision), err
 }
 
 func (t cacheTarget) Watch(ctx context.Context, w *Watcher) error {
-	o := cache.WatchOptions{Selection: cache.Selection{Kind: kind}}
+	o := watchcache.WatchOptions{Selection: watchcache.Selection{Kind: kind}}
 	if t.labelled {
 		o.Labels = labels.SelectorFromSet(labels.Set{"app": fmt.Sprintf("app-%d", w.number)})
 	}
@@ -89,7 +89,7 @@ func (t cacheTarget) Watch(ctx context.Context, w *Watcher) error {
 	w.Ready()
 	for {
 		events, err := watcher.Next(ctx)
-		if errors.Is(err, cache.ErrTooOld) {
+		if errors.Is(err, watchcache.ErrTooOld) {
 			return errCutOff
 		}
 		if err != nil {

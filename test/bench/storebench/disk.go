@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // Disk is what a folder's disk can do at best: synced writes of a value per second, one after the other.

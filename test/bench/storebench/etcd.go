@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/version"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/cadastre/cadastre/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
 // EtcdVersion is the release that is compared with.

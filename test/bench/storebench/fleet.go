@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
 )
 
 // A Fleet is many objects.
@@ -98,9 +98,9 @@ func runFill(in io.Reader, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	err = o.Fleet.batches(writesPerFill, func(keys []string, values [][]byte) error {
-		writes := make([]store.Write, len(keys))
+		writes := make([]storage.Write, len(keys))
 		for i := range keys {
-			writes[i] = store.Write{Key: keys[i], Value: values[i]}
+			writes[i] = storage.Write{Key: keys[i], Value: values[i]}
 		}
 		_, err := s.Commit(context.Background(), writes...)
 		return err

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // A Listing is a list of a fleet from the cache, written out as JSON.
@@ -39,7 +39,7 @@ func (f Fleet) List(ctx context.Context, folder string, rounds int) (Listing, er
 
 // runListing is the process that lists a folder: it answers an order with a Listing.
 func runListing(in io.Reader, out io.Writer) error {
-	return answerWithCache(in, out, func(o order, _ store.Store, c *cache.Cache) (any, error) {
+	return answerWithCache(in, out, func(o order, _ storage.Store, c *watchcache.Cache) (any, error) {
 		l := lister{cache: c, buffer: make([]byte, 0, bufferSize)}
 		return l.list(o.Rounds)
 	})
@@ -49,7 +49,7 @@ func runListing(in io.Reader, out io.Writer) error {
 const bufferSize = 1 << 20
 
 type lister struct {
-	cache  *cache.Cache
+	cache  *watchcache.Cache
 	buffer []byte
 }
 
@@ -58,29 +58,29 @@ func (l *lister) list(rounds int) (Listing, error) {
 	if err != nil {
 		return Listing{}, err
 	}
-	whole, short := texts(objects, (*cache.Object).AppendJSON), texts(objects, (*cache.Object).AppendJSONWithoutManagedFields)
+	whole, short := texts(objects, (*watchcache.Object).AppendJSON), texts(objects, (*watchcache.Object).AppendJSONWithoutManagedFields)
 	listing := Listing{Objects: len(objects), Whole: length(whole), Short: length(short)}
 	objects = nil
 	runtime.GC()
 	for range rounds {
 		var r ListRound
-		r.Take = l.time(&err, func([]*cache.Object) {})
-		r.Whole = l.time(&err, l.write((*cache.Object).AppendJSON))
+		r.Take = l.time(&err, func([]*watchcache.Object) {})
+		r.Whole = l.time(&err, l.write((*watchcache.Object).AppendJSON))
 		r.CopyWhole = l.copy(whole)
-		r.Short = l.time(&err, l.write((*cache.Object).AppendJSONWithoutManagedFields))
+		r.Short = l.time(&err, l.write((*watchcache.Object).AppendJSONWithoutManagedFields))
 		r.CopyShort = l.copy(short)
 		listing.Rounds = append(listing.Rounds, r)
 	}
 	return listing, err
 }
 
-func (l *lister) take() ([]*cache.Object, error) {
-	list, err := l.cache.List(context.Background(), cache.Query{Selection: cache.Selection{Kind: kind}})
+func (l *lister) take() ([]*watchcache.Object, error) {
+	list, err := l.cache.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}})
 	return list.Objects, err
 }
 
 // time takes a list and does something with it.
-func (l *lister) time(failed *error, use func([]*cache.Object)) time.Duration {
+func (l *lister) time(failed *error, use func([]*watchcache.Object)) time.Duration {
 	start := time.Now()
 	objects, err := l.take()
 	use(objects)
@@ -88,11 +88,11 @@ func (l *lister) time(failed *error, use func([]*cache.Object)) time.Duration {
 	return time.Since(start)
 }
 
-type appender func(*cache.Object, []byte) []byte
+type appender func(*watchcache.Object, []byte) []byte
 
 // write appends each object to the buffer, which starts anew when it is full.
-func (l *lister) write(add appender) func([]*cache.Object) {
-	return func(objects []*cache.Object) {
+func (l *lister) write(add appender) func([]*watchcache.Object) {
+	return func(objects []*watchcache.Object) {
 		for _, o := range objects {
 			if len(l.buffer)+o.JSONSize() > cap(l.buffer) {
 				l.buffer = l.buffer[:0]
@@ -116,7 +116,7 @@ func (l *lister) copy(texts [][]byte) time.Duration {
 }
 
 // texts returns what each object is written as.
-func texts(objects []*cache.Object, add appender) (texts [][]byte) {
+func texts(objects []*watchcache.Object, add appender) (texts [][]byte) {
 	var scratch []byte
 	for _, o := range objects {
 		scratch = add(o, scratch[:0])

@@ -28,7 +28,7 @@ var errFake = errors.New("no more")
 func newFakeTarget() *fakeTarget { return &fakeTarget{start: time.Now(), items: map[string]int64{}} }
 
 func (f *fakeTarget) Commit(_ context.Context, key string, expected int64, value []byte) (int64, error) {
-	time.Sleep(time.Millisecond)
+	time.Sleep(time.Millisecond) // of synctest's clock
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.last++; f.last == f.failAt {
@@ -46,11 +46,11 @@ func (f *fakeTarget) Watch(ctx context.Context, w *Watcher) error {
 		return errCutOff
 	}
 	w.Ready()
-	// Half a tick late, so that no event falls on the edge of the window.
+	// On synctest's clock, half a tick late, so that no event falls on the edge of the window.
 	time.Sleep(time.Millisecond / 2)
 	for ctx.Err() == nil {
 		w.Count(10)
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // of synctest's clock
 	}
 	return ctx.Err()
 }

@@ -9,9 +9,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/proc"
-	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/local"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/pebble"
+	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
 // Ours is our store. It is a library, so the load runs in its process.
@@ -34,7 +34,7 @@ func runLocal(in io.Reader, out io.Writer) (err error) {
 }
 
 // openOrdered reads an order and opens its folder.
-func openOrdered(in io.Reader) (order, *local.Store, error) {
+func openOrdered(in io.Reader) (order, *pebble.Store, error) {
 	var o order
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
 		return order{}, nil, err
@@ -43,8 +43,8 @@ func openOrdered(in io.Reader) (order, *local.Store, error) {
 	return o, s, err
 }
 
-func openLocal(folder string) (*local.Store, error) {
-	return local.Open(local.Options{Folder: folder, Log: childLog()})
+func openLocal(folder string) (*pebble.Store, error) {
+	return pebble.Open(pebble.Options{Folder: folder, Log: childLog()})
 }
 
 // childLog tells what an operator should know, and nothing else.
@@ -52,10 +52,10 @@ func childLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-type localTarget struct{ store store.Store }
+type localTarget struct{ store storage.Store }
 
 func (t localTarget) Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error) {
-	revision, err := t.store.Commit(ctx, store.Write{Key: key, Expected: store.Revision(expected), Value: value})
+	revision, err := t.store.Commit(ctx, storage.Write{Key: key, Expected: storage.Revision(expected), Value: value})
 	return int64(revision), err
 }
 
@@ -72,7 +72,7 @@ func (t localTarget) Watch(ctx context.Context, w *Watcher) error {
 	w.Ready()
 	for {
 		batch, err := watcher.Next(ctx)
-		if errors.Is(err, store.ErrCompacted) {
+		if errors.Is(err, storage.ErrCompacted) {
 			return errCutOff
 		}
 		if err != nil {

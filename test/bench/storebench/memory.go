@@ -1,13 +1,11 @@
 package storebench
 
 import (
-	"errors"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 
-	"github.com/cadastre/cadastre/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
 // Memory is what a process has, in bytes.
@@ -19,22 +17,19 @@ type Memory struct {
 	Live, Other int64
 	// Target is the size that the heap may reach before it is collected again.
 	Target int64
-	// Collected is resident after a collection, Freed when what was free was given back, too.
-	Collected, Freed int64
+	// Collected is resident after a collection.
+	Collected int64
 	// WorkPeak is the most that is resident while garbage is made as long as two collections take.
 	WorkPeak int64
 }
 
 // measureMemory calls use after what it first reads: it is there to look at what is measured.
 func measureMemory(use func() error) (m Memory, err error) {
-	resident := func() int64 {
-		now, _, statusErr := proc.Resident(os.Getpid())
-		err = errors.Join(err, statusErr)
-		return now
-	}
-	if m.Opened, m.OpenedPeak, err = proc.Resident(os.Getpid()); err != nil {
+	opened, err := proc.MemoryOf(os.Getpid())
+	if err != nil {
 		return Memory{}, err
 	}
+	m.Opened, m.OpenedPeak = opened.Resident, opened.Peak
 	if err := use(); err != nil {
 		return Memory{}, err
 	}
@@ -44,14 +39,17 @@ func measureMemory(use func() error) (m Memory, err error) {
 	runtime.ReadMemStats(&stats)
 	m.Live, m.Target = int64(stats.HeapAlloc), int64(stats.NextGC)
 	m.Other = int64(stats.HeapInuse-stats.HeapAlloc) + int64(stats.StackInuse+stats.MSpanSys+stats.MCacheSys+stats.BuckHashSys+stats.GCSys+stats.OtherSys)
-	m.Collected = resident()
-	debug.FreeOSMemory()
-	m.Freed = resident()
+	collected, err := proc.MemoryOf(os.Getpid())
+	if err != nil {
+		return Memory{}, err
+	}
+	m.Collected = collected.Resident
 	if err := forgetPeak(); err != nil {
 		return Memory{}, err
 	}
 	makeGarbage(2)
-	_, m.WorkPeak, _ = proc.Resident(os.Getpid())
+	worked, err := proc.MemoryOf(os.Getpid())
+	m.WorkPeak = worked.Peak
 	return m, err
 }
 

@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/proc"
-	"github.com/cadastre/cadastre/internal/cache"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
 // An Opening is what it took to open a folder in a fresh process, store and cache, and what memory that
@@ -89,8 +89,8 @@ func untilIdle() error {
 }
 
 // count finds out what there is. The list is garbage when it returns.
-func (o *Opening) count(c *cache.Cache) error {
-	list, err := c.List(context.Background(), cache.Query{Selection: cache.Selection{Kind: kind}})
+func (o *Opening) count(c *watchcache.Cache) error {
+	list, err := c.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}})
 	o.Objects = len(list.Objects)
 	for _, object := range list.Objects {
 		o.Bytes += int64(len(object.Text()))

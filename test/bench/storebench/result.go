@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // A Result is what a load came to within the window.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/yaml"
 
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 // A trial is some webhooks and some requests, one a line: VERB ADDRESS BODY. Addresses are in the namespace
@@ -135,14 +135,10 @@ func (s server) wait(t *testing.T, w *webhook, namespace, kind, resource string)
 		"rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["secrets"],"operations":["CREATE"]}]}]}`,
 		kind, name, w.URL+"/deny", w.bundle(), namespace))
 	defer s.call(t, "DELETE", registration+resource+"/"+name, "")
-	for range 200 {
+	testwait.For(t, "the server to call the webhook", func() bool {
 		a := s.call(t, "POST", "/api/v1/namespaces/"+namespace+"/secrets?dryRun=All", `{"metadata":{"name":"sentinel"}}`)
-		if strings.Contains(a.body, "sentinel.example.com") {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("the server does not ask the webhook")
+		return strings.Contains(a.body, "sentinel.example.com")
+	})
 }
 
 const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1"}}`

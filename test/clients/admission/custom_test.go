@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // definition is a kind of two versions, of which the second has a field and a default more. Its group is that of the
@@ -55,13 +56,9 @@ func (p place) define(t *testing.T, conversion string) {
 		t.Fatalf("define the kind: %d %s", a.code, a.body)
 	}
 	t.Cleanup(func() { s.call(t, "DELETE", definitions+"/widgets."+namespace+".example.com", "") })
-	for range 400 {
-		if a := s.call(t, "GET", fmt.Sprintf("/apis/%s.example.com/v2/namespaces/%s/widgets", namespace, namespace), ""); a.code == 200 {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("the kind is not served")
+	testwait.For(t, "the kind to be served", func() bool {
+		return s.call(t, "GET", fmt.Sprintf("/apis/%s.example.com/v2/namespaces/%s/widgets", namespace, namespace), "").code == 200
+	})
 }
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 var record = flag.Bool("record", false, "write what kube-apiserver does to testdata")

@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 // patience is how long a test waits for what should come at once.
@@ -86,9 +87,7 @@ func nextOrBookmark(t *testing.T, events watch.Interface) watch.Event {
 // eventually waits until the condition holds.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !condition(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it never became true that %s", what)
-		}
+	if !testwait.Within(patience, condition) {
+		t.Fatalf("it never became true that %s", what)
 	}
 }

@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/cadastre/cadastre/client"
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 // These tests hold package client to what it says: programs never see managedFields, of a server that leaves them out
@@ -210,7 +210,7 @@ func TestOptOutOfOneInformer(t *testing.T) {
 		short := media[strings.LastIndexAny(media, "./")+1:]
 		t.Run(short, func(t *testing.T) {
 			namespace := "opt-out-informer-" + short
-			config := client.OnRequest(server)
+			config := client.OptOutOnRequest(server)
 			config.ContentType, config.AcceptContentTypes = media, media
 			clients := kubernetes.NewForConfigOrDie(config)
 			_, err := clients.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
@@ -221,7 +221,7 @@ func TestOptOutOfOneInformer(t *testing.T) {
 				WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(ctx, o) },
 			}
 			with := cache.NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
-			without := cache.NewSharedIndexInformer(client.Informer(lister), &corev1.ConfigMap{}, 0, nil)
+			without := cache.NewSharedIndexInformer(client.OptOutListerWatcher(lister), &corev1.ConfigMap{}, 0, nil)
 			for _, name := range []string{"before", "later"} {
 				_, err := maps.Create(t.Context(), configMap(name, nil), metav1.CreateOptions{})
 				check(t, err)
@@ -269,7 +269,7 @@ func TestExtractWithoutManagedFields(t *testing.T) {
 func TestOptOutGate(t *testing.T) {
 	server := target.Config(t)
 	for said, want := range map[string]bool{"false": true, "true": false, "": false} {
-		t.Setenv("KUBE_FEATURE_"+client.Gate, said)
+		t.Setenv("KUBE_FEATURE_"+client.FeatureGate, said)
 		var spoken target.Spoken
 		clients := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(spoken.Config(server)))
 		got, err := clients.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"gate":"x`+said+`"}}}`), metav1.PatchOptions{})

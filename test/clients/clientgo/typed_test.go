@@ -14,7 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 func TestLifeOfAnObject(t *testing.T) {
@@ -148,9 +149,10 @@ func TestOrphansAndForegroundDeletion(t *testing.T) {
 		check(t, maps.Delete(ctx, test.name, metav1.DeleteOptions{PropagationPolicy: &test.policy}))
 		object, err := maps.Get(ctx, test.name, metav1.GetOptions{})
 		if target.Implementation() == target.Cadastre {
-			for end := time.Now().Add(30 * time.Second); err == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			testwait.Within(testwait.Timeout, func() bool {
 				_, err = maps.Get(ctx, test.name, metav1.GetOptions{})
-			}
+				return err != nil
+			})
 			if !errors.IsNotFound(err) {
 				t.Errorf("deleted with %s: %v, want it gone: it has no dependants to wait for", test.policy, err)
 			}

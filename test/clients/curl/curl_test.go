@@ -6,8 +6,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/cadastre/cadastre/clients/script"
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/script"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 func TestMain(m *testing.M) {

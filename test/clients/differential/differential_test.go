@@ -197,7 +197,7 @@ func TestStateAfter(t *testing.T) {
 
 // TestKnownDifferencesAreListed: what is not compared is documented.
 func TestKnownDifferencesAreListed(t *testing.T) {
-	text, err := os.ReadFile("../../docs/differences.md")
+	text, err := os.ReadFile("../../../docs/differences.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/cadastre/cadastre/clients/owners"
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/owners"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }

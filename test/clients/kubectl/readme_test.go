@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/cadastretest"
-	"github.com/cadastre/cadastre/clients/script"
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/script"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-const readme = "../../README.md"
+const readme = "../../../README.md"
 
 // TestReadme runs the commands of the README's blocks that begin with ```console kubectl, in order, and
 // compares what they print with what the page says. Ages and times may differ. CADASTRE_UPDATE=1 writes what

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/clients/script"
-	"github.com/cadastre/cadastre/clients/target"
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/test/clients/script"
+	"github.com/cadastre/cadastre/test/clients/target"
+	"github.com/cadastre/cadastre/test/peers"
 )
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }

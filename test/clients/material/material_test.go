@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/clients/kubectl"
-	"github.com/cadastre/cadastre/clients/material"
-	"github.com/cadastre/cadastre/clients/script"
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/kubectl"
+	"github.com/cadastre/cadastre/test/clients/material"
+	"github.com/cadastre/cadastre/test/clients/script"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 // asKubectl is the environment variable that makes this binary kubectl.

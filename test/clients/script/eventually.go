@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // patience is how long a script waits for what should come soon.
@@ -15,15 +17,8 @@ func eventuallyCommand(ts *testscript.TestScript, negated bool, args []string) {
 	if negated || len(args) == 0 {
 		ts.Fatalf("usage: eventually PROGRAM ARGS...")
 	}
-	end := time.Now().Add(patience)
-	for {
-		err := ts.Exec(args[0], args[1:]...)
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			ts.Fatalf("it never succeeded: %v", err)
-		}
-		time.Sleep(50 * time.Millisecond)
+	var err error
+	if !testwait.Within(patience, func() bool { err = ts.Exec(args[0], args[1:]...); return err == nil }) {
+		ts.Fatalf("it never succeeded: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cadastre/cadastre/clients/owners"
+	"github.com/cadastre/cadastre/test/clients/owners"
 )
 
 // ownersCommand prints who owns what in an object, for cmp.

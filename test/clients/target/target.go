@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/cadastre/cadastre/cadastretest"
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/test/peers"
 )
 
 // Variable is the environment variable that chooses the server.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 // cborGate has kube-apiserver speak CBOR.

@@ -13,11 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/clients/target"
-	ours "github.com/cadastre/cadastre/internal/server"
-	"github.com/cadastre/cadastre/internal/store"
-	"github.com/cadastre/cadastre/internal/store/local"
-	"github.com/cadastre/cadastre/peers"
+	ours "github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/pebble"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/test/clients/target"
+	"github.com/cadastre/cadastre/test/peers"
 )
 
 // eventsPath is where the objects of this test are. Of events kube-apiserver has nothing in memory, so that it knows
@@ -120,14 +121,14 @@ func compact(t *testing.T, folder, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := local.Open(local.Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
+	kept, err := pebble.Open(pebble.Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The last state there was is kept: one more commit makes the old one the past.
-	_, err = kept.Commit(t.Context(), store.Write{Key: "later", Value: []byte("{}")})
+	_, err = kept.Commit(t.Context(), storage.Write{Key: "later", Value: []byte("{}")})
 	if err == nil {
-		err = kept.Compact(t.Context(), store.Revision(revision)+1)
+		err = kept.Compact(t.Context(), storage.Revision(revision)+1)
 	}
 	if err = errors.Join(err, kept.Close()); err != nil {
 		t.Fatal(err)
@@ -149,14 +150,13 @@ func forgetfulKubeAPIServer(t *testing.T) (server, func(string) server) {
 	t.Cleanup(running.Stop)
 	s := connectTo(t, &rest.Config{Host: running.Host, BearerToken: running.Token, TLSClientConfig: rest.TLSClientConfig{CAData: running.CA}})
 	return s, func(old string) server {
-		for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		isCompacted := func() bool {
 			s.must(t, 201, "POST", eventsPath, `{"metadata":{"generateName":"later-"},"involvedObject":{"namespace":"default"}}`)
-			if s.call(t, "GET", eventsPath+"?resourceVersionMatch=Exact&resourceVersion="+old, "").code == 410 {
-				return s
-			}
-			if time.Now().After(end) {
-				t.Fatalf("version %s is not forgotten", old)
-			}
+			return s.call(t, "GET", eventsPath+"?resourceVersionMatch=Exact&resourceVersion="+old, "").code == 410
 		}
+		if !testwait.Within(patience, isCompacted) {
+			t.Fatalf("revision %s is not compacted", old)
+		}
+		return s
 	}
 }

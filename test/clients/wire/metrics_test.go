@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 // series are the numbers of a scrape, by name and labels.

@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/internal/rules/oracle
+module github.com/cadastre/cadastre/test/oracle/defaults
 
 go 1.26.0
 

@@ -1,11 +1,11 @@
-package oracle
+package defaults
 
 import (
 	"math/rand/v2"
 	"strconv"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
 // Maker makes random documents of types.
@@ -24,7 +24,7 @@ type Maker struct {
 func (m *Maker) chance(percent int) bool { return m.IntN(100) < percent }
 
 // Struct makes a value of a struct.
-func (m *Maker) Struct(t *rules.Type, depth int) document.Value {
+func (m *Maker) Struct(t *builtin.Type, depth int) document.Value {
 	var fields []document.Field
 	for i := range t.Fields {
 		f := &t.Fields[i]
@@ -40,7 +40,7 @@ func (m *Maker) Struct(t *rules.Type, depth int) document.Value {
 }
 
 // isLeftOut names what conversion between versions turns into something else entirely.
-func isLeftOut(t *rules.Type, f *rules.Field) bool {
+func isLeftOut(t *builtin.Type, f *builtin.Field) bool {
 	switch t.Name {
 	case "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus":
 		return f.Name == "currentCPUUtilizationPercentage"
@@ -48,58 +48,58 @@ func isLeftOut(t *rules.Type, f *rules.Field) bool {
 	return false
 }
 
-func (m *Maker) field(f *rules.Field, depth int) document.Value {
+func (m *Maker) field(f *builtin.Field, depth int) document.Value {
 	if m.Sloppy && m.chance(5) {
 		return document.NewNull()
 	}
 	if m.mistake() {
 		return m.anything()
 	}
-	if f.Type.Kind == rules.String && (f.Name == "image" || f.Name == "reference") {
+	if f.Type.Kind == builtin.String && (f.Name == "image" || f.Name == "reference") {
 		return document.NewString(pick(m, images))
 	}
 	return m.value(f.Type, depth, m.Sloppy && m.chance(10) || f.Pointer && m.chance(10))
 }
 
 // value makes a value; a zero one if zeros are allowed and it happens.
-func (m *Maker) value(t *rules.Type, depth int, zero bool) document.Value {
+func (m *Maker) value(t *builtin.Type, depth int, zero bool) document.Value {
 	switch t.Kind {
-	case rules.Struct:
+	case builtin.Struct:
 		if zero || depth > 12 {
 			return document.NewMap()
 		}
 		return m.Struct(t, depth+1)
-	case rules.List:
+	case builtin.List:
 		return m.list(t, depth, zero)
-	case rules.Map:
+	case builtin.Map:
 		return m.mapOf(t, depth, zero)
-	case rules.String:
+	case builtin.String:
 		return m.text(zero)
-	case rules.Bool:
+	case builtin.Bool:
 		return document.NewBool(!zero)
-	case rules.Int32, rules.Int64:
+	case builtin.Int32, builtin.Int64:
 		return m.number(zero)
-	case rules.IntOrString:
+	case builtin.IntOrString:
 		if m.chance(50) {
 			return m.text(zero)
 		}
 		return m.number(zero)
-	case rules.Quantity:
+	case builtin.Quantity:
 		return m.quantity()
-	case rules.Bytes:
+	case builtin.Bytes:
 		if zero {
 			return document.NewString("")
 		}
 		return document.NewString(pick(m, bytesTexts))
-	case rules.Time:
+	case builtin.Time:
 		return document.NewString(pick(m, times))
-	case rules.MicroTime:
+	case builtin.MicroTime:
 		return document.NewString(pick(m, microTimes))
 	}
 	return document.NewMap(document.Field{Name: "f:x", Value: document.NewMap()})
 }
 
-func (m *Maker) list(t *rules.Type, depth int, zero bool) document.Value {
+func (m *Maker) list(t *builtin.Type, depth int, zero bool) document.Value {
 	var items []document.Value
 	for range m.size(zero) {
 		if m.Sloppy && m.chance(2) {
@@ -115,12 +115,12 @@ func (m *Maker) list(t *rules.Type, depth int, zero bool) document.Value {
 	return document.NewList(items...)
 }
 
-func (m *Maker) mapOf(t *rules.Type, depth int, zero bool) document.Value {
+func (m *Maker) mapOf(t *builtin.Type, depth int, zero bool) document.Value {
 	var fields []document.Field
 	for range m.size(zero) {
 		value := m.value(t.Elem, depth, m.Sloppy && m.chance(5))
 		switch {
-		case m.Sloppy && m.chance(5) && t.Elem.Kind != rules.Bytes: // upstream forgets that it was null when it is stored
+		case m.Sloppy && m.chance(5) && t.Elem.Kind != builtin.Bytes: // upstream forgets that it was null when it is stored
 			value = document.NewNull()
 		case m.mistake():
 			value = m.anything()

@@ -1,4 +1,4 @@
-package oracle
+package defaults
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/internal/kinds/oracle
+module github.com/cadastre/cadastre/test/oracle/strategies
 
 go 1.26.0
 

@@ -1,8 +1,8 @@
 // Command oracle says what Kubernetes does to objects, for the tests of kinds. It is a module of its
 // own, because it needs Kubernetes. It makes the files of testdata anew, from what they have:
 //
-//	go run . convert < ../testdata/conversions.txt     objects at another version
-//	go run . prepare < ../testdata/prepared.txt        objects after a write
+//	go run . convert < ../../../internal/api/testdata/conversions.txt     objects at another version
+//	go run . prepare < ../../../internal/api/testdata/prepared.txt        objects after a write
 //	go run . strategies                                testdata/strategies.txt
 //
 // convert reads lines APIVERSION OBJECT, prepare lines RESOURCE, ENDPOINT, OBJECT and LIVE with

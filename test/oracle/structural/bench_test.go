@@ -1,4 +1,4 @@
-package oracle
+package structural
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	apidefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/structural"
+	"github.com/cadastre/cadastre/internal/api/crd/structural"
 )
 
 // gatewaySchema returns the schema of a kind of the Gateway API, whose definitions are in kube-apiserver's own tests.

@@ -1,4 +1,4 @@
-package oracle
+package structural
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/structural"
+	"github.com/cadastre/cadastre/internal/api/crd/structural"
 )
 
 var (

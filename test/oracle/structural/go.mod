@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/internal/structural/oracle
+module github.com/cadastre/cadastre/test/oracle/structural
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-package oracle
+package structural
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/structural"
+	"github.com/cadastre/cadastre/internal/api/crd/structural"
 )
 
 // upstream is what kube-apiserver makes of a version of a definition.

@@ -1,4 +1,4 @@
-package oracle
+package tables
 
 import (
 	"bytes"
@@ -80,7 +80,7 @@ func TestWriteAccept(t *testing.T) {
 			fmt.Fprintf(&out, "  %s: %s\n", endpoint, negotiated(header, endpoint))
 		}
 	}
-	write(t, "accept.txt", out.Bytes())
+	write(t, "accept.txt", append([]byte(header), out.Bytes()...))
 }
 
 func negotiated(header, endpoint string) string {

@@ -1,4 +1,4 @@
-package oracle
+package tables
 
 import (
 	"bytes"
@@ -54,6 +54,6 @@ func TestWriteCustom(t *testing.T) {
 				fmt.Fprintf(&out, "%s %s %s\n", typ, path, cell)
 			}
 		}
-		write(t, "custom.txt", out.Bytes())
+		write(t, "custom.txt", append([]byte(header), out.Bytes()...))
 	})
 }

@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/internal/codec/oracle
+module github.com/cadastre/cadastre/test/oracle/tables
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-package oracle
+package tables
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/internal/rules/oracle-validation
+module github.com/cadastre/cadastre/test/oracle/validation
 
 go 1.26.0
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
 var (
@@ -34,7 +34,7 @@ func TestPairs(t *testing.T) {
 		}
 		random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
 		all := append(interesting(changes("", s.tree)), more[s.key()]...)
-		typ, ok := rules.Builtin("io.k8s.api." + s.typ)
+		typ, ok := builtin.Builtin("io.k8s.api." + s.typ)
 		if !ok {
 			t.Errorf("there is no type %s", s.typ)
 			continue
@@ -90,7 +90,7 @@ func withoutGaps(said verdict) verdict {
 	})
 }
 
-func comparePair(t *testing.T, s sample, typ *rules.Type, a, b change) {
+func comparePair(t *testing.T, s sample, typ *builtin.Type, a, b change) {
 	text, err := json.Marshal(apply(apply(s.tree, a), b))
 	if err != nil {
 		return
@@ -130,7 +130,7 @@ func TestStatusPairs(t *testing.T) {
 	n := 0
 	for _, s := range samples(t, "statuses") {
 		random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
-		typ, ok := rules.Builtin("io.k8s.api." + s.typ)
+		typ, ok := builtin.Builtin("io.k8s.api." + s.typ)
 		if !ok {
 			t.Errorf("there is no type %s", s.typ)
 			continue
@@ -148,7 +148,7 @@ func TestStatusPairs(t *testing.T) {
 }
 
 // compareStatuses asks about the way from some changes to others.
-func compareStatuses(t *testing.T, s sample, typ *rules.Type, to, from []change) bool {
+func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []change) bool {
 	now, nowText, ok := statusOf(s, to...)
 	if !ok {
 		return false

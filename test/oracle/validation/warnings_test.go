@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
 // quietEvery is of how many answers without a warning one is recorded.
@@ -49,7 +49,7 @@ type warner struct {
 	t             *testing.T
 	s             sample
 	of            string
-	typ           *rules.Type
+	typ           *builtin.Type
 	out           bytes.Buffer
 	asked, warned int
 }
@@ -57,7 +57,7 @@ type warner struct {
 // run asks about all changes of the object, one by one and some at once.
 func (w *warner) run(more []change) {
 	s := w.s
-	if w.typ, _ = rules.Builtin("io.k8s.api." + s.typ); w.typ == nil {
+	if w.typ, _ = builtin.Builtin("io.k8s.api." + s.typ); w.typ == nil {
 		w.t.Errorf("there is no type %s", s.typ)
 		return
 	}

@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/peers/binaries
+module github.com/cadastre/cadastre/test/peers/binaries
 
 go 1.26.0
 

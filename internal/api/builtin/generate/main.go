@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/cadastre/cadastre/internal/kinds"
+	"github.com/cadastre/cadastre/internal/api"
 )
 
 func main() {
@@ -61,7 +61,7 @@ func table() ([]byte, error) {
 
 func served() []schema.GroupVersionKind {
 	all := besides
-	for _, k := range kinds.Builtin() {
+	for _, k := range api.Builtin() {
 		for _, version := range k.Versions {
 			all = append(all, schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name})
 		}
@@ -76,8 +76,8 @@ func (c *collector) addObject(kind schema.GroupVersionKind, object runtime.Objec
 		return err
 	}
 	name := c.types[t].name
-	if kind.Kind != "DeleteOptions" && name != kinds.TypeName(kind.Group, kind.Version, kind.Kind) {
-		return fmt.Errorf("%v has the type %s, which internal/kinds calls otherwise", kind, name)
+	if kind.Kind != "DeleteOptions" && name != api.TypeName(kind.Group, kind.Version, kind.Kind) {
+		return fmt.Errorf("%v has the type %s, which internal/api calls otherwise", kind, name)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/go-openapi/swag"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // accepts tells whether nothing is wrong with a value, as far as the schema says it. It stops at the first problem,
@@ -76,7 +77,7 @@ func (n *node) acceptsText(s string) bool {
 }
 
 func (n *node) acceptsItems(v document.Value) bool {
-	if v.IsSealed() {
+	if fastdoc.IsSealed(v) {
 		return true
 	}
 	count := v.Len()
@@ -95,7 +96,7 @@ func (n *node) acceptsItems(v document.Value) bool {
 }
 
 func (n *node) acceptsFields(v document.Value) bool {
-	if v.IsSealed() {
+	if fastdoc.IsSealed(v) {
 		return true
 	}
 	count := v.Len()

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // Default returns the document with the defaults of the schema where fields are absent, or null although they must
@@ -33,18 +34,18 @@ func (n *node) fill(v document.Value) document.Value {
 	if !n.has(defaults) {
 		return v
 	}
-	b := builders.Get().(*document.Builder)
+	b := builders.Get().(*fastdoc.Builder)
 	filled := n.fillWith(b, v)
 	b.Reset()
 	builders.Put(b)
 	return filled
 }
 
-var builders = sync.Pool{New: func() any { return new(document.Builder) }}
+var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
 
-func (n *node) fillWith(b *document.Builder, v document.Value) document.Value {
+func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
 	switch kind := v.Kind(); {
-	case !n.has(defaults) || v.IsSealed():
+	case !n.has(defaults) || fastdoc.IsSealed(v):
 		return v
 	case kind == document.Map:
 		return n.fillFields(b, v)
@@ -55,7 +56,7 @@ func (n *node) fillWith(b *document.Builder, v document.Value) document.Value {
 }
 
 // fillFields joins the fields of a value with those that are declared; both are sorted.
-func (n *node) fillFields(b *document.Builder, v document.Value) document.Value {
+func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	next := 0
 	for i := range v.Len() {
@@ -78,14 +79,14 @@ func (n *node) fillFields(b *document.Builder, v document.Value) document.Value 
 }
 
 // addMissing adds a declared field that is absent, before the i-th, if it has a default.
-func (n *node) addMissing(b *document.Builder, change *document.Rebuild, i, field int) {
+func (n *node) addMissing(b *fastdoc.Builder, change *fastdoc.Rebuild, i, field int) {
 	if f := &n.fields[field]; !f.node.filled.IsAbsent() {
 		change.Begin(i)
 		b.Push(f.name, f.node.filled)
 	}
 }
 
-func (n *node) fillItems(b *document.Builder, v document.Value) document.Value {
+func (n *node) fillItems(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	for i := range v.Len() {
 		old := v.At(i)
@@ -95,7 +96,7 @@ func (n *node) fillItems(b *document.Builder, v document.Value) document.Value {
 }
 
 // fillPart returns a field or an item with defaults. A null that must not be there is as good as nothing.
-func (n *node) fillPart(b *document.Builder, v document.Value) document.Value {
+func (n *node) fillPart(b *fastdoc.Builder, v document.Value) document.Value {
 	switch {
 	case n == nil:
 		return v

@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // checkEmbedded looks at the resources in an object: they must say what they are, and their metadata must be that of
@@ -30,7 +31,7 @@ type embeddedWalk struct {
 }
 
 func (w *embeddedWalk) value(n *node, v document.Value) {
-	if !n.has(embeds) || v.IsSealed() {
+	if !n.has(embeds) || fastdoc.IsSealed(v) {
 		return
 	}
 	switch v.Kind() {
@@ -69,7 +70,7 @@ func (w *embeddedWalk) resource(v document.Value) {
 		w.text("kind", kind, kindProblem)
 	}
 	if metadata := v.Get("metadata"); !metadata.IsAbsent() {
-		w.errs = append(w.errs, rules.CheckEmbeddedMetadata(metadata, w.at("metadata").String())...)
+		w.errs = append(w.errs, builtin.CheckEmbeddedMetadata(metadata, w.at("metadata").String())...)
 	}
 }
 

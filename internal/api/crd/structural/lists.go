@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // checkLists looks for items that occur twice in lists that are sets or maps. If there were such before, whatever they
@@ -32,7 +33,7 @@ type listWalk struct {
 }
 
 func (w *listWalk) value(n *node, v document.Value) {
-	if !n.has(uniques) || v.IsSealed() {
+	if !n.has(uniques) || fastdoc.IsSealed(v) {
 		return
 	}
 	switch v.Kind() {

@@ -31,10 +31,10 @@ func (l *loader) load(v document.Value) *node {
 		embedded: v.Get("x-kubernetes-embedded-resource").Bool(),
 		keys:     texts(v.Get("x-kubernetes-list-map-keys")),
 		list:     listTypes[v.Get("x-kubernetes-list-type").Text()],
-		fallback: given(v, "default").Detached(),
+		fallback: given(v, "default").Clone(),
 	}
 	for _, value := range v.Get("enum").Items() {
-		n.enum = append(n.enum, value.Detached())
+		n.enum = append(n.enum, value.Clone())
 	}
 	l.loadKinds(n, v)
 	n.format = formatOf(n.kinds, v.Get("format").Text())

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
 // Read returns the document as kube-apiserver has it after decoding: fields that the schema does not know are left
@@ -33,7 +34,7 @@ func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, 
 // reader is the state of one reading. A container is built anew from the first part on that differs.
 type reader struct {
 	t    *Type
-	b    document.Builder
+	b    fastdoc.Builder
 	path []step
 	// everything keeps all fields and nulls; allNulls keeps all nulls.
 	everything, allNulls bool
@@ -102,7 +103,7 @@ func (r *reader) fail(err error) {
 // value reads a value. Of what is said nothing about, nothing stays but scalars and lists of them; keep keeps it.
 func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
-	case kind != document.Map && kind != document.List || v.IsSealed():
+	case kind != document.Map && kind != document.List || fastdoc.IsSealed(v):
 		return v
 	case n == nil && (keep || r.everything):
 		return v

@@ -1,12 +1,15 @@
 package structural
 
-import "github.com/cadastre/cadastre/document"
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+)
 
 // mayRepeat tells whether there may be a list in a value in which items are twice that must not be, or that has items
 // which it must not have. If it says no there is nothing wrong with the lists; otherwise a listWalk finds out. Short
 // lists, which nearly all are, cost no memory.
 func (n *node) mayRepeat(v document.Value) bool {
-	if !n.has(uniques) || v.IsSealed() {
+	if !n.has(uniques) || fastdoc.IsSealed(v) {
 		return false
 	}
 	switch v.Kind() {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 	"github.com/cadastre/cadastre/schema"
 )
 
@@ -27,19 +27,19 @@ type Scale struct {
 type Type struct {
 	options  Options
 	root     *node
-	metadata *rules.Type
+	metadata *builtin.Type
 	topology *schema.Type
 	rules    *ruleset // nil if there are none
 }
 
 // Metadata is the type of the metadata, which all kinds share.
-func (t *Type) Metadata() *rules.Type { return t.metadata }
+func (t *Type) Metadata() *builtin.Type { return t.metadata }
 
 // Compile makes the type of one version of a definition. The schema is spec.versions[].schema.openAPIV3Schema; if it
 // is absent or null nothing is known about the values. The definition has been checked. Rules in CEL are compiled
 // when they are first needed.
 func Compile(from document.Value, options Options) (*Type, error) {
-	metadata, ok := rules.Builtin("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
+	metadata, ok := builtin.Builtin("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
 	if !ok {
 		return nil, fmt.Errorf("the type of metadata is not in the table of types")
 	}

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/rules"
+	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
 // Validate returns what is wrong with an object that was read and has its defaults. When it is created, old is absent;
@@ -26,7 +26,7 @@ func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
 // Check does what Validate does, and returns what clients should know about rules that were not followed, but also not
 // before. The order is that of kube-apiserver.
 func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []string) {
-	general, own := rules.CheckMetadata(obj, old, t.options.Namespaced)
+	general, own := builtin.CheckMetadata(obj, old, t.options.Namespaced)
 	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
 		own = wrongKind
 	} else {
@@ -41,7 +41,7 @@ func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []
 
 // CheckStatus does for ValidateStatus what Check does for Validate.
 func (t *Type) CheckStatus(obj, live document.Value) (errs field.ErrorList, warnings []string) {
-	general, own := rules.CheckMetadata(obj, live, t.options.Namespaced)
+	general, own := builtin.CheckMetadata(obj, live, t.options.Namespaced)
 	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
 		own = wrongKind
 	} else {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // accessSpec is what the reviews of access have in common: what is asked about. Exactly one of
@@ -33,7 +33,7 @@ func invalidReview(errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", errs)
 }
 
-func (s accessSpec) attributes(user *identity.User) *Attributes {
+func (s accessSpec) attributes(user *authn.User) *Attributes {
 	if s.resource == nil {
 		return &Attributes{User: user, Verb: s.path.Verb, NonResource: true, Path: s.path.Path}
 	}
@@ -44,8 +44,8 @@ func (s accessSpec) attributes(user *identity.User) *Attributes {
 	}
 }
 
-func subjectOf(s *authorizationv1.SubjectAccessReviewSpec) *identity.User {
-	user := &identity.User{Name: s.User, UID: s.UID, Groups: s.Groups}
+func subjectOf(s *authorizationv1.SubjectAccessReviewSpec) *authn.User {
+	user := &authn.User{Name: s.User, UID: s.UID, Groups: s.Groups}
 	for key, values := range s.Extra {
 		if user.Extra == nil {
 			user.Extra = map[string][]string{}

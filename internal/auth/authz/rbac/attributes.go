@@ -7,12 +7,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // Attributes are who wants to do what.
 type Attributes struct {
-	User *identity.User
+	User *authn.User
 	// Verb is Kubernetes' word for it: get, list, watch, create, update, patch, delete,
 	// deletecollection; for a path, the method in lower case.
 	Verb string

@@ -9,17 +9,17 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/follow"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
 
 // Authorizer says what users may do, by the roles and bindings that there are now. Its methods may
 // be called concurrently.
 type Authorizer struct {
 	log      *slog.Logger
-	follower *follow.Follower
+	follower *informer.Follower
 
 	mu    sync.RWMutex
 	index *index
@@ -27,12 +27,12 @@ type Authorizer struct {
 
 // New returns an Authorizer that knows all roles and bindings of a cache, and follows what happens
 // to them.
-func New(ctx context.Context, c *cache.Cache, log *slog.Logger) (a *Authorizer, err error) {
+func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authorizer, err error) {
 	a = &Authorizer{log: log, index: newIndex()}
 	if a.log == nil {
 		a.log = slog.Default()
 	}
-	a.follower, err = follow.Start(ctx, follow.Options{Cache: c, Kinds: followed, Keeper: keeper{a}, Log: a.log, About: "who may do what"})
+	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Keeper: keeper{a}, Log: a.log, About: "who may do what"})
 	return a, err
 }
 
@@ -42,7 +42,7 @@ func (a *Authorizer) Close() { a.follower.Close() }
 // Allowed reports whether somebody may do something, and why; or why not, if there is more to say
 // than that nothing allows it.
 func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
-	if at.User.In(identity.MastersGroup) {
+	if at.User.In(authn.MastersGroup) {
 		return true, ""
 	}
 	a.mu.RLock()
@@ -66,7 +66,7 @@ func (a *Authorizer) Check(at *Attributes) error {
 
 // RulesFor returns the rules that a user has in a namespace. The error says which roles there
 // should be; the others' rules are there all the same.
-func (a *Authorizer) RulesFor(user *identity.User, namespace string) ([]rbacv1.PolicyRule, error) {
+func (a *Authorizer) RulesFor(user *authn.User, namespace string) ([]rbacv1.PolicyRule, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	var rules []rbacv1.PolicyRule
@@ -79,7 +79,7 @@ func (a *Authorizer) RulesFor(user *identity.User, namespace string) ([]rbacv1.P
 }
 
 // lacks says which roles are missing that bindings of a user refer to.
-func (x *index) lacks(user *identity.User, namespace string) error {
+func (x *index) lacks(user *authn.User, namespace string) error {
 	var lacks []error
 	for _, b := range x.bindingsOf(user, namespace) {
 		if lack := b.lack(); lack != "" {
@@ -95,6 +95,6 @@ func (x *index) lacks(user *identity.User, namespace string) error {
 // Sync waits until the index has what was written to a kind up to a revision. Whoever answers a
 // writer calls it before, so that the writer's next request is judged by what it wrote. For other
 // kinds it does nothing.
-func (a *Authorizer) Sync(ctx context.Context, kind string, revision store.Revision) error {
+func (a *Authorizer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
 	return a.follower.Sync(ctx, kind, revision)
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 func TestSubjects(t *testing.T) {
@@ -34,7 +34,7 @@ func TestSubjects(t *testing.T) {
 	w.expect(user("system:serviceaccount:blue:builder"), false, red)
 	w.expect(user("system:serviceaccount:blue:tester"), true, red)
 	w.expect(user("system:serviceaccount:blue:tester"), false, blue)
-	w.expect(user("root", identity.MastersGroup), true, "delete core everything", "post - /anything")
+	w.expect(user("root", authn.MastersGroup), true, "delete core everything", "post - /anything")
 }
 
 func TestReasons(t *testing.T) {
@@ -44,10 +44,10 @@ func TestReasons(t *testing.T) {
 	w.bind("red", "some", "pods", "account:/builder")
 	w.bind("red", "lost", ".none", "user:bob")
 	w.bind("red", "gone", "none", "user:bob", "group:dev")
-	w.write(cache.Key{Kind: RoleBindings, Namespace: "red", Name: "odd"},
+	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "odd"},
 		[]byte(`{"metadata":{"name":"odd","namespace":"red"},"roleRef":{"kind":"Odd","name":"x"},"subjects":[{"kind":"User","name":"bob"},{"kind":"Odd","name":"bob"}]}`))
 	for _, test := range []struct {
-		user *identity.User
+		user *authn.User
 		text string
 		want string
 	}{
@@ -56,7 +56,7 @@ func TestReasons(t *testing.T) {
 		{user("eve"), "get core pods", ""},
 		{user("carol", "dev"), "get core secrets red", `RBAC: clusterrole.rbac.authorization.k8s.io "none" not found`},
 		{user("bob"), "get core pods red", `RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "none" not found, unsupported role reference kind: "Odd"]`},
-		{user("root", identity.MastersGroup), "get core pods", ""},
+		{user("root", authn.MastersGroup), "get core pods", ""},
 	} {
 		if _, reason := w.Allowed(ask(test.user, test.text)); reason != test.want {
 			t.Errorf("%s: %s: %s", test.user.Name, test.text, reason)
@@ -99,15 +99,15 @@ func TestChanges(t *testing.T) {
 	w.bind("red", "b", "later", "user:bob")
 	w.expect(alice, false, list)
 	w.expect(user("bob"), true, list)
-	w.write(cache.Key{Kind: ClusterRoles, Name: "later"}, nil)
+	w.write(watchcache.Key{Kind: ClusterRoles, Name: "later"}, nil)
 	w.expect(user("bob"), false, list)
 	w.role("", "later", "list core pods")
 	w.expect(user("bob"), true, list)
-	w.write(cache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
+	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
 	w.expect(user("bob"), false, list)
-	w.write(cache.Key{Kind: ClusterRoles, Name: "later"}, nil)
+	w.write(watchcache.Key{Kind: ClusterRoles, Name: "later"}, nil)
 	w.bind("red", "b", "never", "user:bob", "group:dev")
-	w.write(cache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
+	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
 	if n := len(w.index.roles) + len(w.index.bindings) + len(w.index.users) + len(w.index.groups); n != 0 {
 		t.Errorf("%d things are left", n)
 	}
@@ -130,19 +130,19 @@ func TestDamage(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
-	w.write(cache.Key{Kind: ClusterRoles, Name: "pods"}, []byte(`{"metadata":{"name":"pods"},"rules":"no list"}`))
+	w.write(watchcache.Key{Kind: ClusterRoles, Name: "pods"}, []byte(`{"metadata":{"name":"pods"},"rules":"no list"}`))
 	w.expect(user("alice"), false, "get core pods")
 	w.role("", "pods", "get core pods")
 	w.expect(user("alice"), true, "get core pods")
 
-	bad, revision := ClusterRoleBindings+"/bad", store.Revision(0)
-	w.commit(store.Write{Key: bad, Value: []byte("rubbish")}, &revision)
+	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
+	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.sync(ClusterRoleBindings, revision)
 	w.expect(user("alice"), true, "get core pods") // what is known stays
-	w.write(cache.Key{Kind: ClusterRoleBindings, Name: "good"}, nil)
+	w.write(watchcache.Key{Kind: ClusterRoleBindings, Name: "good"}, nil)
 	w.bind("", "better", "pods", "user:bob")
 	w.expect(user("bob"), false, "get core pods") // and nothing new is known
-	w.commit(store.Write{Key: bad, Expected: revision}, nil)
+	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
 	await(t, func() bool { return w.may(user("bob"), "get core pods") })
 	w.expect(user("alice"), false, "get core pods")
 }
@@ -152,17 +152,17 @@ func TestDamageAtTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
-	bad, revision := ClusterRoleBindings+"/bad", store.Revision(0)
-	w.commit(store.Write{Key: bad, Value: []byte("rubbish")}, &revision)
+	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
+	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.reopen()
 	w.expect(user("alice"), false, "get core pods")
-	w.expect(user("root", identity.MastersGroup), true, "delete rbac.authorization.k8s.io clusterrolebindings /bad")
-	w.commit(store.Write{Key: bad, Expected: revision}, nil)
+	w.expect(user("root", authn.MastersGroup), true, "delete rbac.authorization.k8s.io clusterrolebindings /bad")
+	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
 	await(t, func() bool { return w.may(user("alice"), "get core pods") })
 }
 
 // commit writes past the cache, which would not take it.
-func (w *world) commit(change store.Write, revision *store.Revision) {
+func (w *world) commit(change storage.Write, revision *storage.Revision) {
 	w.t.Helper()
 	at, err := w.store.Commit(w.t.Context(), change)
 	if err != nil {
@@ -175,7 +175,7 @@ func (w *world) commit(change store.Write, revision *store.Revision) {
 
 func TestExactNames(t *testing.T) {
 	w := newWorld(t)
-	w.write(cache.Key{Kind: ClusterRoles, Name: "odd"}, []byte(`{"Rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}],"metadata":{"name":"odd"}}`))
+	w.write(watchcache.Key{Kind: ClusterRoles, Name: "odd"}, []byte(`{"Rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}],"metadata":{"name":"odd"}}`))
 	w.bind("", "odd", "odd", "user:alice")
 	w.expect(user("alice"), false, "get core pods")
 }
@@ -191,7 +191,7 @@ func TestSync(t *testing.T) {
 		t.Errorf("what has not been: %v", err)
 	}
 	w.Close()
-	if err := w.Sync(t.Context(), Roles, 1<<40); !errors.Is(err, cache.ErrClosed) {
+	if err := w.Sync(t.Context(), Roles, 1<<40); !errors.Is(err, watchcache.ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -199,7 +199,7 @@ func TestSync(t *testing.T) {
 func TestNewFails(t *testing.T) {
 	w := newWorld(t)
 	w.cache.Close()
-	if _, err := New(t.Context(), w.cache, quiet); !errors.Is(err, cache.ErrClosed) {
+	if _, err := New(t.Context(), w.cache, quiet); !errors.Is(err, watchcache.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -211,11 +211,11 @@ func BenchmarkAllowed(b *testing.B) {
 	}
 	for _, bench := range []struct {
 		name string
-		user *identity.User
+		user *authn.User
 		text string
 		want bool
 	}{
-		{"masters", user("root", identity.MastersGroup), "patch apps deployments ns7/web", true},
+		{"masters", user("root", authn.MastersGroup), "patch apps deployments ns7/web", true},
 		{"editor", user("u7", "a", "b"), "patch apps deployments ns7/web", true},
 		{"editor, last rule", user("u7", "a", "b"), "get resource.k8s.io resourceclaimtemplates ns7/web", true},
 		{"discovery", user("u7"), "get - /apis/apps/v1", true},

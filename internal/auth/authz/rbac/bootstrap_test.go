@@ -7,13 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 func TestBootstrapRoles(t *testing.T) {
@@ -23,12 +23,12 @@ func TestBootstrapRoles(t *testing.T) {
 	w.bind("red", "viewers", "view", "user:vera")
 	w.bind("", "roots", "cluster-admin", "user:root")
 	adam, eve, vera := user("adam"), user("eve"), user("vera")
-	for _, u := range []*identity.User{adam, eve, vera} {
+	for _, u := range []*authn.User{adam, eve, vera} {
 		w.expect(u, true, "get core pods red/x", "list apps deployments red", "get core namespaces red/red", "get apps deployments/scale red/x",
 			"create authorization.k8s.io selfsubjectaccessreviews", "create authentication.k8s.io selfsubjectreviews", "get - /apis/apps/v1", "get - /openapi/v3", "get - /version")
 		w.expect(u, false, "get core pods blue/x", "list core pods", "create core namespaces", "get core nodes /x", "get - /metrics", "create authorization.k8s.io subjectaccessreviews")
 	}
-	for _, u := range []*identity.User{adam, eve} {
+	for _, u := range []*authn.User{adam, eve} {
 		w.expect(u, true, "patch apps deployments red/x", "get core secrets red/x", "impersonate core serviceaccounts red/x", "create core pods/eviction red/x")
 	}
 	w.expect(vera, false, "patch apps deployments red/x", "get core secrets red/x", "create core pods/exec red/x")
@@ -37,7 +37,7 @@ func TestBootstrapRoles(t *testing.T) {
 	w.expect(adam, false, "escalate rbac.authorization.k8s.io roles red/x", "update core resourcequotas red/x")
 	w.expect(user("root"), true, "delete core nodes /x", "get - /metrics", "escalate rbac.authorization.k8s.io clusterroles")
 	w.expect(user("prometheus", "system:monitoring"), true, "get - /metrics", "get - /readyz/ping")
-	nobody := (&identity.User{Name: identity.AnonymousUser}).Complete()
+	nobody := (&authn.User{Name: authn.AnonymousUser}).Complete()
 	w.expect(nobody, true, "get - /healthz", "get - /livez", "get - /readyz", "get - /version", "get - /version/")
 	w.expect(nobody, false, "get - /api", "get - /apis", "get - /openapi/v2", "get - /metrics", "get - /readyz/ping", "post - /healthz", "create authorization.k8s.io selfsubjectaccessreviews")
 }
@@ -172,7 +172,7 @@ func TestAggregate(t *testing.T) {
 				return err
 			}
 			o["rules"] = c["rules"]
-			w.write(cache.Key{Kind: ClusterRoles, Name: g.Name}, marshal(t, o))
+			w.write(watchcache.Key{Kind: ClusterRoles, Name: g.Name}, marshal(t, o))
 			return nil
 		})
 	})
@@ -186,11 +186,11 @@ func TestAggregate(t *testing.T) {
 		t.Errorf("%d rules of view, %d of edit, %d of admin", len(view), len(edit), len(admin))
 	}
 	// Somebody adds a role of their own, and it goes up to admin.
-	w.write(cache.Key{Kind: ClusterRoles, Name: "widgets"}, []byte(`{"metadata":{"labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"},"name":"widgets"},"rules":[{"apiGroups":["example.org"],"resources":["widgets"],"verbs":["get"]}]}`))
+	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, []byte(`{"metadata":{"labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"},"name":"widgets"},"rules":[{"apiGroups":["example.org"],"resources":["widgets"],"verbs":["get"]}]}`))
 	w.bind("", "adam", "admin", "user:adam")
 	w.expect(user("adam"), true, "get example.org widgets") // before it is written
 	await(t, func() bool { return settled() && len(gatheredRules(t, w, "admin")) == len(admin)+1 })
-	w.write(cache.Key{Kind: ClusterRoles, Name: "widgets"}, nil)
+	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, nil)
 	w.expect(user("adam"), false, "get example.org widgets")
 	await(t, func() bool { return settled() && len(gatheredRules(t, w, "admin")) == len(admin) })
 	cancel()
@@ -199,9 +199,5 @@ func TestAggregate(t *testing.T) {
 
 func await(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come to be")
-		}
-	}
+	testwait.For(t, "the roles to be reconciled", done)
 }

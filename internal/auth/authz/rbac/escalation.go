@@ -13,12 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // Write is a role or binding that somebody is about to write.
 type Write struct {
-	User *identity.User
+	User *authn.User
 	// Kind is one of the four.
 	Kind string
 	// Namespace and Name are those of the request: what is created by POST has no name there.
@@ -49,7 +49,7 @@ type full struct {
 // role by a binding, that they do not hold all of. Who may escalate a role, or bind it, may do so
 // all the same. For other kinds it does nothing. The error is what to answer with.
 func (a *Authorizer) CheckEscalation(w *Write) error {
-	if w.User.In(identity.MastersGroup) || !slices.Contains(followed, w.Kind) {
+	if w.User.In(authn.MastersGroup) || !slices.Contains(Resources, w.Kind) {
 		return nil
 	}
 	var now, before full
@@ -141,7 +141,7 @@ func (a *Authorizer) rulesOf(at place) (rules []rbacv1.PolicyRule, ok bool) {
 }
 
 // holds says what of some rules a user does not hold in a namespace.
-func (a *Authorizer) holds(user *identity.User, namespace string, rules []rbacv1.PolicyRule) error {
+func (a *Authorizer) holds(user *authn.User, namespace string, rules []rbacv1.PolicyRule) error {
 	if n := things(rules); n > mostThings {
 		return fmt.Errorf("user %q can't be compared with these rules, which are about %.0f things one by one, and may be about %d; use several roles", user.Name, n, mostThings)
 	}

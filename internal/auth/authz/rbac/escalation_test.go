@@ -7,7 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // manyThings returns a rule about that many groups and names.
@@ -32,11 +32,11 @@ func TestEscalation(t *testing.T) {
 	w.bind("", "binders", "binder", "user:bella")
 	w.bind("", "roots", "cluster-admin", "user:root")
 	w.role("red", "local", "get core pods")
-	adam, esther, bella, root, master := user("adam"), user("esther"), user("bella"), user("root"), user("m", identity.MastersGroup)
+	adam, esther, bella, root, master := user("adam"), user("esther"), user("bella"), user("root"), user("m", authn.MastersGroup)
 	aggregate := []byte(`{"metadata":{"name":"x"},"aggregationRule":{"clusterRoleSelectors":[{}]}}`)
 	for _, test := range []struct {
 		name      string
-		user      *identity.User
+		user      *authn.User
 		kind      string
 		namespace string
 		new, old  []byte

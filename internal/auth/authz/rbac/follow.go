@@ -1,26 +1,26 @@
 package rbac
 
-import "github.com/cadastre/cadastre/internal/cache"
+import "github.com/cadastre/cadastre/internal/watchcache"
 
-// followed are the kinds that the index is made of. Roles come before the bindings that refer to
+// Resources are the resources of roles and bindings, as they are named in keys. Roles come before the bindings that refer to
 // them.
-var followed = []string{ClusterRoles, Roles, ClusterRoleBindings, RoleBindings}
+var Resources = []string{ClusterRoles, Roles, ClusterRoleBindings, RoleBindings}
 
 // keeper keeps the index of an Authorizer.
 type keeper struct{ *Authorizer }
 
 // Change implements follow.Keeper.
-func (k keeper) Change(kind string, events []cache.Event) {
+func (k keeper) Change(kind string, events []watchcache.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, e := range events {
-		k.put(kind, e.Object, e.Type == cache.Deleted)
+		k.put(kind, e.Object, e.Type == watchcache.Deleted)
 	}
 	k.index.settle()
 }
 
 // Replace implements follow.Keeper.
-func (k keeper) Replace(kind string, objects []*cache.Object) {
+func (k keeper) Replace(kind string, objects []*watchcache.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	there := map[place]bool{}
@@ -40,7 +40,7 @@ func (k keeper) Replace(kind string, objects []*cache.Object) {
 
 // put puts an object into the index. One that does not have the form of its kind gives nothing to
 // anybody. The caller holds the lock.
-func (a *Authorizer) put(kind string, from *cache.Object, deleted bool) {
+func (a *Authorizer) put(kind string, from *watchcache.Object, deleted bool) {
 	at := place{from.Namespace(), from.Name()}
 	var o object
 	if !deleted {

@@ -12,10 +12,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/cache/cachetest"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
 // quiet is a log for tests that do what should be logged.
@@ -24,15 +24,15 @@ var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 // world is a store with its cache, and an Authorizer.
 type world struct {
 	t     testing.TB
-	store store.Store
-	cache *cache.Cache
+	store storage.Store
+	cache *watchcache.Cache
 	*Authorizer
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	s := cachetest.OpenStore(t)
-	c := cachetest.Over(t, s)
+	s := watchcachetest.OpenStore(t)
+	c := watchcachetest.Over(t, s)
 	w := &world{t: t, store: s, cache: c}
 	w.reopen()
 	return w
@@ -61,13 +61,13 @@ func bootstrapped(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	for _, c := range changes {
-		w.write(cache.Key{Kind: c.Kind, Name: c.Name}, c.Document)
+		w.write(watchcache.Key{Kind: c.Kind, Name: c.Name}, c.Document)
 	}
 	return w
 }
 
 func (w *world) existing(kind, name string) ([]byte, error) {
-	o, err := w.cache.Get(w.t.Context(), cache.Key{Kind: kind, Name: name}, cache.Latest)
+	o, err := w.cache.Get(w.t.Context(), watchcache.Key{Kind: kind, Name: name}, watchcache.Latest)
 	if err != nil {
 		return nil, nil
 	}
@@ -75,10 +75,10 @@ func (w *world) existing(kind, name string) ([]byte, error) {
 }
 
 // write writes an object, or deletes it, and waits until the index has it.
-func (w *world) write(key cache.Key, value []byte) {
+func (w *world) write(key watchcache.Key, value []byte) {
 	w.t.Helper()
-	change := store.Write{Key: key.String(), Value: canonical(w.t, value)}
-	if o, err := w.cache.Get(w.t.Context(), key, cache.Latest); err == nil {
+	change := storage.Write{Key: key.String(), Value: canonical(w.t, value)}
+	if o, err := w.cache.Get(w.t.Context(), key, watchcache.Latest); err == nil {
 		change.Expected = o.Revision()
 	} else if value == nil {
 		return
@@ -90,7 +90,7 @@ func (w *world) write(key cache.Key, value []byte) {
 	w.sync(key.Kind, revision)
 }
 
-func (w *world) sync(kind string, revision store.Revision) {
+func (w *world) sync(kind string, revision storage.Revision) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
 	defer cancel()
@@ -131,7 +131,7 @@ func (w *world) role(namespace, name string, rules ...string) {
 	if namespace != "" {
 		kind = Roles
 	}
-	w.write(cache.Key{Kind: kind, Namespace: namespace, Name: name}, newRole(w.t, namespace, name, rules...))
+	w.write(watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, newRole(w.t, namespace, name, rules...))
 }
 
 func newRole(t testing.TB, namespace, name string, rules ...string) []byte {
@@ -159,7 +159,7 @@ func (w *world) bind(namespace, name, role string, subjects ...string) {
 	if namespace != "" {
 		kind = RoleBindings
 	}
-	w.write(cache.Key{Kind: kind, Namespace: namespace, Name: name}, newBinding(w.t, namespace, name, role, subjects...))
+	w.write(watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, newBinding(w.t, namespace, name, role, subjects...))
 }
 
 // newBinding refers to a role of the namespace if the name of the role begins with a dot.
@@ -184,7 +184,7 @@ func newBinding(t testing.TB, namespace, name, role string, subjects ...string) 
 }
 
 // ask parses VERB GROUP RESOURCE[/SUBRESOURCE] [NAMESPACE[/NAME]], or VERB - PATH.
-func ask(user *identity.User, text string) *Attributes {
+func ask(user *authn.User, text string) *Attributes {
 	words := strings.Fields(text)
 	a := &Attributes{User: user, Verb: words[0]}
 	if words[1] == "-" {
@@ -202,16 +202,16 @@ func ask(user *identity.User, text string) *Attributes {
 }
 
 // user is somebody who is known.
-func user(name string, groups ...string) *identity.User {
-	return (&identity.User{Name: name, Groups: groups}).Complete()
+func user(name string, groups ...string) *authn.User {
+	return (&authn.User{Name: name, Groups: groups}).Complete()
 }
 
-func (w *world) may(u *identity.User, text string) bool {
+func (w *world) may(u *authn.User, text string) bool {
 	allowed, _ := w.Allowed(ask(u, text))
 	return allowed
 }
 
-func (w *world) expect(u *identity.User, want bool, texts ...string) {
+func (w *world) expect(u *authn.User, want bool, texts ...string) {
 	w.t.Helper()
 	for _, text := range texts {
 		if got := w.may(u, text); got != want {

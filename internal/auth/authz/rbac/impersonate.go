@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // impersonation is one way of being allowed to be taken for somebody else. The last one, which has
@@ -20,7 +20,7 @@ import (
 type impersonation struct {
 	name string
 	// fits says whether it is for such users at all.
-	fits func(requester, wanted *identity.User) bool
+	fits func(requester, wanted *authn.User) bool
 	// anyNode says that the node does not matter: it is the one that the requester runs on.
 	anyNode bool
 }
@@ -31,7 +31,7 @@ var impersonations = []impersonation{
 	{name: "arbitrary-node", fits: isNodeAlone},
 	{name: "serviceaccount", fits: isServiceAccountAlone},
 	{name: "user-info", fits: isOther},
-	{name: "", fits: func(_, _ *identity.User) bool { return true }},
+	{name: "", fits: func(_, _ *authn.User) bool { return true }},
 }
 
 // nodeNameExtra is the extra that tells which node a service account is used on.
@@ -40,32 +40,32 @@ const nodeNameExtra = "authentication.kubernetes.io/node-name"
 // many is how many checks are replaced by one for all, if that one is successful.
 const many = 4
 
-func isAlone(u *identity.User) bool { return u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0 }
+func isAlone(u *authn.User) bool { return u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0 }
 
-func isNode(u *identity.User) bool { _, ok := identity.SplitNode(u.Name); return ok }
+func isNode(u *authn.User) bool { _, ok := authn.SplitNode(u.Name); return ok }
 
-func isServiceAccount(u *identity.User) bool {
-	_, _, ok := identity.SplitServiceAccount(u.Name)
+func isServiceAccount(u *authn.User) bool {
+	_, _, ok := authn.SplitServiceAccount(u.Name)
 	return ok
 }
 
-func isNodeAlone(_, wanted *identity.User) bool { return isAlone(wanted) && isNode(wanted) }
+func isNodeAlone(_, wanted *authn.User) bool { return isAlone(wanted) && isNode(wanted) }
 
-func isServiceAccountAlone(_, wanted *identity.User) bool {
+func isServiceAccountAlone(_, wanted *authn.User) bool {
 	return isAlone(wanted) && isServiceAccount(wanted)
 }
 
-func isOther(_, wanted *identity.User) bool { return !isNode(wanted) && !isServiceAccount(wanted) }
+func isOther(_, wanted *authn.User) bool { return !isNode(wanted) && !isServiceAccount(wanted) }
 
-func runsOn(requester, wanted *identity.User) bool {
-	name, _ := identity.SplitNode(wanted.Name)
+func runsOn(requester, wanted *authn.User) bool {
+	name, _ := authn.SplitNode(wanted.Name)
 	on := requester.Extra[nodeNameExtra]
 	return isNodeAlone(requester, wanted) && isServiceAccount(requester) && len(on) == 1 && on[0] == name
 }
 
 // Impersonate returns the user as whom a request is to be served, when its sender asks to be taken
 // for the wanted one, or the error to answer with.
-func (a *Authorizer) Impersonate(request *Attributes, wanted *identity.User) (*identity.User, error) {
+func (a *Authorizer) Impersonate(request *Attributes, wanted *authn.User) (*authn.User, error) {
 	var first error
 	for i := range impersonations {
 		how := &impersonations[i]
@@ -83,7 +83,7 @@ func (a *Authorizer) Impersonate(request *Attributes, wanted *identity.User) (*i
 	return nil, first
 }
 
-func (a *Authorizer) impersonate(how *impersonation, request *Attributes, wanted *identity.User) (*identity.User, error) {
+func (a *Authorizer) impersonate(how *impersonation, request *Attributes, wanted *authn.User) (*authn.User, error) {
 	if how.name != "" {
 		on := *request
 		on.Verb = "impersonate-on:" + how.name + ":" + request.Verb
@@ -92,7 +92,7 @@ func (a *Authorizer) impersonate(how *impersonation, request *Attributes, wanted
 		}
 	}
 	user := *wanted
-	for _, check := range []func(*impersonation, *identity.User, *identity.User) error{
+	for _, check := range []func(*impersonation, *authn.User, *authn.User) error{
 		a.impersonateName, a.impersonateUID, a.impersonateGroups, a.impersonateExtra,
 	} {
 		if err := check(how, request.User, wanted); err != nil {
@@ -107,19 +107,19 @@ func (a *Authorizer) impersonate(how *impersonation, request *Attributes, wanted
 
 // groups returns those of a user for whom none were asked. Those of nodes are not known to the old
 // way.
-func (how *impersonation) groups(wanted *identity.User) []string {
-	if namespace, _, ok := identity.SplitServiceAccount(wanted.Name); ok {
-		return identity.ServiceAccountGroups(namespace)
+func (how *impersonation) groups(wanted *authn.User) []string {
+	if namespace, _, ok := authn.SplitServiceAccount(wanted.Name); ok {
+		return authn.ServiceAccountGroups(namespace)
 	}
 	if how.name != "" && isNode(wanted) {
-		return []string{identity.NodesGroup}
+		return []string{authn.NodesGroup}
 	}
 	return nil
 }
 
 // attributes are what must be allowed to be taken for something. Users and groups are of the core
 // for the old way, and of authentication for the others.
-func (how *impersonation) attributes(requester *identity.User, resource, name string) *Attributes {
+func (how *impersonation) attributes(requester *authn.User, resource, name string) *Attributes {
 	at := &Attributes{User: requester, Verb: "impersonate", Group: authenticationv1.GroupName, Resource: resource, Name: name}
 	if how.name != "" {
 		at.Verb += ":" + how.name
@@ -129,35 +129,35 @@ func (how *impersonation) attributes(requester *identity.User, resource, name st
 	return at
 }
 
-func (a *Authorizer) impersonateName(how *impersonation, requester, wanted *identity.User) error {
+func (a *Authorizer) impersonateName(how *impersonation, requester, wanted *authn.User) error {
 	at := how.attributes(requester, "users", wanted.Name)
-	if node, ok := identity.SplitNode(wanted.Name); ok && how.name != "" {
+	if node, ok := authn.SplitNode(wanted.Name); ok && how.name != "" {
 		at.Resource, at.Name = "nodes", node
 		if how.anyNode {
 			at.Name = all
 		}
 	}
-	if namespace, name, ok := identity.SplitServiceAccount(wanted.Name); ok {
+	if namespace, name, ok := authn.SplitServiceAccount(wanted.Name); ok {
 		at.Resource, at.Namespace, at.Name = "serviceaccounts", namespace, name
 	}
 	return a.Check(at)
 }
 
-func (a *Authorizer) impersonateUID(how *impersonation, requester, wanted *identity.User) error {
+func (a *Authorizer) impersonateUID(how *impersonation, requester, wanted *authn.User) error {
 	if wanted.UID == "" {
 		return nil
 	}
 	return a.Check(how.attributes(requester, "uids", wanted.UID))
 }
 
-func (a *Authorizer) impersonateGroups(how *impersonation, requester, wanted *identity.User) error {
+func (a *Authorizer) impersonateGroups(how *impersonation, requester, wanted *authn.User) error {
 	at := how.attributes(requester, "groups", "")
 	if how.name != "" {
 		switch {
 		case slices.Contains(wanted.Groups, ""):
 			return at.Forbidden("impersonating the empty string group is not allowed")
-		case wanted.In(identity.MastersGroup):
-			at.Name = identity.MastersGroup
+		case wanted.In(authn.MastersGroup):
+			at.Name = authn.MastersGroup
 			return at.Forbidden("impersonating the system:masters group is not allowed")
 		}
 		if len(wanted.Groups) >= many {
@@ -175,7 +175,7 @@ func (a *Authorizer) impersonateGroups(how *impersonation, requester, wanted *id
 	return nil
 }
 
-func (a *Authorizer) impersonateExtra(how *impersonation, requester, wanted *identity.User) error {
+func (a *Authorizer) impersonateExtra(how *impersonation, requester, wanted *authn.User) error {
 	at := how.attributes(requester, "userextras", "")
 	count := 0
 	for _, values := range wanted.Extra {

@@ -20,7 +20,7 @@ import (
 	filter "k8s.io/apiserver/pkg/endpoints/filters/impersonation"
 	"k8s.io/apiserver/pkg/endpoints/request"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // asUpstream asks our Authorizer what Kubernetes' filter asks.
@@ -28,7 +28,7 @@ func asUpstream(a *Authorizer) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(func(_ context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
 		u := at.GetUser()
 		allowed, reason := a.Allowed(&Attributes{
-			User: &identity.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()},
+			User: &authn.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()},
 			Verb: at.GetVerb(), Group: at.GetAPIGroup(), Resource: at.GetResource(), Subresource: at.GetSubresource(),
 			Namespace: at.GetNamespace(), Name: at.GetName(), NonResource: !at.IsResourceRequest(), Path: at.GetPath(),
 		})
@@ -40,11 +40,11 @@ func asUpstream(a *Authorizer) authorizer.Authorizer {
 }
 
 // oracle has Kubernetes' own filter decide.
-func oracle(a *Authorizer, header http.Header, at *Attributes) (*identity.User, string) {
-	var got *identity.User
+func oracle(a *Authorizer, header http.Header, at *Attributes) (*authn.User, string) {
+	var got *authn.User
 	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		u, _ := request.UserFrom(r.Context())
-		got = &identity.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
+		got = &authn.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
 	})
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header = header
@@ -83,8 +83,8 @@ func TestImpersonateAsKubernetes(t *testing.T) {
 		w.bind("", "b", "r", "user:alice", "account:red/agent")
 		at := ask(user(pick("alice", "system:serviceaccount:red:agent")), pick("list core pods", "list core pods red", "get - /x"))
 		at.User.Extra = map[string][]string{nodeNameExtra: {pick("n1", "n2")}}
-		header := http.Header{"Impersonate-User": {pick("bob", "bob", "system:node:n1", "system:serviceaccount:red:x", identity.AnonymousUser, "system:node:N_")}}
-		if groups := some(random, 5, "dev", "ops", identity.MastersGroup, "", identity.AuthenticatedGroup, identity.UnauthenticatedGroup); random.IntN(3) == 0 && len(groups) > 0 {
+		header := http.Header{"Impersonate-User": {pick("bob", "bob", "system:node:n1", "system:serviceaccount:red:x", authn.AnonymousUser, "system:node:N_")}}
+		if groups := some(random, 5, "dev", "ops", authn.MastersGroup, "", authn.AuthenticatedGroup, authn.UnauthenticatedGroup); random.IntN(3) == 0 && len(groups) > 0 {
 			header["Impersonate-Group"] = groups
 		}
 		if random.IntN(4) == 0 {
@@ -97,7 +97,7 @@ func TestImpersonateAsKubernetes(t *testing.T) {
 		}
 		ours := maps.Clone(header)
 		want, wantErr := oracle(w.Authorizer, header, at)
-		wanted, err := identity.Impersonation(ours)
+		wanted, err := authn.Impersonation(ours)
 		if err != nil {
 			t.Fatal(err)
 		}

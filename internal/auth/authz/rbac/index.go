@@ -9,7 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // place is a name within a namespace, or, with none, one for the whole cluster.
@@ -147,7 +147,7 @@ func (x *index) list(b *binding, s *rbacv1.Subject) (in map[place][]grant, name 
 		return x.groups, s.Name
 	case rbacv1.ServiceAccountKind:
 		if namespace := cmp.Or(s.Namespace, b.place.namespace); namespace != "" {
-			return x.users, identity.ServiceAccountUser(namespace, s.Name)
+			return x.users, authn.ServiceAccountUser(namespace, s.Name)
 		}
 	}
 	return nil, ""
@@ -229,7 +229,7 @@ func allowedBy(grants []grant, a *Attributes) string {
 
 // bindingsOf returns the bindings that a user has in a namespace, each once: those for the cluster
 // first, by name.
-func (x *index) bindingsOf(user *identity.User, namespace string) (found []*binding) {
+func (x *index) bindingsOf(user *authn.User, namespace string) (found []*binding) {
 	add := func(grants []grant) {
 		for _, g := range grants {
 			found = append(found, g.binding)

@@ -13,15 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/cadastre/cadastre/internal/cache"
-	"github.com/cadastre/cadastre/internal/identity"
-	"github.com/cadastre/cadastre/internal/store"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
 // model is the plain twin of the index: it goes through all that there is.
 type model struct {
-	roles    map[cache.Key]rbacv1.ClusterRole
-	bindings map[cache.Key]rbacv1.RoleBinding
+	roles    map[watchcache.Key]rbacv1.ClusterRole
+	bindings map[watchcache.Key]rbacv1.RoleBinding
 }
 
 func (m *model) allowed(a *Attributes) bool {
@@ -33,21 +33,21 @@ func (m *model) allowed(a *Attributes) bool {
 	return false
 }
 
-func (m *model) rules(user *identity.User, namespace string) (rules []rbacv1.PolicyRule) {
+func (m *model) rules(user *authn.User, namespace string) (rules []rbacv1.PolicyRule) {
 	for key, b := range m.bindings {
 		if key.Namespace != "" && key.Namespace != namespace || !slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return isSubject(user, s, key.Namespace) }) {
 			continue
 		}
-		to := cache.Key{Kind: ClusterRoles, Name: b.RoleRef.Name}
+		to := watchcache.Key{Kind: ClusterRoles, Name: b.RoleRef.Name}
 		if b.RoleRef.Kind == roleKind {
-			to = cache.Key{Kind: Roles, Namespace: key.Namespace, Name: b.RoleRef.Name}
+			to = watchcache.Key{Kind: Roles, Namespace: key.Namespace, Name: b.RoleRef.Name}
 		}
-		rules = append(rules, m.gathered(to, map[cache.Key]bool{})...)
+		rules = append(rules, m.gathered(to, map[watchcache.Key]bool{})...)
 	}
 	return rules
 }
 
-func (m *model) gathered(key cache.Key, done map[cache.Key]bool) (rules []rbacv1.PolicyRule) {
+func (m *model) gathered(key watchcache.Key, done map[watchcache.Key]bool) (rules []rbacv1.PolicyRule) {
 	role, ok := m.roles[key]
 	if !ok || done[key] {
 		return nil
@@ -66,7 +66,7 @@ func (m *model) gathered(key cache.Key, done map[cache.Key]bool) (rules []rbacv1
 	return rules
 }
 
-func isSubject(user *identity.User, s rbacv1.Subject, namespace string) bool {
+func isSubject(user *authn.User, s rbacv1.Subject, namespace string) bool {
 	switch s.Kind {
 	case rbacv1.UserKind:
 		return user.Name == s.Name
@@ -80,13 +80,13 @@ func isSubject(user *identity.User, s rbacv1.Subject, namespace string) bool {
 }
 
 // change makes a random change to the model, and returns it as JSON, nil if something is deleted.
-func (m *model) change(t testing.TB, random *rand.Rand) (cache.Key, []byte) {
+func (m *model) change(t testing.TB, random *rand.Rand) (watchcache.Key, []byte) {
 	name, namespace := fmt.Sprint("n", random.IntN(6)), []string{"", "red", "blue"}[random.IntN(3)]
 	meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
 	if random.IntN(2) == 0 {
 		return m.changeRole(t, random, meta)
 	}
-	key := cache.Key{Kind: ClusterRoleBindings, Name: name, Namespace: namespace}
+	key := watchcache.Key{Kind: ClusterRoleBindings, Name: name, Namespace: namespace}
 	if namespace != "" {
 		key.Kind = RoleBindings
 	}
@@ -107,8 +107,8 @@ func (m *model) change(t testing.TB, random *rand.Rand) (cache.Key, []byte) {
 	return key, marshal(t, b)
 }
 
-func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMeta) (cache.Key, []byte) {
-	key := cache.Key{Kind: ClusterRoles, Name: meta.Name, Namespace: meta.Namespace}
+func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMeta) (watchcache.Key, []byte) {
+	key := watchcache.Key{Kind: ClusterRoles, Name: meta.Name, Namespace: meta.Namespace}
 	if meta.Namespace != "" {
 		key.Kind = Roles
 	}
@@ -134,7 +134,7 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 
 // questions are all that the model can tell apart.
 func questions() (all []*Attributes) {
-	for _, u := range []*identity.User{user("a"), user("b", "a"), user("c", "a", "b"), user("system:serviceaccount:red:a"), user("system:serviceaccount:blue:b")} {
+	for _, u := range []*authn.User{user("a"), user("b", "a"), user("c", "a", "b"), user("system:serviceaccount:red:a"), user("system:serviceaccount:blue:b")} {
 		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
 			all = append(all, ask(u, text))
 		}
@@ -145,7 +145,7 @@ func questions() (all []*Attributes) {
 func TestModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	w := newWorld(t)
-	m := &model{roles: map[cache.Key]rbacv1.ClusterRole{}, bindings: map[cache.Key]rbacv1.RoleBinding{}}
+	m := &model{roles: map[watchcache.Key]rbacv1.ClusterRole{}, bindings: map[watchcache.Key]rbacv1.RoleBinding{}}
 	count := map[bool]int{}
 	for i := range 800 {
 		key, value := m.change(t, random)
@@ -201,11 +201,11 @@ func TestConcurrency(t *testing.T) {
 	for i := range 2 {
 		writing.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(i)))
-			m := &model{roles: map[cache.Key]rbacv1.ClusterRole{}, bindings: map[cache.Key]rbacv1.RoleBinding{}}
+			m := &model{roles: map[watchcache.Key]rbacv1.ClusterRole{}, bindings: map[watchcache.Key]rbacv1.RoleBinding{}}
 			for range 100 {
 				key, value := m.change(t, random)
-				change := store.Write{Key: key.String(), Value: canonical(t, value)}
-				if o, err := w.cache.Get(t.Context(), key, cache.Latest); err == nil {
+				change := storage.Write{Key: key.String(), Value: canonical(t, value)}
+				if o, err := w.cache.Get(t.Context(), key, watchcache.Latest); err == nil {
 					change.Expected = o.Revision()
 				} else if value == nil {
 					continue

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // Reviewer answers questions about who somebody is and what they may. Each question is an object
@@ -21,12 +21,12 @@ import (
 type Reviewer struct {
 	Authorizer *Authorizer
 	// Token returns who has a bearer token; nil means that there are none.
-	Token func(token string) (*identity.User, error)
+	Token func(token string) (*authn.User, error)
 }
 
 // question is who asks what.
 type question struct {
-	user      *identity.User
+	user      *authn.User
 	namespace string
 	body      []byte
 }
@@ -52,7 +52,7 @@ func IsReview(group, resource string) bool {
 
 // Review answers the question that somebody asked by creating an object of a resource, in a
 // namespace if it is of one. Body and answer are JSON. Whether they may ask is checked before.
-func (r *Reviewer) Review(user *identity.User, resource, namespace string, body []byte) ([]byte, error) {
+func (r *Reviewer) Review(user *authn.User, resource, namespace string, body []byte) ([]byte, error) {
 	review, ok := answers[resource]
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a review, received %q", resource))
@@ -128,7 +128,7 @@ func (r *Reviewer) localAccess(q *question) (runtime.Object, error) {
 }
 
 // decide answers whether a user may do something.
-func (r *Reviewer) decide(user *identity.User, spec accessSpec) authorizationv1.SubjectAccessReviewStatus {
+func (r *Reviewer) decide(user *authn.User, spec accessSpec) authorizationv1.SubjectAccessReviewStatus {
 	allowed, reason := r.Authorizer.Allowed(spec.attributes(user))
 	return authorizationv1.SubjectAccessReviewStatus{Allowed: allowed, Reason: reason, EvaluationError: spec.selectorErrors()}
 }
@@ -200,7 +200,7 @@ func (r *Reviewer) token(q *question) (runtime.Object, error) {
 	return &review, nil
 }
 
-func userInfo(u *identity.User) authenticationv1.UserInfo {
+func userInfo(u *authn.User) authenticationv1.UserInfo {
 	info := authenticationv1.UserInfo{Username: u.Name, UID: u.UID, Groups: u.Groups}
 	for key, values := range u.Extra {
 		if info.Extra == nil {

@@ -11,7 +11,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/identity"
+	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // reviewer knows a world in which alice may get pods, and the token that is bob's.
@@ -22,7 +22,7 @@ func reviewer(t *testing.T) *Reviewer {
 	w.bind("", "all", "pods", "user:alice")
 	w.bind("red", "dev", "pods", "group:dev")
 	w.bind("red", "lost", "none", "user:alice")
-	return &Reviewer{Authorizer: w.Authorizer, Token: func(token string) (*identity.User, error) {
+	return &Reviewer{Authorizer: w.Authorizer, Token: func(token string) (*authn.User, error) {
 		if token == "t0" {
 			return user("bob", "dev"), nil
 		}
@@ -89,7 +89,7 @@ func TestBadReviews(t *testing.T) {
 }
 
 // review asks and reads the answer.
-func review(t *testing.T, r *Reviewer, u *identity.User, resource, body string, into any) {
+func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, into any) {
 	t.Helper()
 	answer, err := r.Review(u, resource, "", []byte(body))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestRulesReviewOfNobody(t *testing.T) {
 
 func TestSelfReview(t *testing.T) {
 	var got authenticationv1.SelfSubjectReview
-	asker := &identity.User{Name: "alice", UID: "7", Groups: []string{"dev"}, Extra: map[string][]string{"a": {"b"}}}
+	asker := &authn.User{Name: "alice", UID: "7", Groups: []string{"dev"}, Extra: map[string][]string{"a": {"b"}}}
 	review(t, reviewer(t), asker, "selfsubjectreviews", `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`, &got)
 	if info := got.Status.UserInfo; info.Username != "alice" || info.UID != "7" || info.Groups[0] != "dev" || info.Extra["a"][0] != "b" {
 		t.Errorf("%+v", got)

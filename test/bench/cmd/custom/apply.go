@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // Names of the sides in tables and findings.

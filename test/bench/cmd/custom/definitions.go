@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/proc"
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 const (

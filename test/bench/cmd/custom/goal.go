@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // Goals.

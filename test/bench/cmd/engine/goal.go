@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cadastre/cadastre/bench"
+	"github.com/cadastre/cadastre/test/bench"
 )
 
 // A goal is a bound on a ratio: on the mean of the cases, or on the worst of them.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/bench"
-	"github.com/cadastre/cadastre/bench/fixture"
+	"github.com/cadastre/cadastre/test/bench"
+	"github.com/cadastre/cadastre/test/bench/fixture"
 )
 
 func TestVerdicts(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench"
+	"github.com/cadastre/cadastre/test/bench"
 )
 
 // compareLengths prints how the cost of patches grows with the length of a list, all of whose items change. The

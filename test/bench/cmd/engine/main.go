@@ -10,8 +10,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/cadastre/cadastre/bench"
-	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/test/bench"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 // options are the command's flags.

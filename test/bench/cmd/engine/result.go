@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/cadastre/cadastre/bench"
-	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/test/bench"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 // A result is what a case cost each side.

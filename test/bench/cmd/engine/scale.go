@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/cadastre/cadastre/bench"
+	"github.com/cadastre/cadastre/test/bench"
 )
 
 // maxGrowth is how much more than the object a linear cost may grow: caches get colder.

@@ -12,8 +12,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/cadastre/cadastre/bench"
-	"github.com/cadastre/cadastre/bench/floor"
+	"github.com/cadastre/cadastre/test/bench"
+	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
 func main() {

@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 func main() {

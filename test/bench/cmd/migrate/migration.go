@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 const rowFormat = "%-34s %9s %9s  %s\n"

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 // program is our server and command line, built once.

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 // sight is what can be seen of all objects.

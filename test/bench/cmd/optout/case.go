@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 // What is varied.

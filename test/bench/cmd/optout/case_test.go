@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 func TestMain(m *testing.M) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // turnsOf have a CPU time each, and ten times as many bytes of the heap.

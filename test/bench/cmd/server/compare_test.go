@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // TestMain has the test's binary be the floor, and a server that is started as ours is.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // compareFleet fills a folder once and starts our server on it in every round.

@@ -1,6 +1,6 @@
 package main
 
-import "github.com/cadastre/cadastre/bench/stat"
+import "github.com/cadastre/cadastre/test/bench/stat"
 
 // sameCost allows for noise where a cost should not grow.
 const sameCost = 1.2

@@ -12,8 +12,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // options are the command's flags.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 // prepareSides builds our server and finds out whether the peer is there.

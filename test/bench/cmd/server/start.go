@@ -7,16 +7,17 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/proc"
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 const (
 	startFormat    = "%-14s %-16s %9s %9s %9s %9s %9s %9s %9s %9s\n"
 	startFootnotes = `
 ready: from the start of the process until it says that it serves, for kube-apiserver until /readyz answers, etcd
-before it included; CPU: what the server has used by then. RSS, PSS: after one request, at rest; etcd's is its RSS.
+before it included; CPU: what the server has used by then. RSS, private: after one request, at rest; private is
+the anonymous part of RSS, without the pages of the program's file. etcd's is its RSS.
 working: RSS after clients have changed and read objects for a while; JSON: bytes of all objects as they are
 answered; by JSON: the greater RSS by that.
 `
@@ -30,15 +31,15 @@ type start struct {
 	json        int64 // bytes of the objects
 }
 
-func (s start) Seconds() float64      { return s.ready.Seconds() }
-func (s start) Ready() float64        { return float64(s.ready) }
-func (s start) CPU() float64          { return float64(s.cpu) }
-func (s start) Resident() float64     { return float64(s.idle.Resident) }
-func (s start) Proportional() float64 { return float64(s.idle.Proportional) }
-func (s start) Store() float64        { return float64(s.store.Resident) }
-func (s start) Working() float64      { return float64(s.working) }
-func (s start) JSON() float64         { return float64(s.json) }
-func (s start) ByJSON() float64       { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
+func (s start) Seconds() float64  { return s.ready.Seconds() }
+func (s start) Ready() float64    { return float64(s.ready) }
+func (s start) CPU() float64      { return float64(s.cpu) }
+func (s start) Resident() float64 { return float64(s.idle.Resident) }
+func (s start) Private() float64  { return float64(s.idle.Private) }
+func (s start) Store() float64    { return float64(s.store.Resident) }
+func (s start) Working() float64  { return float64(s.working) }
+func (s start) JSON() float64     { return float64(s.json) }
+func (s start) ByJSON() float64   { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
 
 // compareStarts starts servers on empty folders.
 func compareStarts(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
@@ -97,7 +98,7 @@ func openOnce(ctx context.Context, side serverbench.Side, folder string, work fu
 }
 
 func printStartHeader() {
-	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "PSS", "etcd's", "working", "JSON", "by JSON")
+	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "private", "etcd's", "working", "JSON", "by JSON")
 }
 
 func printStart(name, side string, rounds []start) {
@@ -112,6 +113,6 @@ func printStart(name, side string, rounds []start) {
 		byJSON = stat.Shown(rounds, start.ByJSON, stat.Times2)
 	}
 	fmt.Printf(startFormat, name, side, stat.Shown(rounds, start.Ready, stat.Nanoseconds), stat.Shown(rounds, start.CPU, stat.Nanoseconds),
-		stat.Shown(rounds, start.Resident, mebibytes), stat.Shown(rounds, start.Proportional, mebibytes), optional(start.Store, mebibytes), optional(start.Working, mebibytes),
+		stat.Shown(rounds, start.Resident, mebibytes), stat.Shown(rounds, start.Private, mebibytes), optional(start.Store, mebibytes), optional(start.Working, mebibytes),
 		optional(start.JSON, mebibytes), byJSON)
 }

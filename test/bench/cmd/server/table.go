@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/serverbench"
-	"github.com/cadastre/cadastre/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
 // Names of the sides in tables and findings.
@@ -36,7 +36,7 @@ const (
 	loadFormat    = "%-13s %-16s %8s %9s %9s %9s %9s %8s %8s %9s\n"
 	loadFootnotes = `
 CPU: of the server's process, user and system, an operation; etcd's is beside it and in no ratio. ours by it:
-our CPU by that side's, round by round. RSS, PSS: of the server's process when the turn was over. Servers are
+our CPU by that side's, round by round. RSS, private: of the server's process when the turn was over. Servers are
 durable but for the floor, which reads what is written, keeps nothing and answers with an object of the same size.
 apply, create and update are about a Deployment with two containers; list is of 2,000 of them, not compressed.
 watch: each client changes an object again when watchers have got as many events as there were changes: rate and
@@ -46,7 +46,7 @@ by their number.
 )
 
 func printLoadHeader() {
-	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "PSS", "ours by it")
+	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "private", "ours by it")
 }
 
 func (r loadResult) print() {
@@ -68,7 +68,7 @@ func (r loadResult) cells(side string, turns []turn) []any {
 	return []any{
 		side, stat.Shown(turns, turn.Rate, stat.Count), stat.Shown(turns, turn.P50, stat.Nanoseconds), stat.Shown(turns, turn.P99, stat.Nanoseconds),
 		stat.Shown(turns, turn.CPU, stat.Nanoseconds), store,
-		stat.Shown(turns, turn.Resident, mebibytes), stat.Shown(turns, turn.Proportional, mebibytes), r.ratio(side),
+		stat.Shown(turns, turn.Resident, mebibytes), stat.Shown(turns, turn.Private, mebibytes), r.ratio(side),
 	}
 }
 

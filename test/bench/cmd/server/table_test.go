@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/proc"
-	"github.com/cadastre/cadastre/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/proc"
+	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
 // turns have a CPU time each, in microseconds.
@@ -19,7 +19,7 @@ func turns(cpu ...float64) (all []turn) {
 			Operations: 100, Window: 2 * time.Second, P50: 2 * time.Millisecond, P99: 9 * time.Millisecond,
 			CPU: time.Duration(c*100) * time.Microsecond, StoreCPU: 20 * time.Millisecond,
 		})
-		t.after.Memory = proc.Memory{Resident: 30 << 20, Proportional: 20 << 20}
+		t.after.Memory = proc.Memory{Resident: 30 << 20, Private: 20 << 20}
 		all = append(all, t)
 	}
 	return all

@@ -1,6 +1,6 @@
 package main
 
-import "github.com/cadastre/cadastre/bench/serverbench"
+import "github.com/cadastre/cadastre/test/bench/serverbench"
 
 // A turn is what one side came to in one round. CPU times are in nanoseconds an operation, or an event and
 // watcher.
@@ -30,6 +30,6 @@ func (t turn) P99() float64      { return t.p99 }
 func (t turn) CPU() float64      { return t.cpu }
 func (t turn) StoreCPU() float64 { return t.storeCPU }
 
-// Resident and Proportional are the server's memory when the turn ended, in bytes.
-func (t turn) Resident() float64     { return float64(t.after.Memory.Resident) }
-func (t turn) Proportional() float64 { return float64(t.after.Memory.Proportional) }
+// Resident and Private are the server's memory when the turn ended, in bytes.
+func (t turn) Resident() float64 { return float64(t.after.Memory.Resident) }
+func (t turn) Private() float64  { return float64(t.after.Memory.Private) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 // A benchCase is a load with a name, for one of our sides and maybe for etcd.

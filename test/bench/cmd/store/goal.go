@@ -1,6 +1,6 @@
 package main
 
-import "github.com/cadastre/cadastre/bench/stat"
+import "github.com/cadastre/cadastre/test/bench/stat"
 
 var goals = []stat.Goal{
 	stat.NewGoal("64 writers: at least 3x etcd's commits", "writers/64 faster", stat.AtLeast(3), stat.Times),

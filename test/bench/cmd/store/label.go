@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cadastre/cadastre/bench/stat"
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 // labelWatchers is how many there are, labelWriters how many write what none of them asks for.

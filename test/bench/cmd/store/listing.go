@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/stat"
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 // listRounds is how often a list is taken, for each round of others: it takes little time.

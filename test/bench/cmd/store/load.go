@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cadastre/cadastre/bench/stat"
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 func compareCommits(ctx context.Context, o options) (found []stat.Finding, err error) {

@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/stat"
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 // options are the command's flags.

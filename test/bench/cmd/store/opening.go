@@ -5,26 +5,26 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/stat"
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 const (
-	openFormat    = "%-26s %5s %8s %8s %8s %9s %7s %7s %7s %7s %7s %7s %8s\n"
+	openFormat    = "%-26s %5s %8s %8s %8s %9s %7s %7s %7s %7s %9s %7s %8s\n"
 	openFootnotes = `
 time: from the start of opening the store until the cache serves, in a fresh process; the files are in the
 kernel's memory, and one round before all others does not count. store: the part of it until the store was
 open; what the cache reads from it comes after. GC: the collector as Go has it, or paced by the cache. The
 rest is memory, by the bytes of the objects' JSON. live: Go's heap after a collection; /obj.: what it has for
-each object beside its bytes. left: resident as opening left it; peak: the most until then. freed: resident when all
-that was free was given back. work: the most that is resident while others make garbage, until two
+each object beside its bytes. left: resident as opening left it; peak: the most until then. collected: resident after a
+collection. work: the most that is resident while others make garbage, until two
 collections are over. target: what the heap may grow to before it is collected. Objects have one version
 each, written a namespace at a time; they can be selected by labels, spec.nodeName and status.phase.
 `
 )
 
 func (c fleetCase) compareOpening(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]stat.Finding, error) {
-	fmt.Printf("\n"+openFormat, "case", "GC", "time", "store", "CPU", "bytes", "live", "/obj.", "left", "peak", "freed", "work", "target")
+	fmt.Printf("\n"+openFormat, "case", "GC", "time", "store", "CPU", "bytes", "live", "/obj.", "left", "peak", "collected", "work", "target")
 	var found []stat.Finding
 	for _, paced := range []bool{false, true} {
 		rounds, err := c.openRounds(ctx, folder, paced, o.rounds)
@@ -82,7 +82,7 @@ func printOpening(name string, rounds []storebench.Opening) {
 		ratio(live), fmt.Sprintf("%.0fB", stat.Median(rounds, storebench.Opening.PerObject)),
 		ratio(func(m storebench.Memory) int64 { return m.Opened }),
 		ratio(func(m storebench.Memory) int64 { return m.OpenedPeak }),
-		ratio(func(m storebench.Memory) int64 { return m.Freed }),
+		ratio(func(m storebench.Memory) int64 { return m.Collected }),
 		ratio(workPeak),
 		ratio(func(m storebench.Memory) int64 { return m.Target }))
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/cadastre/cadastre/bench/stat"
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 // A result is the rounds of a case; etcd has none if the case is not for it.

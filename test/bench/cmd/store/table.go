@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/stat"
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 // A table shows the results of cases that are alike.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/bench/storebench"
+	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
 // rounds are of two seconds; latencies and CPU are in milliseconds.

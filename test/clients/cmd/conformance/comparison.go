@@ -53,7 +53,7 @@ func (c comparison) print(w io.Writer) {
 
 // printLeft tells what could not be removed from a server.
 func printLeft(w io.Writer, where string, report *applytest.Report) {
-	for _, left := range report.Left {
+	for _, left := range report.Leftovers {
 		fmt.Fprintf(w, "left on %s: %s: %s\n", where, left.Path, left.Reason)
 	}
 }
@@ -74,7 +74,7 @@ const introduction = `# Conformance
 Written by ` + "`make conformance`" + `, which runs every behaviour script of ` + "`applytest`" + ` against the real kube-apiserver and
 against Cadastre. A script is a text file in ` + "`applytest/scripts`" + ` that says what is asked and what must be answered;
 what is expected was recorded from kube-apiserver. [` + "`cadastre conformance`" + `](conformance-of-servers.md) asks the same of any
-server that a kubeconfig names; the language of the scripts is in [the documentation of the package](../applytest/doc.go).
+server that a kubeconfig names; [the language of the scripts](scripts.md) is documented.
 
 `
 

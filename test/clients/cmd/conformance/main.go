@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/cadastre/cadastre/applytest"
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 // parallel is more than processors: many scripts wait for a second to pass.
@@ -32,8 +32,8 @@ type flags struct {
 func main() {
 	var f flags
 	flag.StringVar(&f.run, "run", "", "run only scripts whose name matches the `expression`, and write no document")
-	flag.StringVar(&f.scripts, "scripts", "../applytest/scripts", "the `folder` of the scripts")
-	flag.StringVar(&f.document, "document", "../docs/conformance.md", "the `file` to write")
+	flag.StringVar(&f.scripts, "scripts", "../../applytest/scripts", "the `folder` of the scripts")
+	flag.StringVar(&f.document, "document", "../../docs/conformance.md", "the `file` to write")
 	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "a kube-apiserver that runs already; otherwise one is started")
 	flag.BoolVar(&f.record, "record", false, "first write into the scripts what kube-apiserver answers, where it differs or nothing is expected yet")
 	flag.Parse()
@@ -77,7 +77,7 @@ func conform(f flags) (err error) {
 	if n := c.theirs.Count(applytest.Fail) + c.ours.Count(applytest.Fail); n > 0 {
 		return fmt.Errorf("%d scripts failed", n)
 	}
-	if n := len(c.theirs.Left) + len(c.ours.Left); n > 0 {
+	if n := len(c.theirs.Leftovers) + len(c.ours.Leftovers); n > 0 {
 		return fmt.Errorf("%d objects could not be removed", n)
 	}
 	return nil

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/cadastretest"
-	"github.com/cadastre/cadastre/clients/differential"
-	"github.com/cadastre/cadastre/clients/target"
+	"github.com/cadastre/cadastre/test/clients/differential"
+	"github.com/cadastre/cadastre/test/clients/target"
 )
 
 type flags struct {

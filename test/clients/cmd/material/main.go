@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/clients/material"
-	"github.com/cadastre/cadastre/clients/target"
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/test/clients/material"
+	"github.com/cadastre/cadastre/test/clients/target"
+	"github.com/cadastre/cadastre/test/peers"
 )
 
 type flags struct {

@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/clients/envtest/suites
+module github.com/cadastre/cadastre/test/clients/envtest/suites
 
 go 1.26.0
 

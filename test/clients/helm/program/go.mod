@@ -1,4 +1,4 @@
-module github.com/cadastre/cadastre/clients/helm/program
+module github.com/cadastre/cadastre/test/clients/helm/program
 
 go 1.26.0
 

@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/test/peers"
 )
 
 func main() {

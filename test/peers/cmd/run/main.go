@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/cadastre/cadastre/peers"
+	"github.com/cadastre/cadastre/test/peers"
 )
 
 // kubeconfig has the address, the authority and the token.

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package cli
-
-// forgetStartPages is for Linux: see there.
-func forgetStartPages() {}

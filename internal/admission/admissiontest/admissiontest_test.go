@@ -1,0 +1,117 @@
+package admissiontest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+const cases = `# A comment.
+case: first
+operation: UPDATE
+resource: deployments.apps/status
+stored: {kind: LimitRange, metadata: {name: l},
+  spec: {limits: []}}
+object: {spec: {a: 1}}
+old: {metadata: {name: given, namespace: other}}
+admitted: {"spec":{"a":2}}
+
+case: second
+resource: nodes
+object: {}
+error: 403 Forbidden: no
+`
+
+func TestCases(t *testing.T) {
+	all, err := ParseCases(cases)
+	if err != nil || len(all) != 2 {
+		t.Fatal(len(all), err)
+	}
+	first, second := all[0], all[1]
+	if first.Name != "first" || first.Operation != admission.Update || first.Resource.Kind.Name != "Deployment" || first.Resource.Subresource != "status" {
+		t.Errorf("received %+v", first)
+	}
+	for _, test := range []struct {
+		got  document.Value
+		want string
+	}{
+		{first.Stored[0], `{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: ns}, spec: {limits: []}}`},
+		{first.Object, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {a: 1}}`},
+		{first.Old, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: given, namespace: other}}`},
+		{first.Answer.Admitted, `{spec: {a: 2}}`},
+		{second.Object, `{apiVersion: v1, kind: Node, metadata: {name: x}}`},
+	} {
+		if !document.Equal(test.got, Parse(test.want)) {
+			t.Errorf("received %s, want %s", test.got.JSON(), test.want)
+		}
+	}
+	if second.Operation != admission.Create || second.Answer.Error != "403 Forbidden: no" || !second.Old.IsAbsent() {
+		t.Errorf("received %+v", second)
+	}
+	if text := FormatCases(all); text != cases {
+		t.Errorf("received %s", text)
+	}
+}
+
+func TestBadCases(t *testing.T) {
+	for text, want := range map[string]string{
+		"case: a\nobject: {}":                                   "resource: expected a line",
+		"case: a\nresource: widgets":                            `received "widgets"`,
+		"case: a\nresource: pods\nsubject: x":                   "expected a key of a case",
+		"case: a\nresource: pods\nstored: {kind: Widget}":       `received "Widget"`,
+		"case: a\nresource: pods\nobject: {":                    "object: ",
+		"case: a\nresource: pods\n\n# A comment without a case": "resource: expected a line",
+	} {
+		if _, err := ParseCases(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: received %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestReader(t *testing.T) {
+	r := NewReader(`{kind: ConfigMap, metadata: {name: b}}`, `{kind: ConfigMap, metadata: {name: a}}`, `{kind: ConfigMap, metadata: {name: c, namespace: other}}`, `{kind: Namespace, metadata: {name: a}}`)
+	resource := schema.GroupResource{Resource: "configmaps"}
+	for namespace, want := range map[string]string{"ns": "a b", "other": "c", "": "a b c", "none": ""} {
+		found, err := r.List(t.Context(), resource, namespace)
+		var names []string
+		for _, object := range found {
+			names = append(names, object.Document.Lookup("metadata", "name").Text())
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("%q: received %q, %v, want %q", namespace, got, err, want)
+		}
+	}
+	if object, err := r.Get(t.Context(), resource, "ns", "b"); err != nil || !object.Exists() {
+		t.Errorf("received %v, %v", object, err)
+	}
+	if object, err := r.Get(t.Context(), resource, "ns", "c"); err != nil || object.Exists() {
+		t.Errorf("received %v, %v", object, err)
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("plain"), "plain"},
+		{apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, "x"), `404 NotFound: pods "x" not found`},
+	} {
+		if got := ErrorText(test.err); got != test.want {
+			t.Errorf("received %s, want %s", got, test.want)
+		}
+	}
+}
+
+func TestPrune(t *testing.T) {
+	got := Prune(Parse(`{a: null, b: {}, c: [], d: {e: {f: null}}, g: 0, h: "", i: [{}, {j: null}]}`))
+	if want := Parse(`{g: 0, h: "", i: [{}, {}]}`); !document.Equal(got, want) {
+		t.Errorf("received %s", got.JSON())
+	}
+}

@@ -1,0 +1,135 @@
+package admissiontest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+// Case is one write, and the answer of kube-apiserver's plugin to it.
+type Case struct {
+	Name      string
+	Operation admission.Operation
+	Resource  admission.Resource
+	// Stored are the other objects of the server.
+	Stored []document.Value
+	// Object and Old are the written object and the stored one; absent if there is none.
+	Object, Old document.Value
+	// Answer is the recorded one.
+	Answer Answer
+	// text has the lines of the case without its answer.
+	text string
+}
+
+// Answer is the result of a plugin.
+type Answer struct {
+	// Admitted is the object after the plugin, without empty fields; absent if the plugin left it as it was.
+	Admitted document.Value
+	// Error is the error of the plugin as [ErrorText] writes it; "" if there is none.
+	Error string
+}
+
+// ReadCases reads a file of cases.
+func ReadCases(file string) ([]*Case, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCases(string(text))
+}
+
+// ParseCases reads cases, which are separated by empty lines.
+func ParseCases(text string) (cases []*Case, err error) {
+	for block := range strings.SplitSeq(text, "\n\n") {
+		if strings.Trim(block, "\n") == "" {
+			continue
+		}
+		c := &Case{Operation: admission.Create}
+		if err := c.parse(strings.Trim(block, "\n")); err != nil {
+			return nil, fmt.Errorf("case %q: %w", c.Name, err)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+func (c *Case) parse(block string) error {
+	var kept []string
+	for line := range strings.SplitSeq(strings.ReplaceAll(block, "\n ", "\x00"), "\n") {
+		line = strings.ReplaceAll(line, "\x00", "\n ")
+		key, value, _ := strings.Cut(line, ":")
+		isAnswer, err := c.set(key, strings.TrimSpace(value))
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		if !isAnswer {
+			kept = append(kept, line)
+		}
+	}
+	c.text = strings.Join(kept, "\n")
+	if c.Resource.Kind == nil {
+		return errors.New("resource: expected a line, found none")
+	}
+	c.Object, c.Old = complete(c.Object, c.Resource.Kind), complete(c.Old, c.Resource.Kind)
+	return nil
+}
+
+// set sets the part of a case that a line states.
+func (c *Case) set(key, value string) (isAnswer bool, err error) {
+	var doc document.Value
+	switch key {
+	case "stored", "object", "old", "admitted":
+		if doc, err = document.ParseYAML([]byte(value)); err != nil {
+			return false, err
+		}
+	}
+	switch key {
+	case "case":
+		c.Name = value
+	case "operation":
+		c.Operation = admission.Operation(value)
+	case "resource":
+		c.Resource, err = Resource(value)
+	case "stored":
+		kind, kindErr := kindOf(doc)
+		if kindErr != nil {
+			return false, kindErr
+		}
+		c.Stored = append(c.Stored, complete(doc, kind))
+	case "object":
+		c.Object = doc
+	case "old":
+		c.Old = doc
+	case "admitted":
+		c.Answer.Admitted, isAnswer = doc, true
+	case "error":
+		c.Answer.Error, isAnswer = value, true
+	default:
+		if !strings.HasPrefix(key, "#") {
+			err = errors.New("expected a key of a case")
+		}
+	}
+	return isAnswer, err
+}
+
+// FormatCases writes cases with their answers.
+func FormatCases(cases []*Case) string {
+	var text strings.Builder
+	for i, c := range cases {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		text.WriteString(c.text + "\n")
+		if !c.Answer.Admitted.IsAbsent() {
+			text.WriteString("admitted: " + c.Answer.Admitted.JSON() + "\n")
+		}
+		if c.Answer.Error != "" {
+			text.WriteString("error: " + c.Answer.Error + "\n")
+		}
+	}
+	return text.String()
+}

@@ -1,0 +1,90 @@
+package admissiontest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// Reader is an admission.Reader of objects in memory.
+type Reader struct {
+	objects []stored
+	// Err is the error of every read; nil if reads succeed.
+	Err error
+}
+
+type stored struct {
+	resource        schema.GroupResource
+	namespace, name string
+	object          admission.Object
+}
+
+// NewReader returns a Reader of objects in YAML, each with its kind. It panics if a kind is unknown.
+func NewReader(objects ...string) *Reader {
+	r := &Reader{}
+	for _, text := range objects {
+		if err := r.add(Parse(text)); err != nil {
+			panic(err)
+		}
+	}
+	return r
+}
+
+func (r *Reader) add(doc document.Value) error {
+	kind, err := kindOf(doc)
+	if err != nil {
+		return err
+	}
+	doc = complete(doc, kind)
+	s := stored{
+		resource:  schema.GroupResource{Group: kind.Group, Resource: kind.Resource},
+		namespace: doc.Lookup("metadata", "namespace").Text(), name: doc.Lookup("metadata", "name").Text(),
+	}
+	key := watchcache.Key{Kind: kind.StoreName(), Namespace: s.namespace, Name: s.name}.String()
+	s.object = admission.NewObject(doc, key, storage.Revision(len(r.objects)+1))
+	r.objects = append(r.objects, s)
+	slices.SortStableFunc(r.objects, func(a, b stored) int { return cmp.Compare(a.name, b.name) })
+	return nil
+}
+
+// kindOf returns the built-in kind of an object, by the name of the kind.
+func kindOf(doc document.Value) (*api.Kind, error) {
+	for _, kind := range kinds().All() {
+		if kind.Name == doc.Get("kind").Text() {
+			return kind, nil
+		}
+	}
+	return nil, fmt.Errorf("kind: expected a built-in kind, received %q", doc.Get("kind").Text())
+}
+
+// Get implements admission.Reader.
+func (r *Reader) Get(_ context.Context, resource schema.GroupResource, namespace, name string) (admission.Object, error) {
+	for _, s := range r.objects {
+		if r.Err == nil && s.resource == resource && s.namespace == namespace && s.name == name {
+			return s.object, nil
+		}
+	}
+	return admission.Object{}, r.Err
+}
+
+// List implements admission.Reader.
+func (r *Reader) List(_ context.Context, resource schema.GroupResource, namespace string) (found []admission.Object, err error) {
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	for _, s := range r.objects {
+		if s.resource == resource && (namespace == "" || s.namespace == namespace) {
+			found = append(found, s.object)
+		}
+	}
+	return found, nil
+}

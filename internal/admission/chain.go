@@ -1,0 +1,184 @@
+package admission
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+)
+
+// Plugin is an admission plugin: it changes or rejects writes. Its methods are called concurrently.
+type Plugin interface {
+	// Name is the plugin's name, as in kube-apiserver's --enable-admission-plugins where it has one there.
+	Name() string
+	// Handles returns the phases in which the plugin wants to see an operation on a resource; 0 means that it never
+	// does. The chain calls it once per endpoint and operation, and again after [Chain.Invalidate]: the answer may
+	// depend on configuration, but not on a request.
+	Handles(operation Operation, resource Resource) Phase
+	// Admit changes the object of a write, by assigning Attributes.Object, or rejects the write. It runs before the
+	// resource's own validation. An error that is not an API status becomes a 500.
+	Admit(ctx context.Context, a *Attributes) error
+	// Validate rejects a write that is valid by the rules of its resource. It must not change the object.
+	Validate(ctx context.Context, a *Attributes) error
+}
+
+// Phase is a set of phases of admission.
+type Phase uint8
+
+// The phases.
+const (
+	// Mutating calls Admit.
+	Mutating Phase = 1 << iota
+	// Validating calls Validate.
+	Validating
+	// NoOps extends the other phases to writes that leave the stored object as it is. Plugins whose verdict depends
+	// only on the object do not need it: the stored object was admitted before.
+	NoOps
+)
+
+// MutatingOnly is embedded in plugins that do not validate.
+type MutatingOnly struct{}
+
+// Validate implements Plugin.
+func (MutatingOnly) Validate(context.Context, *Attributes) error { return nil }
+
+// ValidatingOnly is embedded in plugins that do not mutate.
+type ValidatingOnly struct{}
+
+// Admit implements Plugin.
+func (ValidatingOnly) Admit(context.Context, *Attributes) error { return nil }
+
+// Chain is an ordered list of plugins. A nil Chain has none. It is safe for concurrent use.
+type Chain struct {
+	plugins []Plugin
+	// generation counts calls of Invalidate. A resolved Plan is valid for the generation at which it was resolved.
+	generation atomic.Uint64
+}
+
+// NewChain returns the chain of plugins in the order in which they are called.
+func NewChain(plugins ...Plugin) *Chain { return &Chain{plugins: plugins} }
+
+// Plugins returns the plugins in the order in which they are called.
+func (c *Chain) Plugins() []Plugin {
+	if c == nil {
+		return nil
+	}
+	return slices.Clone(c.plugins)
+}
+
+// Invalidate makes the chain call Handles again. Plugins whose answer depends on configuration call it after every
+// change of that configuration.
+func (c *Chain) Invalidate() { c.generation.Add(1) }
+
+// Endpoint is the chain of one endpoint. It resolves which plugins handle which operation once, so that a write that
+// no plugin handles costs one check.
+type Endpoint struct {
+	chain    *Chain
+	resource Resource
+	resolved [len(operations)]atomic.Pointer[resolved]
+}
+
+type resolved struct {
+	generation uint64
+	plan       *Plan
+}
+
+// Endpoint returns the chain of an endpoint.
+func (c *Chain) Endpoint(r Resource) *Endpoint { return &Endpoint{chain: c, resource: r} }
+
+// Resource returns the endpoint's resource.
+func (e *Endpoint) Resource() Resource { return e.resource }
+
+// Plan returns the plugins that handle an operation; nil if none does.
+func (e *Endpoint) Plan(operation Operation) *Plan {
+	if e.chain == nil {
+		return nil
+	}
+	slot := &e.resolved[slices.Index(operations[:], operation)]
+	generation := e.chain.generation.Load()
+	if r := slot.Load(); r != nil && r.generation == generation {
+		return r.plan
+	}
+	r := &resolved{generation: generation, plan: e.chain.resolve(operation, e.resource)}
+	slot.Store(r)
+	return r.plan
+}
+
+func (c *Chain) resolve(operation Operation, r Resource) *Plan {
+	p := &Plan{}
+	for _, plugin := range c.plugins {
+		phases := plugin.Handles(operation, r)
+		if phases&Mutating != 0 {
+			p.mutating = append(p.mutating, plugin)
+			p.phases |= phases & (Mutating | NoOps)
+		}
+		if phases&Validating != 0 {
+			p.validating = append(p.validating, plugin)
+			p.phases |= Validating
+			if phases&NoOps != 0 {
+				p.validatingNoOps = append(p.validatingNoOps, plugin)
+				p.phases |= NoOps
+			}
+		}
+	}
+	if p.phases == 0 {
+		return nil
+	}
+	return p
+}
+
+// Plan is the part of a chain that handles one operation at one endpoint. A nil Plan admits everything.
+type Plan struct {
+	phases                                Phase
+	mutating, validating, validatingNoOps []Plugin
+}
+
+// Mutates reports whether a plugin may change the object.
+func (p *Plan) Mutates() bool { return p != nil && len(p.mutating) > 0 }
+
+// Validates reports whether a plugin validates the write; for a no-op, whether one validates no-ops.
+func (p *Plan) Validates(noOp bool) bool { return len(p.validators(noOp)) > 0 }
+
+// HandlesNoOps reports whether a plugin wants to see writes that leave the object as it is.
+func (p *Plan) HandlesNoOps() bool { return p != nil && p.phases&NoOps != 0 }
+
+// Admit calls the mutating plugins in order. If one of them requires it, all are called a second time, as
+// kube-apiserver does: webhooks and policies only if their reinvocationPolicy asks for it.
+func (p *Plan) Admit(ctx context.Context, a *Attributes) error {
+	if !p.Mutates() {
+		return nil
+	}
+	if err := p.admitOnce(ctx, a); err != nil || !a.Reinvocation.begin() {
+		return err
+	}
+	a.errs, a.commits = nil, nil // the second run adds them again
+	return p.admitOnce(ctx, a)
+}
+
+func (p *Plan) admitOnce(ctx context.Context, a *Attributes) error {
+	for _, plugin := range p.mutating {
+		if err := plugin.Admit(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Validate calls the validating plugins in order; for a no-op, those that validate no-ops.
+func (p *Plan) Validate(ctx context.Context, a *Attributes, noOp bool) error {
+	for _, plugin := range p.validators(noOp) {
+		if err := plugin.Validate(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plan) validators(noOp bool) []Plugin {
+	switch {
+	case p == nil:
+		return nil
+	case noOp:
+		return p.validatingNoOps
+	}
+	return p.validating
+}

@@ -1,0 +1,373 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/storage"
+)
+
+// fake is a plugin that logs its calls.
+type fake struct {
+	name   string
+	phases Phase
+	log    *[]string
+	admit  func(*Attributes) error
+	err    error
+}
+
+func (f *fake) Name() string { return f.name }
+
+func (f *fake) Handles(Operation, Resource) Phase { return f.phases }
+
+func (f *fake) Admit(_ context.Context, a *Attributes) error {
+	*f.log = append(*f.log, "admit "+f.name)
+	if f.admit != nil {
+		return f.admit(a)
+	}
+	return f.err
+}
+
+func (f *fake) Validate(context.Context, *Attributes) error {
+	*f.log = append(*f.log, "validate "+f.name)
+	return f.err
+}
+
+// run calls both phases of a chain and returns the log.
+func run(t *testing.T, noOp bool, log *[]string, plugins ...Plugin) error {
+	t.Helper()
+	*log = nil
+	a := attributes(configMaps, "")
+	plan := NewChain(plugins...).Endpoint(a.Resource).Plan(Create)
+	if err := plan.Admit(t.Context(), a); err != nil {
+		return err
+	}
+	return plan.Validate(t.Context(), a, noOp)
+}
+
+func TestOrderAndPhases(t *testing.T) {
+	var log []string
+	failure := errors.New("no")
+	both, mutating := &fake{name: "both", phases: Mutating | Validating, log: &log}, &fake{name: "mutating", phases: Mutating, log: &log}
+	validating, noOps := &fake{name: "validating", phases: Validating, log: &log}, &fake{name: "noOps", phases: Validating | NoOps, log: &log}
+	none := &fake{name: "none", log: &log}
+	onlyNoOps := &fake{name: "onlyNoOps", phases: NoOps, log: &log}
+	failing := &fake{name: "failing", phases: Mutating | Validating, log: &log, err: failure}
+	lateFailing := &fake{name: "lateFailing", phases: Validating, log: &log, err: failure}
+	for _, test := range []struct {
+		name    string
+		plugins []Plugin
+		noOp    bool
+		err     error
+		want    string
+	}{
+		{"no plugins", nil, false, nil, ""},
+		{"a plugin that handles nothing", []Plugin{none}, false, nil, ""},
+		{"NoOps extends other phases only", []Plugin{onlyNoOps}, true, nil, ""},
+		{"in order, phase by phase", []Plugin{validating, both, none, mutating, noOps}, false, nil, "admit both, admit mutating, validate validating, validate both, validate noOps"},
+		{"no-ops", []Plugin{validating, both, mutating, noOps}, true, nil, "admit both, admit mutating, validate noOps"},
+		{"an error of Admit ends the chain", []Plugin{both, failing, mutating}, false, failure, "admit both, admit failing"},
+		{"an error of Validate ends the chain", []Plugin{mutating, lateFailing, validating}, false, failure, "admit mutating, validate lateFailing"},
+	} {
+		err := run(t, test.noOp, &log, test.plugins...)
+		if got := strings.Join(log, ", "); !errors.Is(err, test.err) || got != test.want {
+			t.Errorf("%s: received %q, %v, want %q, %v", test.name, got, err, test.want, test.err)
+		}
+	}
+}
+
+// TestPlans: a Plan states which phases it has.
+func TestPlans(t *testing.T) {
+	for _, test := range []struct {
+		phases []Phase
+		want   string
+	}{
+		{nil, "nil: false false false false"},
+		{[]Phase{0, 0}, "nil: false false false false"},
+		{[]Phase{NoOps}, "nil: false false false false"},
+		{[]Phase{Mutating}, "plan: true false false false"},
+		{[]Phase{Validating}, "plan: false true false false"},
+		{[]Phase{Mutating | NoOps}, "plan: true false false true"},
+		{[]Phase{Validating | NoOps, Mutating}, "plan: true true true true"},
+		{[]Phase{Validating, Mutating | NoOps}, "plan: true true false true"},
+	} {
+		var plugins []Plugin
+		for _, phases := range test.phases {
+			plugins = append(plugins, &fake{phases: phases})
+		}
+		plan := NewChain(plugins...).Endpoint(Resource{Kind: configMaps}).Plan(Update)
+		text := "plan"
+		if plan == nil {
+			text = "nil"
+		}
+		got := fmt.Sprintf("%s: %v %v %v %v", text, plan.Mutates(), plan.Validates(false), plan.Validates(true), plan.HandlesNoOps())
+		if got != test.want {
+			t.Errorf("%v: received %s, want %s", test.phases, got, test.want)
+		}
+	}
+}
+
+func TestNilChain(t *testing.T) {
+	var chain *Chain
+	if plugins := chain.Plugins(); plugins != nil {
+		t.Errorf("received %v", plugins)
+	}
+	plan := chain.Endpoint(Resource{Kind: configMaps}).Plan(Create)
+	if err := errors.Join(plan.Admit(t.Context(), nil), plan.Validate(t.Context(), nil, false)); plan != nil || err != nil {
+		t.Errorf("received %v, %v", plan, err)
+	}
+}
+
+// TestPluginsIsACopy: a caller cannot change the order of a chain.
+func TestPluginsIsACopy(t *testing.T) {
+	first, second := &fake{name: "first"}, &fake{name: "second"}
+	chain := NewChain(first, second)
+	slices.Reverse(chain.Plugins())
+	if plugins := chain.Plugins(); plugins[0] != Plugin(first) || plugins[1] != Plugin(second) {
+		t.Errorf("received %v", plugins)
+	}
+}
+
+// configured is a plugin whose phases are configuration.
+type configured struct {
+	MutatingOnly
+	phases atomic.Uint32
+	calls  atomic.Int64
+}
+
+func (*configured) Name() string { return "configured" }
+
+func (c *configured) Handles(operation Operation, _ Resource) Phase {
+	c.calls.Add(1)
+	if operation != Create {
+		return 0
+	}
+	return Phase(c.phases.Load())
+}
+
+func (*configured) Admit(context.Context, *Attributes) error { return nil }
+
+// TestInvalidate: Handles is called once per endpoint and operation, and again after Invalidate.
+func TestInvalidate(t *testing.T) {
+	plugin := &configured{}
+	chain := NewChain(plugin)
+	one, other := chain.Endpoint(Resource{Kind: configMaps}), chain.Endpoint(Resource{Kind: spaces})
+	resolve := func() (handled bool) {
+		for range 3 {
+			create, update := one.Plan(Create), one.Plan(Update)
+			otherCreate, otherDelete := other.Plan(Create), other.Plan(Delete)
+			handled = create.Mutates() && otherCreate.Mutates()
+			if update != nil || otherDelete != nil {
+				t.Error("received a plan for an operation that is not handled")
+			}
+		}
+		return handled
+	}
+	if resolve() || plugin.calls.Load() != 4 {
+		t.Errorf("expected 4 calls and no plan, received %d", plugin.calls.Load())
+	}
+	plugin.phases.Store(uint32(Mutating))
+	if resolve() || plugin.calls.Load() != 4 {
+		t.Errorf("expected no further call before Invalidate, received %d", plugin.calls.Load())
+	}
+	chain.Invalidate()
+	if !resolve() || plugin.calls.Load() != 8 {
+		t.Errorf("expected 8 calls and a plan, received %d", plugin.calls.Load())
+	}
+}
+
+// TestInvalidateConcurrently: after Invalidate has returned, every Plan follows the configuration that preceded it,
+// although other goroutines resolve plans at the same time.
+func TestInvalidateConcurrently(t *testing.T) {
+	plugin := &configured{}
+	chain := NewChain(plugin)
+	endpoint := chain.Endpoint(Resource{Kind: configMaps})
+	ctx, stop := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for ctx.Err() == nil {
+				_ = endpoint.Plan(Create).Admit(ctx, &Attributes{})
+			}
+		})
+	}
+	for i := range 2000 {
+		want := Phase(i%2) * Mutating
+		plugin.phases.Store(uint32(want))
+		chain.Invalidate()
+		if got := endpoint.Plan(Create).Mutates(); got != (want != 0) {
+			t.Fatalf("round %d: received %v", i, got)
+		}
+	}
+	stop()
+	readers.Wait()
+}
+
+// webhookLike returns a plugin that calls webhooks as the webhook plugin does: all that the second run does not skip.
+func webhookLike(log *[]string, hooks ...hook) *fake {
+	return &fake{name: "webhooks", phases: Mutating, log: log, admit: func(a *Attributes) error {
+		for _, h := range hooks {
+			if a.Reinvocation.Skips(h.id) {
+				continue
+			}
+			*log = append(*log, h.id)
+			changed := h.changes && !a.Reinvocation.IsSecond()
+			if changed {
+				a.Object = a.Object.With(h.id, document.NewBool(true))
+			}
+			a.Reinvocation.Called(h.id, h.ifNeeded, changed)
+		}
+		return nil
+	}}
+}
+
+type hook struct {
+	id                string
+	ifNeeded, changes bool
+}
+
+// TestReinvocation: if a webhook changed the object, in-tree plugins run a second time, and webhooks with reinvocationPolicy
+// IfNeeded that were called before the change.
+func TestReinvocation(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		hooks []hook
+		want  string
+	}{
+		{"no change", []hook{{"a", true, false}, {"b", true, false}}, "admit tree, admit webhooks, a, b"},
+		{"the last changes", []hook{{"a", true, false}, {"b", true, true}}, "admit tree, admit webhooks, a, b, admit tree, admit webhooks, a"},
+		{"the first changes", []hook{{"a", true, true}, {"b", true, false}}, "admit tree, admit webhooks, a, b, admit tree, admit webhooks"},
+		{"Never", []hook{{"a", false, false}, {"b", true, true}}, "admit tree, admit webhooks, a, b, admit tree, admit webhooks"},
+		{"both change", []hook{{"a", true, true}, {"b", true, true}}, "admit tree, admit webhooks, a, b, admit tree, admit webhooks, a"},
+	} {
+		var log []string
+		err := run(t, false, &log, &fake{name: "tree", phases: Mutating, log: &log}, webhookLike(&log, test.hooks...))
+		if got := strings.Join(log, ", "); err != nil || got != test.want {
+			t.Errorf("%s: received %q, %v, want %q", test.name, got, err, test.want)
+		}
+	}
+}
+
+// TestReinvocationError: an error in the second run rejects the write.
+func TestReinvocationCollectsOnce(t *testing.T) {
+	var log []string
+	var attributes *Attributes
+	tree := &fake{name: "tree", phases: Mutating, log: &log, admit: func(a *Attributes) error {
+		attributes = a
+		a.RequireUnchanged(Object{key: "k", revision: 7})
+		a.AddErrors(field.Required(field.NewPath("a"), ""))
+		return nil
+	}}
+	if err := run(t, false, &log, tree, webhookLike(&log, hook{"a", false, true})); err != nil || len(log) != 5 {
+		t.Fatalf("received %v after %q", err, log)
+	}
+	if len(attributes.Commits()) != 1 || len(attributes.Errors()) != 1 {
+		t.Errorf("two runs added %v and %v, want one each", attributes.Commits(), attributes.Errors())
+	}
+}
+
+// plainSource is a Source of one version, whose objects have managedFields.
+type plainSource struct{ Source }
+
+func (plainSource) Whole(obj document.Value) (document.Value, error) {
+	return obj.With("metadata", obj.Get("metadata").With("managedFields", document.NewString("original"))), nil
+}
+
+func (plainSource) Convert(doc document.Value, _, _ string) (document.Value, error) { return doc, nil }
+
+// TestReturnedObjectKeepsLaterChanges: what an in-tree plugin changes in the second run is neither lost, nor does it lose the
+// managedFields that a webhook returned.
+func TestReturnedObjectKeepsLaterChanges(t *testing.T) {
+	a := &Attributes{Resource: Resource{Kind: configMaps, Version: "v1"}, Source: plainSource{}}
+	set := func(doc document.Value, name, value string) document.Value {
+		return doc.With(name, document.NewString(value))
+	}
+	a.Object = set(document.NewMap(), "apiVersion", "v1")
+	object, err := a.objectAt(a.Versioned())
+	if err != nil {
+		t.Fatal(err)
+	}
+	returned := set(object, "webhook", "1")
+	returned = returned.With("metadata", returned.Get("metadata").With("managedFields", document.NewString("returned")))
+	a.Return(returned, a.Versioned())
+	if err := a.Settle(); err != nil || a.Object.Get("webhook").Text() != "1" || !a.Object.Lookup("metadata", "managedFields").IsAbsent() {
+		t.Fatalf("settled to %s, %v", a.Object.JSON(), err)
+	}
+	a.Object = set(a.Object, "tree", "2")
+	if err := a.Settle(); err != nil || a.Object.Get("tree").Text() != "2" || a.Object.Get("webhook").Text() != "1" {
+		t.Errorf("settled to %s, %v: a change was lost", a.Object.JSON(), err)
+	}
+	whole, err := a.Returned()
+	if err != nil || !a.WasReturned() || whole.Get("tree").Text() != "2" || whole.Lookup("metadata", "managedFields").Text() != "returned" {
+		t.Errorf("returned %s, %v", whole.JSON(), err)
+	}
+}
+
+// TestCommitWithOneWritePerKey: two plugins may require the same object; a write wins over a condition.
+func TestCommitWithOneWritePerKey(t *testing.T) {
+	a := &Attributes{}
+	a.RequireUnchanged(Object{key: "k", revision: 7})
+	a.RequireUnchanged(Object{key: "k", revision: 7})
+	a.CommitWith(storage.Write{Key: "k", Expected: 7, Value: []byte("1")})
+	a.RequireUnchanged(Object{key: "k", revision: 7})
+	a.CommitWith(storage.Write{Key: "l", Value: []byte("2")})
+	if all := a.Commits(); len(all) != 2 || string(all[0].Value) != "1" || all[1].Key != "l" {
+		t.Errorf("received %v", all)
+	}
+}
+
+func TestReinvocationError(t *testing.T) {
+	var log []string
+	failure := errors.New("no")
+	tree := &fake{name: "tree", phases: Mutating, log: &log, admit: func(a *Attributes) error {
+		if a.Reinvocation.IsSecond() {
+			return failure
+		}
+		return nil
+	}}
+	if err := run(t, false, &log, tree, webhookLike(&log, hook{"a", false, true})); !errors.Is(err, failure) || len(log) != 4 {
+		t.Errorf("received %v after %q", err, log)
+	}
+}
+
+// unhandled are plugins of which none handles ConfigMaps.
+func unhandled() *Endpoint {
+	plugins := make([]Plugin, 20)
+	for i := range plugins {
+		plugins[i] = &fake{}
+	}
+	return NewChain(plugins...).Endpoint(Resource{Kind: configMaps})
+}
+
+func admitUnhandled(endpoint *Endpoint) bool {
+	plan := endpoint.Plan(Update)
+	return plan.Mutates() || plan.HandlesNoOps() || plan.Validates(false)
+}
+
+// TestUnhandledAllocations: a write that no plugin handles allocates nothing in the chain.
+func TestUnhandledAllocations(t *testing.T) {
+	endpoint := unhandled()
+	if n := testing.AllocsPerRun(100, func() { admitUnhandled(endpoint) }); n > 0 {
+		t.Errorf("expected 0 allocations, received %v", n)
+	}
+}
+
+// BenchmarkUnhandled is the cost of a chain of twenty plugins to a write that none of them handles.
+func BenchmarkUnhandled(b *testing.B) {
+	endpoint := unhandled()
+	b.ReportAllocs()
+	for b.Loop() {
+		if admitUnhandled(endpoint) {
+			b.Fatal("handled")
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package admission
+
+import (
+	"context"
+
+	registration "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Criteria are the match criteria of a webhook, a policy or a binding: rules and selectors.
+type Criteria struct {
+	// Rules must match; an empty list matches everything if MatchAllWithoutRules. No rule of Exclude may match.
+	Rules                Rules
+	MatchAllWithoutRules bool
+	Exclude              Rules
+	// Equivalent makes rules also match their resource at another version (matchPolicy: Equivalent).
+	Equivalent bool
+
+	namespaceSelector, objectSelector selector
+}
+
+// NewCriteria returns criteria with selectors. A nil selector selects nothing: the API defaults it to one that selects
+// everything.
+func NewCriteria(rules Rules, match *registration.MatchPolicyType, namespaces, objects *metav1.LabelSelector) Criteria {
+	return Criteria{
+		Rules: rules, Equivalent: match != nil && *match == registration.Equivalent,
+		namespaceSelector: newSelector(namespaces), objectSelector: newSelector(objects),
+	}
+}
+
+// selector is a parsed label selector, or the error of parsing it.
+type selector struct {
+	labels.Selector
+	err error
+}
+
+func newSelector(s *metav1.LabelSelector) selector {
+	parsed, err := metav1.LabelSelectorAsSelector(s)
+	return selector{parsed, err}
+}
+
+// MayMatch reports whether the criteria can match a request of which only the operation and the resource are known.
+func (c *Criteria) MayMatch(r Resource, operation Operation) bool {
+	return !r.isExempt() && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
+}
+
+// Match reports whether the criteria match a request, and at which version. A selector that cannot be evaluated is an
+// error only if everything else matches.
+func (c *Criteria) Match(ctx context.Context, a *Attributes) (v VersionedResource, ok bool, err error) {
+	if a.isExempt() {
+		return VersionedResource{}, false, nil
+	}
+	inside, nsErr := c.selectsNamespace(ctx, a)
+	if !inside && nsErr == nil {
+		return VersionedResource{}, false, nil
+	}
+	has, labelsErr := c.selectsObject(a)
+	if !has && labelsErr == nil {
+		return VersionedResource{}, false, nil
+	}
+	if _, excluded := c.Exclude.match(a, c.Equivalent); excluded {
+		return VersionedResource{}, false, nil
+	}
+	if c.MatchAllWithoutRules && len(c.Rules) == 0 {
+		v = a.Versioned()
+	} else if v, ok = c.Rules.match(a, c.Equivalent); !ok {
+		return VersionedResource{}, false, nil
+	}
+	if nsErr != nil {
+		return v, false, nsErr
+	}
+	return v, labelsErr == nil, labelsErr
+}
+
+func (c *Criteria) selectsObject(a *Attributes) (bool, error) {
+	if c.objectSelector.err != nil {
+		return false, apierrors.NewInternalError(c.objectSelector.err)
+	}
+	if c.objectSelector.Empty() {
+		return true, nil
+	}
+	return c.objectSelector.selects(a.latest()) || c.objectSelector.selects(a.OldObject), nil
+}
+
+// selects reports whether an object is selected. An absent object is not.
+func (s selector) selects(doc document.Value) bool {
+	return !doc.IsAbsent() && s.Matches(labelsOf(doc))
+}
+
+func labelsOf(doc document.Value) labels.Set {
+	all := doc.Lookup("metadata", "labels")
+	set := make(labels.Set, all.Len())
+	for i := range all.Len() {
+		set[all.Name(i)] = all.At(i).Text()
+	}
+	return set
+}
+
+// selectsNamespace reports whether the namespace of the object is selected. Cluster-scoped objects always are.
+func (c *Criteria) selectsNamespace(ctx context.Context, a *Attributes) (bool, error) {
+	if a.Namespace == "" && !a.IsNamespace() {
+		return true, nil
+	}
+	if c.namespaceSelector.err != nil {
+		return false, apierrors.NewInternalError(c.namespaceSelector.err)
+	}
+	if c.namespaceSelector.Empty() {
+		return true, nil
+	}
+	if a.IsNamespace() && a.Subresource == "" && a.Operation != Delete {
+		return c.namespaceSelector.selects(a.latest()), nil
+	}
+	namespace, err := a.Reader.Get(ctx, namespaces, "", a.Namespace)
+	if err != nil {
+		return false, apierrors.NewInternalError(err)
+	}
+	if !namespace.Exists() {
+		return false, apierrors.NewNotFound(namespaces, a.Namespace)
+	}
+	return c.namespaceSelector.selects(namespace.Document), nil
+}
+
+var namespaces = schema.GroupResource{Resource: "namespaces"}

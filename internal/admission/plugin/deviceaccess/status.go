@@ -1,0 +1,113 @@
+package deviceaccess
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+)
+
+// statusErrors rejects changes of a claim's status that require permissions which the user lacks.
+func (p *Plugin) statusErrors(a *admission.Attributes) (errs field.ErrorList) {
+	if p.Authorizer == nil {
+		return nil
+	}
+	now, old := a.Object.Get("status"), a.OldObject.Get("status")
+	if !document.Equal(now.Get("allocation"), old.Get("allocation")) || !document.Equal(now.Get("reservedFor"), old.Get("reservedFor")) {
+		if verb, err := p.authorize(a, "", resourcev1.SubresourceBinding, "", ""); err != nil {
+			errs = append(errs, field.Forbidden(field.NewPath("status", "allocation"),
+				fmt.Sprintf("changing status.allocation or status.reservedFor requires resource=\"resourceclaims/binding\", verb=\"%s\" permission: %v", verb, err)))
+		}
+	}
+	if now.Get("allocation").IsAbsent() {
+		return errs // a claim that is not allocated has no devices to report about
+	}
+	for _, driver := range changedDrivers(now.Get("devices"), old.Get("devices")) {
+		errs = append(errs, p.driverErrors(a, driver, now.Get("allocation"))...)
+	}
+	return errs
+}
+
+// authorize checks a permission on a subresource of the claims: the verb of the request, with a prefix. An empty
+// namespace means all namespaces, an empty name all objects.
+func (p *Plugin) authorize(a *admission.Attributes, verbPrefix, subresource, namespace, name string) (verb string, err error) {
+	at := &rbac.Attributes{
+		User: a.User, Verb: verbPrefix + a.Verb, Group: a.Kind.Group, Resource: a.Kind.Resource,
+		Subresource: subresource, Namespace: namespace, Name: name,
+	}
+	return at.Verb, p.Authorizer.Check(at)
+}
+
+// driverErrors checks the permission to report about the devices of a driver: those of the node that the user runs on,
+// or those of any node.
+func (p *Plugin) driverErrors(a *admission.Attributes, driver string, allocation document.Value) field.ErrorList {
+	prefixes := []string{resourcev1.VerbPrefixArbitraryNode}
+	if node := allocatedNode(allocation); node != "" && runsOn(a.User, node) {
+		prefixes = []string{resourcev1.VerbPrefixAssociatedNode, resourcev1.VerbPrefixArbitraryNode}
+	}
+	var first error
+	var verbs []string
+	for _, prefix := range prefixes {
+		verb, err := p.authorize(a, prefix, resourcev1.SubresourceDriver, a.Namespace, driver)
+		if err == nil {
+			return nil
+		}
+		if verbs = append(verbs, verb); first == nil {
+			first = err
+		}
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("status", "devices"),
+		fmt.Sprintf("changing status.devices requires resource=\"resourceclaims/driver\", verb=\"%s\" permission: %v", verbs, first))}
+}
+
+// runsOn reports whether the user is a service account whose token is bound to a pod on the node.
+func runsOn(user *authn.User, node string) bool {
+	const nodeName = "authentication.kubernetes.io/node-name"
+	names := user.Extra[nodeName]
+	return strings.HasPrefix(user.Name, "system:serviceaccount:") && len(names) == 1 && names[0] == node
+}
+
+// allocatedNode returns the node that a claim is allocated on; "" if the allocation selects nodes in another way.
+func allocatedNode(allocation document.Value) string {
+	terms := allocation.Lookup("nodeSelector", "nodeSelectorTerms")
+	if terms.Len() != 1 || terms.At(0).Get("matchExpressions").Len() > 0 || terms.At(0).Get("matchFields").Len() != 1 {
+		return ""
+	}
+	term := terms.At(0).Get("matchFields").At(0)
+	if term.Get("key").Text() != "metadata.name" || term.Get("operator").Text() != "In" || term.Get("values").Len() != 1 {
+		return ""
+	}
+	return term.Get("values").At(0).Text()
+}
+
+// changedDrivers returns the drivers of devices whose status was added, removed or changed, in order.
+func changedDrivers(now, old document.Value) []string {
+	var drivers []string
+	collect := func(from, other document.Value) {
+		for _, device := range from.Items() {
+			if !contains(other, device) {
+				drivers = append(drivers, device.Get("driver").Text())
+			}
+		}
+	}
+	collect(now, old)
+	collect(old, now)
+	slices.Sort(drivers)
+	return slices.Compact(drivers)
+}
+
+func contains(list, item document.Value) bool {
+	for _, other := range list.Items() {
+		if document.Equal(item, other) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,79 @@
+// Package limitranger implements the admission plugin LimitRanger: the LimitRanges of a namespace set default requests and
+// limits of containers, and bound the resources of containers, pods and PersistentVolumeClaims.
+package limitranger
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+// Plugin is the admission plugin.
+type Plugin struct{}
+
+// Name implements admission.Plugin.
+func (Plugin) Name() string { return "LimitRanger" }
+
+// Handles implements admission.Plugin. Updates that change nothing are validated, too: a LimitRange may be newer than the
+// object. The resources of a pod change only through its subresource resize.
+func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	isPod := r.Kind.Group == "" && r.Kind.Resource == "pods"
+	switch {
+	case operation == admission.Create && r.Is("", "pods"):
+		return admission.Mutating | admission.Validating
+	case operation == admission.Update && isPod && r.Subresource == "resize":
+		return admission.Mutating | admission.Validating | admission.NoOps
+	case operation == admission.Create && r.Is("", "persistentvolumeclaims"):
+		return admission.Validating
+	case operation == admission.Update && r.Is("", "persistentvolumeclaims"):
+		return admission.Validating | admission.NoOps
+	}
+	return 0
+}
+
+// Admit implements admission.Plugin: it sets the defaults of every LimitRange that the containers of a pod lack.
+func (Plugin) Admit(ctx context.Context, a *admission.Attributes) error {
+	ranges, err := limitRanges(ctx, a)
+	for _, limitRange := range ranges {
+		a.Object = withDefaults(a.Object, containerDefaults(limitRange))
+	}
+	return err
+}
+
+// Validate implements admission.Plugin. It reports all violations of the first LimitRange that is violated.
+func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
+	ranges, err := limitRanges(ctx, a)
+	if err != nil {
+		return err
+	}
+	violations := podViolations
+	if a.Kind.Resource == "persistentvolumeclaims" {
+		violations = claimViolations
+	}
+	for _, limitRange := range ranges {
+		if errs := violations(limitRange, a.Object.Get("spec")); len(errs) > 0 {
+			return a.Forbidden(utilerrors.NewAggregate(errs))
+		}
+	}
+	return nil
+}
+
+// limitRanges returns the items of each LimitRange that applies to a write. An object that is being deleted is exempt.
+func limitRanges(ctx context.Context, a *admission.Attributes) ([]document.Value, error) {
+	if !a.OldObject.Lookup("metadata", "deletionTimestamp").IsAbsent() {
+		return nil, nil
+	}
+	objects, err := a.Reader.List(ctx, schema.GroupResource{Resource: "limitranges"}, a.Namespace)
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	ranges := make([]document.Value, len(objects))
+	for i, object := range objects {
+		ranges[i] = object.Document.Lookup("spec", "limits")
+	}
+	return ranges, nil
+}

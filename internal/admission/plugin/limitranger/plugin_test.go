@@ -1,0 +1,83 @@
+package limitranger
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/admissiontest"
+)
+
+// TestCases compares the plugin with kube-apiserver's.
+func TestCases(t *testing.T) { admissiontest.Replay(t, Plugin{}) }
+
+// TestUnchanged: a pod that has everything is not copied.
+func TestUnchanged(t *testing.T) {
+	reader := admissiontest.NewReader(`{kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Container, default: {cpu: "1"}}]}}`)
+	a := admissiontest.New(admission.Create, "pods", `{spec: {containers: [{name: c, resources: {limits: {cpu: "1"}}}]}}`, "", reader)
+	sent := a.Object
+	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil || !document.Same(a.Object, sent) {
+		t.Errorf("received %s, %v", a.Object.JSON(), err)
+	}
+}
+
+// TestOrder: LimitRanges apply in the order of their names. kube-apiserver's order is random.
+func TestOrder(t *testing.T) {
+	reader := admissiontest.NewReader(
+		`{kind: LimitRange, metadata: {name: b}, spec: {limits: [{type: Container, default: {cpu: "2", memory: 1Gi}}]}}`,
+		`{kind: LimitRange, metadata: {name: a}, spec: {limits: [{type: Container, default: {cpu: "1"}}]}}`)
+	a := admissiontest.New(admission.Create, "pods", `{spec: {containers: [{name: c}]}}`, "", reader)
+	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil {
+		t.Fatal(err)
+	}
+	limits := a.Object.Lookup("spec", "containers").At(0).Lookup("resources", "limits")
+	if want := admissiontest.Parse(`{cpu: "1", memory: 1Gi}`); !document.Equal(limits, want) {
+		t.Errorf("expected %s, received %s", want.JSON(), limits.JSON())
+	}
+	// The annotation lists what the last LimitRange has set, as in kube-apiserver.
+	if text := a.Object.Lookup("metadata", "annotations", annotation).Text(); text != "LimitRanger plugin set: memory limit for container c" {
+		t.Error(text)
+	}
+}
+
+// TestHandles: no-ops are validated where a LimitRange may be newer than the object.
+func TestHandles(t *testing.T) {
+	const mutating, validating, noOps = admission.Mutating, admission.Validating, admission.NoOps
+	for _, test := range []struct {
+		operation admission.Operation
+		resource  string
+		want      admission.Phase
+	}{
+		{admission.Create, "pods", mutating | validating},
+		{admission.Update, "pods", 0},
+		{admission.Update, "pods/status", 0},
+		{admission.Create, "pods/binding", 0},
+		{admission.Update, "pods/resize", mutating | validating | noOps},
+		{admission.Delete, "pods", 0},
+		{admission.Create, "persistentvolumeclaims", validating},
+		{admission.Update, "persistentvolumeclaims", validating | noOps},
+		{admission.Update, "persistentvolumeclaims/status", 0},
+		{admission.Delete, "persistentvolumeclaims", 0},
+		{admission.Create, "configmaps", 0},
+		{admission.Create, "deployments.apps", 0},
+	} {
+		r, err := admissiontest.Resource(test.resource)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (Plugin{}).Handles(test.operation, r); got != test.want {
+			t.Errorf("%s %s: expected %b, received %b", test.operation, test.resource, test.want, got)
+		}
+	}
+}
+
+func TestReadError(t *testing.T) {
+	failure := errors.New("closed")
+	for _, resource := range []string{"pods", "persistentvolumeclaims"} {
+		a := admissiontest.New(admission.Create, resource, `{spec: {}}`, "", &admissiontest.Reader{Err: failure})
+		if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
+			t.Errorf("%s: expected %v, received %v", resource, failure, err)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package namespacelifecycle
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/admissiontest"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// TestCases compares the plugin with kube-apiserver's.
+func TestCases(t *testing.T) { admissiontest.Replay(t, Plugin{}) }
+
+// TestNamespaceMustNotChange: the commit of a new object depends on its namespace.
+func TestNamespaceMustNotChange(t *testing.T) {
+	reader := admissiontest.NewReader(`{kind: Namespace, metadata: {name: ns}}`)
+	a := admissiontest.New(admission.Create, "configmaps", `{}`, "", reader)
+	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil {
+		t.Fatal(err)
+	}
+	key, commits := watchcache.Key{Kind: "core/namespaces", Name: "ns"}.String(), a.Commits()
+	if len(commits) != 1 || commits[0].Key != key || commits[0].Expected != 1 || !commits[0].Keep {
+		t.Errorf("expected the condition that the namespace is unchanged, received %+v", commits)
+	}
+}
+
+func TestReadError(t *testing.T) {
+	failure := errors.New("closed")
+	a := admissiontest.New(admission.Create, "configmaps", `{}`, "", &admissiontest.Reader{Err: failure})
+	if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
+		t.Errorf("expected %v, received %v", failure, err)
+	}
+}
+
+// TestNoNamespace: a namespaced object without a namespace is left to validation.
+func TestNoNamespace(t *testing.T) {
+	a := admissiontest.New(admission.Create, "configmaps", `{}`, "", admissiontest.NewReader())
+	a.Namespace = ""
+	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,38 @@
+package priority
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/admissiontest"
+)
+
+// TestCases compares the plugin with kube-apiserver's.
+func TestCases(t *testing.T) { admissiontest.Replay(t, Plugin{}) }
+
+// TestUnchanged: a pod that has everything is not copied.
+func TestUnchanged(t *testing.T) {
+	const pod = `{spec: {priority: 0, preemptionPolicy: PreemptLowerPriority}}`
+	a := admissiontest.New(admission.Update, "pods", pod, pod, admissiontest.NewReader())
+	sent := a.Object
+	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil || !document.Same(a.Object, sent) {
+		t.Errorf("received %s, %v", a.Object.JSON(), err)
+	}
+}
+
+// TestReadError: a PriorityClass that cannot be read is an error, not priority 0.
+func TestReadError(t *testing.T) {
+	failure := errors.New("closed")
+	for _, test := range []struct{ resource, object string }{
+		{"pods", `{spec: {}}`},
+		{"pods", `{spec: {priorityClassName: low}}`},
+		{"priorityclasses.scheduling.k8s.io", `{value: 1, globalDefault: true}`},
+	} {
+		a := admissiontest.New(admission.Create, test.resource, test.object, "", &admissiontest.Reader{Err: failure})
+		if err := admissiontest.Run(t.Context(), Plugin{}, a); !errors.Is(err, failure) {
+			t.Errorf("%s %s: expected %v, received %v", test.resource, test.object, failure, err)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+// Package rbacescalation implements the checks against privilege escalation of kube-apiserver's RBAC registry as an
+// admission plugin: users may grant only permissions that they hold, unless they may escalate or bind the role.
+package rbacescalation
+
+import (
+	"context"
+
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+)
+
+// Plugin is the admission plugin.
+type Plugin struct {
+	admission.ValidatingOnly
+	Authorizer *rbac.Authorizer
+}
+
+// Name implements admission.Plugin.
+func (*Plugin) Name() string { return "RBACEscalation" }
+
+// Handles implements admission.Plugin.
+func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if operation != admission.Delete && r.Kind.Group == "rbac.authorization.k8s.io" {
+		return admission.Validating
+	}
+	return 0
+}
+
+// Validate implements admission.Plugin.
+func (p *Plugin) Validate(_ context.Context, a *admission.Attributes) error {
+	metadata := a.Object.Get("metadata")
+	w := &rbac.Write{
+		User: a.User, Kind: a.Kind.StoreName(),
+		Namespace: metadata.Get("namespace").Text(), Name: metadata.Get("name").Text(), New: a.Object.AppendJSON(nil),
+	}
+	if !a.OldObject.IsAbsent() {
+		w.Old = a.OldObject.AppendJSON(nil)
+	}
+	return p.Authorizer.CheckEscalation(w)
+}

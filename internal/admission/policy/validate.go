@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiserveradmission "k8s.io/apiserver/pkg/admission"
+
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+// Validate implements admission.Plugin. All policies are evaluated, so that the client receives all warnings; of several
+// denials it receives the first.
+func (p *Policies) Validate(ctx context.Context, a *admission.Attributes) error {
+	bound := p.bound.Load()
+	if bound == nil {
+		return nil
+	}
+	var first *denial
+	for _, one := range *bound {
+		denials, err := p.evaluatePolicy(ctx, one, a)
+		if err != nil {
+			return err
+		}
+		if first == nil && len(denials) > 0 {
+			first = &denials[0]
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first.error(a)
+}
+
+// evaluatePolicy evaluates a policy for each of its bindings. A mistake in the policy or in a binding denies the request,
+// too, unless the failure policy ignores it.
+func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission.Attributes) (denials []denial, err error) {
+	v, ok, err := one.criteria.Match(ctx, a)
+	if err != nil {
+		return one.misconfigured("", err), nil
+	}
+	if !ok {
+		return nil, nil
+	}
+	kind, err := p.paramKind(one)
+	if err != nil {
+		return one.misconfigured("", err), nil
+	}
+	var at *apiserveradmission.VersionedAttributes
+	for _, b := range one.bindings {
+		if b.criteria != nil {
+			if _, ok, err := b.criteria.Match(ctx, a); err != nil {
+				denials = append(denials, one.misconfigured(b.name, err)...)
+				continue
+			} else if !ok {
+				continue
+			}
+		}
+		params, err := p.collect(ctx, kind, b, a.Namespace)
+		if err == nil && at == nil && len(params) > 0 {
+			if at, err = a.CEL(v); err != nil {
+				err = fmt.Errorf("failed to convert object version: %w", err)
+			}
+		}
+		if err != nil {
+			denials = append(denials, one.misconfigured(b.name, err)...)
+			continue
+		}
+		namespace, err := p.namespaceOf(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		for _, param := range params {
+			for _, d := range p.evaluate(ctx, one, newInput(at, v, param, namespace)) {
+				if p.act(a, one, b, &d) {
+					denials = append(denials, denial{d, one.name, b.name})
+				}
+			}
+		}
+	}
+	return denials, nil
+}
+
+// misconfigured returns the denial for a mistake in a policy or binding.
+func (one *policy) misconfigured(binding string, err error) []denial {
+	if one.ignores {
+		return nil
+	}
+	what := "policy"
+	if binding != "" {
+		what = "binding"
+	}
+	return []denial{{decision{denies: true, message: fmt.Sprintf("failed to configure %s: %v", what, err)}, one.name, binding}}
+}
+
+// namespaceOf returns the namespace of the object; nil if it is cluster-scoped.
+func (p *Policies) namespaceOf(ctx context.Context, a *admission.Attributes) (*corev1.Namespace, error) {
+	if a.Namespace == "" || a.IsNamespace() {
+		return nil, nil
+	}
+	namespaces := schema.GroupResource{Resource: "namespaces"}
+	found, err := a.Reader.Get(ctx, namespaces, "", a.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !found.Exists() {
+		return nil, apierrors.NewNotFound(namespaces, a.Namespace)
+	}
+	namespace := &corev1.Namespace{}
+	if err := json.Unmarshal(found.Document.AppendJSON(nil), namespace); err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return namespace, nil
+}

@@ -1,0 +1,98 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+
+	registration "k8s.io/api/admissionregistration/v1"
+)
+
+// Rules select operations on resources. They have the type of a policy's rules; those of webhooks have no object names.
+type Rules []registration.NamedRuleWithOperations
+
+// RulesOf returns the rules of a webhook.
+func RulesOf(rules []registration.RuleWithOperations) Rules {
+	all := make(Rules, len(rules))
+	for i, rule := range rules {
+		all[i].RuleWithOperations = rule
+	}
+	return all
+}
+
+// match returns the version at which the rules match a request: that of the request, or else an equivalent one.
+func (rules Rules) match(a *Attributes, equivalent bool) (v VersionedResource, ok bool) {
+	own := a.Versioned()
+	for _, rule := range rules {
+		if matches(&rule, a.Resource, a.Operation, own) && matchesScope(&rule, a) && matchesName(&rule, a) {
+			return own, true
+		}
+	}
+	if !equivalent {
+		return VersionedResource{}, false
+	}
+	others := a.equivalents()
+	for _, rule := range rules {
+		for _, other := range others {
+			if matches(&rule, a.Resource, a.Operation, other) && matchesScope(&rule, a) && matchesName(&rule, a) {
+				return other, true
+			}
+		}
+	}
+	return VersionedResource{}, false
+}
+
+// mayMatch reports whether the rules can match a request of which only the operation and the resource are known.
+func (rules Rules) mayMatch(r Resource, operation Operation, equivalent bool) bool {
+	versions := []VersionedResource{r.Versioned()}
+	if equivalent {
+		versions = append(versions, r.equivalents()...)
+	}
+	for _, rule := range rules {
+		for _, v := range versions {
+			if matches(&rule, r, operation, v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// matches reports whether a rule selects an operation on a resource at a version.
+func matches(rule *registration.NamedRuleWithOperations, r Resource, operation Operation, v VersionedResource) bool {
+	return hasOperation(rule.Operations, operation) &&
+		hasOrAll(rule.APIGroups, v.Resource.Group) &&
+		hasOrAll(rule.APIVersions, v.Resource.Version) &&
+		slices.ContainsFunc(rule.Resources, func(resource string) bool {
+			name, subresource, _ := strings.Cut(resource, "/")
+			return (name == "*" || name == v.Resource.Resource) && (subresource == "*" || subresource == r.Subresource)
+		})
+}
+
+func hasOrAll(all []string, one string) bool {
+	return slices.Contains(all, "*") || slices.Contains(all, one)
+}
+
+func hasOperation(all []registration.OperationType, one Operation) bool {
+	return slices.Contains(all, registration.OperationAll) || slices.Contains(all, registration.OperationType(one))
+}
+
+// matchesName reports whether a rule selects the object's name. A rule without names selects all.
+func matchesName(rule *registration.NamedRuleWithOperations, a *Attributes) bool {
+	return len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.Name)
+}
+
+// matchesScope reports whether a rule selects the scope of the object. Namespaces themselves are cluster-scoped.
+func matchesScope(rule *registration.NamedRuleWithOperations, a *Attributes) bool {
+	if rule.Scope == nil || *rule.Scope == registration.AllScopes {
+		return true
+	}
+	namespaced := a.Namespace != "" && !a.IsNamespace()
+	switch *rule.Scope {
+	case registration.NamespacedScope:
+		return namespaced
+	case registration.ClusterScope:
+		return !namespaced
+	default:
+		return false
+	}
+}

@@ -1,0 +1,33 @@
+package webhook
+
+import (
+	"strings"
+	"testing"
+
+	registration "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/metrics"
+)
+
+// TestSideEffects: a webhook that may have side effects is not called in a dry run. Such a webhook cannot be configured any
+// more, but may be stored.
+func TestSideEffects(t *testing.T) {
+	for effects, supported := range map[registration.SideEffectClass]bool{
+		registration.SideEffectClassNone: true, registration.SideEffectClassNoneOnDryRun: true,
+		registration.SideEffectClassSome: false, registration.SideEffectClassUnknown: false,
+	} {
+		h := (&common{Name: "h.example.com", SideEffects: &effects}).webhook("h", metrics.Mutating)
+		if h.supportsDryRun != supported {
+			t.Errorf("%s: supportsDryRun is %v, expected %v", effects, h.supportsDryRun, supported)
+		}
+		if supported {
+			continue
+		}
+		_, err := h.request(&admission.Attributes{DryRun: true}, admission.VersionedResource{})
+		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `admission webhook "h.example.com" does not support dry run`) {
+			t.Errorf("%s: received %v", effects, err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package webhook
+
+import (
+	"context"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+// Mutating returns the plugin MutatingAdmissionWebhook.
+func (h *Webhooks) Mutating() admission.Plugin { return &mutatingPlugin{webhooks: h} }
+
+type mutatingPlugin struct {
+	admission.MutatingOnly
+	webhooks *Webhooks
+}
+
+// Name implements admission.Plugin.
+func (*mutatingPlugin) Name() string { return "MutatingAdmissionWebhook" }
+
+// Handles implements admission.Plugin. Webhooks see no-ops, too: their verdict may depend on the user.
+func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if !anyMayMatch(p.webhooks.mutating.Load(), operation, r) {
+		return 0
+	}
+	return admission.Mutating | admission.NoOps
+}
+
+// Admit calls the mutating webhooks one after the other. Each is sent the object that the ones before it returned.
+func (p *mutatingPlugin) Admit(ctx context.Context, a *admission.Attributes) error {
+	webhooks := p.webhooks.mutating.Load()
+	if webhooks == nil {
+		return nil
+	}
+	if a.Reinvocation.IsSecond() && !document.Same(a.Reinvocation.LastObject, a.Object) {
+		a.Reinvocation.RequirePrevious() // an in-tree plugin has changed the object in the second run
+	}
+	for _, w := range *webhooks {
+		v, ok, err := p.webhooks.match(ctx, w, a)
+		if err != nil {
+			return err
+		}
+		if !ok || a.Reinvocation.Skips(w.id) {
+			continue
+		}
+		changed := false
+		err = p.webhooks.invoke(ctx, w, a, v, func(r *response) (err error) {
+			changed, err = applyResponse(a, w.name, v, r)
+			return err
+		})
+		a.Reinvocation.Called(w.id, w.reinvoke, changed)
+		if err != nil {
+			return err
+		}
+	}
+	if err := a.Settle(); err != nil {
+		return err
+	}
+	a.Reinvocation.LastObject = a.Object
+	return nil
+}
+
+// applyResponse applies the response of a mutating webhook, and reports whether it changed the object.
+func applyResponse(a *admission.Attributes, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
+	for _, text := range r.warnings {
+		a.Warn(text)
+	}
+	if !r.allowed {
+		return false, denied(name, r.status)
+	}
+	if len(r.patch) == 0 {
+		return false, nil
+	}
+	return patch(a, name, v, r)
+}

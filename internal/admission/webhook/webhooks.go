@@ -1,0 +1,104 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionv1beta1 "k8s.io/api/admission/v1beta1"
+	registration "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/metrics"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/webhookclient"
+)
+
+// The resources of the configurations, as they are named in keys.
+const (
+	MutatingConfigurations   = "admissionregistration.k8s.io/mutatingwebhookconfigurations"
+	ValidatingConfigurations = "admissionregistration.k8s.io/validatingwebhookconfigurations"
+)
+
+// Resources are the resources that configure webhooks, as they are named in keys.
+var Resources = []string{MutatingConfigurations, ValidatingConfigurations}
+
+// Options are the dependencies of webhooks. All are required.
+type Options struct {
+	Authorizer authorizer.Authorizer
+	Metrics    *metrics.Metrics
+	Log        *slog.Logger
+}
+
+// Webhooks are the configured admission webhooks. They are safe for concurrent use.
+type Webhooks struct {
+	Options
+	client *webhookclient.Caller
+	// mutating and validating are in the order in which they are called; nil if there are none.
+	mutating, validating atomic.Pointer[[]*webhook]
+}
+
+// New returns webhooks without any configuration.
+func New(options Options) (*Webhooks, error) {
+	client, err := webhookclient.NewCaller(webhookclient.Options{
+		Register: []func(*runtime.Scheme) error{admissionv1.AddToScheme, admissionv1beta1.AddToScheme},
+		Versions: []schema.GroupVersion{admissionv1beta1.SchemeGroupVersion, admissionv1.SchemeGroupVersion},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Webhooks{Options: options, client: client}, nil
+}
+
+// Close closes idle connections to webhooks.
+func (h *Webhooks) Close() { h.client.Close() }
+
+// Set replaces all configurations of a resource. Other resources than those of Resources are ignored.
+func (h *Webhooks) Set(resource string, configurations map[string]*watchcache.Object) {
+	switch resource {
+	case MutatingConfigurations:
+		h.mutating.Store(webhooksOf(configurations, mutating, h.Log))
+	case ValidatingConfigurations:
+		h.validating.Store(webhooksOf(configurations, validating, h.Log))
+	}
+}
+
+// webhooksOf returns the webhooks of configurations, in the order of their names. A configuration that cannot be decoded
+// has none.
+func webhooksOf[T registration.MutatingWebhookConfiguration | registration.ValidatingWebhookConfiguration](from map[string]*watchcache.Object, read func(*T) []*webhook, log *slog.Logger) *[]*webhook {
+	var all []*webhook
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		var configuration T
+		if err := json.Unmarshal(from[name].JSONWithoutManagedFields(), &configuration); err != nil {
+			log.Error("ignoring webhook configuration that cannot be decoded", "key", from[name].Key(), "error", err)
+			continue
+		}
+		all = append(all, read(&configuration)...)
+	}
+	if all == nil {
+		return nil
+	}
+	return &all
+}
+
+// anyMayMatch reports whether a webhook can match an operation on a resource.
+func anyMayMatch(webhooks *[]*webhook, operation admission.Operation, r admission.Resource) bool {
+	return webhooks != nil && slices.ContainsFunc(*webhooks, func(w *webhook) bool { return w.criteria.MayMatch(r, operation) })
+}
+
+// match reports whether a webhook is called for a request, and with the objects at which version.
+func (h *Webhooks) match(ctx context.Context, w *webhook, a *admission.Attributes) (v admission.VersionedResource, ok bool, err error) {
+	v, ok, err = w.criteria.Match(ctx, a)
+	if !ok || err != nil || w.conditions == nil {
+		return v, ok, err
+	}
+	ok, err = h.meets(ctx, w, a, v)
+	return v, ok, err
+}

@@ -1,0 +1,262 @@
+package kinds_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/cadastretest"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
+)
+
+// TestMain adds the kind files of testdata to the built-in ones, as if they were in this folder.
+func TestMain(m *testing.M) {
+	kinds.Add(os.DirFS("testdata"))
+	os.Exit(m.Run())
+}
+
+var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+
+// widgetServer is a running API server and clients for widgets in namespace default.
+type widgetServer struct {
+	config   *rest.Config
+	widgets  dynamic.ResourceInterface
+	warnings warnings
+}
+
+// warnings collects the warnings of responses.
+type warnings struct {
+	sync.Mutex
+	all []string
+}
+
+// HandleWarningHeader implements [rest.WarningHandler].
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
+	w.Lock()
+	defer w.Unlock()
+	w.all = append(w.all, text)
+}
+
+func (w *warnings) has(text string) bool {
+	w.Lock()
+	defer w.Unlock()
+	return slices.Contains(w.all, text)
+}
+
+func startWidgetServer(t *testing.T) *widgetServer {
+	t.Helper()
+	s := &widgetServer{config: rest.CopyConfig(cadastretest.Start(t))}
+	s.config.WarningHandler = &s.warnings
+	client, err := dynamic.NewForConfig(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.widgets = client.Resource(widgets).Namespace("default")
+	return s
+}
+
+func newWidget(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	u.SetAPIVersion("example.com/v1")
+	u.SetKind("Widget")
+	return u
+}
+
+func stringAt(u *unstructured.Unstructured, path ...string) string {
+	text, _, _ := unstructured.NestedString(u.Object, path...)
+	return text
+}
+
+func intAt(u *unstructured.Unstructured, path ...string) int64 {
+	n, _, _ := unstructured.NestedInt64(u.Object, path...)
+	return n
+}
+
+// TestAddKind serves a kind that consists of nothing but its file in testdata.
+func TestAddKind(t *testing.T) {
+	s := startWidgetServer(t)
+	watch, err := s.widgets.Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Stop()
+
+	created, err := s.widgets.Create(t.Context(), newWidget(t, `{"metadata":{"name":"a"},"status":{"currentHealthy":9}}`), metav1.CreateOptions{FieldManager: "creator"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if intAt(created, "spec", "minAvailable") != 1 || stringAt(created, "spec", "unhealthyPodEvictionPolicy") != "IfHealthyBudget" {
+		t.Errorf("defaults: %v", created.Object["spec"])
+	}
+	if intAt(created, "status", "currentHealthy") != 0 || created.GetGeneration() != 1 || created.GetLabels()["kubernetes.io/metadata.name"] != "a" {
+		t.Errorf("reset fields, generation, strategy: %v", created.Object)
+	}
+	if !s.warnings.has("example.com/v1 Widget is deprecated; use policy/v1 PodDisruptionBudget") {
+		t.Errorf("deprecation: %q", s.warnings.all)
+	}
+	got, err := s.widgets.Get(t.Context(), "a", metav1.GetOptions{})
+	if err != nil || got.GetUID() != created.GetUID() {
+		t.Errorf("get: %v, %v", got, err)
+	}
+	for _, label := range []string{"policy=IfHealthyBudget", "status.healthy=0"} {
+		if list, err := s.widgets.List(t.Context(), metav1.ListOptions{FieldSelector: label}); err != nil || len(list.Items) != 1 {
+			t.Errorf("list with field selector %s: %v, %v", label, list, err)
+		}
+	}
+	if _, err := s.widgets.Update(t.Context(), newWidget(t, `{"metadata":{"name":"a"},"spec":{}}`), metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
+		t.Errorf("update without resourceVersion: %v", err)
+	}
+	s.apply(t)
+	s.validate(t)
+	s.updateStatus(t)
+	if err := s.widgets.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+	var events []string
+	for timeout := time.After(10 * time.Second); len(events) == 0 || events[len(events)-1] != "DELETED"; {
+		select {
+		case e := <-watch.ResultChan():
+			events = append(events, string(e.Type))
+		case <-timeout:
+			t.Fatalf("watch: %q, want DELETED", events)
+		}
+	}
+	if got := strings.Join(events, " "); got != "ADDED MODIFIED MODIFIED MODIFIED DELETED" {
+		t.Errorf("watch: %s", got)
+	}
+}
+
+// apply applies with two field managers: a field of the other is a conflict unless it is forced.
+func (s *widgetServer) apply(t *testing.T) {
+	t.Helper()
+	config := newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":2,"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)
+	applied, err := s.widgets.Apply(t.Context(), "a", config, metav1.ApplyOptions{FieldManager: "one", Force: true})
+	if err != nil || intAt(applied, "spec", "minAvailable") != 2 || applied.GetGeneration() != 2 {
+		t.Fatalf("apply: %v, %v", applied, err)
+	}
+	if !s.warnings.has("spec.unhealthyPodEvictionPolicy: allows the eviction of unhealthy pods") {
+		t.Errorf("warnings: %q", s.warnings.all)
+	}
+	other := newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":3}}`)
+	_, err = s.widgets.Apply(t.Context(), "a", other, metav1.ApplyOptions{FieldManager: "two"})
+	status := apierrors.APIStatus(nil)
+	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details.Causes[0].Field != ".spec.minAvailable" {
+		t.Errorf("conflict: %v", err)
+	}
+	applied, err = s.widgets.Apply(t.Context(), "a", other, metav1.ApplyOptions{FieldManager: "two", Force: true})
+	if err != nil || intAt(applied, "spec", "minAvailable") != 3 {
+		t.Errorf("forced apply: %v, %v", applied, err)
+	}
+}
+
+func (s *widgetServer) validate(t *testing.T) {
+	t.Helper()
+	_, err := s.widgets.Create(t.Context(), newWidget(t, `{"metadata":{"name":"bad"},"spec":{"minAvailable":"x","unhealthyPodEvictionPolicy":"Never"}}`), metav1.CreateOptions{})
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `Widget.example.com "bad" is invalid`) ||
+		!strings.Contains(err.Error(), `spec.unhealthyPodEvictionPolicy: Unsupported value: "Never"`) || !strings.Contains(err.Error(), "spec.minAvailable: Invalid value") {
+		t.Errorf("validation: %v", err)
+	}
+}
+
+// updateStatus writes the subresource status, which ignores the spec.
+func (s *widgetServer) updateStatus(t *testing.T) {
+	t.Helper()
+	patch := []byte(`{"spec":{"minAvailable":7},"status":{"currentHealthy":4}}`)
+	updated, err := s.widgets.Patch(t.Context(), "a", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	if err != nil || intAt(updated, "status", "currentHealthy") != 4 || intAt(updated, "spec", "minAvailable") != 3 {
+		t.Errorf("status: %v, %v", updated, err)
+	}
+	_, err = s.widgets.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"status":{"currentHealthy":-1}}`), metav1.PatchOptions{}, "status")
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.currentHealthy: Invalid value: -1") {
+		t.Errorf("status validation: %v", err)
+	}
+}
+
+func TestAddedKindAsTable(t *testing.T) {
+	s := startWidgetServer(t)
+	if _, err := s.widgets.Create(t.Context(), newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":"50%"}}`), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	client, err := discovery.NewDiscoveryClientForConfig(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := client.RESTClient().Get().AbsPath("/apis/example.com/v1/namespaces/default/widgets").
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table metav1.Table
+	if err := json.Unmarshal(body, &table); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range table.ColumnDefinitions {
+		names = append(names, c.Name)
+	}
+	if got := strings.Join(names, ", "); got != "Name, Min Available, Healthy, Age, Policy" {
+		t.Errorf("columns: %s", got)
+	}
+	if cells := table.Rows[0].Cells; cells[0] != "a" || cells[1] != "50%" || cells[2] != 0.0 || cells[4] != "IfHealthyBudget" {
+		t.Errorf("cells: %v", cells)
+	}
+}
+
+func TestAddedKindIsDiscovered(t *testing.T) {
+	client, err := discovery.NewDiscoveryClientForConfig(startWidgetServer(t).config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := client.ServerResourcesForGroupVersion("example.com/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range list.APIResources {
+		names = append(names, r.Name)
+		if r.Name == "widgets" && (r.Kind != "Widget" || r.SingularName != "widget" || !r.Namespaced || r.ShortNames[0] != "wd" || r.Categories[0] != "all" || !slices.Contains(r.Verbs, "deletecollection")) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if got := strings.Join(names, " "); got != "widgets widgets/status" {
+		t.Errorf("resources: %s", got)
+	}
+	paths, err := client.OpenAPIV3().Paths()
+	if err != nil || paths["apis/example.com/v1"] == nil {
+		t.Errorf("OpenAPI: %v, %v", paths["apis/example.com/v1"], err)
+	}
+}
+
+// TestReadmeShowsExample keeps the example of README.md the same as the file that TestAddKind serves.
+func TestReadmeShowsExample(t *testing.T) {
+	example, err := os.ReadFile(filepath.Join("testdata", "example.com", "widget.kind"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```\n"+string(example)+"```\n") {
+		t.Error("the example of README.md is not testdata/example.com/widget.kind: copy it")
+	}
+}

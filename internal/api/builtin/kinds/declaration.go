@@ -1,0 +1,305 @@
+package kinds
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// CoreGroup is how the files spell the core group, whose name is empty.
+const CoreGroup = "core"
+
+// The sections of a declaration. README.md explains their content.
+const (
+	Strategy         = "strategy"
+	SelectableFields = "selectable fields"
+	ResetFields      = "reset fields"
+	Defaults         = "defaults"
+	OneOfs           = "one-ofs"
+	Validation       = "validation"
+	StatusValidation = "status validation"
+	RequestWarnings  = "request warnings"
+	Warnings         = "warnings"
+	StatusWarnings   = "status warnings"
+	Columns          = "columns"
+)
+
+// Review is the trait of kinds whose objects are answered and not stored: they have no name.
+const Review = "review"
+
+// The names that a declaration may have before a colon, in the order in which they must come.
+var (
+	kindNames = []string{
+		"group", "versions", "deprecated", "stored as", "also served as", "scope", "plural", "singular", "short names", "categories",
+		"verbs", "acts on", "subresources", "generation", "fields of", "pod spec", "traits",
+		Strategy, SelectableFields, ResetFields, Defaults, OneOfs, Validation, StatusValidation, RequestWarnings, Warnings,
+		StatusWarnings, Columns,
+	}
+	typeNames    = []string{"structs", Defaults, OneOfs, Validation, Warnings, Columns}
+	sectionNames = kindNames[slices.Index(kindNames, Strategy):]
+)
+
+// Declaration is a kind or a type that kinds use: its properties, and its sections, which are not parsed yet.
+type Declaration struct {
+	// File and Line say where it is declared.
+	File string
+	Line int
+	// IsKind reports whether it is a kind.
+	IsKind bool
+	// Name is the kind, such as Deployment, or the name under which rules refer to the type.
+	Name string
+
+	properties []Property
+	sections   []Section
+}
+
+// Property is a line NAME: VALUE of a declaration or of a section.
+type Property struct {
+	Name, Value string
+	Line        int
+}
+
+// Section is a named part of a declaration.
+type Section struct {
+	Name string
+	// Version is the only version that the section is about, "" for all versions of the kind.
+	Version string
+
+	file string
+	line int // of the header
+
+	text string
+}
+
+// Line is a line of a section.
+type Line struct {
+	Number int
+	// Indent is how many levels the line is indented within its section.
+	Indent int
+	Text   string
+}
+
+// Errorf returns an error about a line of the declaration's file.
+func (d *Declaration) Errorf(line int, format string, args ...any) error {
+	return &Error{d.File, line, fmt.Errorf(format, args...)}
+}
+
+// Errorf returns an error about a line of the section's file.
+func (s *Section) Errorf(line int, format string, args ...any) error {
+	return &Error{s.file, line, fmt.Errorf(format, args...)}
+}
+
+// Property returns the property of that name; its value is "" if there is none.
+func (d *Declaration) Property(name string) Property {
+	for _, p := range d.properties {
+		if p.Name == name {
+			return p
+		}
+	}
+	return Property{Name: name, Line: d.Line}
+}
+
+// Words returns the words of a property's value.
+func (p Property) Words() []string { return strings.Fields(p.Value) }
+
+// Sections returns the sections of that name: none, one, or one for each of some versions.
+func (d *Declaration) Sections(name string) (found []*Section) {
+	for i := range d.sections {
+		if d.sections[i].Name == name {
+			found = append(found, &d.sections[i])
+		}
+	}
+	return found
+}
+
+// Group returns the API group of a kind, "" for the core group.
+func (d *Declaration) Group() string {
+	if group := d.Property("group").Value; group != CoreGroup {
+		return group
+	}
+	return ""
+}
+
+// Versions returns the versions of a kind that a section is about, all if the section is nil.
+func (d *Declaration) Versions(s *Section) []string {
+	if s != nil && s.Version != "" {
+		return []string{s.Version}
+	}
+	return d.Property("versions").Words()
+}
+
+// Structs returns the names of the structs that a section is about, such as apps.v1.Deployment: those that a type
+// declares, or those of a kind at its versions.
+func (d *Declaration) Structs(s *Section) (names []string) {
+	if !d.IsKind {
+		return d.Property("structs").Words()
+	}
+	for _, version := range d.Versions(s) {
+		names = append(names, StructName(d.Group(), version, d.Name))
+	}
+	return names
+}
+
+// StructName returns the name of a kind's struct at a version: apps.v1.Deployment, core.v1.Pod, storage.v1.StorageClass.
+func StructName(group, version, kind string) string {
+	first, _, _ := strings.Cut(group, ".")
+	if group == "" {
+		first = CoreGroup
+	}
+	return first + "." + version + "." + kind
+}
+
+// Lines returns the lines of a section without comments and empty lines.
+func (s *Section) Lines() (lines []Line, err error) {
+	number := s.line
+	for line := range strings.Lines(s.text) {
+		number++
+		text := strings.TrimSpace(line)
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		spaces := indentOf(line)
+		if spaces%4 != 0 || spaces < 8 {
+			return nil, s.Errorf(number, "expected an indent of a multiple of 4 spaces and at least 8, received %d", spaces)
+		}
+		lines = append(lines, Line{number, spaces/4 - 2, text})
+	}
+	return lines, nil
+}
+
+// Properties returns the lines NAME: VALUE of a section.
+func (s *Section) Properties() (properties []Property, err error) {
+	lines, err := s.Lines()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lines {
+		name, value, ok := strings.Cut(l.Text, ": ")
+		if !ok || l.Indent > 0 {
+			return nil, s.Errorf(l.Number, "expected NAME: VALUE, received %q", l.Text)
+		}
+		properties = append(properties, Property{name, strings.TrimSpace(value), l.Number})
+	}
+	return properties, nil
+}
+
+// parseFile splits a file into declarations. It returns those without mistakes.
+func parseFile(name, text string) (declarations []*Declaration, err error) {
+	p := fileParser{file: name}
+	number, offset := 0, 0
+	for line := range strings.Lines(text) {
+		number++
+		p.line(number, line, text, offset)
+		offset += len(line)
+	}
+	for _, d := range p.declarations {
+		p.errs = append(p.errs, d.checkPlace())
+	}
+	if kinds := slices.IndexFunc(p.declarations, func(d *Declaration) bool { return d.IsKind }); kinds != 0 && path.Ext(name) == ".kind" {
+		p.errs = append(p.errs, &Error{name, 1, errors.New("expected a kind as the first declaration")})
+	}
+	return p.declarations, errors.Join(p.errs...)
+}
+
+// fileParser is the state of parseFile.
+type fileParser struct {
+	file         string
+	declarations []*Declaration
+	inSection    bool
+	errs         []error
+}
+
+// line parses the line of a text that begins at an offset. The lines of a section are only delimited.
+func (p *fileParser) line(number int, line, text string, offset int) {
+	content := strings.TrimSpace(line)
+	isNothing := content == "" || content[0] == '#'
+	switch indent := indentOf(line); {
+	case p.inSection && (isNothing || indent >= 8):
+		d := p.declarations[len(p.declarations)-1]
+		s := &d.sections[len(d.sections)-1]
+
+		s.text = text[offset-len(s.text) : offset+len(line)]
+	case isNothing:
+	case strings.HasPrefix(line[indent:], "\t"):
+		p.fail(number, "expected an indent by spaces, received a tab")
+	case indent == 0:
+		p.inSection = false
+		p.header(number, content)
+	case indent != 4:
+		p.fail(number, "expected a declaration, or a property or section indented by 4 spaces, received an indent of %d", indent)
+	case len(p.declarations) == 0:
+		p.fail(number, "expected kind NAME or type NAME before %q", content)
+	default:
+		p.member(number, content)
+	}
+}
+
+func (p *fileParser) fail(number int, format string, args ...any) {
+	p.errs = append(p.errs, &Error{p.file, number, fmt.Errorf(format, args...)})
+}
+
+// header parses kind NAME or type NAME.
+func (p *fileParser) header(number int, content string) {
+	words := strings.Fields(content)
+	if len(words) != 2 || words[0] != "kind" && words[0] != "type" {
+		p.fail(number, "expected kind NAME or type NAME, received %q", content)
+	}
+	isKind := words[0] == "kind"
+	if isKind && len(p.declarations) > 0 {
+		p.fail(number, "expected one kind in a file, and before its types")
+	}
+	p.declarations = append(p.declarations, &Declaration{File: p.file, Line: number, IsKind: isKind, Name: words[len(words)-1]})
+}
+
+// member parses NAME: VALUE, or NAME: or NAME VERSION: before the lines of a section.
+func (p *fileParser) member(number int, content string) {
+	d := p.declarations[len(p.declarations)-1]
+	name, value, ok := strings.Cut(content, ":")
+	if !ok {
+		p.fail(number, "expected NAME: VALUE or SECTION:, received %q", content)
+		return
+	}
+	value = strings.TrimSpace(value)
+	version := ""
+	if i := strings.LastIndexByte(name, ' '); i >= 0 && slices.Contains(d.Versions(nil), name[i+1:]) {
+		name, version = name[:i], name[i+1:]
+	}
+	allowed := typeNames
+	if d.IsKind {
+		allowed = kindNames
+	}
+	place := slices.Index(allowed, name)
+	isSection := slices.Contains(sectionNames, name)
+	p.inSection = isSection
+	switch {
+	case place < 0:
+		p.fail(number, "expected one of %q, received %q", allowed, name)
+	case isSection != (value == ""):
+		p.fail(number, "expected a value behind the name of a property, and only there, received %q", content)
+	case place < d.lastPlace(allowed):
+		p.fail(number, "expected names in the order %q; move %s up", allowed, name)
+	case slices.ContainsFunc(d.Sections(name), func(s *Section) bool { return s.Version == version || s.Version == "" || version == "" }),
+		d.Property(name).Value != "":
+		p.fail(number, "expected %s once, or once for each version", name)
+	}
+	if isSection {
+		d.sections = append(d.sections, Section{Name: name, Version: version, file: p.file, line: number})
+	} else {
+		d.properties = append(d.properties, Property{name, value, number})
+	}
+}
+
+// lastPlace returns the place of the declaration's last name among those that are allowed.
+func (d *Declaration) lastPlace(allowed []string) int {
+	switch {
+	case len(d.sections) > 0:
+		return slices.Index(allowed, d.sections[len(d.sections)-1].Name)
+	case len(d.properties) > 0:
+		return slices.Index(allowed, d.properties[len(d.properties)-1].Name)
+	}
+	return -1
+}
+
+func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

@@ -1,0 +1,123 @@
+package kinds
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed */*.kind types/*.type
+var builtinFiles embed.FS
+
+// Set is the content of the kind files and type files of one or more folders. It is not changed after it was read and is
+// safe for concurrent use.
+type Set struct {
+	// Kinds are sorted by group and name; the core group comes first.
+	Kinds []*Declaration
+	// Types are sorted by file, and by line within a file. Those of kind files follow those of type files.
+	Types []*Declaration
+}
+
+var added struct {
+	sync.Mutex
+	files []fs.FS
+	read  bool
+}
+
+// Builtin returns the built-in kinds and the types that they share. The files are split into sections at the first
+// call; the content of a section is parsed by its consumer, when it is first needed.
+var Builtin = sync.OnceValue(func() *Set {
+	added.Lock()
+	defer added.Unlock()
+	added.read = true
+	set, err := Read(append([]fs.FS{builtinFiles}, added.files...)...)
+	if err != nil {
+		panic(err) // a test reads the embedded files
+	}
+	return set
+})
+
+// Read reads the files *.kind and *.type of folders and of the folders in them. All mistakes are reported.
+func Read(folders ...fs.FS) (*Set, error) {
+	set := &Set{}
+	var local []*Declaration
+	var errs []error
+	for _, folder := range folders {
+		err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || path.Ext(name) != ".kind" && path.Ext(name) != ".type" {
+				return err
+			}
+			text, err := fs.ReadFile(folder, name)
+			if err != nil {
+				return err
+			}
+			declarations, err := parseFile(name, string(text))
+			errs = append(errs, err)
+			for _, d := range declarations {
+				switch {
+				case d.IsKind:
+					set.Kinds = append(set.Kinds, d)
+				case path.Ext(name) == ".type":
+					set.Types = append(set.Types, d)
+				default:
+					local = append(local, d)
+				}
+			}
+			return nil
+		})
+		errs = append(errs, err)
+	}
+	set.Types = append(set.Types, local...)
+	slices.SortStableFunc(set.Kinds, func(a, b *Declaration) int {
+		return slices.Compare([]string{a.Group(), a.Name}, []string{b.Group(), b.Name})
+	})
+	return set, errors.Join(append(errs, set.checkNames())...)
+}
+
+// All returns the kinds and the types.
+func (s *Set) All() []*Declaration { return slices.Concat(s.Kinds, s.Types) }
+
+// checkNames reports names that are declared twice.
+func (s *Set) checkNames() error {
+	var errs []error
+	seen := map[string]*Declaration{}
+	for _, d := range s.All() {
+		key := d.Name
+		if d.IsKind {
+			key = d.Group() + "/" + d.Name
+		}
+		if other := seen[key]; other != nil {
+			errs = append(errs, d.Errorf(d.Line, "expected a new name, received %s, which %s:%d declares", d.Name, other.File, other.Line))
+		}
+		seen[key] = d
+	}
+	return errors.Join(errs...)
+}
+
+// checkPlace reports a kind in a file of another name: its folder is its group, its file name the kind in lower case.
+func (d *Declaration) checkPlace() error {
+	if !d.IsKind {
+		return nil
+	}
+	group := d.Property("group").Value
+	if want := group + "/" + strings.ToLower(d.Name) + ".kind"; d.File != want {
+		return d.Errorf(d.Line, "expected kind %s of group %s in file %s; rename the file", d.Name, group, want)
+	}
+	return nil
+}
+
+// Error is a mistake in a kind file or type file.
+type Error struct {
+	File string
+	Line int
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
+)
+
+func TestBuiltin(t *testing.T) {
+	kinds := Builtin()
+	if len(kinds) < 60 {
+		t.Errorf("only %d kinds", len(kinds))
+	}
+	seen := map[string]bool{}
+	for _, k := range kinds {
+		for _, v := range k.Versions {
+			topology, ok := BuiltinTopology(k.Group, v, k.Name)
+			if !ok && !k.OnlyCreate {
+				t.Errorf("%v has no topology", k)
+			}
+			if ok && topology.Map == nil {
+				t.Errorf("%v is not a map", k)
+			}
+		}
+		for _, name := range append([]string{k.String()}, k.ShortNames...) {
+			if seen[name] && name != "ev" { // events are there twice
+				t.Errorf("%s is there twice", name)
+			}
+			seen[name] = true
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	k := readKind(t, `kind Deployment
+    group: apps
+    versions: v1
+    scope: namespaced
+    plural: deployments
+    short names: deploy dp
+    categories: all
+    subresources: status scale
+`)
+	if k.Singular() != "deployment" || k.ListName() != "DeploymentList" || k.APIVersion("v1") != "apps/v1" || k.String() != "deployments.apps" || k.StoreName() != "apps/deployments" {
+		t.Errorf("%+v", k)
+	}
+	if strings.Join(k.ShortNames, " ") != "deploy dp" || strings.Join(k.Subresources, " ") != "scale status" || !k.Namespaced || k.OnlyCreate {
+		t.Errorf("%+v", k)
+	}
+	core := readKind(t, `kind Node
+    group: core
+    versions: v1 v2
+    deprecated: v1 "use v2" removed in 1.40
+    scope: cluster
+    plural: nodes
+    singular: knot
+    verbs: create
+    generation: from request on change of spec metadata.labels
+`)
+	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.StoreName() != "core/nodes" || core.Namespaced || !core.OnlyCreate || !core.HasVersion("v2") {
+		t.Errorf("%+v", core)
+	}
+	if core.Deprecated["v1"] != (Deprecation{"use v2", "1.40"}) || core.Singular() != "knot" || core.Generation.First != 0 || len(core.Generation.Counted) != 2 {
+		t.Errorf("%+v", core)
+	}
+}
+
+// readKind reads the text of a kind file.
+func readKind(t *testing.T, text string) *Kind {
+	t.Helper()
+	k, err := tryKind(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func tryKind(text string) (*Kind, error) {
+	group := regexp.MustCompile(`group: (\S+)`).FindStringSubmatch(text)
+	name := regexp.MustCompile(`kind (\S+)`).FindStringSubmatch(text)
+	set, err := kinds.Read(fstest.MapFS{group[1] + "/" + strings.ToLower(name[1]) + ".kind": {Data: []byte(text)}})
+	if err != nil {
+		return nil, err
+	}
+	all, err := newKinds(set)
+	return all[0], err
+}
+
+func TestBadKinds(t *testing.T) {
+	for text, want := range map[string]string{
+		"scope: global":                      `apps/deployment.kind:5: scope: expected namespaced or cluster, received "global"`,
+		"deprecated: v2 \"no\"":              `apps/deployment.kind:5: deprecated: expected VERSION`,
+		"deprecated: v1 no":                  `apps/deployment.kind:5: deprecated: expected VERSION`,
+		"deprecated: v1 \"no\" soon":         `apps/deployment.kind:5: deprecated: expected VERSION`,
+		"verbs: get":                         `apps/deployment.kind:5: verbs: expected create`,
+		"generation: 1":                      `apps/deployment.kind:5: generation: expected from NUMBER|request`,
+		"generation: from one":               `apps/deployment.kind:5: generation: expected from NUMBER|request`,
+		"generation: from 1 with spec":       `apps/deployment.kind:5: generation: expected from NUMBER|request`,
+		"traits: graceful":                   `apps/deployment.kind:5: traits: expected allow-create-on-update, `,
+		"strategy:\n        prepare: x":      `apps/deployment.kind:6: expected normalize, prepare for create`,
+		"strategy:\n        normalize: x":    `apps/deployment.kind:6: expected normalize, prepare for create`,
+		"strategy:\n        x":               `apps/deployment.kind:6: expected NAME: VALUE, received "x"`,
+		"strategy:\n        convert v1: x":   `apps/deployment.kind:6: expected normalize, prepare for create`,
+		"selectable fields:\n        a b":    `apps/deployment.kind:6: expected NAME [at PATH [or PATH]] [default VALUE]`,
+		"selectable fields:\n        a b c":  `apps/deployment.kind:6: expected NAME [at PATH [or PATH]] [default VALUE]`,
+		"reset fields:\n        main":        `apps/deployment.kind:6: expected main|SUBRESOURCE PATH, received "main"`,
+		"reset fields:\n        main a foo":  `apps/deployment.kind:6: expected kept-on-create, owned or ownership-only, received "foo"`,
+		"reset fields:\n        main a = {":  `apps/deployment.kind:6: `,
+		"reset fields:\n          main spec": `apps/deployment.kind:6: expected an indent of a multiple of 4 spaces`,
+	} {
+		text = "kind Deployment\n    group: apps\n    versions: v1\n\n    " + text + "\n"
+		if _, err := tryKind(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := tryKind("kind Deployment\n    group: apps\n"); err == nil || !strings.Contains(err.Error(), `apps/deployment.kind:1: expected the property "plural"`) {
+		t.Error(err)
+	}
+}
+
+// TestGenerated makes the topologies anew: they must be those of the client-go that go.mod has.
+func TestGenerated(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "topologies.json.gz")
+	if out, err := exec.Command("go", "run", "./generate", name).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	made, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(made, packedTopologies) {
+		t.Error("topologies.json.gz is not what generate makes: run go generate ./internal/api")
+	}
+}
+
+func BenchmarkTopologies(b *testing.B) {
+	for b.Loop() {
+		if _, err := unpackTopologies(packedTopologies); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package crd
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// Definition is a parsed CustomResourceDefinition. Its schemas stay unparsed: they are large, and most are never needed.
+type Definition struct {
+	Name, UID             string
+	Generation            int64
+	Group                 string
+	Namespaced            bool
+	PreserveUnknownFields bool
+	// RequestedNames is spec.names, AcceptedNames is status.acceptedNames.
+	RequestedNames, AcceptedNames Names
+	Versions                      []Version
+	conversion                    document.Value
+	conditions                    document.Value
+	Terminating                   bool // it has a deletion timestamp
+	finalizers                    []string
+	approval                      string // the value of approvalAnnotation
+}
+
+// approvalAnnotation is required of definitions in protected groups, such as k8s.io.
+const approvalAnnotation = "api-approved.kubernetes.io"
+
+// Names are the names of a resource and its kind.
+type Names struct {
+	Plural, Singular, Kind, ListKind string
+	ShortNames, Categories           []string
+}
+
+// Version is an item of spec.versions.
+type Version struct {
+	Name            string
+	Served, Storage bool
+	// deprecationWarning is sent to clients that use the version; "" if it is not deprecated.
+	deprecationWarning string
+	// subresources are the names of the subresources in the order of discovery; scale is nil if there is no scale.
+	subresources []string
+	scale        *api.ScalePaths
+	columns      []encoding.CustomColumn
+	selectable   []string
+	// Schema is unparsed JSON: it can be compared with document.Equal, and is parsed by openSchema.
+	Schema document.Value
+}
+
+// schemaPath is the path of the schemas in a definition.
+var schemaPath = []string{"spec", "versions", fastdoc.AnyItem, "schema"}
+
+// ParseStored reads a stored definition; path is where it is in the object. Its schemas stay unparsed.
+func ParseStored(object *watchcache.Object, path ...string) (*Definition, error) {
+	doc, err := fastdoc.ParseJSONBeside(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(doc.Lookup(path...)), nil
+}
+
+// Parse returns a definition. It does not validate.
+func Parse(doc document.Value) *Definition {
+	metadata, spec, status := doc.Get("metadata"), doc.Get("spec"), doc.Get("status")
+	d := &Definition{
+		Name: metadata.Get("name").Text(), UID: metadata.Get("uid").Text(), Group: spec.Get("group").Text(),
+		Namespaced: spec.Get("scope").Text() == "Namespaced", PreserveUnknownFields: spec.Get("preserveUnknownFields").Bool(),
+		RequestedNames: parseNames(spec.Get("names")), AcceptedNames: parseNames(status.Get("acceptedNames")),
+		conversion: spec.Get("conversion"), conditions: status.Get("conditions"),
+		Terminating: !metadata.Get("deletionTimestamp").IsAbsent(), finalizers: stringItems(metadata.Get("finalizers")),
+		approval: metadata.Lookup("annotations", approvalAnnotation).Text(),
+	}
+	d.Generation, _ = metadata.Get("generation").Int64()
+	for _, v := range spec.Get("versions").Items() {
+		d.Versions = append(d.Versions, d.parseVersion(v))
+	}
+	return d
+}
+
+func parseNames(v document.Value) Names {
+	return Names{
+		Plural: v.Get("plural").Text(), Singular: v.Get("singular").Text(), Kind: v.Get("kind").Text(), ListKind: v.Get("listKind").Text(),
+		ShortNames: stringItems(v.Get("shortNames")), Categories: stringItems(v.Get("categories")),
+	}
+}
+
+func stringItems(list document.Value) (all []string) {
+	for _, item := range list.Items() {
+		all = append(all, item.Text())
+	}
+	return all
+}
+
+// Equal reports whether all names are equal.
+func (n Names) Equal(other Names) bool {
+	return n.Plural == other.Plural && n.Singular == other.Singular && n.Kind == other.Kind && n.ListKind == other.ListKind &&
+		slices.Equal(n.ShortNames, other.ShortNames) && slices.Equal(n.Categories, other.Categories)
+}
+
+func (d *Definition) parseVersion(v document.Value) Version {
+	read := Version{
+		Name: v.Get("name").Text(), Served: v.Get("served").Bool(), Storage: v.Get("storage").Bool(),
+		Schema: v.Get("schema"),
+	}
+	if v.Get("deprecated").Bool() {
+		read.deprecationWarning = v.Get("deprecationWarning").Text()
+		if v.Get("deprecationWarning").IsAbsent() {
+			read.deprecationWarning = d.Group + "/" + read.Name + " " + d.RequestedNames.Kind + " is deprecated"
+		}
+	}
+	for _, name := range []string{"status", "scale"} {
+		if v.Lookup("subresources", name).Kind() == document.Map {
+			read.subresources = append(read.subresources, name)
+		}
+	}
+	if scale := v.Lookup("subresources", "scale"); scale.Kind() == document.Map {
+		read.scale = &api.ScalePaths{
+			Replicas:       splitPath(scale.Get("specReplicasPath").Text()),
+			StatusReplicas: splitPath(scale.Get("statusReplicasPath").Text()),
+		}
+		if selector := scale.Get("labelSelectorPath").Text(); selector != "" {
+			read.scale.Selector = splitPath(selector)
+		}
+	}
+	for _, column := range v.Get("additionalPrinterColumns").Items() {
+		read.columns = append(read.columns, parseColumn(column))
+	}
+	for _, field := range v.Get("selectableFields").Items() {
+		read.selectable = append(read.selectable, strings.TrimPrefix(field.Get("jsonPath").Text(), "."))
+	}
+	return read
+}
+
+func parseColumn(v document.Value) encoding.CustomColumn {
+	priority, _ := v.Get("priority").Int64()
+	return encoding.CustomColumn{
+		Column: encoding.Column{
+			Name: v.Get("name").Text(), Type: v.Get("type").Text(), Format: v.Get("format").Text(),
+			Description: v.Get("description").Text(), Priority: int(priority),
+		},
+		JSONPath: v.Get("jsonPath").Text(),
+	}
+}
+
+// splitPath splits a path such as .spec.replicas.
+func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+
+// ServedVersions returns the names of the served versions, the preferred one first.
+func (d *Definition) ServedVersions() (served []string) {
+	for i := range d.Versions {
+		if d.Versions[i].Served {
+			served = append(served, d.Versions[i].Name)
+		}
+	}
+	slices.SortFunc(served, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+	return served
+}
+
+// StorageVersion returns the name of the version that objects are stored at.
+func (d *Definition) StorageVersion() string {
+	for i := range d.Versions {
+		if d.Versions[i].Storage {
+			return d.Versions[i].Name
+		}
+	}
+	return ""
+}
+
+// Deprecations returns the warnings for clients that use deprecated versions, by version. Unless the definition has a
+// warning of its own, it recommends the preferred later version that is not deprecated.
+func (d *Definition) Deprecations() map[string]api.Deprecation {
+	var all map[string]api.Deprecation
+	served := d.ServedVersions()
+	for _, v := range d.Versions {
+		if v.deprecationWarning == "" {
+			continue
+		}
+		text := v.deprecationWarning
+		if text == d.Group+"/"+v.Name+" "+d.RequestedNames.Kind+" is deprecated" {
+			for _, other := range served {
+				if o := d.Version(other); o.deprecationWarning == "" && version.CompareKubeAwareVersionStrings(v.Name, other) < 0 {
+					text += "; use " + d.Group + "/" + other + " " + d.RequestedNames.Kind
+					break
+				}
+			}
+		}
+		if all == nil {
+			all = map[string]api.Deprecation{}
+		}
+		all[v.Name] = api.Deprecation{Warning: text}
+	}
+	return all
+}
+
+// Version returns the version with a name, nil if there is none.
+func (d *Definition) Version(name string) *Version {
+	for i := range d.Versions {
+		if d.Versions[i].Name == name {
+			return &d.Versions[i]
+		}
+	}
+	return nil
+}
+
+// rawCondition returns the condition of a type, absent if there is none.
+func (d *Definition) rawCondition(name string) document.Value {
+	for _, c := range d.conditions.Items() {
+		if c.Get("type").Text() == name {
+			return c
+		}
+	}
+	return document.Value{}
+}
+
+// IsTrue reports whether a condition has status True.
+func (d *Definition) IsTrue(condition string) bool { return d.HasStatus(condition, "True") }
+
+// HasStatus reports whether a condition exists with a status.
+func (d *Definition) HasStatus(condition, status string) bool {
+	return d.rawCondition(condition).Get("status").Text() == status
+}
+
+// HasFinalizer reports whether the definition waits for its objects to be deleted.
+func (d *Definition) HasFinalizer() bool { return slices.Contains(d.finalizers, CleanupFinalizer) }

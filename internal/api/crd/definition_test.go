@@ -1,0 +1,139 @@
+package crd
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// parse returns a definition of group example.com from the YAML of its spec and status.
+func parse(t *testing.T, spec, status string) *Definition {
+	t.Helper()
+	doc, err := document.ParseYAML([]byte(`{metadata: {name: widgets.example.com, uid: u, generation: 3}, spec: {group: example.com, ` + spec + `}, status: {` + status + `}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Parse(doc)
+}
+
+const (
+	widgetNames   = `names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList, shortNames: [w], categories: [all]}`
+	acceptedNames = `acceptedNames: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList, shortNames: [w], categories: [all]}`
+)
+
+func TestParse(t *testing.T) {
+	d := parse(t, widgetNames+`, scope: Namespaced, versions: [
+  {name: v1, served: true, storage: true, subresources: {status: {}, scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n}}, selectableFields: [{jsonPath: .spec.color}]},
+  {name: v2beta1, served: false}]`, acceptedNames+`, conditions: [{type: Established, status: "True"}]`)
+	if d.Name != "widgets.example.com" || d.UID != "u" || d.Generation != 3 || d.Group != "example.com" || !d.Namespaced || d.Terminating {
+		t.Errorf("received %+v", d)
+	}
+	if !d.RequestedNames.Equal(d.AcceptedNames) || d.AcceptedNames.Kind != "Widget" || !slices.Equal(d.AcceptedNames.ShortNames, []string{"w"}) {
+		t.Errorf("received the names %+v", d.AcceptedNames)
+	}
+	if !d.IsTrue(Established) || d.IsTrue("NamesAccepted") || !d.ConversionIsNone() || d.StorageVersion() != "v1" || !slices.Equal(d.ServedVersions(), []string{"v1"}) {
+		t.Errorf("received %+v", d)
+	}
+	v1 := d.Version("v1")
+	if !slices.Equal(v1.subresources, []string{"status", "scale"}) || dotted(v1.scale.Replicas) != ".spec.n" || !slices.Equal(v1.selectable, []string{"spec.color"}) || d.Version("v3") != nil {
+		t.Errorf("received %+v", v1)
+	}
+}
+
+// TestServedVersions: the preferred version is the most stable and newest one, in whatever order they are listed.
+func TestServedVersions(t *testing.T) {
+	d := parse(t, `versions: [{name: v1alpha1, served: true}, {name: v1, served: true}, {name: v3, served: false}, {name: v2beta1, served: true}, {name: v10, served: true}]`, "")
+	if got, want := d.ServedVersions(), []string{"v10", "v1", "v2beta1", "v1alpha1"}; !slices.Equal(got, want) {
+		t.Errorf("received %v, expected %v", got, want)
+	}
+}
+
+func TestDeprecations(t *testing.T) {
+	d := parse(t, widgetNames+`, versions: [{name: v1beta1, served: true, deprecated: true}, {name: v1beta2, served: true, deprecated: true, deprecationWarning: use v1},
+  {name: v1, served: true}, {name: v2, served: true, deprecated: true}]`, "")
+	all := d.Deprecations()
+	for version, want := range map[string]string{
+		"v1beta1": "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget",
+		"v1beta2": "use v1",
+		"v1":      "",
+		"v2":      "example.com/v2 Widget is deprecated",
+	} {
+		if got := all[version].Warning; got != want {
+			t.Errorf("%s: received %q, expected %q", version, got, want)
+		}
+	}
+}
+
+// TestDecide: names that another definition of the group has are not acceptedNames, and a definition is established when all
+// of its names are.
+func TestDecide(t *testing.T) {
+	first := parse(t, widgetNames, acceptedNames)
+	for _, test := range []struct {
+		name, names    string
+		reason         string
+		plural, kind   string
+		isEstablished  bool
+		shortNameCount int
+	}{
+		{"no conflict", `plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList, shortNames: [g]`, "NoConflicts", "gadgets", "Gadget", true, 1},
+		{"kind in use", `plural: gadgets, singular: gadget, kind: Widget, listKind: GadgetList`, "KindConflict", "gadgets", "", false, 0},
+		{"plural in use", `plural: w, singular: gadget, kind: Gadget, listKind: GadgetList`, "PluralConflict", "", "Gadget", false, 0},
+		{"list kind in use", `plural: gadgets, singular: gadget, kind: Gadget, listKind: Widget`, "ListKindConflict", "gadgets", "Gadget", false, 0},
+		{"short name in use", `plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList, shortNames: [g, w]`, "ShortNamesConflict", "gadgets", "Gadget", false, 0},
+	} {
+		d := parse(t, "names: {"+test.names+"}", "")
+		names, conditions := d.Decide([]*Definition{first, d})
+		if c := conditions[0]; c.Type != "NamesAccepted" || c.Reason != test.reason || c.True != test.isEstablished {
+			t.Errorf("%s: received %+v", test.name, c)
+		}
+		if c := conditions[1]; c.Type != Established || c.True != test.isEstablished {
+			t.Errorf("%s: received %+v", test.name, c)
+		}
+		if names.Plural != test.plural || names.Kind != test.kind || len(names.ShortNames) != test.shortNameCount {
+			t.Errorf("%s: received %+v", test.name, names)
+		}
+	}
+	if names, conditions := first.Decide([]*Definition{first}); !names.Equal(first.AcceptedNames) || !conditions[0].True {
+		t.Errorf("its own names conflict: %+v", conditions)
+	}
+}
+
+// TestWithConditions: a condition is replaced by type, and keeps its transition time if its status is unchanged.
+func TestWithConditions(t *testing.T) {
+	at := func(hour int) time.Time { return time.Date(2026, 5, 4, hour, 0, 0, 0, time.UTC) }
+	doc := WithConditions(document.NewMap(), at(1), Terminating(true, "A", "a"), Condition{Established, true, "B", "b"})
+	doc = WithConditions(doc, at(2), Terminating(true, "C", "c"), Condition{Established, false, "D", "d"})
+	const want = `[{"lastTransitionTime":"2026-05-04T01:00:00Z","message":"c","reason":"C","status":"True","type":"Terminating"},` +
+		`{"lastTransitionTime":"2026-05-04T02:00:00Z","message":"d","reason":"D","status":"False","type":"Established"}]`
+	if got := doc.Lookup("status", "conditions").JSON(); got != want {
+		t.Errorf("received %s, expected %s", got, want)
+	}
+	if d := Parse(doc); !d.HasConditions([]Condition{Terminating(true, "C", "c")}) || d.HasConditions([]Condition{Terminating(true, "A", "a")}) {
+		t.Error("stored conditions are not recognized")
+	}
+}
+
+// TestMarkDeleted: a deleted definition gets a finalizer beside those that it has, once.
+func TestMarkDeleted(t *testing.T) {
+	doc, err := document.ParseYAML([]byte(`{metadata: {name: widgets.example.com, finalizers: [example.com/other]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked, ok := MarkDeleted(doc, time.Now())
+	d := Parse(marked)
+	if !ok || !d.Terminating || !d.HasFinalizer() || !d.IsTrue("Terminating") || len(d.finalizers) != 2 {
+		t.Errorf("received %v", marked)
+	}
+	if _, ok := MarkDeleted(marked, time.Now()); ok {
+		t.Error("it is marked twice")
+	}
+	if d := Parse(WithoutCleanupFinalizer(marked)); d.HasFinalizer() || len(d.finalizers) != 1 {
+		t.Errorf("finalizers are %v", d.finalizers)
+	}
+	if without := WithoutCleanupFinalizer(document.NewMap(document.Field{Name: "metadata", Value: document.NewMap()})); strings.Contains(without.JSON(), "finalizers") {
+		t.Errorf("received %v, expected no empty list", without)
+	}
+}

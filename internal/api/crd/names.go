@@ -1,0 +1,69 @@
+package crd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// takenNames are the accepted names of the definitions of a group.
+type takenNames struct{ resources, kinds map[string]bool }
+
+func takenBy(definitions []*Definition) takenNames {
+	t := takenNames{map[string]bool{}, map[string]bool{}}
+	for _, d := range definitions {
+		n := &d.AcceptedNames
+		for _, name := range append([]string{n.Plural, n.Singular}, n.ShortNames...) {
+			t.resources[name] = true
+		}
+		t.kinds[n.Kind], t.kinds[n.ListKind] = true, true
+	}
+	return t
+}
+
+// acceptNames returns the accepted names of a definition and its NamesAccepted condition. A requested name that another
+// definition has is not accepted: the one that was accepted before stays.
+func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
+	got, problem := d.AcceptedNames, (*Condition)(nil)
+	choose := func(wanted, has string, among map[string]bool, reason string) string {
+		if wanted == has || !among[wanted] {
+			return wanted
+		}
+		problem = &Condition{"NamesAccepted", false, reason, inUse(wanted)}
+		return has
+	}
+	got.Plural = choose(d.RequestedNames.Plural, got.Plural, t.resources, "PluralConflict")
+	got.Singular = choose(d.RequestedNames.Singular, got.Singular, t.resources, "SingularConflict")
+	if conflicts := d.shortNameConflicts(t); len(conflicts) > 0 {
+		problem = &Condition{"NamesAccepted", false, "ShortNamesConflict", aggregate(conflicts)}
+	} else {
+		got.ShortNames = d.RequestedNames.ShortNames
+	}
+	got.Kind = choose(d.RequestedNames.Kind, got.Kind, t.kinds, "KindConflict")
+	got.ListKind = choose(d.RequestedNames.ListKind, got.ListKind, t.kinds, "ListKindConflict")
+	got.Categories = d.RequestedNames.Categories
+	if problem != nil {
+		return got, *problem
+	}
+	return got, Condition{"NamesAccepted", true, "NoConflicts", "no conflicts found"}
+}
+
+func inUse(name string) string { return fmt.Sprintf("%q is already in use", name) }
+
+// shortNameConflicts returns the conflicts of requested short names, which are accepted all or none.
+func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
+	for _, name := range d.RequestedNames.ShortNames {
+		if !slices.Contains(d.AcceptedNames.ShortNames, name) && t.resources[name] {
+			conflicts = append(conflicts, inUse(name))
+		}
+	}
+	return conflicts
+}
+
+// aggregate formats several messages as Kubernetes' error aggregates do.
+func aggregate(texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}

@@ -1,0 +1,385 @@
+package crd
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/api/crd/structural"
+	"github.com/cadastre/cadastre/internal/api/strategy"
+	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// Resource is the resource that one generation of a definition defines. It implements strategy.Definition and
+// strategy.Evolving. It is immutable but for MarkCurrent and MarkStale; safe for concurrent use.
+type Resource struct {
+	*Definition
+	storageVersion string // of the Definition, which searches for it
+	versions       map[string]*compiledVersion
+	converter      Converter // nil for a previous generation of a definition
+	// currentSince is a revision after which all objects were written by this definition; math.MaxInt64 if unknown.
+	currentSince atomic.Int64
+}
+
+// compiledVersion is one version of a resource. Its schema and columns are compiled when they are first used.
+type compiledVersion struct {
+	*Version
+	values  func() (*structural.Type, error)
+	columns func() (*encoding.Columns, error)
+	hash    func() [sha256.Size]byte // of the schema, and of whether unknown fields are preserved
+}
+
+// NewResource returns the resource of a definition. It reuses the compiled schemas that it has in common with the
+// resource before, which may be nil.
+func NewResource(definition *Definition, before *Resource, converter Converter) *Resource {
+	d := &Resource{
+		Definition: definition, storageVersion: definition.StorageVersion(),
+		versions: make(map[string]*compiledVersion, len(definition.Versions)), converter: converter,
+	}
+	d.MarkStale()
+	for i := range definition.Versions {
+		v := &definition.Versions[i]
+		d.versions[v.Name] = d.newVersion(v)
+		if before == nil || before.PreserveUnknownFields != d.PreserveUnknownFields || before.Namespaced != d.Namespaced || before.AcceptedNames.Kind != d.AcceptedNames.Kind {
+			continue
+		}
+		if old := before.versions[v.Name]; old != nil && document.Equal(old.Schema, v.Schema) && sameScale(old.scale, v.scale) {
+			d.versions[v.Name].values = old.values
+		}
+	}
+	return d
+}
+
+func sameScale(a, b *api.ScalePaths) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return scaleText(a) == scaleText(b)
+}
+
+func scaleText(s *api.ScalePaths) string {
+	return strings.Join([]string{dotted(s.Replicas), dotted(s.StatusReplicas), dotted(s.Selector)}, " ")
+}
+
+// dotted formats a path as definitions do; "" if there is none.
+func dotted(path []string) string {
+	if path == nil {
+		return ""
+	}
+	return "." + strings.Join(path, ".")
+}
+
+func (d *Resource) newVersion(v *Version) *compiledVersion {
+	options := structural.Options{Group: d.Group, Version: v.Name, Kind: d.AcceptedNames.Kind, Namespaced: d.Namespaced, Preserve: d.PreserveUnknownFields}
+	if s := v.scale; s != nil {
+		options.Scale = &structural.Scale{SpecReplicas: dotted(s.Replicas), StatusReplicas: dotted(s.StatusReplicas), LabelSelector: dotted(s.Selector)}
+	}
+	sealed := v.Schema
+	return &compiledVersion{
+		Version: v,
+		values: sync.OnceValues(func() (*structural.Type, error) {
+			text, err := openSchema(sealed)
+			if err != nil {
+				return nil, err
+			}
+			return structural.Compile(text, options)
+		}),
+		columns: sync.OnceValues(func() (*encoding.Columns, error) { return encoding.CustomColumns(v.columns) }),
+		hash: sync.OnceValue(func() [sha256.Size]byte {
+			h := sha256.New()
+			_, _ = fmt.Fprintf(h, "%t %s", d.PreserveUnknownFields, sealed.JSON()) // a hash takes everything
+			return [sha256.Size]byte(h.Sum(nil))
+		}),
+	}
+}
+
+// openSchema parses the schema of a version; absent if there is none.
+func openSchema(sealed document.Value) (document.Value, error) {
+	if sealed.Kind() != document.Map {
+		return document.Value{}, nil
+	}
+	doc, err := document.ParseJSONLimited(sealed.JSON(), document.Limits{MaxBytes: -1})
+	return doc.Get("openAPIV3Schema"), err
+}
+
+// NewKind returns the kind that the definition defines. It reuses the compiled schemas that it has in common with the
+// kind before, which may be nil.
+func (d *Definition) NewKind(before *api.Kind, webhooks Webhooks) *api.Kind {
+	var old *Resource
+	if before != nil {
+		old = before.Definition.(*Resource)
+	}
+	defined := *d
+	n := defined.AcceptedNames
+	return &api.Kind{
+		Group: d.Group, Name: n.Kind, Resource: n.Plural, SingularName: n.Singular, ListKind: n.ListKind,
+		ShortNames: n.ShortNames, Categories: n.Categories, Versions: d.ServedVersions(), Namespaced: d.Namespaced,
+		StoredAt: d.Group + "/" + d.StorageVersion(), Deprecated: d.Deprecations(),
+		Traits: api.Traits{PutVersioned: true},
+		Custom: true, IsClosed: d.Terminating, Definition: NewResource(&defined, old, NewConverter(&defined, webhooks)), Uses: api.NewUses(),
+	}
+}
+
+// IsServedBy reports whether a kind is what NewKind would return now.
+func (d *Definition) IsServedBy(kind *api.Kind) bool {
+	of := kind.Definition.(*Resource)
+	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.IsClosed == d.Terminating
+}
+
+// MarkCurrent records that every object with a revision greater than after was written by this definition, so that
+// it is stored exactly as it is served at the storage version.
+func (d *Resource) MarkCurrent(after storage.Revision) { d.currentSince.Store(int64(after)) }
+
+// MarkStale undoes MarkCurrent: objects may be stored as an earlier definition had them.
+func (d *Resource) MarkStale() { d.currentSince.Store(math.MaxInt64) }
+
+// IsMarkedCurrent reports whether MarkCurrent was called since the last MarkStale.
+func (d *Resource) IsMarkedCurrent() bool { return d.currentSince.Load() != math.MaxInt64 }
+
+// at returns a version, nil if there is none of that name.
+func (d *Resource) at(version string) *compiledVersion { return d.versions[version] }
+
+var errNoVersion = errors.New("the definition does not have this version")
+
+// typeAt returns the compiled schema of a version.
+func (d *Resource) typeAt(version string) (*structural.Type, error) {
+	v := d.at(version)
+	if v == nil {
+		return nil, fmt.Errorf("%s at %q: %w", d.Name, version, errNoVersion)
+	}
+	return v.values()
+}
+
+// Topology implements api.Definition.
+func (d *Resource) Topology(version string) (*schema.Type, bool) {
+	t, err := d.typeAt(version)
+	if err != nil {
+		return nil, false
+	}
+	return t.Topology(), true
+}
+
+// Subresources implements api.Definition.
+func (d *Resource) Subresources(version string) []string {
+	if v := d.at(version); v != nil {
+		return v.subresources
+	}
+	return nil
+}
+
+// ScalePaths implements api.Definition.
+func (d *Resource) ScalePaths(version string) *api.ScalePaths {
+	if v := d.at(version); v != nil {
+		return v.scale
+	}
+	return nil
+}
+
+// Values implements strategy.Definition.
+func (d *Resource) Values(version string) (strategy.Values, error) {
+	t, err := d.typeAt(version)
+	if err != nil {
+		return nil, err
+	}
+	return values{t}, nil
+}
+
+// Columns returns the printer columns of a version.
+func (d *Resource) Columns(version string) (*encoding.Columns, error) {
+	v := d.at(version)
+	if v == nil {
+		return encoding.CustomColumns(nil)
+	}
+	return v.columns()
+}
+
+// SelectableFields returns the selectableFields of a version, which metadata.name and metadata.namespace are not among.
+func (d *Resource) SelectableFields(version string) []string {
+	if v := d.at(version); v != nil {
+		return v.selectable
+	}
+	return nil
+}
+
+// Schema returns the schema of a version as the definition has it, absent if there is none.
+func (d *Resource) Schema(version string) (document.Value, error) {
+	v := d.at(version)
+	if v == nil {
+		return document.Value{}, nil
+	}
+	return openSchema(v.Schema)
+}
+
+// PreservesUnknownFields reports whether spec.preserveUnknownFields disables pruning.
+func (d *Resource) PreservesUnknownFields() bool { return d.PreserveUnknownFields }
+
+// IsAt implements strategy.Evolving.
+func (d *Resource) IsAt(revision storage.Revision, version string) bool {
+	return version == d.storageVersion && int64(revision) > d.currentSince.Load()
+}
+
+// At implements strategy.Evolving.
+func (d *Resource) At(stored document.Value, version string) (document.Value, error) {
+	all, err := d.AllAt([]document.Value{stored}, version)
+	if err != nil {
+		return stored, err
+	}
+	return all[0], nil
+}
+
+// AllAt implements strategy.Evolving.
+func (d *Resource) AllAt(stored []document.Value, version string) ([]document.Value, error) {
+	return d.ConvertAll(context.Background(), stored, version)
+}
+
+// ConvertAll is AllAt with a context. Objects are pruned and defaulted at the version that they have, and converted if that
+// is another one.
+func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
+	var (
+		to     = d.Group + "/" + version
+		all    []document.Value
+		others []int // indexes in all of the objects at other versions
+		asked  []document.Value
+		last   error // of the object after all
+	)
+	for _, one := range stored {
+		doc, err := d.readStored(one)
+		if err != nil {
+			last = err
+			break
+		}
+		if doc.Get("apiVersion").Text() != to {
+			others, asked = append(others, len(all)), append(asked, doc)
+		}
+		all = append(all, doc)
+	}
+	if len(asked) == 0 {
+		return all, last
+	}
+	converted, err := d.convert(ctx, asked, to)
+	for i, doc := range converted {
+		all[others[i]] = doc
+	}
+	if err != nil {
+		return all[:others[len(converted)]], err
+	}
+	return all, last
+}
+
+// readStored returns a stored object pruned and defaulted at the version that it has.
+func (d *Resource) readStored(stored document.Value) (document.Value, error) {
+	apiVersion := stored.Get("apiVersion").Text()
+	t, err := d.typeAt(path.Base(apiVersion))
+	if errors.Is(err, errNoVersion) {
+		return stored, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion))
+	}
+	if err != nil {
+		return stored, apierrors.NewInternalError(err)
+	}
+	return pruneAndDefault(t, stored), nil
+}
+
+// pruneAndDefault returns a stored object as the current schema has it. An object that does not conform stays as it is:
+// the next write is rejected by validation.
+func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
+	doc, _, err := t.Read(stored)
+	if err != nil {
+		return stored
+	}
+	return t.Default(doc)
+}
+
+// Readable implements strategy.Evolving. The result of a webhook is unknown.
+func (d *Resource) Readable(doc document.Value) document.Value {
+	version := path.Base(doc.Get("apiVersion").Text())
+	if !d.ConversionIsNone() || version == d.storageVersion {
+		return doc
+	}
+	stored, err := d.Stored(doc)
+	if err != nil {
+		return doc
+	}
+	read, err := d.At(stored, version)
+	if err != nil {
+		return doc
+	}
+	return read
+}
+
+// Stored implements strategy.Evolving. An object that is written at another version gets the defaults of the storage
+// version, as it would when it is read.
+func (d *Resource) Stored(doc document.Value) (document.Value, error) {
+	from := doc.Get("apiVersion").Text()
+	stored, err := d.Convert(doc, from, d.Group+"/"+d.storageVersion)
+	if err != nil || path.Base(from) == d.storageVersion {
+		return stored, err
+	}
+	t, err := d.typeAt(d.storageVersion)
+	if err != nil {
+		return doc, err
+	}
+	return t.Default(stored), nil
+}
+
+// Whole implements strategy.Evolving. The apiVersion of the object is not trusted.
+func (d *Resource) Whole(doc document.Value, to string) (document.Value, error) {
+	from := doc.Get("apiVersion").Text()
+	group, version, _ := strings.Cut(from, "/")
+	if group != d.Group {
+		return doc, plainError(fmt.Errorf("%s is unstructured and is not suitable for converting to %q", kindText(doc), to))
+	}
+	if d.at(version) == nil {
+		return doc, plainError(fmt.Errorf("request to convert CR from an invalid group/version: %s", from))
+	}
+	converted, err := d.converter.Convert(context.Background(), []document.Value{doc}, to)
+	if err != nil {
+		return doc, newConversionError(err)
+	}
+	return converted[0], nil
+}
+
+// Convert implements api.Definition.
+func (d *Resource) Convert(doc document.Value, from, to string) (document.Value, error) {
+	if from == to {
+		return doc, nil
+	}
+	if d.at(path.Base(to)) == nil {
+		return doc, fmt.Errorf("convert %s from %s to %s: %w", d.Name, from, to, apply.ErrVersionGone)
+	}
+	converted, err := d.convert(context.Background(), []document.Value{doc}, to)
+	if err != nil {
+		return doc, err
+	}
+	return converted[0], nil
+}
+
+// convert returns objects at another version, pruned: those before the first that failed, and the error of that one.
+func (d *Resource) convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
+	t, err := d.typeAt(path.Base(to))
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	converted, failed := d.converter.Convert(ctx, all, to)
+	for i, doc := range converted {
+		if converted[i], _, err = t.Read(doc); err != nil {
+			return converted[:i], apierrors.NewInternalError(err)
+		}
+	}
+	if failed != nil {
+		return converted, newConversionError(failed)
+	}
+	return converted, nil
+}

@@ -1,0 +1,125 @@
+package crd
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"slices"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Established is the condition of definitions whose resources are served.
+const Established = "Established"
+
+// Decide returns the names that a definition gets among the definitions of its group, and its conditions: whether the
+// names are accepted, whether it is established, and whether it complies with the API approval policy.
+func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
+	if d.RequestedNames.Equal(d.AcceptedNames) && d.IsTrue("NamesAccepted") {
+		accepted := d.Condition("NamesAccepted")
+		return d.AcceptedNames, d.nextConditions(accepted)
+	}
+	got, accepted := d.acceptNames(takenBy(group))
+	return got, d.nextConditions(accepted)
+}
+
+// nextConditions returns all conditions, given the NamesAccepted one.
+func (d *Definition) nextConditions(accepted Condition) []Condition {
+	return append([]Condition{accepted, d.establishedCondition(accepted)}, d.approvalCondition()...)
+}
+
+// approvalCondition returns the KubernetesAPIApprovalPolicyConformant condition of a definition in a protected group; none
+// for other groups.
+func (d *Definition) approvalCondition() []Condition {
+	if !apihelpers.IsProtectedCommunityGroup(d.Group) {
+		return nil
+	}
+	const name = "KubernetesAPIApprovalPolicyConformant"
+	state, message := apihelpers.GetAPIApprovalState(map[string]string{approvalAnnotation: d.approval})
+	switch state {
+	case apihelpers.APIApproved:
+		return []Condition{{name, true, "ApprovedAnnotation", message}}
+	case apihelpers.APIApprovalBypassed:
+		return []Condition{{name, false, "UnapprovedAnnotation", message}}
+	case apihelpers.APIApprovalMissing:
+		return []Condition{{name, false, "MissingAnnotation", message}}
+	default:
+		return []Condition{{name, false, "InvalidAnnotation", message}}
+	}
+}
+
+// Condition returns the stored condition of a type.
+func (d *Definition) Condition(name string) Condition {
+	c := d.rawCondition(name)
+	return Condition{name, c.Get("status").Text() == "True", c.Get("reason").Text(), c.Get("message").Text()}
+}
+
+// HasConditions reports whether all conditions are stored already.
+func (d *Definition) HasConditions(conditions []Condition) bool {
+	for _, c := range conditions {
+		if d.rawCondition(c.Type).IsAbsent() || d.Condition(c.Type) != c {
+			return false
+		}
+	}
+	return true
+}
+
+// establishedCondition returns the Established condition. A definition that is established stays so.
+func (d *Definition) establishedCondition(accepted Condition) Condition {
+	switch {
+	case d.IsTrue(Established):
+		return d.Condition(Established)
+	case accepted.True && !d.hasCABundle():
+		return Condition{Established, false, "InvalidCABundle", "The conversion webhook CABundle is invalid"}
+	case accepted.True:
+		return Condition{Established, true, "InitialNamesAccepted", "the initial names have been accepted"}
+	case !d.rawCondition(Established).IsAbsent():
+		return d.Condition(Established)
+	}
+	return Condition{Established, false, "NotAccepted", "not all names are accepted"}
+}
+
+// hasCABundle reports whether the caBundle of the conversion webhook is absent or can be parsed.
+func (d *Definition) hasCABundle() bool {
+	text := d.conversion.Get("webhook").Lookup("clientConfig", "caBundle").Text()
+	if text == "" {
+		return true
+	}
+	bundle, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return false
+	}
+	for len(bundle) > 0 {
+		var block *pem.Block
+		if block, bundle = pem.Decode(bundle); block == nil {
+			return false
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return false
+		}
+		if slices.Equal(bundle, []byte("\n")) {
+			break
+		}
+	}
+	return true
+}
+
+// Document returns names in the form of status.acceptedNames.
+func (n Names) Document() document.Value {
+	text := document.NewString
+	fields := []document.Field{{Name: "kind", Value: text(n.Kind)}, {Name: "plural", Value: text(n.Plural)}}
+	for _, f := range []document.Field{{Name: "listKind", Value: text(n.ListKind)}, {Name: "singular", Value: text(n.Singular)}} {
+		if f.Value.Text() != "" {
+			fields = append(fields, f)
+		}
+	}
+	if len(n.ShortNames) > 0 {
+		fields = append(fields, document.Field{Name: "shortNames", Value: stringList(n.ShortNames)})
+	}
+	if len(n.Categories) > 0 {
+		fields = append(fields, document.Field{Name: "categories", Value: stringList(n.Categories)})
+	}
+	return document.NewMap(fields...)
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// customReset are the reset fields of custom resources with the subresource status, by endpoint. Kind files list those of
+// built-in kinds.
+var customReset = map[string]fieldset.Set{
+	"":                fieldset.New(fieldset.Names("status")),
+	StatusSubresource: fieldset.New(fieldset.Names("metadata"), fieldset.Names("spec")),
+}
+
+// resetCustom is ResetFieldSets for custom resources.
+func (k *Kind) resetCustom(endpoint string) map[string]fieldset.Set {
+	at := map[string]fieldset.Set{}
+	for _, version := range k.Versions {
+		if set, ok := customReset[endpoint]; ok && k.HasSubresource(version, StatusSubresource) {
+			at[k.APIVersion(version)] = set
+		}
+	}
+	return at
+}
+
+// restoreCustom is restoreResetFields for custom resources. If they have the subresource status, the main endpoint ignores
+// the status, and the subresource everything else.
+func (k *Kind) restoreCustom(endpoint, version string, obj, live document.Value) document.Value {
+	switch {
+	case !k.HasSubresource(version, StatusSubresource):
+		return obj
+	case endpoint == StatusSubresource:
+		return put(live, obj.Get("status"), "status")
+	}
+	return put(obj, live.Get("status"), "status")
+}
+
+// nextCustomGeneration increments the generation on all changes except those of metadata.
+func nextCustomGeneration(endpoint string, obj, live document.Value) int64 {
+	if live.IsAbsent() {
+		return 1
+	}
+	now, _ := live.Lookup("metadata", "generation").Int64()
+	if endpoint == StatusSubresource || document.Equal(obj.Without("metadata"), live.Without("metadata")) {
+		return now
+	}
+	return now + 1
+}

@@ -1,0 +1,142 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
+)
+
+// ResetField is a field that an endpoint ignores: a request to the endpoint does not change it.
+type ResetField struct {
+	// Endpoint is a subresource, "" for the main endpoint.
+	Endpoint string
+	Path     []string
+	// Unowned says that the field is left out of managedFields entries of the endpoint.
+	Unowned bool
+	// OnUpdate says that an update restores the field from the live object, OnCreate that a create sets it to Created,
+	// which is absent for fields that are removed.
+	OnUpdate, OnCreate bool
+	Created            document.Value
+}
+
+// ResetFieldSets returns the fields that can not be owned at an endpoint, by apiVersion, as the apply engine takes them.
+func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
+	if k.Custom {
+		return k.resetCustom(endpoint)
+	}
+	var reset fieldset.Set
+	for _, f := range k.ResetFields {
+		if f.Endpoint == endpoint && f.Unowned {
+			reset = reset.Insert(fieldset.Names(f.Path...))
+		}
+	}
+	if reset.IsEmpty() {
+		return nil
+	}
+	at := map[string]fieldset.Set{}
+	for _, version := range k.Versions {
+		at[k.APIVersion(version)] = reset
+	}
+	return at
+}
+
+// restoreResetFields returns an object without the changes of fields that an endpoint ignores. The live object, which is
+// absent on create, and the object are at the storage version, and without managedFields; version is the one of the
+// endpoint.
+func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.Value) document.Value {
+	if k.Custom {
+		return k.restoreCustom(endpoint, version, obj, live)
+	}
+	for i := range k.ResetFields {
+		switch f := &k.ResetFields[i]; {
+		case f.Endpoint != endpoint:
+		case live.IsAbsent() && f.OnCreate:
+			obj = put(obj, f.Created, f.Path...)
+		case !live.IsAbsent() && f.OnUpdate:
+			obj = put(obj, live.Lookup(f.Path...), f.Path...)
+		}
+	}
+	return obj
+}
+
+// put returns a document that has a value at a path, or nothing there if the value is absent.
+func put(doc, value document.Value, path ...string) document.Value {
+	old := doc.Get(path[0])
+	if len(path) > 1 {
+		if value.IsAbsent() && old.IsAbsent() {
+			return doc
+		}
+		value = put(old, value, path[1:]...)
+	}
+	if document.Same(old, value) {
+		return doc
+	}
+	return doc.With(path[0], value)
+}
+
+// mainEndpoint is how kind files spell the endpoint that is no subresource.
+const mainEndpoint = "main"
+
+// usualResetFields are those of a kind with the subresource status, for the endpoints that its file does not list.
+var usualResetFields = []ResetField{
+	{Endpoint: "", Path: []string{"status"}, Unowned: true, OnUpdate: true, OnCreate: true, Created: document.NewMap()},
+	{Endpoint: StatusSubresource, Path: []string{"spec"}, Unowned: true, OnUpdate: true, OnCreate: true},
+}
+
+// setResetFields reads the section of reset fields and adds the usual ones.
+func (k *Kind) setResetFields(d *kinds.Declaration) error {
+	for _, s := range d.Sections(kinds.ResetFields) {
+		lines, err := s.Lines()
+		if err != nil {
+			return err
+		}
+		for _, l := range lines {
+			f, err := parseResetField(l.Text)
+			if err != nil {
+				return s.Errorf(l.Number, "%w", err)
+			}
+			k.ResetFields = append(k.ResetFields, f)
+		}
+	}
+	listed := k.ResetFields
+	for _, usual := range usualResetFields {
+		if slices.Contains(k.Subresources, StatusSubresource) && !slices.ContainsFunc(listed, func(f ResetField) bool { return f.Endpoint == usual.Endpoint }) {
+			k.ResetFields = append(k.ResetFields, usual)
+		}
+	}
+	return nil
+}
+
+// parseResetField reads ENDPOINT PATH [kept-on-create] [owned] [ownership-only] [= JSON].
+func parseResetField(line string) (ResetField, error) {
+	declaration, created, isCreated := strings.Cut(line, " = ")
+	f := ResetField{Unowned: true, OnUpdate: true, OnCreate: true}
+	words := strings.Fields(declaration)
+	if len(words) < 2 {
+		return f, errExpected("main|SUBRESOURCE PATH", line)
+	}
+	if words[0] != mainEndpoint {
+		f.Endpoint = words[0]
+	}
+	f.Path = strings.Split(words[1], ".")
+	for _, word := range words[2:] {
+		switch word {
+		case "kept-on-create":
+			f.OnCreate = false
+		case "owned":
+			f.Unowned = false
+		case "ownership-only":
+			f.OnCreate, f.OnUpdate = false, false
+		default:
+			return f, errExpected("kept-on-create, owned or ownership-only", word)
+		}
+	}
+	var err error
+	if isCreated {
+		f.Created, err = document.ParseJSON([]byte(created))
+	}
+	return f, err
+}

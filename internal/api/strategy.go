@@ -1,0 +1,280 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
+)
+
+// Write describes the request that writes an object.
+type Write struct {
+	// Version is the version of the request.
+	Version string
+	Time    time.Time
+	User    User
+}
+
+// User is an authenticated user.
+type User struct {
+	Name, UID string
+	Groups    []string
+	Extra     map[string][]string
+}
+
+// strategy holds the steps of a kind that are Go code, as Kubernetes' registry strategies do. The kind's file names them;
+// nil steps do nothing.
+type strategy struct {
+	// normalize is the step of Normalize.
+	normalize func(obj document.Value) document.Value
+	// prepareForCreate and prepareForUpdate set the fields that the server sets. Reset fields are restored before.
+	prepareForCreate, prepareForUpdate prepareStep
+	convert                            map[conversion]convertStep
+	// podSpec is the path of the pod spec; nil if there is none.
+	podSpec []string
+}
+
+// prepareStep returns the object with the fields that the server sets. The live object is absent on create.
+type prepareStep func(endpoint string, obj, live document.Value, w Write) document.Value
+
+// conversion names the conversion from one apiVersion to another.
+type conversion struct{ from, to string }
+
+// convertStep converts an object to another version. It leaves the apiVersion alone.
+type convertStep func(obj document.Value) document.Value
+
+// The steps that kind files can name.
+var (
+	normalizeSteps = map[string]func(document.Value) document.Value{
+		"normalizeDaemonSet": normalizeDaemonSet,
+		"normalizeNode":      normalizeNode,
+		"normalizePod":       normalizePod,
+		"normalizeSecret":    normalizeSecret,
+	}
+	prepareSteps = map[string]prepareStep{
+		"prepareDaemonSetForCreate":        prepareDaemonSetForCreate,
+		"prepareDaemonSetForUpdate":        prepareDaemonSetForUpdate,
+		"prepareJobForCreate":              prepareJobForCreate,
+		"prepareNamespaceForCreate":        prepareNamespaceForCreate,
+		"prepareNamespaceForUpdate":        prepareNamespaceForUpdate,
+		"prepareNode":                      prepareNode,
+		"preparePersistentVolumeClaim":     preparePersistentVolumeClaim,
+		"preparePersistentVolumeForCreate": preparePersistentVolumeForCreate,
+		"preparePersistentVolumeForUpdate": preparePersistentVolumeForUpdate,
+		"preparePodForCreate":              preparePodForCreate,
+		"preparePodForUpdate":              preparePodForUpdate,
+		"prepareResourceClaimForUpdate":    prepareResourceClaimForUpdate,
+		"prepareResourceSlice":             prepareResourceSlice,
+		"prepareServiceAccount":            prepareServiceAccount,
+		"prepareServiceForUpdate":          prepareServiceForUpdate,
+		"prepareSigningRequestForCreate":   prepareSigningRequestForCreate,
+		"prepareSigningRequestForUpdate":   prepareSigningRequestForUpdate,
+	}
+	convertSteps = map[string]convertStep{
+		"autoscalerV1ToV2":  autoscalerV1ToV2,
+		"autoscalerV2ToV1":  autoscalerV2ToV1,
+		"coreEventToEvents": coreEventToEvents,
+		"eventsEventToCore": eventsEventToCore,
+	}
+)
+
+// setStrategy reads the section that names the steps.
+func (k *Kind) setStrategy(d *kinds.Declaration) error {
+	for _, s := range d.Sections(kinds.Strategy) {
+		steps, err := s.Properties()
+		if err != nil {
+			return err
+		}
+		for _, step := range steps {
+			if !k.setStep(step.Name, step.Value) {
+				return s.Errorf(step.Line, "expected normalize, prepare for create, prepare for update or convert VERSION to VERSION, and a step that strategy.go lists, received %q: %q", step.Name, step.Value)
+			}
+		}
+	}
+	return nil
+}
+
+// setStep reports whether there is such a step.
+func (k *Kind) setStep(role, name string) (ok bool) {
+	switch role {
+	case "normalize":
+		k.normalize, ok = normalizeSteps[name]
+	case "prepare for create":
+		k.prepareForCreate, ok = prepareSteps[name]
+	case "prepare for update":
+		k.prepareForUpdate, ok = prepareSteps[name]
+	default:
+		words := strings.Fields(role)
+		if len(words) != 4 || words[0] != "convert" || words[2] != "to" {
+			return false
+		}
+		if k.convert == nil {
+			k.convert = map[conversion]convertStep{}
+		}
+		k.convert[conversion{words[1], words[3]}], ok = convertSteps[name], convertSteps[name] != nil
+	}
+	return ok
+}
+
+// Prepare returns an object as a write at an endpoint stores it: with reset fields restored, with the fields that the
+// server sets, and with its generation. The live object, which is absent on create, and the object are at the storage
+// version, normalized, and without managedFields; the object has a name, and on create a uid. Fields that are set here
+// have no owner: the apply engine runs before.
+func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
+	obj = k.dropDisabledFields(k.restoreResetFields(endpoint, w.Version, obj, live), live)
+	step := k.prepareForUpdate
+	if live.IsAbsent() {
+		step = k.prepareForCreate
+	}
+	if step != nil {
+		obj = step(endpoint, obj, live, w)
+	}
+	if p, ok := k.Definition.(Preparer); ok {
+		obj = p.Prepare(endpoint, obj, live)
+	}
+	return k.withNextGeneration(endpoint, obj, live)
+}
+
+// Preparer is a Definition with a strategy of its own.
+type Preparer interface {
+	// Prepare sets fields of an object whose reset fields are restored already.
+	Prepare(endpoint string, obj, live document.Value) document.Value
+}
+
+// text returns a string, absent if it is empty.
+func text(s string) document.Value {
+	if s == "" {
+		return document.Value{}
+	}
+	return document.NewString(s)
+}
+
+// list returns a list, absent if it is empty.
+func list(items []document.Value) document.Value {
+	if len(items) == 0 {
+		return document.Value{}
+	}
+	return document.NewList(items...)
+}
+
+// timestamp returns a time as Kubernetes writes it.
+func timestamp(t time.Time) document.Value {
+	return document.NewString(t.UTC().Format(time.RFC3339))
+}
+
+// mapItems returns a list with each item changed; a value of another kind is returned as it is.
+func mapItems(v document.Value, change func(item document.Value) document.Value) document.Value {
+	if v.Kind() != document.List {
+		return v
+	}
+	items := make([]document.Value, 0, v.Len())
+	same := true
+	for _, item := range v.Items() {
+		changed := change(item)
+		same = same && document.Same(item, changed)
+		items = append(items, changed)
+	}
+	if same {
+		return v
+	}
+	return document.NewList(items...)
+}
+
+// putItems changes each item of the list at a path.
+func putItems(doc document.Value, change func(item document.Value) document.Value, path ...string) document.Value {
+	now := doc.Lookup(path...)
+	if now.Kind() != document.List {
+		return doc
+	}
+	return put(doc, mapItems(now, change), path...)
+}
+
+// kubernetesFinalizer is in spec.finalizers of a namespace until it is empty; nameLabel is the label with its name.
+const (
+	kubernetesFinalizer = "kubernetes"
+	nameLabel           = "kubernetes.io/metadata.name"
+)
+
+// prepareNamespaceForCreate adds the finalizer of the namespace controller, and the label with the name.
+func prepareNamespaceForCreate(endpoint string, obj, live document.Value, w Write) document.Value {
+	isFinalizer := func(f document.Value) bool { return f.Text() == kubernetesFinalizer }
+	var finalizers []document.Value
+	for _, f := range obj.Lookup("spec", "finalizers").Items() {
+		finalizers = append(finalizers, f)
+	}
+	if !slices.ContainsFunc(finalizers, isFinalizer) {
+		obj = put(obj, document.NewList(append(finalizers, document.NewString(kubernetesFinalizer))...), "spec", "finalizers")
+	}
+	return prepareNamespaceForUpdate(endpoint, obj, live, w)
+}
+
+// prepareNamespaceForUpdate sets the label with the name.
+func prepareNamespaceForUpdate(_ string, obj, _ document.Value, _ Write) document.Value {
+	name := obj.Lookup("metadata", "name")
+	if document.Equal(name, obj.Lookup("metadata", "labels", nameLabel)) {
+		return obj
+	}
+	return put(obj, name, "metadata", "labels", nameLabel)
+}
+
+// prepareServiceAccount removes all fields but the name from references to secrets.
+func prepareServiceAccount(_ string, obj, _ document.Value, _ Write) document.Value {
+	return putItems(obj, func(secret document.Value) document.Value {
+		if name := secret.Get("name"); secret.Len() > 1 || name.IsAbsent() {
+			return document.NewMap(document.Field{Name: "name", Value: name})
+		}
+		return secret
+	}, "secrets")
+}
+
+// preparePersistentVolumeForCreate sets the time of the first phase.
+func preparePersistentVolumeForCreate(_ string, obj, _ document.Value, w Write) document.Value {
+	return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
+}
+
+// preparePersistentVolumeForUpdate sets the time at which the phase last changed.
+func preparePersistentVolumeForUpdate(endpoint string, obj, live document.Value, w Write) document.Value {
+	if endpoint != StatusSubresource {
+		return obj
+	}
+	then, now := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
+	switch samePhase := live.Lookup("status", "phase").Text() == obj.Lookup("status", "phase").Text(); {
+	case samePhase && isNothing(now):
+		return put(obj, then, "status", "lastPhaseTransitionTime")
+	case !samePhase && (isNothing(now) || document.Equal(now, then)):
+		return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
+	}
+	return obj
+}
+
+// preparePersistentVolumeClaim keeps spec.dataSource and spec.dataSourceRef the same. The older dataSource supports only
+// claims and snapshots.
+func preparePersistentVolumeClaim(endpoint string, obj, live document.Value, _ Write) document.Value {
+	if endpoint != "" {
+		return obj
+	}
+	source, reference := obj.Lookup("spec", "dataSource"), obj.Lookup("spec", "dataSourceRef")
+	inUse := !isNothing(live.Lookup("spec", "dataSource")) || !isNothing(live.Lookup("spec", "dataSourceRef"))
+	if !inUse && isNothing(reference) && !isNothing(source) && !isClaimOrSnapshot(source) {
+		return obj.With("spec", obj.Get("spec").Without("dataSource"))
+	}
+	switch {
+	case !isNothing(source) && isNothing(reference):
+		return put(obj, source, "spec", "dataSourceRef")
+	case isNothing(source) && !isNothing(reference) && reference.Get("namespace").Text() == "":
+		return put(obj, reference.Without("namespace"), "spec", "dataSource")
+	}
+	return obj
+}
+
+func isClaimOrSnapshot(source document.Value) bool {
+	switch group := source.Get("apiGroup").Text(); source.Get("kind").Text() {
+	case "PersistentVolumeClaim":
+		return group == ""
+	case "VolumeSnapshot":
+		return group == "snapshot.storage.k8s.io"
+	}
+	return false
+}

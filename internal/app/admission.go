@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
+	"github.com/cadastre/cadastre/internal/admission/plugin/deviceaccess"
+	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
+	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/cadastre/cadastre/internal/admission/plugin/priority"
+	"github.com/cadastre/cadastre/internal/admission/plugin/rbacescalation"
+	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
+	"github.com/cadastre/cadastre/internal/admission/policy"
+	"github.com/cadastre/cadastre/internal/admission/webhook"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/informer"
+)
+
+// plugins returns the admission plugins in the order in which they are called, which is that of kube-apiserver: in-tree
+// plugins, then policies, then webhooks.
+func plugins(authorizer *rbac.Authorizer, policies *policy.Policies, webhooks *webhook.Webhooks) []admission.Plugin {
+	return []admission.Plugin{
+		namespacelifecycle.Plugin{},
+		limitranger.Plugin{},
+		taintnodesbycondition.Plugin{},
+		priority.Plugin{},
+		defaulttolerationseconds.Plugin{},
+		&deviceaccess.Plugin{Authorizer: authorizer},
+		&rbacescalation.Plugin{Authorizer: authorizer},
+		persistentvolumeclaimresize.Plugin{},
+		webhooks.Mutating(),
+		policies,
+		webhooks.Validating(),
+	}
+}
+
+// dynamicAdmission has the plugins whose configuration is API objects.
+type dynamicAdmission struct {
+	chain    *admission.Chain
+	webhooks *webhook.Webhooks
+	policies *policy.Policies
+	informer *informer.Follower
+}
+
+// start loads the configurations and keeps them up to date.
+func (d *dynamicAdmission) start(ctx context.Context, options informer.Options) (err error) {
+	options.Kinds = slices.Concat(webhook.Resources, policy.Resources)
+	options.Keeper = informer.Whole(d.set)
+	options.About = "admission configurations"
+	d.informer, err = informer.Start(ctx, options)
+	return err
+}
+
+// set replaces the configurations of a resource.
+func (d *dynamicAdmission) set(resource string, objects map[string]*watchcache.Object) {
+	d.webhooks.Set(resource, objects)
+	d.policies.Set(resource, objects)
+	d.chain.Invalidate()
+}
+
+func (d *dynamicAdmission) close() {
+	if d.informer != nil {
+		d.informer.Close()
+	}
+	d.webhooks.Close()
+}

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/controllers/eventttl"
+	"github.com/cadastre/cadastre/internal/controllers/garbagecollector"
+	"github.com/cadastre/cadastre/internal/controllers/leaderelection"
+	"github.com/cadastre/cadastre/internal/controllers/namespace"
+	"github.com/cadastre/cadastre/internal/registry"
+)
+
+// DefaultEventLife is the default time to live of events, as in Kubernetes.
+const DefaultEventLife = time.Hour
+
+// The lease of leader election among servers that share a store.
+const (
+	leaseNamespace = "kube-system"
+	leaseName      = "cadastre-controllers"
+)
+
+// controllerUser returns the user of a controller. It has the name of the controller's service account in Kubernetes, which
+// webhooks and policies may know.
+func controllerUser(name string) *authn.User {
+	return &authn.User{
+		Name:   "system:serviceaccount:kube-system:" + name,
+		Groups: []string{authn.MastersGroup, "system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"},
+	}
+}
+
+// startControllers starts the controllers that are separate processes in a cluster: garbage collection, namespace deletion and
+// the expiry of events. Of servers that share a store, the leader runs them.
+//
+// Controllers read objects from the watch cache without managedFields. Only the expiry of events reads them: they have the
+// time of an event's last write.
+func (s *Server) startControllers(ctx context.Context, all *registry.Registry) error {
+	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
+	own := &systemObjects{all: all, address: s.socket.Addr(), every: s.config.reconcileEvery}
+	s.running.Go(func() { own.run(ctx) })
+	if s.config.WithoutControllers {
+		return nil
+	}
+	control := func(ctx context.Context) { s.control(ctx, all) }
+	if !s.store.IsShared() {
+		s.running.Go(func() { control(ctx) })
+		return nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("find the host name for leader election: %w", err)
+	}
+	elector := &leaderelection.Elector{
+		Objects: all, Namespace: leaseNamespace, Name: leaseName, Identity: fmt.Sprintf("%s_%s", host, uuid.NewUUID()),
+		User: systemUser, Manager: systemManager, Log: s.config.Log,
+	}
+	s.running.Go(func() { elector.Run(ctx, control) })
+	return nil
+}
+
+// control runs the controllers until the context ends.
+func (s *Server) control(ctx context.Context, all *registry.Registry) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	remover := &namespace.Remover{Objects: all, User: controllerUser("namespace-controller"), Manager: systemManager, Log: s.config.Log}
+	running.Go(func() { remover.Run(ctx) })
+	collector := &garbagecollector.Collector{Objects: all, User: controllerUser("generic-garbage-collector"), Manager: systemManager, Log: s.config.Log}
+	running.Go(func() { collector.Run(ctx) })
+	if s.config.EventLife > 0 {
+		expirer := &eventttl.Expirer{Objects: all, Life: s.config.EventLife, Log: s.config.Log}
+		running.Go(func() { expirer.Run(ctx) })
+	}
+}

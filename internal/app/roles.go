@@ -1,0 +1,17 @@
+package app
+
+import (
+	"context"
+
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/registry"
+)
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// aggregate returns the function that writes the rules of aggregated ClusterRoles.
+func aggregate(all *registry.Registry) func(context.Context, rbac.Gathered) error {
+	return func(ctx context.Context, g rbac.Gathered) error {
+		return write(ctx, all, all.Apply, own{group: rbacGroup, resource: "clusterroles", name: g.Name, body: string(g.Configuration), manager: rbac.AggregationManager})
+	}
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// reconcileEvery is the interval at which system objects are restored, as in kube-apiserver.
+const reconcileEvery = time.Minute
+
+// systemObjects restores objects that clients may delete and others rely on: the system's namespaces, and the service of the
+// server. Every server does so, also without controllers, as every kube-apiserver does.
+type systemObjects struct {
+	all     *registry.Registry
+	address net.Addr
+	every   time.Duration
+}
+
+func (k *systemObjects) run(ctx context.Context) {
+	ticker := time.NewTicker(cmp.Or(k.every, reconcileEvery))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			k.reconcile(ctx)
+		}
+	}
+}
+
+// reconcile creates the objects that do not exist.
+func (k *systemObjects) reconcile(ctx context.Context) {
+	for _, name := range systemNamespaces {
+		if !k.isGone(ctx, watchcache.Key{Kind: "core/namespaces", Name: name}) {
+			continue
+		}
+		if err := makeNamespace(ctx, k.all, name); err != nil && ctx.Err() == nil {
+			k.all.Log.Warn("restoring system namespace failed", "name", name, "error", err)
+		}
+	}
+	if k.isGone(ctx, watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}) {
+		makeService(ctx, k.all, k.address)
+	}
+}
+
+func (k *systemObjects) isGone(ctx context.Context, key watchcache.Key) bool {
+	_, err := k.all.Cache.Get(ctx, key, watchcache.Any)
+	return errors.Is(err, storage.ErrNotFound)
+}
+
+// makeNamespace creates one of the system's namespaces, if it does not exist.
+func makeNamespace(ctx context.Context, all *registry.Registry, name string) error {
+	return makeIfAbsent(ctx, all, "", "namespaces", fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name))
+}

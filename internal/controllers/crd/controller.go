@@ -1,0 +1,246 @@
+package crd
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/api/crd"
+	"github.com/cadastre/cadastre/internal/controllers/managedfields"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// retryInterval is the wait before a failed operation is retried.
+const retryInterval = time.Second
+
+// Options are the dependencies of a Controller.
+type Options struct {
+	Objects *registry.Registry
+	// Webhooks calls conversion webhooks.
+	Webhooks crd.Webhooks
+	// Migrator migrates managed fields when a definition changes. Its Run method must be running while Run is.
+	Migrator *managedfields.Migrator
+	// Manager is the field manager of the controller's writes.
+	Manager string
+	Log     *slog.Logger
+}
+
+// Controller watches CustomResourceDefinitions and serves the resources that they define.
+type Controller struct {
+	Options
+	// groups are the definitions that exist, by group and name. Only Load and Run use them.
+	groups  map[string]map[string]*definition
+	running sync.WaitGroup
+
+	mu sync.Mutex
+	// deleting are the names of the definitions whose objects are being deleted.
+	deleting map[string]bool
+}
+
+// New returns a controller. Call Load, then Run.
+func New(options Options) *Controller {
+	return &Controller{Options: options, groups: map[string]map[string]*definition{}, deleting: map[string]bool{}}
+}
+
+// definition is a definition that exists.
+type definition struct {
+	*crd.Definition
+	object *watchcache.Object
+	// served is the kind that is registered for the definition, nil if there is none. Then stopped is the last one that
+	// was, if any: writes by it may be in flight.
+	served, stopped *managedfields.Migration
+}
+
+// lastServed returns the kind that is or was served last, nil if there is none.
+func (d *definition) lastServed() *managedfields.Migration {
+	if d.served != nil {
+		return d.served
+	}
+	return d.stopped
+}
+
+// Load registers the kinds of all definitions that are established. Writers of kinds whose managed fields have to be
+// migrated first are blocked until the Migrator runs.
+func (c *Controller) Load(ctx context.Context) error {
+	list, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: crd.Definitions}, Freshness: watchcache.Latest})
+	if err != nil {
+		return err
+	}
+	migrations, err := c.Migrator.Load(ctx)
+	if err != nil {
+		return err
+	}
+	var all []*api.Kind
+	for _, object := range list.Objects {
+		d, err := c.parse(object)
+		if err != nil {
+			c.Log.Error("cannot parse a CustomResourceDefinition", "name", object.Name(), "error", err)
+			migrations.KeepNamed(object.Name())
+			continue
+		}
+		if kind := d.NewKind(nil, c.Webhooks); d.IsTrue(crd.Established) && c.canServe(kind) {
+			d.served = migrations.Resume(kind, list.Revision)
+			all = append(all, kind)
+		}
+		migrations.Keep(d.UID)
+	}
+	migrations.Finish(ctx)
+	return c.Objects.Kinds.Add(all...)
+}
+
+// parse adds a definition to groups, or replaces it there.
+func (c *Controller) parse(object *watchcache.Object) (*definition, error) {
+	parsed, err := crd.ParseStored(object)
+	if err != nil {
+		return nil, err
+	}
+	d := &definition{Definition: parsed, object: object}
+	group := c.groups[d.Group]
+	if group == nil {
+		group = map[string]*definition{}
+		c.groups[d.Group] = group
+	}
+	if before := group[d.Name]; before != nil {
+		d.served, d.stopped = before.served, before.stopped
+	}
+	group[d.Name] = d
+	return d, nil
+}
+
+// Run watches definitions until the context ends or the watch cache is closed. Call it once, after Load.
+func (c *Controller) Run(ctx context.Context) {
+	defer c.running.Wait()
+	for ctx.Err() == nil {
+		err := c.watch(ctx)
+		if errors.Is(err, watchcache.ErrClosed) || ctx.Err() != nil {
+			return
+		}
+		if !errors.Is(err, watchcache.ErrTooOld) {
+			c.Log.Error("cannot watch CustomResourceDefinitions, retrying", "error", err)
+			sleep(ctx, retryInterval)
+		}
+	}
+}
+
+func sleep(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// watch handles all definitions, then their changes.
+func (c *Controller) watch(ctx context.Context) error {
+	watcher, err := c.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: crd.Definitions}, InitialState: true, Freshness: watchcache.Any})
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	seen := map[string]bool{} // nil after the initial state
+	for {
+		events, err := watcher.Next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			switch {
+			case e.Type == watchcache.InitialEnd:
+				c.handleMissing(ctx, seen)
+				seen = nil
+			case e.Object == nil:
+			case e.Type == watchcache.Deleted:
+				c.handleDeleted(ctx, e.Object)
+			default:
+				if seen != nil {
+					seen[e.Object.Name()] = true
+				}
+				c.handleChanged(ctx, e.Object)
+			}
+		}
+	}
+}
+
+// handleMissing handles the definitions that were deleted while there was no watch: all but those in seen.
+func (c *Controller) handleMissing(ctx context.Context, seen map[string]bool) {
+	for _, group := range c.groups {
+		for name, d := range group {
+			if !seen[name] {
+				c.handleDeleted(ctx, d.object)
+			}
+		}
+	}
+}
+
+// handleChanged handles a definition that was created or updated.
+func (c *Controller) handleChanged(ctx context.Context, object *watchcache.Object) {
+	d, err := c.parse(object)
+	if err != nil {
+		c.Log.Error("cannot parse a CustomResourceDefinition", "name", object.Name(), "error", err)
+		return
+	}
+	names, last := d.AcceptedNames, d.lastServed()
+	c.reconcile(ctx, d)
+	if !names.Equal(d.AcceptedNames) {
+		c.reconcileOthers(ctx, d)
+	}
+	if d.Terminating && d.HasFinalizer() {
+		c.startDeleting(ctx, d.Name, last)
+	}
+}
+
+// handleDeleted unregisters the kind of a definition that was deleted, and gives its names to others.
+func (c *Controller) handleDeleted(ctx context.Context, object *watchcache.Object) {
+	for _, group := range c.groups {
+		if d := group[object.Name()]; d != nil {
+			delete(group, object.Name())
+			c.stopServing(d)
+			c.Migrator.Delete(ctx, d.Definition)
+			c.reconcileOthers(ctx, d)
+			return
+		}
+	}
+}
+
+// reconcileOthers reconciles the other definitions of a group that lack some of their requested names.
+func (c *Controller) reconcileOthers(ctx context.Context, changed *definition) {
+	for _, d := range c.groups[changed.Group] {
+		if d.Name != changed.Name && !d.RequestedNames.Equal(d.AcceptedNames) {
+			c.reconcile(ctx, d)
+		}
+	}
+}
+
+// reconcile accepts names, registers the kind, and then writes the status: a client that reads Established finds the
+// resource in discovery and at its path.
+func (c *Controller) reconcile(ctx context.Context, d *definition) {
+	var group []*crd.Definition
+	for _, other := range c.groups[d.Group] {
+		group = append(group, other.Definition)
+	}
+	accepted, conditions := d.Decide(group)
+	isWritten := accepted.Equal(d.AcceptedNames) && d.HasConditions(conditions)
+	d.AcceptedNames = accepted
+	if slices.ContainsFunc(conditions, func(c crd.Condition) bool { return c.Type == crd.Established && c.True }) {
+		c.serve(ctx, d)
+	}
+	if isWritten {
+		return
+	}
+	if err := c.writeStatus(ctx, d, conditions); err != nil && !isConflict(err) && ctx.Err() == nil {
+		c.Log.Error("cannot write the status of a CustomResourceDefinition", "name", d.Name, "error", err)
+	}
+}
+
+// isConflict reports whether another writer was first, so that another event follows, or the watch cache is closed.
+func isConflict(err error) bool {
+	var conflict *storage.ConflictError
+	return errors.As(err, &conflict) || errors.Is(err, watchcache.ErrClosed)
+}

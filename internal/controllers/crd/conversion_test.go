@@ -1,0 +1,46 @@
+package crd_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/internal/api/crd"
+	"github.com/cadastre/cadastre/internal/controllers/crd/crdtest"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
+)
+
+// TestUnavailableWebhook: a connection error, a deadline, and the gateway errors of a proxy mean that the webhook is
+// unavailable; other errors are its answer.
+func TestUnavailableWebhook(t *testing.T) {
+	status := func(code int) error {
+		return apierrors.NewGenericServerResponse(code, "post", schema.GroupResource{}, "", "", 0, true)
+	}
+	for _, test := range []struct {
+		err        error
+		isAnswered bool
+	}{
+		{errors.New("connection refused"), false},
+		{context.DeadlineExceeded, false},
+		{status(http.StatusServiceUnavailable), false},
+		{status(http.StatusBadGateway), false},
+		{status(http.StatusGatewayTimeout), false},
+		{status(http.StatusTooManyRequests), false},
+		{status(http.StatusInternalServerError), true},
+		{status(http.StatusBadRequest), true},
+	} {
+		h := &crdtest.Webhooks{}
+		k := crdtest.OpenWith(t, watchcachetest.OpenStore(t), h)
+		k.DefineWidgets(crdtest.TwoSizes, ","+crdtest.ConversionBy("first"))
+		k.MustCreate("v1", "one", "")
+		h.Fail(func(context.Context, string) error { return test.err })
+		if _, err := k.Served("v2", "one"); err == nil || crd.IsUnavailable(err) == test.isAnswered {
+			t.Errorf("%v: answered: %t, expected %t", err, !crd.IsUnavailable(err), test.isAnswered)
+		}
+		k.Stop()
+	}
+}

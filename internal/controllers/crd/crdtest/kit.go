@@ -1,0 +1,271 @@
+// Package crdtest runs the controllers of CustomResourceDefinitions over a store in a test, and has fake conversion
+// webhooks and schemas for it. The custom resource of most tests is Widget of group example.com, which has no
+// namespace.
+package crdtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/api/crd"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	crdcontroller "github.com/cadastre/cadastre/internal/controllers/crd"
+	"github.com/cadastre/cadastre/internal/controllers/managedfields"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
+)
+
+// Widgets is the watch cache kind of widgets.
+const Widgets = "example.com/widgets"
+
+// Kit is a server without HTTP: the write path and the controllers of definitions.
+type Kit struct {
+	*testing.T
+	Objects *registry.Registry
+	// Stop stops the controllers and waits for them. Objects can be read and written afterwards.
+	Stop func()
+	// ClockOffset is added to the time of the server, in nanoseconds.
+	ClockOffset atomic.Int64
+}
+
+// Open runs a server over a store. The test stops it.
+func Open(t *testing.T, over storage.Store) *Kit {
+	t.Helper()
+	webhooks, err := crd.NewWebhooks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return OpenWith(t, over, webhooks)
+}
+
+// OpenWith is Open with another client for conversion webhooks, and with short waits.
+func OpenWith(t *testing.T, over storage.Store, webhooks crd.Webhooks) *Kit {
+	t.Helper()
+	return OpenOptions(t, over, webhooks, managedfields.Options{MinBackoff: time.Millisecond, MaxBackoff: 20 * time.Millisecond})
+}
+
+// OpenOptions is OpenWith with timeouts of the managed fields migration.
+func OpenOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, options managedfields.Options) *Kit {
+	t.Helper()
+	register, err := api.NewRegister(append(api.Builtin(), crd.Kind())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &Kit{T: t}
+	log := slog.New(slog.DiscardHandler)
+	now := func() time.Time { return time.Now().Add(time.Duration(k.ClockOffset.Load())) }
+	k.Objects = registry.New(registry.Options{
+		Cache: watchcachetest.Over(t, over), Kinds: register, Log: log, Now: now,
+		Admission: admission.NewChain(namespacelifecycle.Plugin{}), Strategies: map[string]registry.Strategy{crd.Definitions: crdcontroller.Strategy(now)},
+	})
+	options.Objects, options.Log = k.Objects, log
+	migrator := managedfields.New(options)
+	controller := crdcontroller.New(crdcontroller.Options{Objects: k.Objects, Webhooks: webhooks, Migrator: migrator, Manager: "system", Log: log})
+	if err := controller.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { migrator.Run(ctx) })
+	running.Go(func() { controller.Run(ctx) })
+	k.Stop = func() { cancel(); running.Wait() }
+	t.Cleanup(k.Stop)
+	return k
+}
+
+// Endpoint returns an endpoint of a served resource.
+func (k *Kit) Endpoint(group, version, resource, subresource string) *registry.Endpoint {
+	k.Helper()
+	kind, ok := k.Objects.Kinds.Resource(group, version, resource)
+	if !ok {
+		k.Fatalf("%s of %s is not served at %s", resource, group, version)
+	}
+	endpoint, err := k.Objects.Endpoint(kind, version, subresource)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return endpoint
+}
+
+// Widgets returns the endpoint of widgets at a version.
+func (k *Kit) Widgets(version string) *registry.Endpoint {
+	k.Helper()
+	return k.Endpoint("example.com", version, "widgets", "")
+}
+
+// Definitions returns the endpoint of definitions, or a subresource of it.
+func (k *Kit) Definitions(subresource string) *registry.Endpoint {
+	k.Helper()
+	return k.Endpoint(crd.DefinitionsGroup, "v1", crd.DefinitionsResource, subresource)
+}
+
+// Request returns a request with a YAML body.
+func (k *Kit) Request(e *registry.Endpoint, name, body string) *registry.Request {
+	return &registry.Request{
+		Endpoint: e, Name: name, Body: registry.Body{Text: body, YAML: true},
+		User: &authn.User{Name: "tester"}, Manager: "tester", Warn: func(string) {},
+	}
+}
+
+// Define creates a cluster-scoped definition. More is appended to its spec.
+func (k *Kit) Define(plural, kind, versions, more string) {
+	k.Helper()
+	body := fmt.Sprintf(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: %s.example.com},
+  spec: {group: example.com, scope: Cluster, names: {plural: %s, kind: %s}, versions: [%s]%s}}`, plural, plural, kind, versions, more)
+	if _, err := k.Objects.Create(k.Context(), k.Request(k.Definitions(""), "", body)); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// DefineWidgets creates the definition of widgets and waits until it is established.
+func (k *Kit) DefineWidgets(versions, more string) {
+	k.Helper()
+	k.Define("widgets", "Widget", versions, more)
+	k.WaitCondition("widgets", crd.Established, "True")
+}
+
+// Definition returns a definition as it is stored; absent if there is none.
+func (k *Kit) Definition(plural string) document.Value {
+	k.Helper()
+	return k.Get(crd.Definitions, plural+".example.com")
+}
+
+// Parsed returns a definition.
+func (k *Kit) Parsed(plural string) *crd.Definition {
+	k.Helper()
+	return crd.Parse(k.Definition(plural))
+}
+
+// Get returns an object as it is stored; absent if there is none.
+func (k *Kit) Get(kind, name string) document.Value {
+	k.Helper()
+	object, err := k.Objects.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Name: name}, watchcache.Latest)
+	if err != nil {
+		return document.Value{}
+	}
+	parsed, err := object.Parsed()
+	if err != nil {
+		k.Fatal(err)
+	}
+	return parsed.Document
+}
+
+// Served returns a widget as it is served at a version.
+func (k *Kit) Served(version, name string) (document.Value, error) {
+	k.Helper()
+	object, err := k.Objects.Cache.Get(k.Context(), watchcache.Key{Kind: Widgets, Name: name}, watchcache.Latest)
+	if err != nil {
+		return document.Value{}, err
+	}
+	at, err := k.Objects.At(k.Widgets(version), object)
+	if err != nil {
+		return document.Value{}, err
+	}
+	return document.ParseJSON(at.AppendJSON(nil))
+}
+
+// ManagedFields returns the managedFields of a widget as they are served at a version.
+func (k *Kit) ManagedFields(version, name string) string {
+	k.Helper()
+	doc, err := k.Served(version, name)
+	if err != nil {
+		k.Fatal(err)
+	}
+	return doc.Lookup("metadata", "managedFields").JSON()
+}
+
+// WaitCondition waits until a definition has a condition with a status.
+func (k *Kit) WaitCondition(plural, condition, status string) {
+	k.Helper()
+	k.Wait(fmt.Sprintf("%s: %s is %s", plural, condition, status), func() bool { return k.Parsed(plural).HasStatus(condition, status) })
+}
+
+// WaitReplaced waits until widgets are served by another kind than that of an endpoint.
+func (k *Kit) WaitReplaced(old *registry.Endpoint) {
+	k.Helper()
+	k.Wait("the kind is replaced", func() bool { return k.Widgets(old.Version) != old })
+}
+
+// Wait polls until a condition holds. It fails the test after 30 seconds.
+func (k *Kit) Wait(what string, holds func() bool) {
+	k.Helper()
+	testwait.For(k, what, holds)
+}
+
+// Create creates a widget. Fields start with a comma.
+func (k *Kit) Create(version, name, fields string) error {
+	body := fmt.Sprintf(`{apiVersion: example.com/%s, kind: Widget, metadata: {name: %s}%s}`, version, name, fields)
+	_, err := k.Objects.Create(k.Context(), k.Request(k.Widgets(version), "", body))
+	return err
+}
+
+// MustCreate is Create; an error fails the test.
+func (k *Kit) MustCreate(version, name, fields string) {
+	k.Helper()
+	if err := k.Create(version, name, fields); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// ApplyAs applies a widget as a field manager. Fields are JSON without braces.
+func (k *Kit) ApplyAs(ctx context.Context, manager, version, name, fields string) error {
+	k.Helper()
+	if fields != "" {
+		fields = "," + fields
+	}
+	body := fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Widget","metadata":{"name":%q}%s}`, version, name, fields)
+	for {
+		r := k.Request(k.Widgets(version), name, body)
+		r.Manager = manager
+		if _, err := k.Objects.Apply(ctx, r); !errors.Is(err, registry.ErrReplaced) {
+			return err
+		}
+	}
+}
+
+// MustApply applies a widget at v1; an error fails the test.
+func (k *Kit) MustApply(name, fields string) {
+	k.Helper()
+	k.MustApplyAs("tester", "v1", name, fields)
+}
+
+// MustApplyAs is ApplyAs; an error fails the test.
+func (k *Kit) MustApplyAs(manager, version, name, fields string) {
+	k.Helper()
+	if err := k.ApplyAs(k.Context(), manager, version, name, fields); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// Merge sends a JSON merge patch.
+func (k *Kit) Merge(e *registry.Endpoint, name, patch string) error {
+	_, err := k.Objects.Patch(k.Context(), k.Request(e, name, patch), registry.MergePatch)
+	return err
+}
+
+// MergeDefinition patches a definition; an error fails the test.
+func (k *Kit) MergeDefinition(plural, patch string) {
+	k.Helper()
+	if err := k.Merge(k.Definitions(""), plural+".example.com", patch); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// MergeVersions replaces the versions of widgets.
+func (k *Kit) MergeVersions(versions string) {
+	k.Helper()
+	k.MergeDefinition("widgets", `{"spec":{"versions":[`+versions+`]}}`)
+}

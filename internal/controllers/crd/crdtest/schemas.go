@@ -1,0 +1,35 @@
+package crdtest
+
+import "fmt"
+
+// Merge strategies for [ListAndMap] and [TwoMaps].
+const (
+	ListByName = `"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],`
+	ListByID   = `"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["id"],`
+	AtomicList = `"x-kubernetes-list-type":"atomic",`
+	AtomicMap  = `"x-kubernetes-map-type":"atomic",`
+	Granular   = ""
+)
+
+// AnySchema is the schema of a version that preserves unknown fields.
+const AnySchema = `schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}`
+
+// TwoSizes are two versions whose only field is called size at v1 and sizes at v2, as the fake webhooks convert it.
+const TwoSizes = `{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}},
+  {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {sizes: {type: integer, maximum: 9}}}}}`
+
+// ListAndMap returns version v1 with a list of items, which have a name and an id, and a map of integers.
+func ListAndMap(listType, mapType string) string {
+	return fmt.Sprintf(`{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+  "list":{"type":"array",%s"items":{"type":"object","required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"},"num":{"type":"integer"}}}},
+  "map":{"type":"object",%s"additionalProperties":{"type":"integer"}}}}}}`, listType, mapType)
+}
+
+// TwoMaps returns versions v1, which is stored, and v2, each with a map and a map in the status, and with the fields of
+// [TwoSizes].
+func TwoMaps(mapType string) string {
+	return fmt.Sprintf(`{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"},
+    "map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}},"status":{"type":"object","properties":{"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}}}},
+  {"name":"v2","served":true,"storage":false,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{"sizes":{"type":"integer"},
+    "map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}},"status":{"type":"object","properties":{"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}}}}`, mapType)
+}

@@ -1,0 +1,201 @@
+package managedfields
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/api/crd"
+)
+
+// resource returns a definition of a generation. Each version is "name listType[ storage]"; the list type is that of the
+// field list, whose items have a name and an id: atomic, or the key.
+func resource(t *testing.T, generation int, conversion string, versions ...string) *crd.Resource {
+	t.Helper()
+	var all []string
+	for _, v := range versions {
+		words := strings.Fields(v)
+		list := `x-kubernetes-list-type: atomic`
+		if words[1] != "atomic" {
+			list = `x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [` + words[1] + `]`
+		}
+		all = append(all, fmt.Sprintf(`{name: %s, served: true, storage: %t, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer},
+  list: {type: array, %s, items: {type: object, required: [name, id], properties: {name: {type: string}, id: {type: string}}}}}}}}`, words[0], len(words) > 2, list))
+	}
+	doc, err := document.ParseYAML([]byte(fmt.Sprintf(`{metadata: {name: widgets.example.com, generation: %d}, spec: {group: example.com, names: {plural: widgets, kind: Widget},
+  conversion: {strategy: %s}, versions: [%s]}, status: {acceptedNames: {kind: Widget, plural: widgets}}}`, generation, conversion, strings.Join(all, ", "))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return crd.NewResource(crd.Parse(doc), nil, nil)
+}
+
+func generations(all ...*crd.Resource) (previous []generation) {
+	for _, r := range all {
+		previous = append(previous, generation{Resource: r})
+	}
+	return previous
+}
+
+// TestNewChain: a chain has one topology per schema that the version of an entry had, and ends at the current one.
+func TestNewChain(t *testing.T) {
+	none := func(generation int, versions ...string) *crd.Resource {
+		return resource(t, generation, "None", versions...)
+	}
+	for _, test := range []struct {
+		name     string
+		current  *crd.Resource
+		previous []generation
+		version  string
+		want     string // from, to, generation, number of topologies; "" if there is no chain
+	}{
+		{"no previous generation", none(1, "v1 atomic storage"), nil, "v1", ""},
+		{"changed once", none(2, "v1 name storage"), generations(none(1, "v1 atomic storage")), "v1", "v1 v1 1 2"},
+		{"changed twice", none(3, "v1 id storage"), generations(none(1, "v1 atomic storage"), none(2, "v1 name storage")), "v1", "v1 v1 1 3"},
+		{"changed and unchanged", none(4, "v1 id storage"), generations(none(1, "v1 atomic storage"), none(2, "v1 atomic storage"), none(3, "v1 id storage")), "v1", "v1 v1 1 2"},
+		{"changed and back", none(3, "v1 atomic storage"), generations(none(1, "v1 atomic storage"), none(2, "v1 id storage")), "v1", "v1 v1 1 3"},
+		{"another version changed", none(2, "v1 atomic storage", "v2 name"), generations(none(1, "v1 atomic storage", "v2 atomic")), "v1", ""},
+		{"version added since", none(3, "v1 atomic storage", "v2 name"), generations(none(1, "v1 atomic storage"), none(2, "v1 atomic storage", "v2 id")), "v2", "v2 v2 1 2"},
+		{"version was away", none(3, "v1 name storage"), generations(none(1, "v1 atomic storage"), none(2, "v2 atomic storage")), "v1", "v1 v1 1 2"},
+		{"version removed", none(2, "v2 atomic storage"), generations(none(1, "v1 atomic", "v2 atomic storage")), "v1", "v1 v2 1 2"},
+		{"version removed, with other keys", none(2, "v2 id storage"), generations(none(1, "v1 name", "v2 id storage")), "v1", "v1 v2 1 2"},
+		{"version never existed", none(2, "v2 id storage"), generations(none(1, "v2 atomic storage")), "v1", ""},
+		{"version removed, conversion by webhook", resource(t, 2, "Webhook", "v2 id storage"), generations(none(1, "v1 name", "v2 id storage")), "v1", ""},
+		{"version removed, conversion was by webhook", none(3, "v2 id storage"),
+			generations(none(1, "v1 name", "v2 id storage"), resource(t, 2, "Webhook", "v1 name", "v2 id storage")), "v1", ""},
+		{"conversion by webhook", resource(t, 2, "Webhook", "v1 id storage"), generations(none(1, "v1 name storage")), "v1", "v1 v1 1 2"},
+	} {
+		got := ""
+		if c := newChain(test.current, test.previous, test.version); c != nil {
+			got = fmt.Sprint(c.from, " ", c.to, " ", c.generation, " ", len(c.topologies))
+		}
+		if got != test.want {
+			t.Errorf("%s: received %q, expected %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestTargetVersion: an entry keeps its version while that exists, and moves to the storage version if conversion was
+// None in all generations.
+func TestTargetVersion(t *testing.T) {
+	for _, test := range []struct{ version, was, is, want string }{
+		{"v2", "Webhook", "Webhook", "v2"},
+		{"v1", "None", "None", "v2"},
+		{"v1", "Webhook", "None", ""},
+		{"v1", "None", "Webhook", ""},
+	} {
+		current, previous := resource(t, 2, test.is, "v2 atomic storage"), resource(t, 1, test.was, "v2 atomic storage")
+		if got := targetVersion(current, generations(previous), test.version); got != test.want {
+			t.Errorf("%+v: received %q", test, got)
+		}
+	}
+}
+
+const (
+	ownsAtomic = `{"f:a":{},"f:list":{}}`
+	ownsByName = `{"f:a":{},"f:list":{"k:{\"name\":\"x\"}":{".":{},"f:id":{},"f:name":{}}}}`
+	ownsByID   = `{"f:a":{},"f:list":{"k:{\"id\":\"1\"}":{".":{},"f:id":{},"f:name":{}}}}`
+)
+
+// TestMigrateEntry: an entry that conforms to any topology of a chain conforms to the last one afterwards, and
+// migrating it again changes nothing.
+func TestMigrateEntry(t *testing.T) {
+	doc, err := document.ParseJSON(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one"},"a":1,"list":[{"name":"x","id":"1"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(generation int, list string) *crd.Resource {
+		return resource(t, generation, "None", "v1 "+list+" storage")
+	}
+	for _, test := range []struct {
+		name    string
+		chain   *chain
+		entries []string
+		want    string
+	}{
+		{"atomic to granular", newChain(none(2, "name"), generations(none(1, "atomic")), "v1"), []string{ownsAtomic}, ownsByName},
+		{"granular to atomic", newChain(none(2, "atomic"), generations(none(1, "name")), "v1"), []string{ownsByName}, ownsAtomic},
+		{"other keys", newChain(none(2, "id"), generations(none(1, "name")), "v1"), []string{ownsByName}, ownsByID},
+		{"over three generations", newChain(none(3, "id"), generations(none(1, "atomic"), none(2, "name")), "v1"), []string{ownsAtomic, ownsByName}, ownsByID},
+		{"there and back", newChain(none(3, "atomic"), generations(none(1, "atomic"), none(2, "name")), "v1"), []string{ownsAtomic, ownsByName}, ownsAtomic},
+	} {
+		for _, fields := range append(test.entries, test.want) {
+			entry := apply.Entry{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields, Time: noon}
+			want := entry
+			want.FieldsV1 = test.want
+			if got, ok, err := test.chain.migrate(entry, doc); err != nil || !ok || got != want {
+				t.Errorf("%s, from %s: received %+v, %t, %v; expected %+v", test.name, fields, got, ok, err, want)
+			}
+		}
+	}
+}
+
+// TestMigrateToStorageVersion: an entry of a removed version owns the fields that the object has at the storage version.
+func TestMigrateToStorageVersion(t *testing.T) {
+	doc, err := document.ParseJSON(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"},"a":1,"list":[{"name":"x","id":"1"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newChain(resource(t, 2, "None", "v2 id storage"), generations(resource(t, 1, "None", "v1 name", "v2 id storage")), "v1")
+	for fields, want := range map[string]string{
+		ownsByName:               ownsByID,
+		`{"f:a":{},"f:gone":{}}`: `{"f:a":{}}`,
+		`{"f:gone":{}}`:          "",
+	} {
+		got, ok, err := c.migrate(apply.Entry{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields}, doc)
+		if err != nil || ok != (want != "") || ok && (got.FieldsV1 != want || got.APIVersion != "example.com/v2") {
+			t.Errorf("%s: received %+v, %t, %v; expected %s", fields, got, ok, err, want)
+		}
+	}
+	bad := apply.Entry{Manager: "m", APIVersion: "example.com/v1", FieldsV1: "{"}
+	if got, _, err := c.migrate(bad, doc); err == nil || got != bad {
+		t.Errorf("unreadable fields: received %+v, %v; expected an error", got, err)
+	}
+}
+
+// TestRestrict: paths that do not exist are dropped, and paths into an atomic field become the field.
+func TestRestrict(t *testing.T) {
+	parse := func(text string) fieldset.Set {
+		t.Helper()
+		set, err := apply.Entry{FieldsV1: text}.Fields()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	for _, test := range []struct{ set, existing, want string }{
+		{`{"f:a":{}}`, `{"f:a":{}}`, `{"f:a":{}}`},
+		{`{"f:a":{},"f:b":{}}`, `{"f:b":{}}`, `{"f:b":{}}`},
+		{`{"f:m":{"f:x":{},"f:y":{}}}`, `{"f:m":{"f:x":{}}}`, `{"f:m":{"f:x":{}}}`},
+		{`{"f:m":{"f:x":{}}}`, `{"f:m":{"f:y":{}}}`, `{}`},
+		{`{"f:m":{"f:x":{}}}`, `{"f:m":{}}`, `{"f:m":{}}`},
+		{`{"f:m":{}}`, `{"f:m":{"f:x":{}}}`, `{"f:m":{}}`},
+	} {
+		if got := restrict(parse(test.set), parse(test.existing)).FieldsV1(); got != test.want {
+			t.Errorf("%s of %s: received %s, expected %s", test.set, test.existing, got, test.want)
+		}
+	}
+}
+
+// TestMergeEntries: entries of one manager at one version are merged; entries that cannot be parsed stay.
+func TestMergeEntries(t *testing.T) {
+	of := func(manager, fields string, second int64) apply.Entry {
+		return apply.Entry{Manager: manager, Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields, Time: time.Unix(second, 0)}
+	}
+	a, b, bad := of("m", `{"f:a":{}}`, 2), of("m", `{"f:b":{}}`, 1), of("m", `{`, 3)
+	for name, test := range map[string]struct{ entries, want []apply.Entry }{
+		"one manager":            {[]apply.Entry{b, a}, []apply.Entry{of("m", `{"f:a":{},"f:b":{}}`, 2)}},
+		"two managers":           {[]apply.Entry{a, of("n", `{"f:b":{}}`, 1)}, []apply.Entry{a, of("n", `{"f:b":{}}`, 1)}},
+		"second is not parsable": {[]apply.Entry{a, bad}, []apply.Entry{a, bad}},
+		"first is not parsable":  {[]apply.Entry{bad, a}, []apply.Entry{bad, a}},
+	} {
+		if got := mergeEntries(test.entries); !slices.Equal(got, test.want) {
+			t.Errorf("%s: received %+v, expected %+v", name, got, test.want)
+		}
+	}
+}

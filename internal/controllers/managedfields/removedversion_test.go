@@ -1,0 +1,110 @@
+package managedfields_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/controllers/crd/crdtest"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
+)
+
+// v1 has a field more than v2, and a set where v2 has an atomic list.
+const (
+	removedV1 = `{"name":"v1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"},"old":{"type":"integer"},
+  "list":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
+  "map":{"type":"object","additionalProperties":{"type":"integer"}}}}}}`
+	storedV2 = `{"name":"v2","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"},
+  "list":{"type":"array","x-kubernetes-list-type":"atomic","items":{"type":"string"}},
+  "map":{"type":"object","additionalProperties":{"type":"integer"}}}}}}`
+)
+
+// removeV1 returns a server whose definition has lost version v1, at which alice, carol and dave have written.
+func removeV1(t *testing.T, conversion string) *kit {
+	t.Helper()
+	k := open(t, watchcachetest.OpenStore(t))
+	k.DefineWidgets(removedV1+","+storedV2, conversion)
+	k.MustApplyAs("alice", "v1", "one", `"a":1,"list":["x"],"map":{"k":1}`)
+	k.MustApplyAs("bob", "v2", "one", `"b":1`)
+	k.MustApplyAs("carol", "v1", "one", `"old":1`)
+	for _, version := range []string{"v1", "v2"} {
+		r := k.Request(k.Widgets(version), "one", `{"map":{"`+version+`":1}}`)
+		r.Manager = "dave"
+		if _, err := k.Objects.Patch(t.Context(), r, registry.MergePatch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := k.Widgets("v2")
+	k.MergeVersions(storedV2)
+	k.WaitReplaced(old)
+	return k
+}
+
+// TestDifferenceManagedFieldsOutliveTheirVersion: an entry of a removed version becomes one of the storage version, with
+// the fields that the object has there, if conversion is None.
+func TestDifferenceManagedFieldsOutliveTheirVersion(t *testing.T) {
+	k := removeV1(t, "")
+	want := []string{
+		`"apiVersion":"example.com/v2","fieldsType":"FieldsV1","fieldsV1":{"f:a":{},"f:list":{},"f:map":{"f:k":{}}},"manager":"alice"`,
+		`"apiVersion":"example.com/v2","fieldsType":"FieldsV1","fieldsV1":{"f:b":{}},"manager":"bob"`,
+		`"apiVersion":"example.com/v2","fieldsType":"FieldsV1","fieldsV1":{"f:map":{"f:v1":{},"f:v2":{}}},"manager":"dave"`,
+	}
+	k.Wait("entries are migrated", func() bool { return strings.Contains(k.ManagedFields("v2", "one"), want[0]) })
+	owners := k.ManagedFields("v2", "one")
+	for _, one := range want {
+		if !strings.Contains(owners, one) {
+			t.Errorf("expected %s in %s", one, owners)
+		}
+	}
+	if strings.Contains(owners, "example.com/v1") || strings.Contains(owners, "carol") || strings.Count(owners, "dave") != 1 {
+		t.Errorf("expected no entry at v1, none without fields, and one per manager: %s", owners)
+	}
+	// Alice's fields conflict with other appliers, and are pruned when she no longer applies them.
+	r := k.Request(k.Widgets("v2"), "one", `{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"},"a":2}`)
+	r.Manager = "bob"
+	if _, err := k.Objects.Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), `conflict with "alice"`) {
+		t.Errorf("received %v, expected a conflict", err)
+	}
+	k.MustApplyAs("alice", "v2", "one", `"a":2`)
+	if doc := k.Get(crdtest.Widgets, "one"); doc.Get("a").Text() != "2" || !doc.Get("list").IsAbsent() || !doc.Lookup("map", "k").IsAbsent() {
+		t.Errorf("expected the fields that alice no longer applies to be pruned: %v", doc)
+	}
+}
+
+// TestRemovedVersionOfWebhook: if a webhook converted, the fields of an entry of the removed version are unknown at
+// other versions: the entry stays until the next apply drops it.
+func TestRemovedVersionOfWebhook(t *testing.T) {
+	k := removeV1(t, crdtest.NewConversionServer(t).Conversion())
+	if owners := k.ManagedFields("v2", "one"); !strings.Contains(owners, `"apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}`) {
+		t.Errorf("expected alice's entry as it was: %s", owners)
+	}
+	k.MustApplyAs("bob", "v2", "one", `"b":2`)
+	if owners := k.ManagedFields("v2", "one"); strings.Contains(owners, "example.com/v1") || strings.Contains(owners, "alice") || !strings.Contains(owners, "bob") {
+		t.Errorf("expected entries at v1 to be dropped, and bob's to stay: %s", owners)
+	}
+}
+
+// TestVersionRemovedForAWhile: a previous generation may lack the version that an object is stored at.
+func TestVersionRemovedForAWhile(t *testing.T) {
+	s := watchcachetest.OpenStore(t)
+	k := open(t, s)
+	k.DefineWidgets(crdtest.TwoMaps(crdtest.AtomicMap), "")
+	k.MustApply("one", `"map":{"x":1}`)
+	k.MustCreate("v2", "two", ", map: {x: 1}")
+	k.Stop()
+	v1, v2, _ := strings.Cut(crdtest.TwoMaps(crdtest.AtomicMap), `,
+  {"name":"v2"`)
+	v2 = strings.Replace(`{"name":"v2"`+v2, `"storage":false`, `"storage":true`, 1)
+	k.MergeVersions(strings.Replace(v1, `"storage":true`, `"storage":false`, 1) + "," + v2)
+	if err := k.Merge(k.Definitions("status"), "widgets.example.com", `{"status":{"storedVersions":["v2"]}}`); err != nil {
+		t.Fatal(err)
+	}
+	k.MergeVersions(v2)
+	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
+	again := open(t, s)
+	again.MustApply("other", `"map":{"x":1}`) // is blocked
+	for _, name := range []string{"one", "two"} {
+		again.wantOwned(name, mapGranular)
+	}
+	again.waitFinished()
+}

@@ -1,0 +1,237 @@
+package managedfields_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/api/crd"
+	"github.com/cadastre/cadastre/internal/controllers/crd/crdtest"
+	"github.com/cadastre/cadastre/internal/controllers/managedfields"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
+)
+
+// TestMigrationAfterRestart: a server that stops before a migration finishes it after the restart, also over several
+// generations.
+func TestMigrationAfterRestart(t *testing.T) {
+	s := watchcachetest.OpenStore(t)
+	k := open(t, s)
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	k.MustApply("one", twoItems)
+	k.Stop()
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
+	k.MergeDefinition("widgets", `{"spec":{"names":{"shortNames":["w"]}}}`)
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
+	if got := k.previousGenerations(); got != 2 {
+		t.Errorf("%d previous generations are persisted, expected the two whose schemas were replaced", got)
+	}
+	k.wantOwned("one", itemsAtomic)
+
+	again := open(t, s)
+	again.MustApply("two", `"map":{"x":1}`) // is blocked
+	again.wantOwned("one", itemsByID)
+	again.waitFinished()
+}
+
+// failingStore is a store whose commits of widgets fail after isClosed is set, but for the first.
+type failingStore struct {
+	storage.Store
+	isClosed atomic.Bool
+	commits  atomic.Int64
+}
+
+func (s *failingStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+	if s.isClosed.Load() && strings.HasPrefix(writes[0].Key, crdtest.Widgets+"/") && s.commits.Add(1) > 1 {
+		return 0, errors.New("disk failure")
+	}
+	return s.Store.Commit(ctx, writes...)
+}
+
+// TestCrashDuringPass: a server that stops when some objects are migrated migrates the others after the restart.
+func TestCrashDuringPass(t *testing.T) {
+	s := &failingStore{Store: watchcachetest.OpenStore(t)}
+	k := open(t, s)
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	for i := range 5 {
+		k.MustApply(fmt.Sprint("w", i), twoItems)
+	}
+	s.isClosed.Store(true)
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
+	k.Wait("all objects were tried", func() bool { return s.commits.Load() >= 5 })
+	k.MergeDefinition("widgets", `{"spec":{"names":{"shortNames":["w"]}}}`)
+	k.Wait("the names are accepted", func() bool { return len(k.Parsed("widgets").AcceptedNames.ShortNames) == 1 })
+	k.Stop()
+	s.isClosed.Store(false)
+	if got := k.previousGenerations(); got != 1 {
+		t.Errorf("%d previous generations are persisted, expected 1", got)
+	}
+	again := open(t, s)
+	for i := range 5 {
+		again.waitOwned(fmt.Sprint("w", i), itemsByName)
+	}
+	again.waitFinished()
+}
+
+// recordFailingStore is a store whose commits that delete a previous generation fail while isClosed is set.
+type recordFailingStore struct {
+	storage.Store
+	isClosed atomic.Bool
+	failures atomic.Int64
+}
+
+func (s *recordFailingStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+	if s.isClosed.Load() && writes[0].Value == nil && strings.HasPrefix(writes[0].Key, managedfields.GenerationRecords+"/") {
+		s.failures.Add(1)
+		return 0, errors.New("disk failure")
+	}
+	return s.Store.Commit(ctx, writes...)
+}
+
+// TestWritersAreBlockedUntilThePassIsRecorded: if the outcome of a pass cannot be persisted, writers stay blocked. After
+// a crash the pass is repeated, and a write by the new schema would be taken for one by the old schema.
+func TestWritersAreBlockedUntilThePassIsRecorded(t *testing.T) {
+	s := &recordFailingStore{Store: watchcachetest.OpenStore(t)}
+	k := open(t, s)
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	k.MustApply("one", twoItems)
+	s.isClosed.Store(true)
+	old := k.Widgets("v1")
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
+	k.WaitReplaced(old)
+	k.Wait("recording fails repeatedly", func() bool { return s.failures.Load() > 1 })
+	k.wantOwned("one", itemsByName)
+	k.wantBlocked()
+	s.isClosed.Store(false)
+	k.MustApply("one", twoItems)
+	k.wantOwned("one", itemsByName)
+	k.waitFinished()
+}
+
+// TestRecordsAreDeleted: previous generations are deleted with the definition, and when all entries are migrated; a dry
+// run, and a change of no schema, persist none.
+func TestRecordsAreDeleted(t *testing.T) {
+	s := watchcachetest.OpenStore(t)
+	k := open(t, s)
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
+	k.waitFinished()
+	k.Stop()
+	dry := k.Request(k.Definitions(""), "widgets.example.com", `{"spec":{"versions":[`+crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular)+`]}}`)
+	dry.DryRun = true
+	if _, err := k.Objects.Patch(t.Context(), dry, registry.MergePatch); err != nil {
+		t.Fatal(err)
+	}
+	k.MergeDefinition("widgets", `{"metadata":{"labels":{"a":"b"}},"spec":{"names":{"shortNames":["w"]}}}`)
+	if got := k.previousGenerations(); got != 0 {
+		t.Errorf("%d previous generations are persisted without need", got)
+	}
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
+	live, err := k.Objects.Cache.Get(t.Context(), watchcache.Key{Kind: crd.Definitions, Name: "widgets.example.com"}, watchcache.Latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := k.Objects.Cache.Commit(t.Context(), storage.Write{Key: live.Key(), Expected: live.Revision()}); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, s)
+	again.waitFinished()
+}
+
+// TestGenerationsAreOrderedByNumber: generation 10 follows generation 9, which is not how their keys sort.
+func TestGenerationsAreOrderedByNumber(t *testing.T) {
+	k := open(t, watchcachetest.OpenStore(t))
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	k.Stop()
+	var want []int64
+	for i := range 12 {
+		k.MergeVersions(crdtest.ListAndMap([]string{crdtest.AtomicList, crdtest.ListByName}[(i+1)%2], crdtest.Granular))
+		want = append(want, int64(i+1))
+	}
+	if got := k.history().Previous; !slices.Equal(got, want) {
+		t.Errorf("previous generations are %v, expected %v", got, want)
+	}
+}
+
+// TestHistoryIsBeforeTheGeneration: the history of a generation does not contain the generations that followed it.
+func TestHistoryIsBeforeTheGeneration(t *testing.T) {
+	k := open(t, watchcachetest.OpenStore(t))
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	k.Stop()
+	for _, list := range []string{crdtest.ListByName, crdtest.ListByID, crdtest.ListByName} {
+		k.MergeVersions(crdtest.ListAndMap(list, crdtest.Granular))
+	}
+	d := k.Parsed("widgets")
+	for generation := range d.Generation {
+		d.Generation = generation + 1
+		h, err := managedfields.ReadHistory(t.Context(), k.Objects.Cache, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(h.Previous) != int(generation) || h.IsMigrated != (generation == 0) {
+			t.Errorf("generation %d has the history %+v", generation+1, h)
+		}
+	}
+}
+
+// rewrite replaces a part of a stored value while no server runs.
+func rewrite(t *testing.T, s storage.Store, key watchcache.Key, old, now string) {
+	t.Helper()
+	live, err := s.Get(t.Context(), key.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(live.Value), old, now, 1)
+	if text == string(live.Value) {
+		t.Fatalf("there is no %s in %s", old, text)
+	}
+	if _, err := s.Commit(t.Context(), storage.Write{Key: live.Key, Expected: live.Revision, Value: []byte(text)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCrashBetweenGenerations: after a crash in the middle of a migration, and another change of the schema, some
+// entries conform to the first of three generations and some to the second.
+func TestCrashBetweenGenerations(t *testing.T) {
+	s := watchcachetest.OpenStore(t)
+	k := open(t, s)
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	k.MustApply("one", twoItems)
+	k.MustApply("two", twoItems)
+	k.Stop()
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
+	rewrite(t, s, watchcache.Key{Kind: crdtest.Widgets, Name: "two"}, itemsAtomic, itemsByName)
+	again := open(t, s)
+	again.MustApply("other", `"map":{"x":1}`) // is blocked
+	for _, name := range []string{"one", "two"} {
+		again.wantOwned(name, itemsByID)
+	}
+}
+
+// TestUnreadableDefinitionKeepsItsHistory: the state of a definition that cannot be parsed is kept until it can.
+func TestUnreadableDefinitionKeepsItsHistory(t *testing.T) {
+	s := watchcachetest.OpenStore(t)
+	k := open(t, s)
+	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
+	k.MustApply("one", twoItems)
+	k.Stop()
+	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
+	definition := watchcache.Key{Kind: crd.Definitions, Name: "widgets.example.com"}
+	rewrite(t, s, definition, `"spec":{`, `"spec":{"scope":"Cluster",`)
+	bad := open(t, s)
+	bad.Stop()
+	if _, ok := bad.Objects.Kinds.Resource("example.com", "v1", "widgets"); ok || bad.previousGenerations() != 1 {
+		t.Fatalf("the definition is served: %t; %d previous generations are persisted, expected 1", ok, bad.previousGenerations())
+	}
+	rewrite(t, s, definition, `"spec":{"scope":"Cluster",`, `"spec":{`)
+	again := open(t, s)
+	again.MustApply("two", `"map":{"x":1}`) // is blocked
+	again.wantOwned("one", itemsByName)
+}

@@ -1,0 +1,30 @@
+package cbor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
+)
+
+// BenchmarkDeployment encodes the fixture of a Deployment, which has a value in every field.
+func BenchmarkDeployment(b *testing.B) {
+	folder, err := encodingtest.Folder()
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "HEAD", "apps.v1.Deployment.json"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	v, err := document.ParseJSON(text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = Encode(v)
+	}
+}

@@ -1,0 +1,121 @@
+package encoding
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Codec converts one document at a time. It is the least that an encoding needs: NewSerializer does the rest.
+type Codec struct {
+	// Decode returns a body as JSON. See Serializer.
+	Decode func(body string) (string, error)
+	// Append appends an encoded document.
+	Append func(dst []byte, v document.Value) []byte
+	// AppendEvent appends a watch event in its frame. object is an encoded document. AppendEvent is nil for encodings
+	// without watches.
+	AppendEvent func(dst []byte, eventType string, object []byte) []byte
+}
+
+// NewSerializer returns a Serializer that makes the JSON of every response first and converts it. Lists are encoded as a
+// whole. The watch cache keeps the encoded objects of encodings that have watches.
+func NewSerializer(c Codec) Serializer {
+	s := &documentSerializer{Codec: c}
+	encode := func(v document.Value) ([]byte, error) { return c.Append(nil, v), nil }
+	s.whole = newForm(encode, size)
+	s.dropped = newForm(func(v document.Value) ([]byte, error) { return encode(withoutManagedFields(v)) }, size)
+	return s
+}
+
+func size(encoded []byte) int { return cap(encoded) }
+
+func withoutManagedFields(v document.Value) document.Value {
+	metadata := v.Get("metadata")
+	if metadata.Kind() != document.Map {
+		return v
+	}
+	return v.With("metadata", metadata.Without("managedFields"))
+}
+
+// documentSerializer is the Serializer of a Codec.
+type documentSerializer struct {
+	Codec
+	// whole and dropped are the cached encodings of an object with and without managedFields.
+	whole, dropped *form[[]byte]
+}
+
+func (s *documentSerializer) Decode(body string, _ schema.GroupVersionKind) (string, error) {
+	return s.Codec.Decode(body)
+}
+
+func (s *documentSerializer) AppendObject(dst []byte, v View, o Object) ([]byte, error) {
+	if s.Codec.AppendEvent == nil || v.Shape != Whole {
+		return s.appendJSON(dst, appendShaped(nil, &v, o))
+	}
+	encoded, err := s.cached(v, o)
+	return append(dst, encoded...), err
+}
+
+func (s *documentSerializer) AppendList(dst []byte, v View, l List, objects iter.Seq[Object], _ Sink) ([]byte, error) {
+	return s.appendJSON(dst, appendShapedList(nil, &v, &l, objects))
+}
+
+func (s *documentSerializer) AppendEvent(dst []byte, v View, eventType string, o Object) ([]byte, error) {
+	if s.Codec.AppendEvent == nil {
+		return dst, fmt.Errorf("%s has no watch events", v.encoding())
+	}
+	var encoded []byte
+	var err error
+	if v.Shape == Whole {
+		encoded, err = s.cached(v, o)
+	} else {
+		encoded, err = s.appendJSON(nil, appendShaped(nil, &v, o))
+	}
+	if err != nil {
+		return dst, err
+	}
+	return s.Codec.AppendEvent(dst, eventType, encoded), nil
+}
+
+func (s *documentSerializer) AppendTyped(dst []byte, _ Format, object runtime.Object) ([]byte, error) {
+	v, err := typedDocument(object)
+	if err != nil {
+		return dst, err
+	}
+	return s.Append(dst, v), nil
+}
+
+// cached returns a whole object encoded.
+func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
+	if v.Drop {
+		return s.dropped.of(o)
+	}
+	return s.whole.of(o)
+}
+
+// appendJSON converts a response that was written as JSON.
+func (s *documentSerializer) appendJSON(dst, text []byte) ([]byte, error) {
+	v, err := document.ParseJSONLimited(text, anySize)
+	if err != nil {
+		return dst, fmt.Errorf("encode a response: %w", err)
+	}
+	return s.Append(dst, v), nil
+}
+
+// typedDocument returns a Go object as a document.
+func typedDocument(object runtime.Object) (document.Value, error) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return document.Value{}, fmt.Errorf("encode %T: %w", object, err)
+	}
+	v, err := document.ParseJSONLimited(text, anySize)
+	if err != nil {
+		return document.Value{}, fmt.Errorf("encode %T: %w", object, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,206 @@
+package encoding
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
+)
+
+// Column is a column definition of a Table.
+type Column struct {
+	Name, Type, Format, Description string
+	// Priority is 0 for columns that are always shown, and more for those of wide output.
+	Priority int
+}
+
+// Columns convert objects of a kind to rows of a Table. They are immutable.
+type Columns struct {
+	definitions []Column
+	header      []byte // the definitions as JSON
+	cells       []cell
+	// completed are the conditions Completed of rows.
+	completed []completion
+	// order returns the sort key of a row in a list; nil if rows have the order of the objects.
+	order func(r *row) place
+	// nullRows makes an empty table have null instead of an empty list of rows, as the default columns do.
+	nullRows bool
+}
+
+// completion is the condition Completed of rows whose object has a value at a path.
+type completion struct {
+	path           []string
+	value, message string
+}
+
+// Definitions returns the column definitions. The caller must not modify them.
+func (c *Columns) Definitions() []Column { return c.definitions }
+
+// defaultColumns is the type whose columns kinds without columns have.
+const defaultColumns = "Object"
+
+// builtinColumns holds the columns of kinds by group and kind, such as apps/Deployment. They are parsed at the first call.
+var builtinColumns = sync.OnceValue(func() map[string]*Columns {
+	all, err := readColumns(kinds.Builtin())
+	if err != nil {
+		panic(err) // a test reads the kind files
+	}
+	return all
+})
+
+// ColumnsOf returns the columns of a built-in kind: by default its name and creation time.
+func ColumnsOf(group, kind string) *Columns {
+	all := builtinColumns()
+	if c := all[columnsKey(group, kind)]; c != nil {
+		return c
+	}
+	return all[defaultColumns]
+}
+
+func columnsKey(group, kind string) string { return group + "/" + kind }
+
+// newColumns returns columns with their header.
+func newColumns(c Columns) *Columns {
+	c.header = append(c.header, '[')
+	for i, column := range c.definitions {
+		if i > 0 {
+			c.header = append(c.header, ',')
+		}
+		c.header = column.appendJSON(c.header)
+	}
+	c.header = append(c.header, ']')
+	return &c
+}
+
+func (c *Column) appendJSON(dst []byte) []byte {
+	for _, field := range [...]struct{ opening, value string }{
+		{`{"name":`, c.Name},
+		{`,"type":`, c.Type},
+		{`,"format":`, c.Format},
+		{`,"description":`, c.Description},
+	} {
+		dst = append(dst, field.opening...)
+		dst = document.AppendString(dst, field.value)
+	}
+	dst = append(dst, `,"priority":`...)
+	dst = strconv.AppendInt(dst, int64(c.Priority), 10)
+	return append(dst, '}')
+}
+
+// readColumns reads the sections of columns of kind files.
+func readColumns(set *kinds.Set) (map[string]*Columns, error) {
+	all := map[string]*Columns{}
+	for _, d := range set.All() {
+		for _, s := range d.Sections(kinds.Columns) {
+			lines, err := s.Lines()
+			if err != nil {
+				return nil, err
+			}
+			c := Columns{nullRows: d.Name == defaultColumns}
+			for _, l := range lines {
+				if err := c.parseLine(l.Text); err != nil {
+					return nil, s.Errorf(l.Number, "%w", err)
+				}
+			}
+			columns := newColumns(c)
+			for _, key := range keysOf(d) {
+				all[key] = columns
+			}
+		}
+	}
+	return all, nil
+}
+
+// keysOf returns the group and kind of a declaration. Types with columns that are sent to subresources, such as Scale, have
+// those of their structs, which are in groups without dots.
+func keysOf(d *kinds.Declaration) (keys []string) {
+	if d.IsKind {
+		return []string{columnsKey(d.Group(), d.Name)}
+	}
+	for _, name := range d.Structs(nil) {
+		parts := strings.Split(name, ".")
+		keys = append(keys, columnsKey(parts[0], parts[len(parts)-1]))
+	}
+	if len(keys) == 0 {
+		keys = []string{d.Name}
+	}
+	return keys
+}
+
+// parseLine reads a column, or one of
+//
+//	name                           the object's name
+//	age                            its age
+//	pods PATH                      the containers and images of the pod template at the path
+//	hidden SOURCE                  a cell without a column
+//	completed PATH VALUE "MESSAGE" the condition Completed of rows
+//	sort rows by NAME              the order of rows in lists
+func (c *Columns) parseLine(line string) error {
+	words := strings.Fields(line)
+	switch {
+	case line == "name":
+		return c.parseColumn("Name | string:name | text metadata.name | The name of the object.")
+	case line == "age":
+		return c.parseColumn("Age | string | age metadata.creationTimestamp | How long ago the object was created.")
+	case words[0] == "pods" && len(words) == 2:
+		containers := words[1] + ".spec.containers"
+		if err := c.parseColumn("Containers | string wide | each " + containers + " name | The containers of the pods."); err != nil {
+			return err
+		}
+		return c.parseColumn("Images | string wide | each " + containers + " image | The images of the pods' containers.")
+	case words[0] == "hidden":
+		return c.addCell(words[1:])
+	case words[0] == "completed":
+		return c.parseCompleted(line)
+	case strings.HasPrefix(line, "sort rows by "):
+		name := strings.TrimPrefix(line, "sort rows by ")
+		if c.order = orders[name]; c.order == nil {
+			return fmt.Errorf("expected the name of an order, received %q", name)
+		}
+		return nil
+	}
+	return c.parseColumn(line)
+}
+
+// parseCompleted reads completed PATH VALUE "MESSAGE".
+func (c *Columns) parseCompleted(line string) error {
+	rule, quoted, _ := strings.Cut(line, ` "`)
+	words := strings.Fields(rule)
+	message, err := strconv.Unquote(`"` + quoted)
+	if len(words) != 3 || err != nil {
+		return fmt.Errorf("expected completed PATH VALUE \"MESSAGE\", received %q", line)
+	}
+	c.completed = append(c.completed, completion{path: parsePath(words[1]), value: words[2], message: message})
+	return nil
+}
+
+// parseColumn reads NAME | TYPE | SOURCE | DESCRIPTION.
+func (c *Columns) parseColumn(line string) error {
+	parts := strings.Split(line, " | ")
+	if len(parts) != 4 {
+		return fmt.Errorf("expected NAME | TYPE | SOURCE | DESCRIPTION, received %q", line)
+	}
+	column := Column{Name: parts[0], Description: parts[3]}
+	typ, wide := strings.CutSuffix(parts[1], " wide")
+	if wide {
+		column.Priority = 1
+	}
+	column.Type, column.Format, _ = strings.Cut(typ, ":")
+	c.definitions = append(c.definitions, column)
+	return c.addCell(strings.Fields(parts[2]))
+}
+
+func (c *Columns) addCell(source []string) error {
+	cell, err := parseSource(source)
+	if err != nil {
+		return err
+	}
+	c.cells = append(c.cells, cell)
+	return nil
+}
+
+// parsePath reads spec.nodeName, or .spec.nodeName as JSONPath has it.
+func parsePath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

@@ -1,0 +1,56 @@
+// Package encoding reads request bodies and writes responses (objects, lists, watch events and Statuses) in the encodings
+// of the API.
+//
+// # Vocabulary
+//
+//   - An [Encoding] is one serialization: its media types, what it is capable of, and a [Serializer] that reads and writes
+//     it. [Encodings] lists them; nothing outside this package depends on a particular one, except that JSON is the
+//     default.
+//   - A [Shape] is what clients see of an object: the whole, a row of a Table, or PartialObjectMetadata.
+//   - A [Format] is an encoding and a shape, as an Accept header selects them; a [View] adds the columns of a Table.
+//   - A form is an encoded object that the watch cache keeps, so that it is encoded once for each revision.
+//   - A cell is the value of a column in a row of a Table. Its source is the expression or function that computes it.
+//
+// # From a request to a response
+//
+//	Content-Type ── ForMediaType, ForApply ── DecodeBody ── JSON
+//
+//	Accept ── Negotiate ── Format ── View ──┬─ AppendObject, AppendList
+//	                                        └─ NewWatchEncoder: Append, AppendBookmark, AppendError
+//	error ─── StatusOf ── NegotiateStatus ──── AppendStatus
+//
+// Responses are appended to a buffer of the caller. Objects append their own JSON, so that a JSON list costs about one copy
+// of its objects' bytes. Protobuf and CBOR append the forms of the objects. Encodings made of a [Codec], such as YAML,
+// convert the JSON of the response.
+//
+// # Tables
+//
+// The columns of a built-in kind are a section of its kind file (package kinds); functions.go names the cells that are Go
+// functions. Names, types, priorities and cells are those of Kubernetes, which test/oracle/tables compares; descriptions
+// are our own. The columns of custom resources come from their CustomResourceDefinitions. Objects are user input: a cell
+// that can't be computed is empty, and never fails.
+//
+// # Where to look
+//
+//	encodings.go      the list of encodings; Encoding and Serializer
+//	  json.go, yaml.go, protobuf.go, cbor.go    one encoding each
+//	  protobuf/, cbor/  the bytes of the binary encodings
+//	codec.go          encodings that convert one document at a time
+//	form.go           encoded objects in the watch cache
+//	format.go         formats and shapes
+//	negotiate.go      Accept; drop.go, its parameter drop; gzip.go, Accept-Encoding
+//	object.go         objects and views
+//	list.go           lists
+//	watch.go          watch events
+//	status.go         errors
+//	partial.go        PartialObjectMetadata
+//	members.go        finds members in the text of an object
+//	table.go          Tables and their rows
+//	columns.go        columns, and the parser of their section in kind files
+//	source.go         the sources of cells that kind files can name
+//	functions.go      the names of the sources that are Go functions
+//	  podcells.go, workloadcells.go, autoscalercells.go, networkcells.go, nodecells.go,
+//	  eventcells.go, storagecells.go, accesscells.go, flowcells.go
+//	cell.go           helpers of cells; items.go, of lists
+//	custom.go         columns of custom resources
+package encoding

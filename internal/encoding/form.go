@@ -1,0 +1,59 @@
+package encoding
+
+import (
+	"fmt"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// form is an encoding of objects that the watch cache keeps for each revision of an object, so that all responses and
+// watch events share it. T must not be modified.
+type form[T any] struct {
+	encode func(document.Value) (T, error)
+	cached *watchcache.Form
+}
+
+// newForm returns a form. memory returns the approximate number of bytes that an encoded object takes.
+func newForm[T any](encode func(document.Value) (T, error), memory func(T) int) *form[T] {
+	return &form[T]{encode, watchcache.NewForm(func(o *watchcache.Object) (any, int, error) {
+		v, err := parse(o)
+		if err != nil {
+			return nil, 0, fmt.Errorf("cache: %s: %w", o.Key(), err)
+		}
+		encoded, err := encode(v)
+		if err != nil {
+			return nil, 0, fmt.Errorf("cache: %s: %w", o.Key(), err)
+		}
+		return encoded, memory(encoded), nil
+	})}
+}
+
+// caching is an Object that keeps its forms. The objects of the watch cache do.
+type caching interface {
+	As(*watchcache.Form) (any, error)
+}
+
+// of returns an object in the form.
+func (f *form[T]) of(o Object) (T, error) {
+	var none T
+	if c, ok := o.(caching); ok {
+		encoded, err := c.As(f.cached)
+		if err != nil {
+			return none, err
+		}
+		return encoded.(T), nil
+	}
+	v, err := parse(o)
+	if err != nil {
+		return none, err
+	}
+	return f.encode(v)
+}
+
+// anySize is the limit of text that the server has written itself.
+var anySize = document.Limits{MaxBytes: -1}
+
+func parse(o Object) (document.Value, error) {
+	return document.ParseJSONLimited(o.AppendJSON(nil), anySize)
+}

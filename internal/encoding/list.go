@@ -1,0 +1,163 @@
+package encoding
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// List is the type and the metadata of a list.
+type List struct {
+	// Kind is the kind of the list, such as DeploymentList, and APIVersion that of its objects.
+	Kind, APIVersion string
+	// ResourceVersion is the revision that was listed.
+	ResourceVersion int64
+	// Continue is the token of the next page; "" on the last page.
+	Continue string
+	// Remaining is the remainingItemCount; 0 if it is unknown.
+	Remaining int
+	// TypedItems reports whether the items have apiVersion and kind. Those of custom resources do; those of built-in kinds
+	// do not.
+	TypedItems bool
+}
+
+// FitsList returns an error with the status 406 if the format is for single objects only. kind is the kind of the list.
+func (f Format) FitsList(kind string) error {
+	if f.Shape == Partial {
+		return notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + kind + ")")
+	}
+	return nil
+}
+
+// Seq returns the objects of a slice.
+func Seq[O Object](objects []O) iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		for _, o := range objects {
+			if !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// AppendList appends a response body: a list. If sink is not nil, a list that can be written in pieces is passed to it after
+// each object; the result is the rest. Errors are returned before the first call of sink only.
+func AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
+	if err := v.FitsList(l.Kind); err != nil {
+		return dst, err
+	}
+	return v.encoding().AppendList(dst, v, l, objects, sink)
+}
+
+// appendShapedList appends a list as JSON in the shape of a view.
+func appendShapedList(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte {
+	switch v.Shape {
+	case PartialList:
+		return appendPartialList(dst, v, l, objects)
+	case Table:
+		return appendTable(dst, v, l, objects)
+	}
+	dst, _ = appendItems(slices.Grow(dst, listSize(l, objects)), v, l, objects, nil)
+	return dst
+}
+
+// appendItems appends a list of whole objects as JSON. more is false if the sink has ended it.
+func appendItems(dst []byte, v *View, l *List, objects iter.Seq[Object], sink Sink) (_ []byte, more bool) {
+	dst = appendType(dst, l.Kind, l.APIVersion)
+	dst = l.appendWholeMetadata(dst)
+	dst = append(dst, `,"items":[`...)
+	first, more := true, true
+	for o := range objects {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		if dst = appendItem(dst, v, l, o); sink == nil {
+			continue
+		}
+		if dst, more = sink(dst); !more {
+			return dst, false
+		}
+	}
+	return append(dst, "]}"...), true
+}
+
+// appendItem appends an item of a list of whole objects.
+func appendItem(dst []byte, v *View, l *List, o Object) []byte {
+	start := len(dst)
+	dst = appendJSON(dst, v.Drop, o)
+	if l.TypedItems {
+		return dst
+	}
+	return dst[:start+len(withoutType(dst[start:]))]
+}
+
+func appendPartialList(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte {
+	dst = appendTypeOf(dst, PartialList, v.Meta)
+	dst = l.appendMetadata(dst)
+	dst = append(dst, `,"items":[`...)
+	before := len(dst)
+	for o := range objects {
+		if len(dst) > before {
+			dst = append(dst, ',')
+		}
+		dst = v.appendPartial(dst, o)
+	}
+	return append(dst, "]}"...)
+}
+
+// listSize returns the approximate size of a list of whole objects.
+func listSize(l *List, objects iter.Seq[Object]) int {
+	const envelope = 256
+	size := envelope + len(l.Continue)
+	for o := range objects {
+		size += o.JSONSize() + 1
+	}
+	return size
+}
+
+// appendMetadata appends the list's metadata as a member.
+func (l *List) appendMetadata(dst []byte) []byte {
+	dst = append(dst, `,"metadata":{`...)
+	before := len(dst)
+	if l.ResourceVersion != 0 {
+		dst = append(dst, `"resourceVersion":"`...)
+		dst = strconv.AppendInt(dst, l.ResourceVersion, 10)
+		dst = append(dst, '"')
+	}
+	if l.Continue != "" {
+		dst = appendComma(dst, before)
+		dst = append(dst, `"continue":`...)
+		dst = document.AppendString(dst, l.Continue)
+	}
+	if l.Remaining > 0 {
+		dst = appendComma(dst, before)
+		dst = append(dst, `"remainingItemCount":`...)
+		dst = strconv.AppendInt(dst, int64(l.Remaining), 10)
+	}
+	return append(dst, '}')
+}
+
+// appendWholeMetadata appends the metadata of a list of whole objects. As in Kubernetes, that of custom resources has
+// continue even if it is empty.
+func (l *List) appendWholeMetadata(dst []byte) []byte {
+	dst = l.appendMetadata(dst)
+	if !l.TypedItems || l.Continue != "" {
+		return dst
+	}
+	dst = dst[:len(dst)-1]
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(dst, `"continue":""}`...)
+}
+
+// appendComma appends a comma if something has been appended since before.
+func appendComma(dst []byte, before int) []byte {
+	if len(dst) > before {
+		return append(dst, ',')
+	}
+	return dst
+}

@@ -1,0 +1,200 @@
+package encoding
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/munnerz/goautoneg"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Endpoint is the kind of response that is negotiated.
+type Endpoint uint8
+
+// The endpoints.
+const (
+	// Objects are objects and lists of a kind, in every shape.
+	Objects Endpoint = iota
+	// Watch is a stream of watch events.
+	Watch
+	// Fixed responses have one shape: discovery, Statuses.
+	Fixed
+
+	// Untyped is added to Objects and Watch for kinds without a Go type, which some encodings need.
+	Untyped Endpoint = 1 << 7
+)
+
+func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
+func (e Endpoint) isUntyped() bool { return e&Untyped != 0 }
+
+// Negotiate returns the format that an Accept header selects, or an error with the status 406. Clauses are tried by their
+// weight and then in their order. Negotiate sets Pretty only if the header asks for it: see the function Pretty.
+func Negotiate(accept string, endpoint Endpoint) (Format, error) {
+	key := negotiation{accept, endpoint}
+	if format, ok := negotiated.find(key); ok {
+		return format, nil
+	}
+	format, err := negotiate(accept, endpoint)
+	if err == nil {
+		negotiated.add(key, format)
+	}
+	return format, err
+}
+
+// negotiate is Negotiate without the cache.
+func negotiate(accept string, endpoint Endpoint) (Format, error) {
+	if accept == "" {
+		return Format{Encoding: JSON}, nil
+	}
+	for _, clause := range goautoneg.ParseAccept(markDrops(accept)) {
+		for _, e := range Encodings {
+			if !matches(&clause, e.MediaType) && !(endpoint.isWatch() && matchesStream(&clause, e)) {
+				continue
+			}
+			format, ok := clauseFormat(clause.Params, e, endpoint)
+			switch {
+			case !ok:
+				continue
+			case endpoint.isWatch() && e.StreamType == "":
+				// As in Kubernetes, the first clause that matches decides, even if its encoding has no watches.
+				return Format{}, notAcceptable(StreamTypes()...)
+			}
+			return format, nil
+		}
+	}
+	return Format{}, notAcceptable(MediaTypes()...)
+}
+
+// matches reports whether a clause matches a media type.
+func matches(clause *goautoneg.Accept, mediaType string) bool {
+	kind, name, _ := strings.Cut(mediaType, "/")
+	switch clause.Type {
+	case kind:
+		return clause.SubType == name || clause.SubType == "*"
+	case "*":
+		return clause.SubType == "*"
+	}
+	return false
+}
+
+// matchesStream reports whether a clause names the stream type of an encoding.
+func matchesStream(clause *goautoneg.Accept, e *Encoding) bool {
+	return e.StreamType != "" && clause.Type+"/"+clause.SubType == e.StreamType
+}
+
+// clauseFormat returns the format that the parameters of a clause select; ok is false if the endpoint or the encoding
+// doesn't have it. Unknown parameters are ignored.
+func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f Format, ok bool) {
+	if stream := params["stream"]; stream != "" && (stream != "watch" || e.StreamType == "") {
+		return f, false
+	}
+	if version := params["sv"]; version != "" && (endpoint == Fixed || version != "v1") {
+		return f, false
+	}
+	f = Format{Encoding: e, Pretty: params["pretty"] == "1", Drop: endpoint != Fixed && params[dropMark] != ""}
+	as, hasAs := params["as"]
+	group, hasGroup := params["g"]
+	version, hasVersion := params["v"]
+	if !hasAs && !hasGroup && !hasVersion {
+		return f, !e.NeedsGoType || !endpoint.isUntyped()
+	}
+	meta := slices.Index(metaVersions[:], version)
+	if endpoint == Fixed || group != metaGroup || meta < 0 {
+		return f, false
+	}
+	f.Meta = MetaVersion(meta)
+	switch as {
+	case Table.String():
+		f.Shape = Table
+		return f, e.Tables
+	case Partial.String():
+		f.Shape = Partial
+	case PartialList.String():
+		f.Shape = PartialList
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// Pretty reports whether a response is indented: the query parameter pretty is true or, if there is none, the client is one
+// that people use directly.
+func Pretty(rawQuery, userAgent string) bool {
+	if strings.Contains(rawQuery, "pretty") {
+		values, _ := url.ParseQuery(rawQuery) // which also returns the valid part of a malformed query
+		if value := values.Get("pretty"); value != "" {
+			pretty, err := strconv.ParseBool(value)
+			return err == nil && pretty
+		}
+	}
+	return strings.HasPrefix(userAgent, "curl") ||
+		strings.HasPrefix(userAgent, "Wget") ||
+		strings.HasPrefix(userAgent, "Mozilla/5.0")
+}
+
+// NegotiateStatus returns the format of an error's Status: indented JSON if the client accepts no encoding.
+func NegotiateStatus(accept, rawQuery, userAgent string) Format {
+	format, err := Negotiate(accept, Fixed)
+	if err != nil {
+		return Format{Encoding: JSON, Pretty: true}
+	}
+	format.Pretty = format.Pretty || Pretty(rawQuery, userAgent)
+	return format
+}
+
+func notAcceptable(accepted ...string) error {
+	return notAcceptableError("only the following media types are accepted: " + strings.Join(accepted, ", "))
+}
+
+func notAcceptableError(message string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status:  metav1.StatusFailure,
+		Code:    http.StatusNotAcceptable,
+		Reason:  metav1.StatusReasonNotAcceptable,
+		Message: message,
+	}}
+}
+
+// negotiation is the input of Negotiate.
+type negotiation struct {
+	accept   string
+	endpoint Endpoint
+}
+
+// negotiationCache has the formats of Accept headers. Clients send few different headers, and send them with every request.
+type negotiationCache struct {
+	mu    sync.RWMutex
+	known map[negotiation]Format
+}
+
+// The limits of the cache: clients choose the headers.
+const (
+	maxNegotiations = 512
+	maxHeaderBytes  = 1 << 10
+)
+
+var negotiated negotiationCache
+
+func (c *negotiationCache) find(key negotiation) (Format, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	format, ok := c.known[key]
+	return format, ok
+}
+
+func (c *negotiationCache) add(key negotiation, format Format) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.known) >= maxNegotiations || len(key.accept) > maxHeaderBytes {
+		return
+	}
+	if c.known == nil {
+		c.known = map[negotiation]Format{}
+	}
+	c.known[key] = format
+}

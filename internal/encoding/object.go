@@ -1,0 +1,85 @@
+package encoding
+
+import (
+	"time"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// Object is an API object that responses are made of.
+type Object interface {
+	// AppendJSON appends the object as compact JSON, at the requested version.
+	AppendJSON(dst []byte) []byte
+	// JSONSize returns the approximate number of bytes that AppendJSON appends.
+	JSONSize() int
+}
+
+// Documented is an Object that is already parsed, at its storage version, which the columns of tables are defined for. Its
+// metadata may lack the resourceVersion. Other objects are parsed when a table is made of them.
+type Documented interface {
+	Object
+	Document() document.Value
+}
+
+// Dropper is an Object that can leave out its managedFields.
+type Dropper interface {
+	AppendJSONWithoutManagedFields(dst []byte) []byte
+}
+
+// Text is an Object that is JSON text.
+type Text []byte
+
+// AppendJSON appends the text.
+func (t Text) AppendJSON(dst []byte) []byte { return append(dst, t...) }
+
+// JSONSize returns the length of the text.
+func (t Text) JSONSize() int { return len(t) }
+
+// View is how a response shows objects: its format, and the parameters of a Table.
+type View struct {
+	Format
+	// Columns are the columns of a Table, Include the part of the object that its rows have, and Now the time that ages
+	// are relative to.
+	Columns *Columns
+	Include Include
+	Now     time.Time
+	// NoHeaders leaves out the column definitions of a Table. Only the first event of a watch has them.
+	NoHeaders bool
+}
+
+// FitsObject returns an error with the status 406 if the format is for lists only. Requests that write check it first.
+func (f Format) FitsObject() error {
+	if f.Shape == PartialList {
+		return notAcceptableError("you requested PartialObjectMetadataList, but the requested object is not a list")
+	}
+	return nil
+}
+
+// AppendObject appends a response body: an object.
+func AppendObject(dst []byte, v View, o Object) ([]byte, error) {
+	if err := v.FitsObject(); err != nil {
+		return dst, err
+	}
+	return v.encoding().AppendObject(dst, v, o)
+}
+
+// appendJSON appends a whole object as JSON, without its managedFields if drop is set.
+func appendJSON(dst []byte, drop bool, o Object) []byte {
+	if drop {
+		if d, ok := o.(Dropper); ok {
+			return d.AppendJSONWithoutManagedFields(dst)
+		}
+	}
+	return o.AppendJSON(dst)
+}
+
+// appendShaped appends an object as JSON in the shape of a view.
+func appendShaped(dst []byte, v *View, o Object) []byte {
+	switch v.Shape {
+	case Table:
+		return appendObjectTable(dst, v, o)
+	case Partial:
+		return v.appendPartial(dst, o)
+	}
+	return appendJSON(dst, v.Drop, o)
+}

@@ -1,0 +1,20 @@
+package encoding
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// YAML is for people. It has no framing for watch events.
+var YAML = &Encoding{
+	MediaType:           "application/yaml",
+	ApplyType:           types.ApplyYAMLPatchType,
+	YAML:                true,
+	Tables:              true,
+	AggregatedDiscovery: true,
+	Serializer: NewSerializer(Codec{
+		Decode: func(body string) (string, error) { return body, nil }, // the write path parses YAML
+		Append: func(dst []byte, v document.Value) []byte { return v.AppendYAML(dst) },
+	}),
+}

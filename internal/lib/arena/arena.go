@@ -1,0 +1,39 @@
+// Package arena allocates many small slices with few allocations.
+package arena
+
+// Arena allocates slices from chunks. The zero Arena is ready to use. It is not safe for concurrent use.
+type Arena[T any] struct {
+	chunk []T
+	free  []T // the rest of the chunk
+	taken int // the number of elements allocated since the last Recycle, in all chunks
+}
+
+// Take returns a zeroed slice with the given length and capacity. When the chunk is full, Take allocates the next one
+// with twice the size, but at most maxChunk elements unless count is larger: a slice keeps its whole chunk alive.
+func (a *Arena[T]) Take(count, maxChunk int) []T {
+	if len(a.free) < count {
+		a.chunk = make([]T, max(count, min(2*len(a.chunk)+4, maxChunk)))
+		a.free = a.chunk
+	}
+	piece := a.free[:count:count]
+	a.free = a.free[count:]
+	a.taken += count
+	return piece
+}
+
+// Recycle zeroes all memory that Take returned and makes it available again. The caller must not use the slices any
+// more. The arena then has room for as many elements as were taken, unless these were more than most.
+func (a *Arena[T]) Recycle(most int) {
+	switch {
+	case a.taken > most:
+		a.chunk = nil
+	case a.taken > len(a.chunk):
+		a.chunk = make([]T, a.taken+a.taken/4)
+	default:
+		clear(a.chunk[:a.taken])
+	}
+	a.free, a.taken = a.chunk, 0
+}
+
+// Chunk returns the current chunk, for tests of what an arena keeps alive.
+func (a *Arena[T]) Chunk() []T { return a.chunk }

@@ -1,0 +1,195 @@
+package fastdoc
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/access"
+	"github.com/cadastre/cadastre/internal/lib/arena"
+)
+
+// Builder builds lists and maps out of existing values with few allocations: fields and items are collected on one
+// stack, then moved to memory that many containers share. The caller must push fields sorted by name and without
+// duplicates, unless it calls SortedMap; this is not checked.
+//
+//	mark := b.Mark()
+//	b.Push("image", image)
+//	b.Push("name", name)
+//	container := b.Map(mark)
+//
+// Containers may be built inside each other. The zero Builder is ready to use. It is not safe for concurrent use.
+type Builder struct {
+	stack      []document.Field
+	high       int // the part of the stack that has been used since the last Reset or Recycle
+	members    arena.Arena[document.Field]
+	containers access.Containers[document.Value, document.Field] // nil until the first container
+}
+
+// maxChunk is the maximum number of fields and items in one chunk of memory.
+const maxChunk = 256
+
+// The maximum numbers of fields that Recycle and Reset keep memory for.
+const (
+	maxRecycled = 1 << 17
+	maxStack    = 1 << 15
+)
+
+// Mark starts a container.
+func (b *Builder) Mark() int { return len(b.stack) }
+
+// Push adds a field to the innermost container; the name is ignored in a list. Absent values are left out.
+func (b *Builder) Push(name string, v document.Value) {
+	if !v.IsAbsent() {
+		b.stack = append(b.stack, document.Field{Name: name, Value: v})
+	}
+}
+
+// PushAll adds the fields or items from index from up to, but not including, end of a container.
+func (b *Builder) PushAll(container document.Value, from, end int) {
+	if from >= end {
+		return
+	}
+	if members := library.Members(container); members != nil {
+		b.stack = append(b.stack, members[from:end]...)
+		return
+	}
+	for i := from; i < end; i++ {
+		name, value := container.Field(i)
+		b.stack = append(b.stack, document.Field{Name: name, Value: value})
+	}
+}
+
+// Pushed returns the number of fields or items that the container at mark has so far.
+func (b *Builder) Pushed(mark int) int { return len(b.stack) - mark }
+
+// Drop discards the container at mark.
+func (b *Builder) Drop(mark int) { b.pop(mark) }
+
+// pop takes the container at mark off the stack.
+func (b *Builder) pop(mark int) {
+	b.high = max(b.high, len(b.stack))
+	b.stack = b.stack[:mark]
+}
+
+// MapIf finishes the container at mark as a map if differs is true; otherwise it discards the container and returns
+// from.
+func (b *Builder) MapIf(differs bool, mark int, from document.Value) document.Value {
+	if !differs {
+		b.Drop(mark)
+		return from
+	}
+	return b.Map(mark)
+}
+
+// ListIf finishes the container at mark as a list if differs is true; otherwise it discards the container and returns
+// from.
+func (b *Builder) ListIf(differs bool, mark int, from document.Value) document.Value {
+	if !differs {
+		b.Drop(mark)
+		return from
+	}
+	return b.List(mark)
+}
+
+// Map finishes the container at mark as a map.
+func (b *Builder) Map(mark int) document.Value {
+	if len(b.stack) == mark {
+		return document.NewMap()
+	}
+	return b.allocator().Map(b.settle(mark))
+}
+
+// MapOf returns a map of one field. It does not use the stack.
+func (b *Builder) MapOf(name string, v document.Value) document.Value {
+	members := b.members.Take(1, maxChunk)
+	members[0] = document.Field{Name: name, Value: v}
+	return b.allocator().Map(members)
+}
+
+// SortedMap finishes the container at mark as a map whose fields were pushed in any order. Of fields with the same
+// name the last one is kept.
+func (b *Builder) SortedMap(mark int) document.Value {
+	b.pop(mark + len(sortFields(b.stack[mark:])))
+	return b.Map(mark)
+}
+
+// List finishes the container at mark as a list.
+func (b *Builder) List(mark int) document.Value {
+	if len(b.stack) == mark {
+		return document.NewList()
+	}
+	return b.allocator().List(b.settle(mark))
+}
+
+// settle moves the fields or items of the container at mark from the stack to their final place.
+func (b *Builder) settle(mark int) []document.Field {
+	members := b.members.Take(len(b.stack)-mark, maxChunk)
+	copy(members, b.stack[mark:])
+	b.pop(mark)
+	return members
+}
+
+func (b *Builder) allocator() access.Containers[document.Value, document.Field] {
+	if b.containers == nil {
+		b.containers = library.NewContainers()
+	}
+	return b.containers
+}
+
+// Reset prepares the builder for other documents and drops its references to those that it has built.
+func (b *Builder) Reset() {
+	b.empty()
+	b.members = arena.Arena[document.Field]{}
+	if b.containers != nil {
+		b.containers.Reset()
+	}
+}
+
+// Recycle is Reset for a caller that does not use anything any more that was built or that shares parts with it: the
+// memory is reused, so that such a value would show parts of other documents.
+func (b *Builder) Recycle() {
+	b.empty()
+	b.members.Recycle(maxRecycled)
+	if b.containers != nil {
+		b.containers.Recycle()
+	}
+}
+
+// empty discards the containers that are not finished.
+func (b *Builder) empty() {
+	b.pop(0)
+	clear(b.stack[:b.high])
+	if cap(b.stack) > maxStack {
+		b.stack = nil
+	}
+	b.high = 0
+}
+
+// fewFields is the maximum number of fields that are sorted by insertion.
+const fewFields = 12
+
+// sortFields sorts fields by name. Of fields with the same name it keeps the last one.
+func sortFields(fields []document.Field) []document.Field {
+	if len(fields) <= fewFields {
+		insertInOrder(fields)
+	} else {
+		slices.SortStableFunc(fields, func(a, b document.Field) int { return strings.Compare(a.Name, b.Name) })
+	}
+	kept := fields[:0]
+	for i := range fields {
+		if i+1 == len(fields) || fields[i].Name != fields[i+1].Name {
+			kept = append(kept, fields[i])
+		}
+	}
+	return kept
+}
+
+// insertInOrder sorts a few fields, most of which are in order already.
+func insertInOrder(fields []document.Field) {
+	for i := 1; i < len(fields); i++ {
+		for k := i; k > 0 && fields[k].Name < fields[k-1].Name; k-- {
+			fields[k], fields[k-1] = fields[k-1], fields[k]
+		}
+	}
+}

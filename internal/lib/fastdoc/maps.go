@@ -1,0 +1,19 @@
+package fastdoc
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/access"
+)
+
+// library is the unexported part of package document.
+var library = access.OpenDocument[document.Value, document.Field, document.Limits]()
+
+// HasPlainNames reports whether the field names of a map are known to need no escapes in JSON.
+func HasPlainNames(v document.Value) bool { return library.HasPlainNames(v) }
+
+// ScalarDifferences compares two maps that have the same field names, at most 64, and only booleans, numbers and
+// strings as values. Bit i of the result is set if the fields at index i differ. For all other values ok is false, and
+// also if two numbers are equal but written differently.
+func ScalarDifferences(a, b document.Value) (differ uint64, ok bool) {
+	return library.ScalarDifferences(a, b)
+}

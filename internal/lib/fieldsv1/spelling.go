@@ -1,0 +1,164 @@
+package fieldsv1
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/scan"
+)
+
+// A key or a value in FieldsV1 is JSON inside of a JSON string, so that everything in it is escaped twice:
+// {\"name\":\"app\"}. Equal elements have the same spelling.
+
+// AppendKeyField appends one key of a key element, as FieldsV1 spells it.
+func AppendKeyField(dst []byte, name string, v document.Value) []byte {
+	dst = appendKeyName(dst, name)
+	dst = append(dst, ':')
+	return AppendValue(dst, v)
+}
+
+// appendKeyName appends a key's name. Kubernetes escapes markup in it only once,
+// when it writes the object around the field set; that in values it escapes twice.
+func appendKeyName(dst []byte, name string) []byte {
+	if scan.AllOrdinary(name) {
+		return appendTwice(dst, name)
+	}
+	dst = append(dst, `\"`...)
+	for _, r := range name {
+		if isMarkup(r) {
+			dst = appendEscaped(dst, r)
+		} else {
+			dst = appendRuneTwice(dst, r)
+		}
+	}
+	return append(dst, `\"`...)
+}
+
+// AppendValue appends a value as FieldsV1 spells it inside of a path element.
+func AppendValue(dst []byte, v document.Value) []byte {
+	switch v.Kind() {
+	case document.String:
+		return appendTwice(dst, v.Text())
+	case document.Number:
+		return appendNumber(dst, v.Text())
+	case document.List:
+		dst = append(dst, '[')
+		for i, item := range v.Items() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendValue(dst, item)
+		}
+		return append(dst, ']')
+	case document.Map:
+		dst = append(dst, '{')
+		for i := range v.Len() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendTwice(dst, v.Name(i))
+			dst = append(dst, ':')
+			dst = AppendValue(dst, v.At(i))
+		}
+		return append(dst, '}')
+	}
+	return v.AppendJSON(dst)
+}
+
+// appendTwice appends a string as JSON inside of a JSON string.
+func appendTwice(dst []byte, s string) []byte {
+	dst = append(dst, `\"`...)
+	if scan.AllOrdinary(s) {
+		dst = append(dst, s...)
+	} else {
+		for _, r := range s {
+			dst = appendRuneTwice(dst, r)
+		}
+	}
+	return append(dst, `\"`...)
+}
+
+func appendRuneTwice(dst []byte, r rune) []byte {
+	switch {
+	case r == '"':
+		return append(dst, `\\\"`...)
+	case r == '\\':
+		return append(dst, `\\\\`...)
+	case needsEscape(r):
+		return appendEscaped(append(dst, '\\'), r)
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// AppendName appends a field name inside of a JSON string.
+func AppendName(dst []byte, name string) []byte {
+	if scan.AllOrdinary(name) {
+		return append(dst, name...)
+	}
+	for start := 0; start < len(name); {
+		r, size := utf8.DecodeRuneInString(name[start:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(dst, `\ufffd`...)
+		case r == '"' || r == '\\' || needsEscape(r):
+			dst = appendEscaped(dst, r)
+		default:
+			dst = append(dst, name[start:start+size]...)
+		}
+		start += size
+	}
+	return dst
+}
+
+// needsEscape reports whether Kubernetes escapes a character other than quotes and backslashes.
+func needsEscape(r rune) bool { return r < ' ' || isMarkup(r) }
+
+func isMarkup(r rune) bool {
+	return r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029'
+}
+
+func appendEscaped(dst []byte, r rune) []byte {
+	switch r {
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	const digits = "0123456789abcdef"
+	return append(dst, '\\', 'u', digits[r>>12&0xf], digits[r>>8&0xf], digits[r>>4&0xf], digits[r&0xf])
+}
+
+// appendNumber appends a number so that equal numbers are spelled the same: 1.0 and
+// 1e0 as 1. Integers keep their digits where Kubernetes would round them.
+func appendNumber(dst []byte, literal string) []byte {
+	isInteger := !strings.ContainsAny(literal, ".eE")
+	if isInteger && len(literal) <= len("-1000000000") && literal != "-0" {
+		return append(dst, literal...)
+	}
+	const large = 1e21 // from here on Kubernetes writes an exponent
+	f, err := strconv.ParseFloat(literal, 64)
+	size := math.Abs(f)
+	switch {
+	case f == 0:
+		return append(dst, '0') // a negative zero loses its sign, as it equals zero
+	case err != nil || isInteger && (size < large || !isFloat(literal, f)):
+		return append(dst, literal...)
+	case size < 1e-6 || size >= large:
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
+}
+
+// isFloat reports whether an integer literal stands for exactly the whole number f.
+func isFloat(literal string, f float64) bool {
+	whole, _ := big.NewFloat(f).Int(nil)
+	return whole.String() == literal
+}

@@ -1,0 +1,245 @@
+package registry
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/api/builtin"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// source implements the parts of admission.Source that both halves of the chain share.
+type source struct {
+	*write
+	live *loaded
+}
+
+// Options implements admission.Source. A patch has the options of its effect.
+func (s source) Options() runtime.Object {
+	var dryRun []string
+	if s.DryRun {
+		dryRun = []string{metav1.DryRunAll}
+	}
+	if s.live.object == nil {
+		return &metav1.CreateOptions{
+			TypeMeta: optionsType("CreateOptions"),
+			DryRun:   dryRun, FieldManager: s.Parameters.FieldManager, FieldValidation: s.Parameters.FieldValidation,
+		}
+	}
+	return &metav1.UpdateOptions{
+		TypeMeta: optionsType("UpdateOptions"),
+		DryRun:   dryRun, FieldManager: s.Parameters.FieldManager, FieldValidation: s.Parameters.FieldValidation,
+	}
+}
+
+func optionsType(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: metav1.SchemeGroupVersion.String(), Kind: kind}
+}
+
+// OldWhole implements admission.Source.
+func (s source) OldWhole() (document.Value, error) {
+	if s.live.object == nil {
+		return document.Value{}, nil
+	}
+	return s.wholeAt(s.Endpoint, s.live.object)
+}
+
+// Convert implements admission.Converter.
+func (s source) Convert(doc document.Value, from, to string) (document.Value, error) {
+	return converter{s.Endpoint}.Convert(doc, from, to)
+}
+
+// Read implements admission.Converter.
+func (s source) Read(doc document.Value, apiVersion string) (document.Value, error) {
+	return converter{s.Endpoint}.Read(doc, apiVersion)
+}
+
+// Default implements admission.Converter.
+func (s source) Default(doc document.Value) document.Value { return converter{s.Endpoint}.Default(doc) }
+
+// mutateSource is the source of the mutating half.
+type mutateSource struct {
+	source
+	merged  merged
+	entries []apply.Entry
+}
+
+// unknownBeforeCreate are the fields of a new object that are set after mutating admission.
+var unknownBeforeCreate = []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}
+
+// Whole implements admission.Source.
+func (s *mutateSource) Whole(obj document.Value) (document.Value, error) {
+	if p := s.merged.projected; p != nil {
+		return whole(apply.Object{Document: obj, Entries: p.after.Entries}, s.merged.resourceVersion)
+	}
+	if s.live.object == nil {
+		metadata := obj.Get("metadata")
+		for _, name := range unknownBeforeCreate {
+			metadata = metadata.Without(name)
+		}
+		if c := s.verb.create; c != nil && c.generateName != "" {
+			metadata = metadata.Without("name")
+		}
+		obj = obj.With("metadata", metadata)
+	}
+	return whole(apply.Object{Document: obj, Entries: s.entries}, s.merged.resourceVersion)
+}
+
+// OldWhole implements admission.Source.
+func (s *mutateSource) OldWhole() (document.Value, error) {
+	if p := s.merged.projected; p != nil {
+		return whole(p.before, s.live.revision())
+	}
+	return s.source.OldWhole()
+}
+
+// validateSource is the source of the validating half.
+type validateSource struct {
+	source
+	entries []apply.Entry
+}
+
+// Whole implements admission.Source.
+func (s *validateSource) Whole(obj document.Value) (document.Value, error) {
+	return whole(apply.Object{Document: obj, Entries: s.entries}, s.live.revision())
+}
+
+// whole returns an object as clients see it: with managedFields, and with a resourceVersion unless that is "".
+func whole(object apply.Object, revision string) (document.Value, error) {
+	doc, err := document.ParseJSONLimited(encodeJSON(object), anySize)
+	if err != nil || revision == "" {
+		return doc, err
+	}
+	return doc.With("metadata", doc.Get("metadata").With("resourceVersion", document.NewString(revision))), nil
+}
+
+// wholeAt returns a stored object as clients see it at an endpoint.
+func (r *Registry) wholeAt(e *Endpoint, object *watchcache.Object) (document.Value, error) {
+	shown, err := r.At(e, object)
+	if err != nil {
+		return document.Value{}, StoreError(err)
+	}
+	doc, err := document.ParseJSONLimited(shown.AppendJSON(nil), anySize)
+	if err != nil {
+		return doc, StoreError(err)
+	}
+	return doc, nil
+}
+
+// converter implements admission.Converter for the objects of an endpoint.
+type converter struct{ at *Endpoint }
+
+// Convert implements admission.Converter.
+func (c converter) Convert(doc document.Value, from, to string) (document.Value, error) {
+	switch {
+	case from == to:
+		return doc, nil
+	case c.at.evolving != nil:
+		return c.at.evolving.Whole(doc, to)
+	}
+	return c.at.Kind.Convert(doc, from, to)
+}
+
+// Read implements admission.Converter. Unknown fields of a built-in kind are dropped without a warning: the client did not
+// send them. A custom resource keeps them until it is stored, as in kube-apiserver.
+func (c converter) Read(doc document.Value, apiVersion string) (document.Value, error) {
+	doc, err := c.withType(doc, apiVersion)
+	if err != nil {
+		return doc, err
+	}
+	values, err := c.values(doc.Get("apiVersion").Text())
+	if err != nil {
+		return doc, nil // converting it fails, too, and returns the error
+	}
+	read, _, err := readSilently(values, doc)
+	if err == nil && c.at.isCustomObject() {
+		return doc, nil
+	}
+	return read, err
+}
+
+// readSilently decodes an object that the client did not send. Its managedFields are decoded later.
+func readSilently(values Values, doc document.Value) (read document.Value, unknown []string, err error) {
+	metadata := doc.Get("metadata")
+	managed := metadata.Get("managedFields")
+	read, unknown, err = values.ReadWith(doc.With("metadata", metadata.Without("managedFields")), builtin.ReadOptions{})
+	if err != nil || managed.IsAbsent() {
+		return read, unknown, err
+	}
+	return read.With("metadata", read.Get("metadata").With("managedFields", managed)), unknown, nil
+}
+
+// withType rejects an object that is no longer of the kind. An object of a built-in kind that has lost its kind or
+// apiVersion gets them back. Validation and conversion check those of custom resources.
+func (c converter) withType(doc document.Value, apiVersion string) (document.Value, error) {
+	e := c.at
+	if !e.Kind.Custom {
+		for name, is := range map[string]string{"kind": e.BodyKind, "apiVersion": apiVersion} {
+			if doc.Get(name).Text() == "" {
+				doc = doc.With(name, document.NewString(is))
+			}
+		}
+	}
+	if version, kind := doc.Get("apiVersion").Text(), doc.Get("kind").Text(); !c.accepts(version, kind) {
+		return doc, fmt.Errorf("an admission webhook made %s %s of the object: expected %s %s", version, kind, apiVersion, e.BodyKind)
+	}
+	return doc, nil
+}
+
+// accepts reports whether an object of the endpoint may have an apiVersion and a kind.
+func (c converter) accepts(version, kind string) bool {
+	e := c.at
+	switch {
+	case e.isCustomObject():
+		return kind != ""
+	case kind != e.BodyKind:
+		return false
+	case version == e.BodyVersion || e.isProjected():
+		return version == e.BodyVersion
+	}
+	_, ok := e.Kind.Topology(version)
+	return ok
+}
+
+// Default implements admission.Converter.
+func (c converter) Default(doc document.Value) document.Value {
+	values, err := c.values(doc.Get("apiVersion").Text())
+	if err != nil {
+		return doc
+	}
+	return values.Default(doc)
+}
+
+func (c converter) values(apiVersion string) (Values, error) {
+	switch apiVersion {
+	case c.at.BodyVersion:
+		return c.at.body, nil
+	case c.at.storedVersion:
+		return c.at.stored, nil
+	}
+	return valuesOf(c.at.Kind, apiVersion)
+}
+
+// checkReturnedNulls rejects nulls that webhooks set where the schema of a custom resource does not allow them. Nulls of
+// clients are dropped when their body is decoded.
+func (e *Endpoint) checkReturnedNulls(doc document.Value) error {
+	if !e.isCustomObject() || !hasNull(doc) {
+		return nil
+	}
+	var errs field.ErrorList
+	for _, err := range e.values.Validate(e.values.Default(doc), document.Value{}) {
+		if err.Type == field.ErrorTypeTypeInvalid {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return api.Invalid(e.errorKind(), doc.Lookup("metadata", "name").Text(), errs)
+}

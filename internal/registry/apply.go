@@ -1,0 +1,170 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+)
+
+// Apply applies a configuration: it creates the object, or merges the configuration into it.
+func (r *Registry) Apply(ctx context.Context, request *Request) (Result, error) {
+	var config *decoded // parsed once, beside the first object that was loaded
+	w := r.newWrite(request, verb{
+		merge: func(ctx context.Context, w *write, live *loaded) (merged, error) {
+			if config == nil {
+				read, err := request.decodeConfiguration(live.current.Document)
+				if err != nil {
+					return merged{}, err
+				}
+				config = &read
+			}
+			return w.mergeApply(ctx, live, *config)
+		},
+	})
+	return w.run(ctx)
+}
+
+// decodeConfiguration decodes a configuration, and rejects one that cannot be applied to any object.
+func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
+	doc, err := r.Body.parseBeside(live)
+	if err != nil {
+		return decoded{}, err
+	}
+	if kind, version := doc.Get("kind").Text(), doc.Get("apiVersion").Text(); kind != r.Endpoint.BodyKind || version != r.Endpoint.BodyVersion {
+		return decoded{}, apierrors.NewBadRequest(fmt.Sprintf("invalid object type: expected kind %s and apiVersion %s, received %q and %q",
+			r.Endpoint.BodyKind, r.Endpoint.BodyVersion, kind, version))
+	}
+	config, err := split(doc)
+	if err != nil {
+		return decoded{}, err
+	}
+	if config.managed.Kind() == document.List {
+		return decoded{}, apierrors.NewBadRequest("metadata.managedFields must be nil: a configuration says what its applier wants, and the server keeps who owns what; remove it")
+	}
+	metadata := config.document.Get("metadata")
+	if metadata.Get("name").IsAbsent() && live.IsAbsent() {
+		return decoded{}, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", r.Name))
+	}
+	if !metadata.Get("name").IsAbsent() {
+		if err := r.checkName(config.document); err != nil {
+			return decoded{}, err
+		}
+	}
+	if !metadata.Get("namespace").IsAbsent() {
+		config.document, err = r.withNamespace(config.document)
+	}
+	return config, err
+}
+
+// mergeApply applies a configuration to the live object. Conflicts with other field managers come before a mismatch of uid
+// or resourceVersion.
+func (w *write) mergeApply(ctx context.Context, live *loaded, config decoded) (m merged, err error) {
+	if err := w.checkApplicable(ctx, live); err != nil {
+		return m, err
+	}
+	if live.object == nil {
+		if err := w.checkNotDeleted(config.document); err != nil {
+			return m, err
+		}
+	}
+	if m, err = w.mergeConfiguration(live, config); err != nil {
+		return m, err
+	}
+	if err := w.checkProjectedUID(live, config.document); err != nil {
+		return m, err
+	}
+	if uid := config.document.Lookup("metadata", "uid").Text(); uid != "" && live.object == nil {
+		return m, apierrors.NewConflict(w.Endpoint.resource(), w.Name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
+	return m, w.checkRevision(live, config)
+}
+
+// mergeConfiguration runs the apply engine.
+func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err error) {
+	e := w.Endpoint
+	if e.isProjected() {
+		m, err = w.mergeProjected(live, func(before apply.Object) (apply.Result, error) {
+			return e.engine.Apply(before, config.document, w.applyRequest())
+		})
+		m.resourceVersion = live.revision()
+		return m, err
+	}
+	result, err := w.applyConfiguration(live.current, config.document)
+	if err != nil {
+		return m, w.engineError(err)
+	}
+	w.countEntries(result)
+	m = merged{object: result.Object, resourceVersion: live.revision()}
+	if live.object == nil {
+		if m.object.Document, err = w.withNamespace(m.object.Document); err != nil {
+			return m, err
+		}
+		return m, w.checkNulls(live, m, config.document)
+	}
+	if err := w.checkNulls(live, m, config.document); err != nil {
+		return m, err
+	}
+	// Containers that pruning emptied are dropped only now: the engine needs them to compute the owners.
+	m.object.Document = e.values.WithoutPruned(live.current.Document, m.object.Document, config.document, e.topology)
+	w.warnOfSiblings(m, config.document)
+	return m, nil
+}
+
+// checkNulls rejects nulls in the configuration of a custom resource where its schema does not allow them. Null is allowed
+// where there is a default. Other verbs drop nulls when they decode the body.
+func (w *write) checkNulls(live *loaded, m merged, config document.Value) error {
+	e := w.Endpoint
+	if e.evolving == nil || e.Subresource != "" || !hasNull(config) {
+		return nil
+	}
+	if errs := e.values.Validate(e.values.Default(m.object.Document), live.current.Document); len(errs) > 0 {
+		return api.Invalid(e.errorKind(), w.Name, errs)
+	}
+	return nil
+}
+
+// hasNull reports whether there is a null in a document.
+func hasNull(v document.Value) bool {
+	for i := range v.Len() {
+		if hasNull(v.At(i)) {
+			return true
+		}
+	}
+	return v.IsNull()
+}
+
+// checkApplicable rejects an apply to a subresource of an object that does not exist, and one that may not create.
+func (w *write) checkApplicable(ctx context.Context, live *loaded) error {
+	switch {
+	case live.object != nil:
+		return nil
+	case w.Endpoint.Subresource != "":
+		return apierrors.NewNotFound(w.Endpoint.resource(), w.Name)
+	}
+	return w.authorizeCreate(ctx)
+}
+
+// engineError returns the API status for an error of the apply engine.
+func (w *write) engineError(err error) error {
+	var (
+		conflict *apply.ConflictError
+		invalid  *apply.InvalidError
+		status   *apierrors.StatusError
+	)
+	switch {
+	case errors.As(err, &conflict):
+		return conflictStatus(conflict, w.Endpoint.showing())
+	case errors.As(err, &invalid):
+		return w.invalidConfiguration(invalid)
+	case errors.As(err, &status):
+		return status
+	default:
+		return apierrors.NewBadRequest(err.Error())
+	}
+}

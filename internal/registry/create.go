@@ -1,0 +1,159 @@
+package registry
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/metrics"
+)
+
+// A generated name is generateName, truncated, and random letters. If an object has that name already, another name is
+// generated.
+const (
+	randomLetters         = 5
+	maxGenerateNameTries  = 8
+	maxGenerateNameLength = 63 - randomLetters
+)
+
+// errRevisionOfNew is the message for a new object that has a resourceVersion.
+const errRevisionOfNew = "resourceVersion should not be set on objects to be created"
+
+// Create creates an object.
+func (r *Registry) Create(ctx context.Context, request *Request) (Result, error) {
+	body, err := request.decodeObject()
+	if err != nil {
+		return Result{}, err
+	}
+	metadata := body.document.Get("metadata")
+	name, prefix := metadata.Get("name").Text(), metadata.Get("generateName").Text()
+	// kube-apiserver rejects a resourceVersion in the storage layer, which a dry run does not reach.
+	c := &creation{hasRevision: body.hasRevision() && !request.DryRun}
+	w := r.newWrite(request, verb{
+		create: c, conflictIsFinal: true,
+		merge: func(_ context.Context, w *write, live *loaded) (merged, error) { return w.mergeCreate(live, body) },
+	})
+	for range maxGenerateNameTries {
+		request.Name = name
+		if name == "" && prefix != "" {
+			c.generateName = prefix
+			request.Name = prefix[:min(len(prefix), maxGenerateNameLength)] + rand.String(randomLetters)
+		}
+		result, err := w.run(ctx)
+		if !apierrors.IsAlreadyExists(err) || name != "" {
+			return result, err
+		}
+	}
+	return Result{}, apierrors.NewGenerateNameConflict(request.Endpoint.resource(), request.Name, 1)
+}
+
+// mergeCreate returns the new object of a create request, or of an update that creates.
+func (w *write) mergeCreate(live *loaded, body decoded) (merged, error) {
+	metadata := body.document.Get("metadata").With("name", document.NewString(w.Name))
+	if w.Name == "" {
+		metadata = metadata.Without("name")
+	}
+	doc, err := w.withNamespace(withoutDeletionFields(body.document.With("metadata", metadata)))
+	if err != nil {
+		return merged{}, err
+	}
+	return w.mergeWhole(live, apply.Object{Document: w.Endpoint.empty, Entries: body.entries(apply.Object{})}, w.Endpoint.complete(doc))
+}
+
+// checkCreatable rejects a valid object that cannot be created: as in kube-apiserver, where the storage layer does so,
+// after everything else.
+func (w *write) checkCreatable(existing *loaded) error {
+	switch create := w.verb.create; {
+	case create == nil:
+		return nil
+	case create.hasRevision:
+		return apierrors.NewBadRequest(errRevisionOfNew)
+	case existing.object != nil:
+		err := apierrors.NewAlreadyExists(w.Endpoint.resource(), w.Name)
+		if isMarkedDeleted(existing.stored) {
+			err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
+		}
+		return err
+	}
+	return nil
+}
+
+// deletionFields are the fields of an object that is being deleted. Only the server sets them.
+var deletionFields = []string{"deletionTimestamp", "deletionGracePeriodSeconds"}
+
+// withoutDeletionFields returns a new object without the deletion fields.
+func withoutDeletionFields(doc document.Value) document.Value {
+	metadata := doc.Get("metadata")
+	for _, name := range deletionFields {
+		if !metadata.Get(name).IsAbsent() {
+			doc = doc.With("metadata", metadata.Without(name))
+			metadata = doc.Get("metadata")
+		}
+	}
+	return doc
+}
+
+// checkNotDeleted rejects a configuration with deletion fields that would create an object.
+func (w *write) checkNotDeleted(config document.Value) error {
+	var errs field.ErrorList
+	for _, name := range deletionFields {
+		if is := config.Lookup("metadata", name); !is.IsAbsent() && !is.IsNull() {
+			errs = append(errs, field.Invalid(field.NewPath("metadata", name), is.ToGo(), "field is immutable"))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return api.Invalid(w.Endpoint.errorKind(), w.Name, errs)
+}
+
+// mergeWhole computes the managed fields of an object that was sent whole: its writer owns what it changed.
+func (w *write) mergeWhole(live *loaded, before apply.Object, doc document.Value) (merged, error) {
+	e := w.Endpoint
+	if e.isProjected() {
+		return w.mergeProjected(live, func(before apply.Object) (apply.Result, error) {
+			return e.engine.Update(before, doc, w.applyRequest())
+		})
+	}
+	read, err := e.roundTrip(doc)
+	if err != nil {
+		return merged{}, err
+	}
+	result, err := e.engine.Update(before, read, w.applyRequest())
+	if err != nil {
+		return merged{}, w.engineError(err)
+	}
+	m := merged{object: result.Object}
+	if m.wasSentWhole = e.objectVersion != e.storedVersion; m.wasSentWhole {
+		m.object.Document = doc // it was converted to compute the managed fields, and is converted again to be stored
+	}
+	w.countEntries(result)
+	return m, nil
+}
+
+// countEntries counts managed fields entries that the engine could not convert.
+func (w *write) countEntries(result apply.Result) {
+	if n := len(result.Dropped); n > 0 {
+		w.Metrics.ManagedFields(metrics.Dropped, n)
+	}
+	if n := len(result.Kept); n > 0 {
+		w.Metrics.ManagedFields(metrics.Kept, n)
+		w.Log.Warn("keeping managedFields that cannot be converted", "key", w.key().String(), "entries", n)
+	}
+}
+
+func (w *write) applyRequest() apply.Request {
+	return apply.Request{
+		Manager:     w.Manager,
+		Subresource: w.Endpoint.Subresource,
+		Version:     w.Endpoint.BodyVersion,
+		Time:        w.Now(),
+		Force:       w.Force,
+		Empty:       w.Endpoint.empty,
+	}
+}

@@ -1,0 +1,241 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+)
+
+// fieldSets is the path of the field sets of managed fields entries, which are decoded lazily.
+var fieldSets = []string{"metadata", "managedFields", fastdoc.AnyItem, "fieldsV1"}
+
+// decoded is an object as a client sent it.
+type decoded struct {
+	// document is the object without managedFields and resourceVersion.
+	document document.Value
+	// managed is metadata.managedFields.
+	managed         document.Value
+	resourceVersion string
+}
+
+// hasRevision reports whether the client named a version of the object. The resourceVersion "0" names none.
+func (d decoded) hasRevision() bool { return d.resourceVersion != "" && d.resourceVersion != "0" }
+
+// Parse parses a body.
+func (b Body) Parse() (document.Value, error) { return b.parseBeside(document.Value{}) }
+
+// parseBeside parses a body. Parts that equal those of the live object share its memory and compare equal in constant
+// time.
+func (b Body) parseBeside(live document.Value) (document.Value, error) {
+	doc, err := fastdoc.ParseJSONBeside(b.Text, document.Limits{}, live, fieldSets...)
+	if err != nil && b.YAML {
+		doc, err = document.ParseYAML([]byte(b.Text))
+	}
+	if err != nil && b.YAML {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
+	}
+	if err != nil {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
+	}
+	if doc.IsNull() {
+		return document.NewMap(), nil // decoding null into a Go struct leaves it empty
+	}
+	if doc.Kind() != document.Map {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: expected an object, received a %s", doc.Kind()))
+	}
+	return doc, nil
+}
+
+// decodeObject decodes the body of a create or update request.
+func (r *Request) decodeObject() (d decoded, err error) {
+	doc, err := r.Body.Parse()
+	if err != nil {
+		return d, err
+	}
+	if doc, err = r.withKind(doc); err != nil {
+		return d, err
+	}
+	if d, err = split(doc); err != nil {
+		return d, err
+	}
+	if err := d.checkManaged(); err != nil {
+		return d, r.undecodable(err.Error())
+	}
+	if d.document, err = r.typed(r.Endpoint.body, d.document); err != nil {
+		return d, err
+	}
+	d.document = r.withUniqueOwnerReferences(d.document, whenSent)
+	return d, nil
+}
+
+// split separates the object from the metadata that the server manages.
+func split(doc document.Value) (d decoded, err error) {
+	metadata := doc.Get("metadata")
+	switch metadata.Kind() {
+	case document.Map:
+	case document.Absent, document.Null:
+		metadata = document.NewMap()
+	default:
+		return d, apierrors.NewBadRequest(fmt.Sprintf("metadata: expected a map, received a %s", metadata.Kind()))
+	}
+	d.managed = metadata.Get("managedFields")
+	if d.resourceVersion, err = textField(metadata, "resourceVersion"); err != nil {
+		return decoded{}, err
+	}
+	metadata = metadata.Without("managedFields").Without("resourceVersion").Without("selfLink")
+	d.document = doc.With("metadata", metadata)
+	return d, nil
+}
+
+// textField returns a field of the metadata that must be a string.
+func textField(metadata document.Value, name string) (string, error) {
+	switch v := metadata.Get(name); v.Kind() {
+	case document.Absent, document.Null:
+		return "", nil
+	case document.String:
+		return v.Text(), nil
+	default:
+		return "", apierrors.NewBadRequest(fmt.Sprintf("metadata.%s: expected a string, received a %s", name, v.Kind()))
+	}
+}
+
+// withKind rejects a body of another kind or version than the endpoint's. A body of a built-in kind that has none gets
+// those of the endpoint.
+func (r *Request) withKind(doc document.Value) (document.Value, error) {
+	e := r.Endpoint
+	kind, version := doc.Get("kind").Text(), doc.Get("apiVersion").Text()
+	if e.isCustomObject() {
+		return doc, r.checkCustomKind(kind, version)
+	}
+	if kind == "" {
+		doc = doc.With("kind", document.NewString(e.BodyKind))
+	} else if kind != e.BodyKind {
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: expected kind %s and apiVersion %s",
+			kind, path.Base(version), e.BodyKind, e.BodyKind, e.BodyVersion))
+	}
+	if version == "" {
+		doc = doc.With("apiVersion", document.NewString(e.BodyVersion))
+	} else if version != e.BodyVersion {
+		return doc, r.versionMismatch(version)
+	}
+	return doc, nil
+}
+
+func (r *Request) versionMismatch(version string) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", version, r.Endpoint.BodyVersion))
+}
+
+// isCustomObject reports whether the endpoint's bodies are custom resources.
+func (e *Endpoint) isCustomObject() bool { return e.Kind.Custom && !e.isProjected() }
+
+// checkCustomKind rejects a custom resource without a kind, or at another version. Another kind is an error of validation;
+// see checkType.
+func (r *Request) checkCustomKind(kind, version string) error {
+	e := r.Endpoint
+	switch {
+	case kind == "":
+		return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): Object 'Kind' is missing: expected kind %[1]s and apiVersion %[2]s", e.BodyKind, e.BodyVersion))
+	case version != e.BodyVersion:
+		return r.versionMismatch(version)
+	}
+	return nil
+}
+
+// typed decodes a document as a value of a kind: unknown fields and nulls are dropped. A document that cannot be a value
+// of the kind is an error.
+func (r *Request) typed(values Values, doc document.Value) (document.Value, error) {
+	doc, err := r.decodeTyped(values, doc)
+	if err != nil {
+		return doc, r.undecodable(err.Error())
+	}
+	return doc, nil
+}
+
+// decodeTyped is typed with plain errors. Unknown fields, and the further problems that are passed, become warnings or
+// an error, as the request's field validation says.
+func (r *Request) decodeTyped(values Values, doc document.Value, problems ...string) (document.Value, error) {
+	// Kubernetes decodes the numbers of JSON as they are written, those of YAML and of strategic merge patches as
+	// floats first.
+	doc, unknown, err := values.ReadWith(doc, builtin.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
+	if err != nil || len(unknown)+len(problems) == 0 || r.FieldValidation == Ignore {
+		return doc, err
+	}
+	for _, path := range unknown {
+		problems = append(problems, fmt.Sprintf("unknown field %q", path))
+	}
+	if r.FieldValidation == Strict {
+		return doc, errors.New("strict decoding error: " + strings.Join(problems, ", "))
+	}
+	for _, text := range problems {
+		r.Warn(text)
+	}
+	return doc, nil
+}
+
+// undecodable returns the 400 for a document that cannot be decoded as an object of the kind.
+func (r *Request) undecodable(problem string) error {
+	e := r.Endpoint
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %s", e.BodyKind, path.Base(e.BodyVersion), e.BodyKind, problem))
+}
+
+// invalidConfiguration returns the error for a configuration that does not fit the schema. It begins like that of
+// Kubernetes, which answers 500.
+func (r *Request) invalidConfiguration(err *apply.InvalidError) error {
+	e := r.Endpoint
+	gvk := schema.FromAPIVersionAndKind(e.BodyVersion, e.BodyKind)
+	var problems []string
+	details := &metav1.StatusDetails{Name: r.Name, Group: e.Kind.Group, Kind: e.Kind.Name}
+	for _, f := range err.Fields {
+		if e.isSecret() {
+			f.Problem, _, _ = strings.Cut(f.Problem, ", received ")
+		}
+		problems = append(problems, f.Error())
+		details.Causes = append(details.Causes, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Message: f.Problem, Field: f.Path.String()})
+	}
+	status := apierrors.NewBadRequest(fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %s", r.Namespace, r.Name, gvk, strings.Join(problems, "; ")))
+	status.ErrStatus.Details = details
+	return status
+}
+
+// checkName rejects a body whose name is not that of the path.
+func (r *Request) checkName(doc document.Value) error {
+	name, err := textField(doc.Get("metadata"), "name")
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", r.Name))
+	}
+	if name != r.Name {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, r.Name))
+	}
+	return nil
+}
+
+// withNamespace returns the object in the namespace of the request, and rejects one of another namespace.
+func (r *Request) withNamespace(doc document.Value) (document.Value, error) {
+	metadata := doc.Get("metadata")
+	namespace, err := textField(metadata, "namespace")
+	switch {
+	case err != nil:
+		return doc, err
+	case namespace == r.Namespace:
+		return doc, nil
+	case namespace == "":
+		return doc.With("metadata", metadata.With("namespace", document.NewString(r.Namespace))), nil
+	case r.Namespace == "":
+		return doc.With("metadata", metadata.Without("namespace")), nil // the resource is cluster-scoped
+	default:
+		return doc, apierrors.NewBadRequest(fmt.Sprintf("the namespace of the provided object does not match the namespace sent on the request: expected %q, received %q", r.Namespace, namespace))
+	}
+}

@@ -1,0 +1,331 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// Deletion is a request to delete one object.
+type Deletion struct {
+	Endpoint        *Endpoint
+	Namespace, Name string
+	DryRun          bool
+	// UID and ResourceVersion are preconditions; "" is none.
+	UID, ResourceVersion string
+	// Precondition is called with the object that is about to be deleted; nil allows it. If it returns false, Delete
+	// returns ErrPrecondition.
+	Precondition func(doc document.Value) bool
+	// GracePeriod is the grace period in seconds if HasGracePeriod; else the resource decides.
+	GracePeriod    int64
+	HasGracePeriod bool
+	// Propagation decides about the dependents of the object.
+	Propagation Propagation
+	// User, Options and Warn are for admission. The server's own deletions may leave them out.
+	User    *authn.User
+	Options metav1.DeleteOptions
+	Warn    func(text string)
+	// isOfCollection reports whether the request does not name the object.
+	isOfCollection bool
+	// isAdmitted skips the admission chain.
+	isAdmitted bool
+}
+
+// SetOptions sets the fields of a deletion that DeleteOptions have.
+func (d *Deletion) SetOptions(o metav1.DeleteOptions) {
+	d.Options, d.DryRun, d.Propagation = o, len(o.DryRun) > 0, propagationOf(d.Endpoint.Kind, &o)
+	if o.GracePeriodSeconds != nil {
+		d.GracePeriod, d.HasGracePeriod = *o.GracePeriodSeconds, true
+	}
+	if p := o.Preconditions; p != nil {
+		if p.UID != nil {
+			d.UID = string(*p.UID)
+		}
+		if p.ResourceVersion != nil {
+			d.ResourceVersion = *p.ResourceVersion
+		}
+	}
+}
+
+// propagationOf returns the propagation policy of options. The deprecated orphanDependents has no foreground, except for
+// namespaces.
+func propagationOf(kind *api.Kind, o *metav1.DeleteOptions) Propagation {
+	//lint:ignore SA1019 clients still use it
+	orphan := o.OrphanDependents
+	switch {
+	case orphan == nil && o.PropagationPolicy == nil:
+		return DefaultPropagation
+	case orphan == nil:
+		return Propagation(*o.PropagationPolicy)
+	case *orphan:
+		return Orphan
+	case kind.Contains:
+		return Foreground
+	}
+	return Background
+}
+
+// ErrPrecondition is the error of a deletion whose Precondition does not hold.
+var ErrPrecondition = errors.New("the precondition of the deletion does not hold")
+
+// Deleted is the outcome of a deletion.
+type Deleted struct {
+	// Object is the last version of the object, or the one that waits for its finalizers or grace period.
+	Object *watchcache.Object
+	// Pending reports whether the object still exists: it has finalizers, or a grace period.
+	Pending bool
+	UID     string
+	// Revision is the revision of the commit; 0 if there was none.
+	Revision storage.Revision
+}
+
+// Delete deletes an object, or marks it as deleted if it has finalizers or a grace period.
+func (r *Registry) Delete(ctx context.Context, d *Deletion) (Deleted, error) {
+	e := d.Endpoint
+	if check := e.strategy.CheckDelete; check != nil {
+		if err := check(d.Name); err != nil {
+			return Deleted{}, err
+		}
+	}
+	for {
+		live, err := r.Cache.Get(ctx, watchcache.Key{Kind: e.Kind.StoreName(), Namespace: d.Namespace, Name: d.Name}, watchcache.Latest)
+		if errors.Is(err, storage.ErrNotFound) {
+			return Deleted{}, apierrors.NewNotFound(e.resource(), d.Name)
+		}
+		if err != nil {
+			return Deleted{}, StoreError(err)
+		}
+		deleted, err := r.deleteLive(ctx, d, live)
+		var conflict *storage.ConflictError
+		if !errors.As(err, &conflict) {
+			return deleted, err
+		}
+		// The object has changed since it was loaded: try again, as long as the client waits.
+		if err := ctx.Err(); err != nil {
+			return Deleted{}, StoreError(err)
+		}
+	}
+}
+
+// deleteLive deletes the loaded object. It returns a *storage.ConflictError if the object has changed since.
+func (r *Registry) deleteLive(ctx context.Context, d *Deletion, live *watchcache.Object) (Deleted, error) {
+	parsed, err := r.parsed(live)
+	if err != nil {
+		return Deleted{}, StoreError(err)
+	}
+	if err := d.checkPreconditions(live, parsed.Document); err != nil {
+		return Deleted{}, err
+	}
+	if d.Precondition != nil && !d.Precondition(parsed.Document) {
+		return Deleted{}, ErrPrecondition
+	}
+	if mark := d.Endpoint.strategy.MarkDeleted; mark != nil {
+		if doc, ok := mark(parsed.Document); ok {
+			conditions, err := r.admitDeletion(ctx, d, live)
+			if err != nil {
+				return Deleted{}, err
+			}
+			return r.commitMark(ctx, d, live, apply.Object{Document: doc, Entries: parsed.Entries}, conditions)
+		}
+	}
+	marked, pending := d.mark(parsed.Document, r.Now())
+	if pending && document.Equal(marked, parsed.Document) {
+		return Deleted{Object: live, Pending: true}, nil
+	}
+	conditions, err := r.admitDeletion(ctx, d, live)
+	if err != nil {
+		return Deleted{}, err
+	}
+	if pending {
+		parsed.Document = marked
+		return r.commitMark(ctx, d, live, parsed, conditions)
+	}
+	return r.deleteNow(ctx, d, live, parsed, marked, conditions)
+}
+
+// deleteNow removes an object that has nothing to wait for. Resources with a grace period return the marked object.
+func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.Object, parsed apply.Object, marked document.Value, conditions []storage.Write) (Deleted, error) {
+	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
+	if d.Endpoint.Kind.Graceful {
+		parsed.Document = marked
+		var err error
+		if deleted.Object, err = r.draft(live, parsed); err != nil {
+			return Deleted{}, err
+		}
+	}
+	if d.DryRun {
+		return deleted, nil
+	}
+	writes, err := r.releases(ctx, d, parsed.Document)
+	if err != nil {
+		return Deleted{}, err
+	}
+	writes = append(slices.Concat(writes, conditions), storage.Write{Key: live.Key(), Expected: live.Revision()})
+	_, deleted.Revision, err = r.commit(ctx, writes...)
+	deleted.Object = deleted.Object.At(deleted.Revision)
+	return deleted, err
+}
+
+// draft returns an object that is not stored, in the place of a stored one.
+func (r *Registry) draft(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
+	key := watchcache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
+	return r.Cache.Draft(key, encodeJSON(changed), live.Revision())
+}
+
+// commitMark stores an object that is marked as deleted.
+func (r *Registry) commitMark(ctx context.Context, d *Deletion, live *watchcache.Object, marked apply.Object, conditions []storage.Write) (Deleted, error) {
+	if d.DryRun {
+		draft, err := r.draft(live, marked)
+		return Deleted{Object: draft, Pending: true}, err
+	}
+	own := storage.Write{Key: live.Key(), Expected: live.Revision(), Value: encodeJSON(marked)}
+	written, revision, err := r.commit(ctx, append(slices.Clone(conditions), own)...)
+	if err != nil {
+		return Deleted{}, err
+	}
+	return Deleted{Object: written[len(written)-1], Pending: true, Revision: revision}, nil
+}
+
+// checkPreconditions checks uid and resourceVersion. The errors are those of Kubernetes, which name the kind where others
+// name the resource, and are worded differently for namespaces and CustomResourceDefinitions.
+func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Value) error {
+	kind := d.Endpoint.Kind
+	mismatch := func(field, expected, is, happened string) error {
+		if kind.Contains || d.Endpoint.strategy.MarkDeleted != nil {
+			//lint:ignore ST1005 as Kubernetes writes it
+			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
+				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, expected, is))
+		}
+		return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Name}, d.Name, fmt.Errorf(
+			"the %[1]s in the precondition (%[2]s) does not match the %[1]s in record (%[3]s). The object might have been %[4]s", field, expected, is, happened))
+	}
+	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != "" && d.UID != uid {
+		return mismatch("UID", d.UID, uid, "deleted and then recreated")
+	}
+	if is := fmt.Sprint(live.Revision()); d.ResourceVersion != "" && d.ResourceVersion != is {
+		return mismatch("ResourceVersion", d.ResourceVersion, is, "modified")
+	}
+	return nil
+}
+
+// admitDeletion runs the admission chain on a deletion, and returns what plugins add to its transaction. Plugins cannot change
+// the object.
+func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchcache.Object) ([]storage.Write, error) {
+	plan := d.Endpoint.admission.Plan(admission.Delete)
+	if plan == nil || d.isAdmitted {
+		return nil, nil
+	}
+	shown, err := r.At(d.Endpoint, live)
+	if err != nil {
+		return nil, StoreError(err)
+	}
+	old, err := r.parsed(shown)
+	if err != nil {
+		return nil, StoreError(err)
+	}
+	a := &admission.Attributes{
+		Resource: d.Endpoint.admission.Resource(), Operation: admission.Delete, Verb: "delete",
+		Namespace: d.Namespace, Name: d.Name, User: d.User, DryRun: d.DryRun,
+		OldObject: old.Document, Reader: r.reader, Warn: d.Warn, Source: &deletionSource{converter{d.Endpoint}, r, d, live},
+	}
+	if d.Endpoint.Kind.Contains {
+		a.Namespace = d.Name
+	}
+	if d.isOfCollection {
+		a.Verb, a.Name = "deletecollection", "" // the request names no object
+	}
+	if a.Warn == nil {
+		a.Warn = func(string) {}
+	}
+	if err = plan.Admit(ctx, a); err == nil {
+		err = plan.Validate(ctx, a, false)
+	}
+	if err != nil && !isStatus(err) {
+		err = apierrors.NewInternalError(err) // not a lost race, whatever its cause
+	}
+	return a.Commits(), err
+}
+
+// deletionSource is the admission source of a deletion.
+type deletionSource struct {
+	converter
+	registry *Registry
+	deletion *Deletion
+	live     *watchcache.Object
+}
+
+// Options implements admission.Source.
+func (s *deletionSource) Options() runtime.Object {
+	options := s.deletion.Options
+	options.TypeMeta = optionsType("DeleteOptions")
+	return &options
+}
+
+// Whole implements admission.Source.
+func (s *deletionSource) Whole(obj document.Value) (document.Value, error) { return obj, nil }
+
+// OldWhole implements admission.Source.
+func (s *deletionSource) OldWhole() (document.Value, error) {
+	return s.registry.wholeAt(s.deletion.Endpoint, s.live)
+}
+
+// maxConcurrentDeletions is the maximum number of objects of a collection that are deleted at the same time, so that they
+// share the fsync of a group commit.
+const maxConcurrentDeletions = 32
+
+// DeleteCollection deletes objects and returns the revision of the last commit. Objects that are gone already are not an
+// error.
+func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watchcache.Object) (last storage.Revision, err error) {
+	var newest atomic.Int64
+	d.isOfCollection, d.Warn = true, synchronized(d.Warn)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(maxConcurrentDeletions)
+	for _, object := range all {
+		one := d
+		one.Namespace, one.Name = object.Namespace(), object.Name()
+		group.Go(func() error {
+			deleted, err := r.Delete(ctx, &one)
+			if err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+			for {
+				now := newest.Load()
+				if int64(deleted.Revision) <= now || newest.CompareAndSwap(now, int64(deleted.Revision)) {
+					return nil
+				}
+			}
+		})
+	}
+	err = group.Wait()
+	return storage.Revision(newest.Load()), err
+}
+
+// synchronized returns a function that may be called concurrently.
+func synchronized(warn func(string)) func(string) {
+	if warn == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		warn(text)
+	}
+}

@@ -1,0 +1,136 @@
+package registry
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+)
+
+// prepare makes of the admitted object what is stored: it converts the object to the storage version, restores the fields
+// that the endpoint resets, and sets the metadata that belongs to the server.
+func (w *write) prepare(live *loaded, m merged, a *admitted) (*prepared, error) {
+	e := w.Endpoint
+	if live.object == nil {
+		if _, err := w.checkType(live, a.object.Document); err != nil {
+			return nil, err
+		}
+	}
+	sent, err := e.toStored(w.withUniqueOwnerReferences(a.object.Document, whenAdmitted))
+	if err != nil {
+		return nil, err
+	}
+	doc := sent
+	if e.evolving != nil {
+		doc = e.evolving.Readable(doc)
+	}
+	if !m.wasSentWhole && document.Same(m.object.Document, live.current.Document) && !a.wasMutated() {
+		doc = live.stored // only owners change, and a conversion there and back may add to the stored object
+	}
+	var defaulted document.Value
+	if e.values == e.stored {
+		defaulted = doc
+	}
+	if live.object == nil {
+		doc = w.withNewMetadata(doc)
+	} else {
+		doc = withKeptMetadata(doc, live.stored)
+	}
+	doc = e.Kind.Normalize(doc)
+	if prepare := e.strategy.Prepare; prepare != nil && e.Subresource == "" {
+		doc = prepare(doc, live.stored)
+	}
+	p := &prepared{unprepared: doc}
+	p.object.Entries = a.object.Entries
+	w.applyStrategy(live, p, doc, sent, defaulted)
+	return p, nil
+}
+
+// wasMutated reports whether admission plugins have changed the object.
+func (a *admitted) wasMutated() bool {
+	return a.attributes != nil && (a.attributes.WasReturned() || a.mutated)
+}
+
+// checkType rejects custom resources that are of another kind, or have become so by a patch, with all errors of their
+// validation. A status update cannot change the kind: it keeps that of the object.
+func (w *write) checkType(live *loaded, doc document.Value) (document.Value, error) {
+	e := w.Endpoint
+	kind := doc.Get("kind").Text()
+	if !e.isCustomObject() || kind == e.BodyKind && doc.Get("apiVersion").Text() == e.BodyVersion {
+		return doc, nil
+	}
+	if e.Subresource != "" {
+		return doc.With("kind", document.NewString(e.BodyKind)).With("apiVersion", document.NewString(e.BodyVersion)), nil
+	}
+	invalid := w.withNewMetadata(doc)
+	if live.object != nil {
+		invalid = withKeptMetadata(doc, live.stored)
+	}
+	name := doc.Lookup("metadata", "name").Text()
+	return doc, api.Invalid(e.errorKindOf(doc), name, e.values.Validate(invalid, live.current.Document))
+}
+
+// applyStrategy sets the documents of a prepared object: doc after the resource's strategy. The sent document has all
+// fields of the request's version; defaulted is a document that has its defaults already, or absent.
+func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted document.Value) {
+	e := w.Endpoint
+	endpoint := e.Subresource
+	if e.isProjected() {
+		endpoint = "" // a write through a projection is a write to the object
+	}
+	write := api.Write{Version: e.Version, Time: w.Now(), User: api.User(*w.User)}
+	strategy := func(doc document.Value) document.Value {
+		if e.subresource != nil && e.subresource.Restrict != nil {
+			doc = e.subresource.Restrict(doc, live.stored)
+		}
+		return e.Kind.Prepare(endpoint, doc, live.stored, write)
+	}
+	p.undefaulted = strategy(doc)
+	p.object.Document = e.stored.DefaultAgain(p.undefaulted, defaulted)
+	p.validated = p.object.Document
+	if e.evolving == nil {
+		return
+	}
+	p.object.Document = e.evolving.Readable(p.object.Document)
+	// The storage version may lack fields of the request's version. The object is validated with them: without, it may
+	// lack required fields.
+	if all := sent.With("metadata", doc.Get("metadata")); !document.Equal(all, doc) {
+		p.undefaulted = strategy(all)
+		p.validated = e.stored.DefaultAgain(p.undefaulted, document.Value{})
+	}
+}
+
+// withNewMetadata returns a new object with a uid and a creation time.
+func (w *write) withNewMetadata(doc document.Value) document.Value {
+	metadata := doc.Get("metadata").
+		With("creationTimestamp", document.NewString(w.Now().UTC().Format(time.RFC3339))).
+		With("uid", document.NewString(string(uuid.NewUUID())))
+	return withoutDeletionFields(doc.With("metadata", metadata)) // webhooks may have set them
+}
+
+// withKeptMetadata returns an object with the metadata of the live one that no update can change.
+func withKeptMetadata(doc, stored document.Value) document.Value {
+	live, metadata := stored.Get("metadata"), doc.Get("metadata")
+	for _, name := range []string{"creationTimestamp", "generation"} {
+		metadata = withField(metadata, name, live.Get(name))
+	}
+	if timestamp := live.Get("deletionTimestamp"); !timestamp.IsAbsent() {
+		metadata = metadata.With("deletionTimestamp", timestamp) // validation rejects a first one
+	}
+	for _, name := range []string{"uid", "deletionGracePeriodSeconds"} {
+		if metadata.Get(name).IsAbsent() {
+			metadata = withField(metadata, name, live.Get(name))
+		}
+	}
+	return doc.With("metadata", metadata)
+}
+
+// withField returns a map with a field set, or removed if the value is absent.
+func withField(m document.Value, name string, v document.Value) document.Value {
+	if v.IsAbsent() {
+		return m.Without(name)
+	}
+	return m.With(name, v)
+}

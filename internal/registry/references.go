@@ -1,0 +1,41 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// The moments at which duplicate owner references are found, as Kubernetes words them: in the body, or in the object that
+// admission has seen. Of a patch only the second is known.
+const (
+	whenSent     = ""
+	whenAdmitted = " after mutating admission happens"
+)
+
+// withUniqueOwnerReferences drops owner references that equal an earlier one, with the warning of Kubernetes. References
+// that only have the same uid stay: validation rejects them, or not.
+func (r *Request) withUniqueOwnerReferences(doc document.Value, when string) document.Value {
+	references := doc.Lookup("metadata", "ownerReferences")
+	if references.Len() < 2 {
+		return doc
+	}
+	var unique []document.Value
+	var duplicates []string
+	seen := make(map[string]bool, references.Len())
+	for _, reference := range references.Items() {
+		if text := reference.JSON(); seen[text] {
+			duplicates = append(duplicates, reference.Get("uid").Text())
+		} else {
+			seen[text] = true
+			unique = append(unique, reference)
+		}
+	}
+	if len(duplicates) == 0 {
+		return doc
+	}
+	r.Warn(fmt.Sprintf(".metadata.ownerReferences contains duplicate entries%s; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %s",
+		when, strings.Join(duplicates, ", ")))
+	return doc.With("metadata", doc.Get("metadata").With("ownerReferences", document.NewList(unique...)))
+}

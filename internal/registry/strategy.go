@@ -1,0 +1,56 @@
+package registry
+
+import (
+	"context"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/storage"
+)
+
+// Strategy is what the registry does for one resource beyond what its api.Kind describes. Each function may be nil. The
+// functions are called concurrently, and again if a commit loses a race.
+type Strategy struct {
+	// Prepare returns the object with fields that depend on the live object and belong to the server. Fields that it
+	// sets have no owner. It is not called for subresources. The live object is absent on create.
+	Prepare func(obj, live document.Value) document.Value
+	// Allocate returns the object with values that no other object may have, such as a cluster IP, and the writes that
+	// reserve them: they are committed in one transaction with the object. It comes before validation. An absent obj
+	// releases everything that live holds. A dry run must reserve nothing.
+	Allocate func(ctx context.Context, a *Allocation, obj, live document.Value) (document.Value, []storage.Write, error)
+	// MarkDeleted marks an object as deleted in the resource's own way; ok is false if it is marked already.
+	MarkDeleted func(doc document.Value) (marked document.Value, ok bool)
+	// CheckDelete rejects the deletion of an object.
+	CheckDelete func(name string) error
+}
+
+// Allocation is the context of a call of Strategy.Allocate.
+type Allocation struct {
+	*Registry
+	DryRun bool
+}
+
+// allocate runs the resource's allocation on a prepared object.
+func (w *write) allocate(ctx context.Context, live *loaded, p *prepared) error {
+	allocate := w.Endpoint.strategy.Allocate
+	if allocate == nil {
+		return nil
+	}
+	// The last write of an object whose deletion is complete is validated like any other, but it allocates nothing.
+	final := isDeletionComplete(w.Endpoint.Kind, p.object.Document)
+	doc, writes, err := allocate(ctx, &Allocation{w.Registry, w.DryRun || final}, p.object.Document, live.stored)
+	if err == nil && final {
+		_, writes, err = allocate(ctx, &Allocation{w.Registry, w.DryRun}, document.Value{}, live.stored)
+	}
+	p.object.Document, p.validated, p.allocations = doc, doc, writes
+	return err
+}
+
+// releases returns the writes that release everything that an object holds which is deleted.
+func (r *Registry) releases(ctx context.Context, d *Deletion, doc document.Value) ([]storage.Write, error) {
+	allocate := d.Endpoint.strategy.Allocate
+	if allocate == nil {
+		return nil, nil
+	}
+	_, writes, err := allocate(ctx, &Allocation{r, d.DryRun}, document.Value{}, doc)
+	return writes, err
+}

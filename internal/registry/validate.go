@@ -1,0 +1,148 @@
+package registry
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+)
+
+// validate applies the resource's own validation to a prepared object, and warns about valid fields that are deprecated
+// or have no effect.
+func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
+	e := w.Endpoint
+	if live.object == nil {
+		for _, text := range e.stored.SentWarnings(p.unprepared) {
+			w.Warn(text)
+		}
+	}
+	own, err := w.validationErrors(live, p)
+	if err != nil {
+		return err
+	}
+	errs := append(a.attributes.Errors(), own...)
+	if errs = append(errs, managerErrors(p.object.Entries)...); len(errs) > 0 {
+		return api.Invalid(e.errorKindOf(p.object.Document), w.Name, errs)
+	}
+	w.warn(live, p.object.Document)
+	return nil
+}
+
+// validationErrors returns the errors of the resource's validation, or of the subresource's if it has its own.
+func (w *write) validationErrors(live *loaded, p *prepared) (field.ErrorList, error) {
+	e := w.Endpoint
+	if e.subresource != nil && e.subresource.Validate != nil {
+		errs, warnings := e.subresource.Validate(e.stored, p, live.stored)
+		for _, text := range warnings {
+			w.Warn(text)
+		}
+		return errs, nil
+	}
+	if e.Kind.CheckedAsSent {
+		asSent, err := e.fromStored(p.object.Document)
+		return e.values.Validate(asSent, live.current.Document), err
+	}
+	ratcheting, ok := e.stored.(Ratcheting)
+	if !ok {
+		return e.stored.Validate(p.validated, live.stored), nil
+	}
+	errs, warnings := ratcheting.Check(p.validated, live.stored)
+	for _, text := range warnings {
+		w.Warn(text)
+	}
+	return errs, nil
+}
+
+// warn adds the warnings about a valid object. A no-op has them, too.
+func (w *write) warn(live *loaded, doc document.Value) {
+	warnings := w.Endpoint.stored.Warnings
+	if s := w.Endpoint.subresource; s != nil && s.Warnings != nil {
+		warnings = func(obj, old document.Value) []string { return s.Warnings(w.Endpoint.stored, obj, old) }
+	}
+	for _, text := range warnings(doc, live.stored) {
+		w.Warn(text)
+	}
+}
+
+// validateAdmission runs the validating half of the admission chain.
+func (w *write) validateAdmission(ctx context.Context, live *loaded, a *admitted, p *prepared, noOp bool) error {
+	if !a.plan.Validates(noOp) {
+		return nil
+	}
+	e := w.Endpoint
+	old, entries := live.current.Document, p.object.Entries
+	doc, err := e.fromStored(w.validatedObject(live, a, p))
+	if err != nil {
+		return err
+	}
+	if e.isProjected() {
+		entries = nil // a projection has no managedFields
+		if doc, err = e.projection.project(p.object.Document); err != nil {
+			return err
+		}
+		if old, err = e.projection.project(live.stored); err != nil {
+			return err
+		}
+	}
+	attributes := w.attributes(live, &validateSource{source{w, live}, entries}, doc, old)
+	attributes.Name = w.Name
+	if err := a.plan.Validate(ctx, attributes, noOp); err != nil {
+		return StoreError(err)
+	}
+	if a.attributes == nil {
+		a.attributes = attributes
+		return nil
+	}
+	for _, w := range attributes.Commits() {
+		a.attributes.CommitWith(w)
+	}
+	return nil
+}
+
+// validatedObject returns the object that validating admission sees, at the storage version: with its new generation, and
+// with fields that are pruned when it is stored.
+func (w *write) validatedObject(live *loaded, a *admitted, p *prepared) document.Value {
+	metadata := p.object.Document.Get("metadata")
+	if a.unpruned.IsAbsent() {
+		return p.validated.With("metadata", metadata)
+	}
+	e := w.Endpoint
+	doc := e.Kind.Prepare(e.Subresource, a.unpruned, live.stored, api.Write{Version: e.Version, Time: w.Now(), User: api.User(*w.User)})
+	known, _, _ := readSilently(e.values, a.unpruned) // it could be decoded before
+	for i, all := 0, a.unpruned.Get("metadata"); i < all.Len(); i++ {
+		if name := all.Name(i); known.Lookup("metadata", name).IsAbsent() {
+			metadata = metadata.With(name, all.At(i))
+		}
+	}
+	return doc.With("metadata", metadata)
+}
+
+// Review runs admission on an object that is answered and never stored, such as a SubjectAccessReview. It returns the
+// object as admission leaves it; absent if no plugin handles it.
+func (r *Registry) Review(ctx context.Context, request *Request) (document.Value, error) {
+	w := r.newWrite(request, verb{create: &creation{}})
+	live := &loaded{}
+	plan := request.Endpoint.admission.Plan(live.operation())
+	if plan == nil {
+		return document.Value{}, nil
+	}
+	body, err := request.decodeObject()
+	if err != nil {
+		return document.Value{}, err
+	}
+	request.Name = body.document.Lookup("metadata", "name").Text()
+	doc, err := w.withNamespace(body.document)
+	if err != nil {
+		return document.Value{}, err
+	}
+	m := merged{object: apply.Object{Document: request.Endpoint.complete(withoutDeletionFields(doc))}}
+	a, err := w.mutate(ctx, live, m, plan)
+	if err != nil {
+		return document.Value{}, err
+	}
+	p := &prepared{object: a.object, validated: a.object.Document}
+	return a.object.Document, w.validateAdmission(ctx, live, a, p, false)
+}

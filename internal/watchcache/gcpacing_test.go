@@ -1,0 +1,87 @@
+package watchcache
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/testwait"
+)
+
+func TestMemoryInUse(t *testing.T) {
+	limit := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(limit)
+	debug.SetMemoryLimit(1 << 60)
+	used, most := memoryInUse()
+	if used < 1<<20 || most != 1<<60 || isShort(used, most) {
+		t.Errorf("%d of %d", used, most)
+	}
+	if !isShort(91, 100) || isShort(89, 100) {
+		t.Error("nine tenths are short")
+	}
+}
+
+func TestGCPercent(t *testing.T) {
+	for live, want := range map[uint64]int{0: 200, 1 << 20: 200, 64 << 20: 200, 128 << 20: 100, 256 << 20: 50, 1 << 30: 15, 100 << 30: 15} {
+		if got := gcPercent(live); got != want {
+			t.Errorf("%d: %d, want %d", live, got, want)
+		}
+	}
+}
+
+// TestPaceGC: an open cache sets GOGC by the size of the live heap.
+func TestPaceGC(t *testing.T) {
+	t.Setenv("GOGC", "")
+	defer debug.SetGCPercent(debug.SetGCPercent(defaultGCPercent))
+	ballast := make([]byte, 256<<20)
+	openCache(t, openStore(t), Options{PaceGC: true})
+	testwait.For(t, "GOGC to be below 60", func() bool {
+		runtime.GC()
+		percent := debug.SetGCPercent(defaultGCPercent)
+		debug.SetGCPercent(percent)
+		return percent < 60
+	})
+	ballast[0] = 1
+}
+
+// BenchmarkGCPacing allocates 16 KiB of garbage beside a live heap of small objects, with Go's constant GOGC and with
+// gcPacing. It reports the CPU time, and the peak of the heap divided by its live size.
+func BenchmarkGCPacing(b *testing.B) {
+	for _, live := range []int{32 << 20, 512 << 20} {
+		for _, paced := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%dMiB/paced=%v", live>>20, paced), func(b *testing.B) {
+				defer debug.SetGCPercent(debug.SetGCPercent(defaultGCPercent))
+				type object struct {
+					next *object
+					_    [1 << 10]byte
+				}
+				var objects *object
+				for range live >> 10 {
+					objects = &object{next: objects}
+				}
+				runtime.GC()
+				if paced {
+					(&gcPacing{percent: defaultGCPercent}).set(liveHeap())
+				}
+				runtime.GC()
+				var peak uint64
+				heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+				before, n := processTime(b), 0
+				for b.Loop() {
+					garbage = new([16 << 10]byte)
+					if n++; n%64 == 0 {
+						metrics.Read(heap)
+						peak = max(peak, heap[0].Value.Uint64())
+					}
+				}
+				b.ReportMetric(float64(processTime(b)-before)/float64(b.N), "cpu-ns/op")
+				b.ReportMetric(float64(peak)/float64(live), "peak/live")
+				runtime.KeepAlive(objects)
+			})
+		}
+	}
+}
+
+var garbage *[16 << 10]byte

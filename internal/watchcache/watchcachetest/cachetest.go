@@ -1,0 +1,40 @@
+// Package watchcachetest has caches for the tests of what stands on them: in memory, silent, and gone with the
+// test.
+package watchcachetest
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/storage/pebble"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// Open returns a cache of an empty store.
+func Open(t testing.TB) *watchcache.Cache {
+	t.Helper()
+	return Over(t, OpenStore(t))
+}
+
+// OpenStore returns an empty store.
+func OpenStore(t testing.TB) storage.Store {
+	t.Helper()
+	s, err := pebble.Open(pebble.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// Over returns a cache of a store.
+func Over(t testing.TB, s storage.Store) *watchcache.Cache {
+	t.Helper()
+	c, err := watchcache.Open(t.Context(), s, watchcache.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}

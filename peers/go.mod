@@ -1,3 +1,0 @@
-module github.com/cadastre/cadastre/peers
-
-go 1.26.0

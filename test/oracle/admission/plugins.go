@@ -1,0 +1,81 @@
+package oracle
+
+import (
+	"math/rand/v2"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	upstream "k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	_ "k8s.io/kubernetes/pkg/apis/apps/install"
+	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
+	_ "k8s.io/kubernetes/pkg/apis/core/install"
+	_ "k8s.io/kubernetes/pkg/apis/policy/install"
+	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
+	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	upstreamtolerations "k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
+	upstreamlimits "k8s.io/kubernetes/plugin/pkg/admission/limitranger"
+	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
+	upstreampriority "k8s.io/kubernetes/plugin/pkg/admission/priority"
+	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
+
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
+	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
+	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/cadastre/cadastre/internal/admission/plugin/priority"
+	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
+)
+
+// pair is a plugin of ours and kube-apiserver's of the same name.
+type pair struct {
+	// folder is the one of our plugin.
+	folder string
+	ours   admission.Plugin
+	theirs func() (upstream.Interface, error)
+	// random returns the lines of a random case; nil if there are none.
+	random func(*rand.Rand) string
+	// recorded is the number of random cases that are recorded for the unit tests.
+	recorded int
+}
+
+var pairs = []pair{
+	{"namespacelifecycle", namespacelifecycle.Plugin{}, newLifecycle, nil, 0},
+	{"limitranger", limitranger.Plugin{}, newLimitRanger, randomLimits, 60},
+	{"taintnodesbycondition", taintnodesbycondition.Plugin{}, func() (upstream.Interface, error) { return nodetaint.NewPlugin(), nil }, randomTaints, 10},
+	{"priority", priority.Plugin{}, func() (upstream.Interface, error) { return upstreampriority.NewPlugin(), nil }, randomPriority, 40},
+	{"defaulttolerationseconds", defaulttolerationseconds.Plugin{}, newTolerations, randomTolerations, 20},
+	{"persistentvolumeclaimresize", persistentvolumeclaimresize.Plugin{}, newResize, randomResize, 30},
+}
+
+func newLifecycle() (upstream.Interface, error) {
+	return lifecycle.NewLifecycle(sets.New(metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic))
+}
+
+func newLimitRanger() (upstream.Interface, error) { return upstreamlimits.NewLimitRanger(nil) }
+
+func newTolerations() (upstream.Interface, error) {
+	return upstreamtolerations.NewDefaultTolerationSeconds(), nil
+}
+
+// newResize returns the plugin as kube-apiserver registers it, because it has no public constructor. Informers that are
+// replaced later make it valid.
+func newResize() (upstream.Interface, error) {
+	plugins := upstream.NewPlugins()
+	resize.Register(plugins)
+	return plugins.InitPlugin(resize.PluginName, nil, informerInitializer{})
+}
+
+// informerInitializer sets informers without objects.
+type informerInitializer struct{}
+
+// Initialize implements admission.PluginInitializer.
+func (informerInitializer) Initialize(plugin upstream.Interface) {
+	if p, ok := plugin.(initializer.WantsExternalKubeInformerFactory); ok {
+		p.SetExternalKubeInformerFactory(informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0))
+	}
+}

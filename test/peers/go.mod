@@ -1,0 +1,3 @@
+module github.com/cadastre/cadastre/test/peers
+
+go 1.26.0
