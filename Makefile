@@ -5,6 +5,7 @@ FUZZTIME ?= 10m
 BENCH    ?=
 # TAGS are the build tags of programs that are used or measured: see docs/decisions/0008-binary-size.md.
 TAGS     ?= grpcnotrace
+LDFLAGS  ?= -s -w
 
 .DEFAULT_GOAL := help
 
@@ -23,7 +24,7 @@ build: ## compile every package of every module
 
 .PHONY: install
 install: ## install cadastre and kubectl-own, without the methods that nothing calls
-	$(GO) install -tags $(TAGS) ./cmd/cadastre ./cmd/kubectl-own
+	$(GO) install -tags $(TAGS) -ldflags "$(LDFLAGS)" ./cmd/cadastre ./cmd/kubectl-own
 
 .PHONY: fmt
 fmt: ## format every Go file
