@@ -9,107 +9,107 @@ import (
 const (
 	// defaultMaxUpdateEntries is how many Update entries Kubernetes keeps.
 	defaultMaxUpdateEntries = 10
-	// ancientChanges is the manager that the oldest Update entries are joined
+	// ancientChangesManager is the manager that the oldest Update entries are joined
 	// under.
-	ancientChanges = "ancient-changes"
+	ancientChangesManager = "ancient-changes"
 )
 
-// joinOldest joins the oldest Update entries of each version until no more than most are
+// mergeOldestUpdates joins the oldest Update entries of each version until no more than most are
 // left, or nothing can be joined.
-func (o *owners) joinOldest(most int) error {
-	o.list = slices.DeleteFunc(o.list, func(one owner) bool {
-		o.fewer = o.fewer || !one.owns()
-		return !one.owns()
+func (o *managedFields) mergeOldestUpdates(limit int) error {
+	o.list = slices.DeleteFunc(o.list, func(m managedEntry) bool {
+		o.entryRemoved = o.entryRemoved || !m.hasFields()
+		return !m.hasFields()
 	})
-	var updaters []Entry
-	for _, one := range o.list {
-		if one.entry.Operation == Update {
-			updaters = append(updaters, one.entry)
+	var updates []Entry
+	for _, m := range o.list {
+		if m.entry.Operation == Update {
+			updates = append(updates, m.entry)
 		}
 	}
-	if len(updaters) <= most {
+	if len(updates) <= limit {
 		return nil
 	}
-	slices.SortStableFunc(updaters, compareEntries)
-	a := newAncient(o)
-	firsts := map[string]Entry{}
-	count := len(updaters)
-	for _, entry := range updaters {
-		if count <= most {
+	slices.SortStableFunc(updates, compareEntries)
+	merger := newUpdateMerger(o)
+	oldestByVersion := map[string]Entry{}
+	count := len(updates)
+	for _, entry := range updates {
+		if count <= limit {
 			break
 		}
-		first, ok := firsts[entry.APIVersion]
+		oldest, ok := oldestByVersion[entry.APIVersion]
 		if !ok {
-			firsts[entry.APIVersion] = entry
+			oldestByVersion[entry.APIVersion] = entry
 			continue
 		}
-		if err := a.join(first, entry); err != nil {
+		if err := merger.merge(oldest, entry); err != nil {
 			return err
 		}
 		count--
 	}
-	a.finish()
+	merger.finish()
 	return nil
 }
 
-// ancient joins entries. A body has room for thousands of them, so that each is looked at once.
-type ancient struct {
-	*owners
-	places map[[4]string]int // of the entries, in the list
+// updateMerger joins entries. A body has room for thousands of them, so that each is looked at once.
+type updateMerger struct {
+	*managedFields
+	indexes map[[4]string]int // of the entries, in the list
 	// sets are what the entry at a place will own, and gone says which places are joined to another.
 	sets map[int][]fieldset.Set
-	gone map[int]bool
+	merged map[int]bool
 }
 
-func newAncient(o *owners) *ancient {
-	a := &ancient{owners: o, places: make(map[[4]string]int, len(o.list)), sets: map[int][]fieldset.Set{}, gone: map[int]bool{}}
+func newUpdateMerger(o *managedFields) *updateMerger {
+	a := &updateMerger{managedFields: o, indexes: make(map[[4]string]int, len(o.list)), sets: map[int][]fieldset.Set{}, merged: map[int]bool{}}
 	for i := range o.list {
-		a.places[o.list[i].entry.identity()] = i
+		a.indexes[o.list[i].entry.identity()] = i
 	}
 	return a
 }
 
-// join moves what an entry owns to the entry for ancient changes of its
+// merge moves what an entry owns to the entry for ancient changes of its
 // version. If there is none yet, the first entry of the version becomes it. If it is
 // that entry itself, because the first is of the same second, the first moves there.
-func (a *ancient) join(first, entry Entry) error {
-	bucket := Entry{Manager: ancientChanges, Operation: Update, APIVersion: entry.APIVersion}
-	at, ok := a.places[bucket.identity()]
+func (a *updateMerger) merge(oldest, entry Entry) error {
+	ancient := Entry{Manager: ancientChangesManager, Operation: Update, APIVersion: entry.APIVersion}
+	target, ok := a.indexes[ancient.identity()]
 	if !ok {
-		at = a.places[first.identity()]
-		bucket.FieldsV1 = a.list[at].entry.FieldsV1
-		a.list[at].entry = bucket
-		a.places[bucket.identity()] = at
+		target = a.indexes[oldest.identity()]
+		ancient.FieldsV1 = a.list[target].entry.FieldsV1
+		a.list[target].entry = ancient
+		a.indexes[ancient.identity()] = target
 	}
-	from := a.places[entry.identity()]
-	if from == at {
-		from = a.places[first.identity()]
+	from := a.indexes[entry.identity()]
+	if from == target {
+		from = a.indexes[oldest.identity()]
 	}
-	for _, i := range []int{at, from} {
-		if i == at && a.sets[at] != nil {
+	for _, i := range []int{target, from} {
+		if i == target && a.sets[target] != nil {
 			continue
 		}
 		set, err := a.fields(i)
 		if err != nil {
 			return err
 		}
-		a.sets[at] = append(a.sets[at], set)
+		a.sets[target] = append(a.sets[target], set)
 	}
-	a.list[at].entry.Time = entry.Time
-	a.gone[from] = true
+	a.list[target].entry.Time = entry.Time
+	a.merged[from] = true
 	return nil
 }
 
 // finish does what was noted.
-func (a *ancient) finish() {
-	for at, sets := range a.sets {
-		a.list[at].become(unionOf(sets))
-		a.list[at].changed = true
+func (a *updateMerger) finish() {
+	for target, sets := range a.sets {
+		a.list[target].setFields(unionOf(sets))
+		a.list[target].changed = true
 	}
 	i := -1
-	a.list = slices.DeleteFunc(a.list, func(owner) bool {
+	a.list = slices.DeleteFunc(a.list, func(managedEntry) bool {
 		i++
-		return a.gone[i]
+		return a.merged[i]
 	})
 }
 

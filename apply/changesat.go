@@ -7,100 +7,100 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// changesAt compares the object before and after an operation at every version
+// versionedChanges compares the object before and after an operation at every version
 // that an owner's set is of, each once.
-type changesAt struct {
+type versionedChanges struct {
 	engine    *Engine
-	was, will versioned
+	before, after versioned
 	// justUnset is what the object was, without the fields that markers are at.
-	justUnset versioned
+	afterUnset versioned
 	// none says that there is no difference at any version.
-	none bool
-	seen map[string]changesThere
+	unchanged bool
+	cached map[string]changesAtVersion
 	// failed are the versions at which nothing can be compared, with the reason: it is not asked for twice.
-	failed map[string]error
+	errs map[string]error
 	// own are the changes at the version of the operation, found when somebody asks: Result
 	// gives them to whoever does, as long as the documents are valid.
-	own     changesThere
-	ownOnce sync.Once
+	requested     changesAtVersion
+	requestedOnce sync.Once
 }
 
-// changesThere are the changes at one version.
-type changesThere struct {
-	was, will versioned
+// changesAtVersion are the changes at one version.
+type changesAtVersion struct {
+	before, after versioned
 	// all are the changes; counting are those of fields that are not reset.
-	all, counting Changes
+	all, tracked Changes
 	// minded are those that an owner minds: what has a new value, and what markers
 	// removed.
-	minded fieldset.Set
+	conflicting fieldset.Set
 }
 
-func newChangesAt(e *Engine, was, will, justUnset versioned) *changesAt {
-	return &changesAt{engine: e, was: was, will: will, justUnset: justUnset, none: document.Equal(was.doc, will.doc)}
+func newVersionedChanges(e *Engine, before, after, afterUnset versioned) *versionedChanges {
+	return &versionedChanges{engine: e, before: before, after: after, afterUnset: afterUnset, unchanged: document.Equal(before.doc, after.doc)}
 }
 
-// here returns the changes at the version of the operation.
-func (c *changesAt) here() changesThere {
-	c.ownOnce.Do(func() { c.own = c.compare(c.was, c.will, c.justUnset) })
-	return c.own
+// atRequestVersion returns the changes at the version of the operation.
+func (c *versionedChanges) atRequestVersion() changesAtVersion {
+	c.requestedOnce.Do(func() { c.requested = c.compare(c.before, c.after, c.afterUnset) })
+	return c.requested
 }
 
 // at returns the changes at a version.
-func (c *changesAt) at(version string) (changesThere, error) {
-	if version == c.will.version {
-		return c.here(), nil
+func (c *versionedChanges) at(version string) (changesAtVersion, error) {
+	if version == c.after.version {
+		return c.atRequestVersion(), nil
 	}
-	if there, ok := c.seen[version]; ok {
-		return there, nil
+	if changes, ok := c.cached[version]; ok {
+		return changes, nil
 	}
-	if err := c.failed[version]; err != nil {
-		return changesThere{}, err
+	if err := c.errs[version]; err != nil {
+		return changesAtVersion{}, err
 	}
-	there, err := c.convert(version)
+	changes, err := c.compareAt(version)
 	if err != nil {
-		if c.failed == nil {
-			c.failed = map[string]error{}
+		if c.errs == nil {
+			c.errs = map[string]error{}
 		}
-		c.failed[version] = err
-		return changesThere{}, err
+		c.errs[version] = err
+		return changesAtVersion{}, err
 	}
-	if c.seen == nil {
-		c.seen = map[string]changesThere{}
+	if c.cached == nil {
+		c.cached = map[string]changesAtVersion{}
 	}
-	c.seen[version] = there
-	return there, nil
+	c.cached[version] = changes
+	return changes, nil
 }
 
-// convert compares at another version than that of the operation.
-func (c *changesAt) convert(version string) (changesThere, error) {
-	was, err := c.engine.at(c.was, version)
+// compareAt compares at another version than that of the operation.
+func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
+	before, err := c.engine.convertTo(c.before, version)
 	if err != nil {
-		return changesThere{}, err
+		return changesAtVersion{}, err
 	}
-	will, err := c.engine.at(c.will, version)
+	after, err := c.engine.convertTo(c.after, version)
 	if err != nil {
-		return changesThere{}, err
+		return changesAtVersion{}, err
 	}
-	justUnset := was
-	if c.justUnset.doc != c.was.doc {
-		if justUnset, err = c.engine.at(c.justUnset, version); err != nil {
-			return changesThere{}, err
+	afterUnset := before
+	if c.afterUnset.doc != c.before.doc {
+		if afterUnset, err = c.engine.convertTo(c.afterUnset, version); err != nil {
+			return changesAtVersion{}, err
 		}
 	}
-	return c.compare(was, will, justUnset), nil
+	return c.compare(before, after, afterUnset), nil
 }
 
-func (c *changesAt) compare(was, will, justUnset versioned) changesThere {
-	there := changesThere{was: was, will: will}
-	if c.none {
-		return there
+func (c *versionedChanges) compare(before, after, afterUnset versioned) changesAtVersion {
+	changes := changesAtVersion{before: before, after: after}
+	if c.unchanged {
+		return changes
 	}
-	there.all = c.engine.compare(was.t, was.doc, will.doc)
-	there.counting = there.all.without(c.engine.options.Reset[was.version])
-	there.minded = there.counting.set()
-	if justUnset.doc != was.doc {
-		byMarkers := c.engine.compare(was.t, was.doc, justUnset.doc).Removed
-		there.minded = there.minded.Union(there.counting.Removed.Intersection(byMarkers))
+	changes.all = c.engine.compare(before.t, before.doc, after.doc)
+	changes.tracked = changes.all.without(c.engine.options.Reset[before.version])
+	changes.conflicting = changes.tracked.set()
+	if afterUnset.doc != before.doc {
+		unset := c.engine.compare(before.t, before.doc, afterUnset.doc).Removed
+		changes.conflicting = changes.conflicting.Union(changes.tracked.Removed.Intersection(unset))
 	}
-	return there
+	return changes
 }

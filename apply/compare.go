@@ -54,22 +54,22 @@ func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	return found
 }
 
-// change is what can happen to one field.
-type change uint8
+// changeKind is what can happen to one field.
+type changeKind uint8
 
 const (
-	added change = iota
+	added changeKind = iota
 	modified
 	removed
-	changes = int(iota)
+	changeKinds = int(iota)
 )
 
 // changeFlags says which changes the path of a value is itself a member of.
-type changeFlags [changes]bool
+type changeFlags [changeKinds]bool
 
 // comparer builds the three sets at once, level by level.
 type comparer struct {
-	sets  [changes]fastset.Builder
+	sets  [changeKinds]fastset.Builder
 	plain bool // take no shortcuts
 }
 
@@ -128,16 +128,16 @@ func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (f
 func (c *comparer) alternative(t *schema.Type, shape schema.Alternative, before, after document.Value) (leaf bool) {
 	switch shape {
 	case schema.MapAlternative:
-		if t.Map.Atomic || isEmpty(before, document.Map) && isEmpty(after, document.Map) {
+		if t.Map.Atomic || isEmptyAs(before, document.Map) && isEmptyAs(after, document.Map) {
 			return true
 		}
-		c.maps(t.Map, as(before, document.Map), as(after, document.Map))
+		c.maps(t.Map, asKind(before, document.Map), asKind(after, document.Map))
 		return false
 	case schema.ListAlternative:
-		if t.List.Relationship == schema.Atomic || isEmpty(before, document.List) && isEmpty(after, document.List) {
+		if t.List.Relationship == schema.Atomic || isEmptyAs(before, document.List) && isEmptyAs(after, document.List) {
 			return true
 		}
-		c.lists(t.List, as(before, document.List), as(after, document.List))
+		c.lists(t.List, asKind(before, document.List), asKind(after, document.List))
 		return false
 	}
 	return true
@@ -186,7 +186,7 @@ func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 
 // child compares two values one level below the current one.
 func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after document.Value) {
-	var marks [changes]int
+	var marks [changeKinds]int
 	for i := range marks {
 		marks[i] = c.sets[i].Mark()
 	}
@@ -200,32 +200,32 @@ func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after docum
 // lists compares the items of granular lists by their element; their order does
 // not matter.
 func (c *comparer) lists(t *schema.List, before, after document.Value) {
-	if !c.plain && c.inOrder(t, before, after) {
+	if !c.plain && c.compareInOrder(t, before, after) {
 		return
 	}
 	old, _ := elements(t, before)
 	new, _ := elements(t, after)
-	inOld, inNew := newIndex(old), newIndex(new)
-	oldTwice, newTwice := nextOccurrences(old), nextOccurrences(new)
+	inOld, inNew := newElementIndex(old), newElementIndex(new)
+	oldLinks, newLinks := linkDuplicates(old), linkDuplicates(new)
 	for i, e := range old {
 		if e == (fieldset.Element{}) || inOld.find(e) != i {
 			continue
 		}
 		j := inNew.find(e)
-		c.items(e, t.Item, occurrences{before, oldTwice, i}, occurrences{after, newTwice, j})
+		c.items(e, t.Item, occurrences{before, oldLinks, i}, occurrences{after, newLinks, j})
 	}
 	for j, e := range new {
 		if e == (fieldset.Element{}) || inNew.find(e) != j || inOld.find(e) >= 0 {
 			continue
 		}
-		c.items(e, t.Item, occurrences{before, oldTwice, -1}, occurrences{after, newTwice, j})
+		c.items(e, t.Item, occurrences{before, oldLinks, -1}, occurrences{after, newLinks, j})
 	}
 }
 
-// inOrder compares lists whose common items are in the same order, and of which only a few
+// compareInOrder compares lists whose common items are in the same order, and of which only a few
 // were added, removed or changed, all of which occur once. It looks at no path elements
 // but theirs. If the lists are not like that it does nothing and returns false.
-func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
+func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) bool {
 	var array [16]changedItem
 	changed := array[:0]
 	for i, j := 0, 0; i < before.Len() || j < after.Len(); {
@@ -257,8 +257,8 @@ func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
 			return false
 		}
 	}
-	for _, one := range changed {
-		c.child(one.element, t.Item, one.old, one.new)
+	for _, item := range changed {
+		c.child(item.element, t.Item, item.old, item.new)
 	}
 	return true
 }
@@ -293,11 +293,11 @@ func countItems(t *schema.List, list, item document.Value) (count int) {
 	return count
 }
 
-// nextOccurrences returns, for every item, the place of the next item with the same element,
+// linkDuplicates returns, for every item, the place of the next item with the same element,
 // -1 if it is the last, and whether there are others at all. It returns nil if no element
 // occurs twice.
-func nextOccurrences(elements []fieldset.Element) []occurrence {
-	if newIndex(elements).duplicates() == nil {
+func linkDuplicates(elements []fieldset.Element) []occurrence {
+	if newElementIndex(elements).duplicates() == nil {
 		return nil
 	}
 	next := make([]occurrence, len(elements))
@@ -306,7 +306,7 @@ func nextOccurrences(elements []fieldset.Element) []occurrence {
 		next[i].next = -1
 		if later, ok := last[elements[i]]; ok {
 			next[i] = occurrence{later, true}
-			next[later].repeated = true
+			next[later].duplicate = true
 		}
 		last[elements[i]] = i
 	}
@@ -315,25 +315,25 @@ func nextOccurrences(elements []fieldset.Element) []occurrence {
 
 type occurrence struct {
 	next     int
-	repeated bool
+	duplicate bool
 }
 
 // occurrences are the items of a list that have one element.
 type occurrences struct {
 	list  document.Value
-	twice []occurrence // of all items; nil if none is repeated
+	links []occurrence // of all items; nil if none is repeated
 	first int          // -1 if there is none
 }
 
-func (o occurrences) one() document.Value {
+func (o occurrences) item() document.Value {
 	if o.first < 0 {
 		return document.Value{}
 	}
 	return o.list.At(o.first)
 }
 
-func (o occurrences) several() bool {
-	return o.first >= 0 && o.twice != nil && o.twice[o.first].repeated
+func (o occurrences) duplicate() bool {
+	return o.first >= 0 && o.links != nil && o.links[o.first].duplicate
 }
 
 // equal compares the items one by one, in their order.
@@ -343,7 +343,7 @@ func (o occurrences) equal(other occurrences) bool {
 		if !document.Equal(o.list.At(i), other.list.At(j)) {
 			return false
 		}
-		i, j = o.twice[i].next, other.twice[j].next
+		i, j = o.links[i].next, other.links[j].next
 	}
 	return i == j
 }
@@ -352,22 +352,22 @@ func (o occurrences) equal(other occurrences) bool {
 // once are one unit: they can't be compared inside.
 func (c *comparer) items(e fieldset.Element, t *schema.Type, before, after occurrences) {
 	switch {
-	case !before.several() && !after.several():
-		if !document.Same(before.one(), after.one()) {
-			c.child(e, t, before.one(), after.one())
+	case !before.duplicate() && !after.duplicate():
+		if !document.Same(before.item(), after.item()) {
+			c.child(e, t, before.item(), after.item())
 		}
-	case before.several() && after.several():
+	case before.duplicate() && after.duplicate():
 		if !before.equal(after) {
 			c.sets[modified].Push(e, true, fieldset.Set{})
 		}
-	case before.several():
+	case before.duplicate():
 		if after.first >= 0 {
-			c.child(e, t, document.Value{}, after.one())
+			c.child(e, t, document.Value{}, after.item())
 		}
 		c.sets[removed].Push(e, true, fieldset.Set{})
 	default:
 		if before.first >= 0 {
-			c.child(e, t, before.one(), document.Value{})
+			c.child(e, t, before.item(), document.Value{})
 		}
 		c.sets[added].Push(e, true, fieldset.Set{})
 	}

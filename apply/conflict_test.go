@@ -87,12 +87,12 @@ func TestConflictDetails(t *testing.T) {
 	}
 }
 
-// TestConflictWithMyUpdate: what I wrote by Update I don't own as an applier.
-func TestConflictWithMyUpdate(t *testing.T) {
+// TestConflictWithOwnUpdateEntry: what I wrote by Update I don't own as an applier.
+func TestConflictWithOwnUpdateEntry(t *testing.T) {
 	s := newScript(t)
 	s.update("me", `{number: 1, text: x}`)
 	s.apply("me", `number: 1`)
-	s.owners("me .number", "me/Update .number .text")
+	s.wantOwners("me .number", "me/Update .number .text")
 	err := s.conflict("me", `number: 2`, ".number me/Update")
 	if want := `"me" is you: you own the field by another operation`; !strings.Contains(err.Error(), want) {
 		t.Errorf("the message is\n%s\nwithout %s", err, want)
@@ -154,7 +154,7 @@ func TestForcePaths(t *testing.T) {
 			s.apply("m1", one)
 			result, err := s.tryApply("m2", two, false, c.paths...)
 			if c.left == nil {
-				s.took(result, err)
+				s.mustSucceed(result, err)
 				s.want(two)
 				return
 			}
@@ -171,31 +171,31 @@ func TestForcePaths(t *testing.T) {
 		s.apply("m1", one)
 		s.force("m2", two)
 		s.want(two)
-		s.owners(`m1 .items[name="a"]{,.name} .items[name="b"]{,.name}`,
+		s.wantOwners(`m1 .items[name="a"]{,.name} .items[name="b"]{,.name}`,
 			`m2 .number .text .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`)
 	})
 	t.Run("what is not in conflict is not taken", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		s.force("m2", `{number: 2, text: x}`)
-		s.owners("m1 .text", "m2 .number .text")
+		s.wantOwners("m1 .text", "m2 .number .text")
 	})
 }
 
-// TestNoConflictWhenRemoving: not applying a field any more takes nothing from its
+// TestReleaseNeverConflicts: not applying a field any more takes nothing from its
 // co-owners and never conflicts.
-func TestNoConflictWhenRemoving(t *testing.T) {
+func TestReleaseNeverConflicts(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: 1, items: [{name: a, value: 1}]}`)
 	s.apply("m2", `{number: 1, items: [{name: a}]}`)
 	s.apply("m1", ``)
 	s.want(`{number: 1, items: [{name: a}]}`)
-	s.owners(`m2 .number .items[name="a"]{,.name}`)
+	s.wantOwners(`m2 .number .items[name="a"]{,.name}`)
 }
 
 // A conflict in which every level of a deep object is one costs what its levels cost, not
 // their square.
-func TestDeepConflict(t *testing.T) {
+func TestDeepConflictCostIsLinear(t *testing.T) {
 	const depth = 8000
 	e := mustEngine(Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
 	config, err := document.ParseJSON(`{"free":` + strings.Repeat(`{"b":`, depth) + "1" + strings.Repeat("}", depth) + "}")
@@ -224,7 +224,7 @@ func TestDeepConflict(t *testing.T) {
 }
 
 // What an error says stays as it is when the memory of the documents is used again.
-func TestConflictOutlivesReader(t *testing.T) {
+func TestConflictErrorOutlivesDocuments(t *testing.T) {
 	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
 	var reader reusingReader
 	read := func(text string) Object {

@@ -7,9 +7,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestCorruptConfigurations: what is wrong with a configuration is found by the fast engine as
+// TestFastEngineRejectsLikePlainEngine: what is wrong with a configuration is found by the fast engine as
 // by the plain one, whatever the live object is. What both accept has the same result.
-func TestCorruptConfigurations(t *testing.T) {
+func TestFastEngineRejectsLikePlainEngine(t *testing.T) {
 	refused, accepted := 0, 0
 	for _, unset := range []bool{false, true} {
 		eachHistory(t, Options{Unset: unset}, nil, func(g generator, e *Engine, before Object, s step, result Result) error {
@@ -21,8 +21,8 @@ func TestCorruptConfigurations(t *testing.T) {
 			plain := mustEngine(options)
 			for _, live := range []Object{{}, before, result.Object} {
 				s.doc = g.corrupt(s.doc)
-				want, wantErr := s.play(plain, live)
-				got, err := s.play(e, live)
+				want, wantErr := s.run(plain, live)
+				got, err := s.run(e, live)
 				if fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && (dump(got.Object) != dump(want.Object) || got.NoOp != want.NoOp) {
 					return fmt.Errorf("corrupted to %v\nover %s: %v\n%s\nplain: %v\n%s", s.doc, dump(live), err, dump(got.Object), wantErr, dump(want.Object))
 				}
@@ -46,7 +46,7 @@ func (g generator) corrupt(v document.Value) document.Value {
 		return v
 	}
 	i := g.IntN(v.Len())
-	odd := parse(one(g, "null", "[]", "{}", "1", "x", "[null]", "[[]]", "[{}]", "{k: null}", "{k: p}", "[{k: p}, {k: p}]",
+	odd := parse(pick(g, "null", "[]", "{}", "1", "x", "[null]", "[[]]", "[{}]", "{k: null}", "{k: p}", "[{k: p}, {k: p}]",
 		"[1, 1.0]", "[{k: p, j: 1}, {k: p}]", "{k8s_io__value: unset}", "{k8s_io__value: 1}", "{k: p, k8s_io__value: unset}",
 		"{x: {k8s_io__value: unset}}", "[{k8s_io__value: unset}]", "{…: 1}"))
 	if v.Kind() == document.Map {
@@ -76,7 +76,7 @@ func (g generator) corrupt(v document.Value) document.Value {
 }
 
 // Each of these was accepted once.
-func TestRefusedOverLiveItems(t *testing.T) {
+func TestInvalidItemsOverLiveList(t *testing.T) {
 	for _, test := range []struct{ live, config, path string }{
 		{`items: [{name: a}]`, `items: [{value: 1}]`, ".items[0]"},
 		{`items: [{name: a}]`, `items: [null]`, ".items[0]"},
@@ -92,7 +92,7 @@ func TestRefusedOverLiveItems(t *testing.T) {
 }
 
 // A name that stands for something elsewhere is a name like any other.
-func TestEllipsisIsPruned(t *testing.T) {
+func TestPruneFieldNamedEllipsis(t *testing.T) {
 	s := newScript(t)
 	s.apply("ops", `free: {b: 1}`)
 	for range 3 {
@@ -104,9 +104,9 @@ func TestEllipsisIsPruned(t *testing.T) {
 
 // An item that is told apart by defaults alone, and holds nothing but markers, is owned for
 // what it unsets and not for itself.
-func TestUnsetInItemWithoutKeys(t *testing.T) {
+func TestUnsetInItemWithDefaultedKeysOnly(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `ports: [{port: 1, alias: a}]`)
 	s.apply("m2", `ports: [{alias: {k8s_io__value: unset}}]`)
-	s.owners(`m1 .ports[port=1,protocol="TCP"]{,.alias,.port}`, `m2 .ports[protocol="TCP"].alias`)
+	s.wantOwners(`m1 .ports[port=1,protocol="TCP"]{,.alias,.port}`, `m2 .ports[protocol="TCP"].alias`)
 }

@@ -29,7 +29,7 @@ func checkDifference(t *testing.T, d difference) {
 		}
 	}
 	r := Request{Manager: d.manager, Version: "v1", Force: true}
-	theirs := thingOracle.apply(live, parse(d.config), r)
+	theirs := testOracle.apply(live, parse(d.config), r)
 	if theirs.err != nil {
 		t.Fatal(theirs.err)
 	}
@@ -112,7 +112,7 @@ func TestDifferenceEqualNumbersKeepTheirSpelling(t *testing.T) {
 	live := Object{Document: parse(`{number: 1.0, text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}}}
 	config, r := parse(`{number: 1, text: b}`), Request{Manager: "me", Version: "v1"}
-	if text := thingOracle.apply(live, config, r).doc.JSON(); text != `{"number":1,"text":"b"}` {
+	if text := testOracle.apply(live, config, r).doc.JSON(); text != `{"number":1,"text":"b"}` {
 		t.Errorf("structured-merge-diff makes %s", text)
 	}
 	for _, plain := range []bool{false, true} {
@@ -142,7 +142,7 @@ func TestDifferenceUnchangedValuesAreNotCheckedAgain(t *testing.T) {
 		`{struct: {a: text}}`:           false,
 		`{number: text, undeclared: 1}`: false,
 	} {
-		if theirs := thingOracle.apply(live, parse(config), r); theirs.err == nil {
+		if theirs := testOracle.apply(live, parse(config), r); theirs.err == nil {
 			t.Errorf("%s: structured-merge-diff accepts it", config)
 		}
 		for _, plain := range []bool{false, true} {

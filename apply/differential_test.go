@@ -19,8 +19,8 @@ var (
 	firstSeed = flag.Uint64("seed", 1, "the seed of the first random history")
 )
 
-// world is a kind with some versions, on both sides.
-type world struct {
+// randomKind is a kind with some versions, on both sides.
+type randomKind struct {
 	types  map[string]*schema.Type
 	oracle *oracle
 	fast   *Engine
@@ -30,13 +30,13 @@ type world struct {
 }
 
 // Type implements Versions.
-func (w *world) Type(version string) (*schema.Type, bool) {
+func (w *randomKind) Type(version string) (*schema.Type, bool) {
 	t, ok := w.types[version]
 	return t, ok
 }
 
 // Convert implements Versions.
-func (w *world) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (w *randomKind) Convert(doc document.Value, from, to string) (document.Value, error) {
 	return rename(doc, from, to), nil
 }
 
@@ -55,11 +55,11 @@ func rename(doc document.Value, from, to string) document.Value {
 
 func isLetter(name string) bool { return len(name) == 1 && name[0] >= 'a' && name[0] <= 'e' }
 
-// newWorld makes a kind with the versions v1 and v2, whose root fields have other
+// newRandomKind makes a kind with the versions v1 and v2, whose root fields have other
 // names.
-func newWorld(g generator) *world {
+func newRandomKind(g generator) *randomKind {
 	s := g.schema()
-	w := &world{types: map[string]*schema.Type{"v1": translate(s)}}
+	w := &randomKind{types: map[string]*schema.Type{"v1": translate(s)}}
 	schemas := map[string]*smd.Schema{"v1": s, "v2": renamed(s, "v2")}
 	w.types["v2"] = translate(schemas["v2"])
 	w.oracle = newOracle(schemas, nil, rename)
@@ -86,14 +86,6 @@ type step struct {
 	r      Request
 }
 
-// do makes the request of an engine.
-func (s step) do(e *Engine, live Object) (Result, error) {
-	if s.update {
-		return e.Update(live, s.doc, s.r)
-	}
-	return e.Apply(live, s.doc, s.r)
-}
-
 func (s step) String() string {
 	op := "apply"
 	if s.update {
@@ -103,15 +95,15 @@ func (s step) String() string {
 }
 
 // A pace is how far a history has come: its steps, and how many of them were not refused.
-type pace struct{ steps, accepted int }
+type historyStats struct{ steps, accepted int }
 
-// history runs random requests through both sides. After every step both go on
+// runHistory runs random requests through both sides. After every step both go on
 // from our result, so that each step is compared on its own. Strict histories have
 // no empty granular lists and no invalid documents; the others only compare our two
 // engines.
-func history(g generator, steps int, versions []string, strict bool) (pace, error) {
-	var p pace
-	w := newWorld(g)
+func runHistory(g generator, steps int, versions []string, strict bool) (historyStats, error) {
+	var p historyStats
+	w := newRandomKind(g)
 	w.invalid = !strict
 	var live Object // at v1
 	configs := map[string]document.Value{}
@@ -121,7 +113,7 @@ func history(g generator, steps int, versions []string, strict bool) (pace, erro
 		if !live.Document.IsAbsent() {
 			at.Document = rename(live.Document, "v1", s.r.Version)
 		}
-		result, err := w.play(at, s, strict)
+		result, err := w.compareStep(at, s, strict)
 		if err != nil {
 			return p, fmt.Errorf("step %d: %w\nlive %v\n  entries %v\n  %v", p.steps, err, at.Document, at.Entries, s)
 		}
@@ -140,15 +132,15 @@ func history(g generator, steps int, versions []string, strict bool) (pace, erro
 	return p, nil
 }
 
-// play makes a request on all sides, and compares. It returns the object that they made, and nil if they have refused.
-func (w *world) play(live Object, s step, strict bool) (*Object, error) {
-	ours, err := s.do(w.fast, live)
-	plain, errPlain := s.do(w.plain, live)
-	ask := w.oracle.apply
+// compareStep makes a request on all sides, and compares. It returns the object that they made, and nil if they have refused.
+func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, error) {
+	ours, err := s.run(w.fast, live)
+	plain, errPlain := s.run(w.plain, live)
+	runOracle := w.oracle.apply
 	if s.update {
-		ask = w.oracle.update
+		runOracle = w.oracle.update
 	}
-	if d := differ(ourOutcome(plain, errPlain), ask(live, s.doc, s.r), live.Entries); d != "" && strict {
+	if d := diffOutcomes(ourOutcome(plain, errPlain), runOracle(live, s.doc, s.r), live.Entries); d != "" && strict {
 		return nil, fmt.Errorf("the plain engine differs from structured-merge-diff:\n%s", d)
 	}
 	if dump(ours.Object) != dump(plain.Object) || ours.NoOp != plain.NoOp || fmt.Sprint(err) != fmt.Sprint(errPlain) {
@@ -175,10 +167,10 @@ func (w *world) play(live Object, s step, strict bool) (*Object, error) {
 
 // step makes up a request: often close to what is there, or to what the manager
 // applied before.
-func (w *world) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
+func (w *randomKind) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
 	s := step{update: g.chance(35)}
 	s.r = Request{
-		Manager: one(g, "m1", "m2", "m3"),
+		Manager: pick(g, "m1", "m2", "m3"),
 		Version: versions[g.IntN(len(versions))],
 		Time:    time.Unix(1_700_000_000, 0).UTC(),
 		Force:   g.chance(50),
@@ -200,14 +192,14 @@ func (w *world) step(g generator, live Object, configs map[string]document.Value
 	if strict {
 		s.doc = withoutEmptyLists(t, s.doc)
 	} else if w.invalid && s.update && g.chance(15) {
-		s.doc = s.doc.With(one(g, fieldNames...), g.value(schema.Opaque, 2, true))
+		s.doc = s.doc.With(pick(g, fieldNames...), g.value(schema.Opaque, 2, true))
 	}
 	s.doc = rename(s.doc, "v1", s.r.Version)
 	return s
 }
 
-// again tells how to repeat one history.
-func again(seed uint64) string {
+// reproduceCommand tells how to repeat one history.
+func reproduceCommand(seed uint64) string {
 	return fmt.Sprintf("again: go test ./apply -seed %d -histories 1", seed)
 }
 
@@ -215,11 +207,11 @@ func again(seed uint64) string {
 func TestDifferential(t *testing.T) {
 	for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
 		t.Run(strings.Join(versions, "+"), func(t *testing.T) {
-			var total pace
+			var total historyStats
 			for seed := *firstSeed; seed < *firstSeed+uint64(*histories); seed++ {
-				p, err := history(newGenerator(seed), 12, versions, seed%4 != 0)
+				p, err := runHistory(newGenerator(seed), 12, versions, seed%4 != 0)
 				if err != nil {
-					t.Fatalf("%v\n%s", err, again(seed))
+					t.Fatalf("%v\n%s", err, reproduceCommand(seed))
 				}
 				total.steps, total.accepted = total.steps+p.steps, total.accepted+p.accepted
 			}
@@ -236,7 +228,7 @@ func TestDifferential(t *testing.T) {
 func TestTranslatedSchemaFits(t *testing.T) {
 	for seed := range uint64(300) {
 		g := newGenerator(seed)
-		w := newWorld(g)
+		w := newRandomKind(g)
 		v := g.value(w.types["v1"], 0, false)
 		if err := validate(w.types["v1"], document.Value{}, v, false); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, v)
@@ -254,7 +246,7 @@ func TestTranslatedSchemaFits(t *testing.T) {
 	}
 }
 
-func smdFields(w *world, v document.Value) string {
+func smdFields(w *randomKind, v document.Value) string {
 	tv, err := w.oracle.typed(v, "v1")
 	if err != nil {
 		return err.Error()
@@ -277,7 +269,7 @@ func FuzzHistory(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
-			if _, err := history(newGenerator(seed), 12, versions, seed%4 != 0); err != nil {
+			if _, err := runHistory(newGenerator(seed), 12, versions, seed%4 != 0); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -73,9 +73,9 @@ func (r remover) value(t *schema.Type, v document.Value, fields fieldset.Set) do
 	switch {
 	case fields.IsEmpty():
 		return v
-	case shapeOf(t, v) == byField:
+	case shapeOf(t, v) == mapShape:
 		return r.fields(t, v, fields)
-	case shapeOf(t, v) == byItem:
+	case shapeOf(t, v) == listShape:
 		return r.items(t.List, v, fields)
 	}
 	return v
@@ -103,13 +103,13 @@ func (r remover) fields(t *schema.Type, v document.Value, fields fieldset.Set) d
 
 func (r remover) items(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
 	rest := edit(r.docs, v)
-	var array [16]selected
+	var array [16]selectedItem
 	for _, s := range selectItems(array[:0], l, v, fields) {
-		if fields.Member(s.at) {
-			rest.set(s.index, document.Value{})
+		if fields.Member(s.setIndex) {
+			rest.set(s.listIndex, document.Value{})
 		} else {
-			item := v.At(s.index)
-			rest.set(s.index, withKeysOf(l, item, r.value(l.Item, item, fields.Child(s.at))))
+			item := v.At(s.listIndex)
+			rest.set(s.listIndex, withKeysOf(l, item, r.value(l.Item, item, fields.Child(s.setIndex))))
 		}
 	}
 	return rest.result()

@@ -33,7 +33,7 @@ type Options struct {
 // concurrent use, and its results depend only on its options and arguments.
 type Engine struct {
 	options Options
-	fitting *memo
+	reconciled *fieldsCache
 }
 
 // New checks the options and returns an Engine.
@@ -47,7 +47,7 @@ func New(options Options) (*Engine, error) {
 	if options.MaxUpdateEntries == 0 {
 		options.MaxUpdateEntries = defaultMaxUpdateEntries
 	}
-	return &Engine{options: options, fitting: newMemo()}, nil
+	return &Engine{options: options, reconciled: newFieldsCache()}, nil
 }
 
 // Result is the outcome of a write.
@@ -63,7 +63,7 @@ type Result struct {
 	// is not available now.
 	Kept []Entry
 
-	changes *changesAt
+	changes *versionedChanges
 }
 
 // Changes returns the fields whose values changed. It is computed on the first call, from the documents of the write.
@@ -71,7 +71,7 @@ func (r Result) Changes() Changes {
 	if r.changes == nil {
 		return Changes{}
 	}
-	return r.changes.here().all
+	return r.changes.atRequestVersion().all
 }
 
 // typeAt returns the topology at the version of a request.
@@ -103,49 +103,49 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		return Result{}, err
 	}
 	live.Document = withoutManagedFields(live.Document)
-	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
-	in, err := e.read(t, was.doc, config, r.Version)
+	before := versioned{emptyIfAbsent(live.Document), t, r.Version}
+	in, err := e.readConfig(t, before.doc, config, r.Version)
 	if err != nil {
 		return Result{}, err
 	}
 
 	// 2. Who owns what now?
-	owners, err := e.readOwners(live, t, r)
+	managed, err := e.readManagedForApply(live, t, r)
 	if err != nil {
 		return Result{}, err
 	}
-	me, last := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
+	self, previous := managed.recordApply(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
 
 	// 3. What I unset is gone; what I no longer apply goes. Then defaults come back.
-	will, justUnset := versioned{in.merged, t, r.Version}, was
-	justUnset.doc = remove(t, was.doc, in.unset)
-	if last != nil {
-		pruned, err := e.prune(will, owners, me, *last)
+	after, afterUnset := versioned{in.merged, t, r.Version}, before
+	afterUnset.doc = remove(t, before.doc, in.unset)
+	if previous != nil {
+		pruned, err := e.prune(after, managed, self, *previous)
 		if err != nil {
 			return Result{}, err
 		}
-		if pruned != will.doc && in.hollow {
+		if pruned != after.doc && in.setsUntracked {
 			// Where I apply null to what pruning has emptied, null counts now.
 			var m merger
 			pruned = m.merge(t, pruned, in.config)
 		}
-		will.doc = pruned
+		after.doc = pruned
 	}
 	if !in.unset.IsEmpty() && e.options.Default != nil {
-		will.doc = e.options.Default(will.doc)
+		after.doc = e.options.Default(after.doc)
 	}
 
 	// 4. What does that change, and who minds?
-	c := newChangesAt(e, was, will, justUnset)
-	if err := owners.take(c, me, r); err != nil {
+	c := newVersionedChanges(e, before, after, afterUnset)
+	if err := managed.disownChanged(c, self, r); err != nil {
 		return Result{}, err
 	}
 
 	// 5. Record it.
-	if !c.none {
-		owners.touch(me, r.Time)
+	if !c.unchanged {
+		managed.setTime(self, r.Time)
 	}
-	return owners.result(live, will.doc, c), nil
+	return managed.result(live, after.doc, c), nil
 }
 
 // Update records the effect of any other write: the live object, which is the zero Object if it does not exist, is
@@ -170,29 +170,29 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	live.Document, updated = withoutManagedFields(live.Document), withoutManagedFields(updated)
 
 	// 1. Who owns what now, and what changed?
-	owners, err := e.readEntries(live.Entries)
+	managed, err := e.readManaged(live.Entries)
 	if err != nil {
 		return Result{}, err
 	}
-	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
-	will := versioned{updated, t, r.Version}
-	c := newChangesAt(e, was, will, was)
+	before := versioned{emptyIfAbsent(live.Document), t, r.Version}
+	after := versioned{updated, t, r.Version}
+	c := newVersionedChanges(e, before, after, before)
 	if isUntracked(live) {
-		return owners.result(live, updated, c), nil
+		return managed.result(live, updated, c), nil
 	}
 
 	// 2. Everybody loses what changed, and I get it.
-	if err := owners.take(c, nobody, r); err != nil {
+	if err := managed.disownChanged(c, noEntry, r); err != nil {
 		return Result{}, err
 	}
-	mine := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	if err := owners.join(mine, c.here().counting.set().Difference(neverOwned), r.Time); err != nil {
+	entry := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
+	if err := managed.addFields(entry, c.atRequestVersion().tracked.set().Difference(untrackedFields), r.Time); err != nil {
 		return Result{}, err
 	}
-	if err := owners.joinOldest(e.options.MaxUpdateEntries); err != nil {
+	if err := managed.mergeOldestUpdates(e.options.MaxUpdateEntries); err != nil {
 		return Result{}, err
 	}
-	return owners.result(live, updated, c), nil
+	return managed.result(live, updated, c), nil
 }
 
 func emptyIfAbsent(doc document.Value) document.Value {

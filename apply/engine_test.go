@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// TestOptionsAreChecked: what no engine can work with is refused when one is made.
-func TestOptionsAreChecked(t *testing.T) {
+// TestNewRejectsInvalidOptions: what no engine can work with is refused when one is made.
+func TestNewRejectsInvalidOptions(t *testing.T) {
 	for _, c := range []struct {
 		options Options
 		want    string
@@ -24,8 +24,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// TestTopologiesThatAreNoMap: an object is a map, so that nothing can be done with a kind whose topology takes none.
-func TestTopologiesThatAreNoMap(t *testing.T) {
+// TestRejectsTopologyWithoutMap: an object is a map, so that nothing can be done with a kind whose topology takes none.
+func TestRejectsTopologyWithoutMap(t *testing.T) {
 	text, err := schema.FromGoType(reflect.TypeFor[string]())
 	if err != nil {
 		t.Fatal(err)
@@ -51,8 +51,8 @@ func TestTopologiesThatAreNoMap(t *testing.T) {
 	}
 }
 
-// TestUpdateToNothing: what is deleted is not updated.
-func TestUpdateToNothing(t *testing.T) {
+// TestUpdateRejectsAbsentDocument: what is deleted is not updated.
+func TestUpdateRejectsAbsentDocument(t *testing.T) {
 	s := newScript(t)
 	if _, err := s.fast.Update(Object{}, document.Value{}, s.request("m")); err == nil || !strings.Contains(err.Error(), "expected an object, received absent") {
 		t.Errorf("received %v", err)

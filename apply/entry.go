@@ -81,9 +81,9 @@ func SortEntries(entries []Entry) {
 
 // UntrackedFields returns the fields that managedFields never records: the identity of the object and the metadata
 // that the server maintains.
-func UntrackedFields() fieldset.Set { return neverOwned }
+func UntrackedFields() fieldset.Set { return untrackedFields }
 
-var neverOwned = fieldset.New(
+var untrackedFields = fieldset.New(
 	// They say which object it is.
 	fieldset.Names("apiVersion"),
 	fieldset.Names("kind"),

@@ -66,7 +66,7 @@ func describe(v document.Value) string { return string(appendDescription(nil, v)
 
 // appendDescription appends what describe returns.
 func appendDescription(dst []byte, v document.Value) []byte {
-	const most = 60
+	const maxBytes = 60
 	switch v.Kind() {
 	case document.Absent:
 		return append(dst, "absent"...)
@@ -74,39 +74,39 @@ func appendDescription(dst []byte, v document.Value) []byte {
 		return append(dst, "null"...)
 	}
 	dst = append(append(dst, v.Kind().String()...), ' ')
-	var array [2 * most]byte
-	text := appendStart(array[:0], v, most)
-	if len(text) > most {
-		dst = append(dst, bytes.ToValidUTF8(text[:most], nil)...)
+	var array [2 * maxBytes]byte
+	text := appendPrefix(array[:0], v, maxBytes)
+	if len(text) > maxBytes {
+		dst = append(dst, bytes.ToValidUTF8(text[:maxBytes], nil)...)
 		return append(dst, "…"...)
 	}
 	return append(dst, text...)
 }
 
-// appendStart appends the beginning of a value as JSON, a little more than most
+// appendPrefix appends the beginning of a value as JSON, a little more than most
 // bytes of it, however large the value is.
-func appendStart(dst []byte, v document.Value, most int) []byte {
+func appendPrefix(dst []byte, v document.Value, maxBytes int) []byte {
 	switch v.Kind() {
 	case document.String:
-		return document.AppendString(dst, v.Text()[:min(len(v.Text()), most+1)])
+		return document.AppendString(dst, v.Text()[:min(len(v.Text()), maxBytes+1)])
 	case document.List:
 		dst = append(dst, '[')
-		for i := 0; i < v.Len() && len(dst) <= most; i++ {
+		for i := 0; i < v.Len() && len(dst) <= maxBytes; i++ {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendStart(dst, v.At(i), most)
+			dst = appendPrefix(dst, v.At(i), maxBytes)
 		}
 		return append(dst, ']')
 	case document.Map:
 		dst = append(dst, '{')
-		for i := 0; i < v.Len() && len(dst) <= most; i++ {
+		for i := 0; i < v.Len() && len(dst) <= maxBytes; i++ {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			dst = document.AppendString(dst, v.Name(i))
 			dst = append(dst, ':')
-			dst = appendStart(dst, v.At(i), most)
+			dst = appendPrefix(dst, v.At(i), maxBytes)
 		}
 		return append(dst, '}')
 	}

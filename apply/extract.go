@@ -27,31 +27,31 @@ func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 		return document.Value{}, err
 	}
 	doc := versioned{live.Document, t, r.Version}
-	owners, err := e.readEntries(live.Entries)
+	managed, err := e.readManaged(live.Entries)
 	if err != nil {
 		return document.Value{}, err
 	}
-	mine := Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource}
-	if slices.ContainsFunc(owners.dropped, mine.sameManager) {
+	entry := Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource}
+	if slices.ContainsFunc(managed.dropped, entry.sameManager) {
 		return document.Value{}, fmt.Errorf("extract what %q owns: %w", r.Manager, ErrVersionGone)
 	}
-	me := owners.find(mine)
-	if me < 0 {
-		return named(document.NewMap(), doc.doc), nil
+	self := managed.find(entry)
+	if self < 0 {
+		return withIdentity(document.NewMap(), doc.doc), nil
 	}
-	fields, err := owners.fields(me)
+	fields, err := managed.fields(self)
 	if err != nil {
 		return document.Value{}, err
 	}
-	if doc, err = e.at(doc, owners.list[me].entry.APIVersion); err != nil {
+	if doc, err = e.convertTo(doc, managed.list[self].entry.APIVersion); err != nil {
 		return document.Value{}, fmt.Errorf("extract what %q owns: %w", r.Manager, err)
 	}
 	x := extractor{markers: e.options.Unset}
-	return named(x.fields(doc.t.Map, doc.doc, fields), doc.doc), nil
+	return withIdentity(x.fields(doc.t.Map, doc.doc, fields), doc.doc), nil
 }
 
-// named gives a configuration the fields that say which object it is of.
-func named(config, doc document.Value) document.Value {
+// withIdentity gives a configuration the fields that say which object it is of.
+func withIdentity(config, doc document.Value) document.Value {
 	for _, name := range []string{"apiVersion", "kind"} {
 		config = config.With(name, doc.Get(name))
 	}
@@ -74,7 +74,7 @@ type extractor struct {
 	markers bool
 }
 
-var marker = document.NewMap(document.Field{Name: UnsetMarkerKey, Value: document.NewString(UnsetMarkerValue)})
+var unsetMarker = document.NewMap(document.Field{Name: UnsetMarkerKey, Value: document.NewString(UnsetMarkerValue)})
 
 // value returns the part of a value that is in the set: as a leaf, or by what is
 // below it.
@@ -90,7 +90,7 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	switch {
 	case v.IsAbsent() && below.IsEmpty():
 		if x.markers {
-			return marker
+			return unsetMarker
 		}
 		return v
 	case isMap, v.IsAbsent() && t.Map != nil && !t.Map.Atomic:
@@ -134,11 +134,11 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 			x.docs.Push("", x.item(l, v.At(i), below))
 		}
 	}
-	found := newIndex(present)
+	found := newElementIndex(present)
 	for i := range set.Len() {
 		e := set.Element(i)
 		if x.markers && set.Member(i) && e.Kind() == fieldset.Key && found.find(e) < 0 {
-			x.docs.Push("", withKeys(marker, e))
+			x.docs.Push("", withKeys(unsetMarker, e))
 		}
 	}
 	return x.docs.List(mark)

@@ -50,8 +50,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractChangedByOthers: the extract is what I own, whatever others made of it.
-func TestExtractChangedByOthers(t *testing.T) {
+// TestExtractAfterOtherManagers: the extract is what I own, whatever others made of it.
+func TestExtractAfterOtherManagers(t *testing.T) {
 	for _, c := range []struct{ name, others, mine, after, want string }{
 		{"null over the items of others", `set: [a]`, `set: null`, ``, `set: null`},
 		{"null over the fields of others", `struct: {a: 1}`, `struct: null`, ``, `struct: {}`},
@@ -88,8 +88,8 @@ func TestExtractAddsKeys(t *testing.T) {
 	}
 }
 
-// TestExtractNames: an extract names its object, so that it can be applied.
-func TestExtractNames(t *testing.T) {
+// TestExtractIdentifiesObject: an extract names its object, so that it can be applied.
+func TestExtractIdentifiesObject(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns, uid: u, resourceVersion: "5", labels: {a: b}}, number: 1}`)
 	s.apply("other", `{metadata: {name: x}, text: x}`)
@@ -125,12 +125,12 @@ func TestExtractModifyApply(t *testing.T) {
 	config = config.With("number", document.NewInt(2)).Without("map")
 	s.apply("me", config.String())
 	s.want(`{number: 2, text: x, items: [{name: a, value: 1, tags: [t]}, {name: b}]}`)
-	s.owners(`me .number .items[name="a"]{,.name,.value} .items[name="b"]{,.name}`, `other .text .items[name="a"]{,.name,.tags[="t"]}`)
+	s.wantOwners(`me .number .items[name="a"]{,.name,.value} .items[name="b"]{,.name}`, `other .text .items[name="a"]{,.name,.tags[="t"]}`)
 }
 
-// TestExtractIsOfTheApplier: entries of other operations and subresources are not
+// TestExtractSelectsApplyEntry: entries of other operations and subresources are not
 // mine.
-func TestExtractIsOfTheApplier(t *testing.T) {
+func TestExtractSelectsApplyEntry(t *testing.T) {
 	s := newScript(t)
 	s.update("me", `{number: 1, status: {a: 1}}`)
 	s.apply("me", `text: x`)
@@ -147,9 +147,9 @@ func TestExtractIsOfTheApplier(t *testing.T) {
 
 // TestExtractAtVersion: an extract is at the version that was applied.
 func TestExtractAtVersion(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("me", `{number: 1, map: {a: 1}}`)
-	s.at("v2")
+	s.convertTo("v2")
 	if got := s.extract("me"); !document.Equal(got, parse(`{number: 1, map: {a: 1}}`)) {
 		t.Errorf("extracted %v", got)
 	}
@@ -165,9 +165,9 @@ func TestExtractLostFields(t *testing.T) {
 	}
 }
 
-// TestExtractWithoutUnset: without the option, fields that are owned and absent are
+// TestExtractWithoutUnsetOption: without the option, fields that are owned and absent are
 // left out.
-func TestExtractWithoutUnset(t *testing.T) {
+func TestExtractWithoutUnsetOption(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{number: {k8s_io__value: unset}, text: x, items: [{name: a, k8s_io__value: unset}]}`)
 	s.fast = mustEngine(Options{})

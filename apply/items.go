@@ -32,7 +32,7 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 	for i := range count {
 		start := len(spelled)
 		var problem string
-		if kind, spelled, problem = spellElement(spelled, l, list.At(i)); problem != "" {
+		if kind, spelled, problem = appendElement(spelled, l, list.At(i)); problem != "" {
 			spelled = spelled[:start]
 			if first == nil {
 				first = &itemError{i, problem}
@@ -58,9 +58,9 @@ type itemError struct {
 	problem string
 }
 
-// spellElement appends the path element of an item as FieldsV1 spells it, or says why it
+// appendElement appends the path element of an item as FieldsV1 spells it, or says why it
 // has none.
-func spellElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
+func appendElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
 	if l.Relationship == schema.Keyed {
 		spelled, problem = appendKey(dst, l, item)
 		return fieldset.Key, spelled, problem
@@ -72,7 +72,7 @@ func spellElement(dst []byte, l *schema.List, item document.Value) (kind fieldse
 // elementOf returns the path element of one item; ok is false if it has none.
 func elementOf(l *schema.List, item document.Value) (e fieldset.Element, ok bool) {
 	var array [256]byte
-	kind, spelled, problem := spellElement(array[:0], l, item)
+	kind, spelled, problem := appendElement(array[:0], l, item)
 	return fastset.Element(kind, string(spelled)), problem == ""
 }
 
@@ -92,7 +92,7 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 	start := len(dst)
 	dst = append(dst, '{')
 	for _, key := range sortedKeys(l) {
-		value := keyOf(key, item)
+		value := keyValue(key, item)
 		if value.IsAbsent() {
 			continue
 		}
@@ -119,15 +119,15 @@ func sameItem(l *schema.List, a, b document.Value) bool {
 		return false
 	}
 	for _, key := range l.Keys {
-		if !document.Equal(keyOf(key, a), keyOf(key, b)) {
+		if !document.Equal(keyValue(key, a), keyValue(key, b)) {
 			return false
 		}
 	}
 	return true
 }
 
-// keyOf returns the value of one key of an item, absent if it has none.
-func keyOf(key schema.Key, item document.Value) document.Value {
+// keyValue returns the value of one key of an item, absent if it has none.
+func keyValue(key schema.Key, item document.Value) document.Value {
 	if v := item.Get(key.Name); !v.IsAbsent() {
 		return v
 	}
@@ -152,33 +152,33 @@ func keyNames(l *schema.List) string {
 	return strings.Join(names, ", ")
 }
 
-// index finds items of a list by their element.
-type index struct {
+// elementIndex finds items of a list by their element.
+type elementIndex struct {
 	elements []fieldset.Element
 	// places maps an element to the first item that has it; it is nil for lists
 	// that are short enough to look through.
-	places map[fieldset.Element]int
+	first map[fieldset.Element]int
 }
 
-const shortList = 8
+const maxLinearItems = 8
 
-func newIndex(elements []fieldset.Element) index {
-	x := index{elements: elements}
-	if len(elements) > shortList {
-		x.places = make(map[fieldset.Element]int, len(elements))
+func newElementIndex(elements []fieldset.Element) elementIndex {
+	x := elementIndex{elements: elements}
+	if len(elements) > maxLinearItems {
+		x.first = make(map[fieldset.Element]int, len(elements))
 		for i := len(elements) - 1; i >= 0; i-- {
-			x.places[elements[i]] = i
+			x.first[elements[i]] = i
 		}
 	}
 	return x
 }
 
 // find returns the first item with the element, -1 if there is none.
-func (x index) find(e fieldset.Element) int {
-	if x.places == nil {
+func (x elementIndex) find(e fieldset.Element) int {
+	if x.first == nil {
 		return slices.Index(x.elements, e)
 	}
-	if i, ok := x.places[e]; ok {
+	if i, ok := x.first[e]; ok {
 		return i
 	}
 	return -1
@@ -186,7 +186,7 @@ func (x index) find(e fieldset.Element) int {
 
 // duplicates returns, for every item, whether another item has the same element;
 // nil if no two do.
-func (x index) duplicates() []bool {
+func (x elementIndex) duplicates() []bool {
 	var repeated []bool
 	for i, e := range x.elements {
 		if first := x.find(e); first != i {
@@ -199,83 +199,83 @@ func (x index) duplicates() []bool {
 	return repeated
 }
 
-// selected is an item of a list that a set says something about.
-type selected struct {
-	index    int  // its place in the list
-	at       int  // the place of its element among the first elements of the set
-	repeated bool // another item of the list has the same element
+// selectedItem is an item of a list that a set says something about.
+type selectedItem struct {
+	listIndex    int  // its place in the list
+	setIndex       int  // the place of its element among the first elements of the set
+	duplicate bool // another item of the list has the same element
 }
 
-// fewElements is how many elements are looked for in a list one by one. For more, the
+// maxLinearElements is how many elements are looked for in a list one by one. For more, the
 // elements of all items are made.
-const fewElements = 4
+const maxLinearElements = 4
 
 // selectItems appends the items of a granular list whose elements a set begins with, in
 // the order of the list.
-func selectItems(to []selected, l *schema.List, list document.Value, set fieldset.Set) []selected {
-	if set.Len() > fewElements {
+func selectItems(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
+	if set.Len() > maxLinearElements {
 		return selectByIndex(to, l, list, set)
 	}
-	var wanted [fewElements]struct {
+	var targets [maxLinearElements]struct {
 		kind     fieldset.ElementKind
-		spelling string
+		text string
 		last     int // the index in the result of the last item with the element, plus one
 	}
 	for at := range set.Len() {
-		wanted[at].kind, wanted[at].spelling = fastset.Spelling(set.Element(at))
+		targets[at].kind, targets[at].text = fastset.Spelling(set.Element(at))
 	}
 	var array [256]byte
 	for i := range list.Len() {
-		kind, spelled, problem := spellElement(array[:0], l, list.At(i))
+		kind, spelled, problem := appendElement(array[:0], l, list.At(i))
 		if problem != "" {
 			continue
 		}
-		for at := range wanted[:set.Len()] {
-			w := &wanted[at]
-			if w.kind != kind || w.spelling != string(spelled) {
+		for at := range targets[:set.Len()] {
+			target := &targets[at]
+			if target.kind != kind || target.text != string(spelled) {
 				continue
 			}
-			repeated := w.last > 0
-			if repeated {
-				to[w.last-1].repeated = true
+			duplicate := target.last > 0
+			if duplicate {
+				to[target.last-1].duplicate = true
 			}
-			to = append(to, selected{i, at, repeated})
-			w.last = len(to)
+			to = append(to, selectedItem{i, at, duplicate})
+			target.last = len(to)
 		}
 	}
 	return to
 }
 
-func selectByIndex(to []selected, l *schema.List, list document.Value, set fieldset.Set) []selected {
+func selectByIndex(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	items, _ := elements(l, list)
-	repeated := newIndex(items).duplicates()
+	duplicates := newElementIndex(items).duplicates()
 	for i, e := range items {
 		if at, found := set.Find(e); found {
-			to = append(to, selected{i, at, repeated != nil && repeated[i]})
+			to = append(to, selectedItem{i, at, duplicates != nil && duplicates[i]})
 		}
 	}
 	return to
 }
 
-// itemsOf selects the items of a granular list that a set begins with; of all else,
+// selectInSetOrder selects the items of a granular list that a set begins with; of all else,
 // nothing. They are in the order of the set, the first of those that are repeated first.
-func itemsOf(to []selected, t *schema.Type, v document.Value, set fieldset.Set) []selected {
+func selectInSetOrder(to []selectedItem, t *schema.Type, v document.Value, set fieldset.Set) []selectedItem {
 	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
 		return nil
 	}
 	to = selectItems(to, t.List, v, set)
-	slices.SortStableFunc(to, func(a, b selected) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(to, func(a, b selectedItem) int { return cmp.Compare(a.setIndex, b.setIndex) })
 	return to
 }
 
 // childOf returns the field or item that an element selects, which is the one in the
 // given place of the set; absent if there is none.
-func childOf(v document.Value, items []selected, e fieldset.Element, at int) document.Value {
+func childOf(v document.Value, items []selectedItem, e fieldset.Element, at int) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
 	}
-	if i, found := slices.BinarySearchFunc(items, at, func(s selected, at int) int { return cmp.Compare(s.at, at) }); found {
-		return v.At(items[i].index)
+	if i, found := slices.BinarySearchFunc(items, at, func(s selectedItem, at int) int { return cmp.Compare(s.setIndex, at) }); found {
+		return v.At(items[i].listIndex)
 	}
 	return document.Value{}
 }
@@ -284,9 +284,9 @@ func childOf(v document.Value, items []selected, e fieldset.Element, at int) doc
 type shape uint8
 
 const (
-	leaf    shape = iota // not at all: it is a scalar, or atomic
-	byField              // it is a granular map, or null in the place of one
-	byItem               // it is a granular list, or null in the place of one
+	leafShape    shape = iota // not at all: it is a scalar, or atomic
+	mapShape              // it is a granular map, or null in the place of one
+	listShape               // it is a granular list, or null in the place of one
 )
 
 // shapeOf returns how a value is taken apart where a topology may be missing: what is
@@ -298,14 +298,14 @@ func shapeOf(t *schema.Type, v document.Value) shape {
 	switch t.Resolve(v.Kind()) {
 	case schema.MapAlternative:
 		if !t.Map.Atomic {
-			return byField
+			return mapShape
 		}
 	case schema.ListAlternative:
 		if t.List.Relationship != schema.Atomic {
-			return byItem
+			return listShape
 		}
 	}
-	return leaf
+	return leafShape
 }
 
 // fieldType returns the topology of a field, declared or not, of a value that is taken
@@ -320,10 +320,10 @@ func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) 
 	return field, declared
 }
 
-// isRecorded reports whether a declared field with this value is owned for itself: it
+// isMember reports whether a declared field with this value is owned for itself: it
 // is a leaf, or there is nothing inside that could be owned instead.
-func isRecorded(t *schema.Type, v document.Value) bool {
-	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leaf
+func isMember(t *schema.Type, v document.Value) bool {
+	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leafShape
 }
 
 func isEmptyMap(v document.Value) bool { return v.Kind() == document.Map && v.Len() == 0 }

@@ -49,7 +49,7 @@ func TestUnsetStories(t *testing.T) {
 		s.apply("fieldManager1", `items: [{name: a, value: 1}, {name: b, value: 2}]`)
 		s.force("fieldManager2", `items: [{name: b, k8s_io__value: unset}]`)
 		s.want(`items: [{name: a, value: 1}]`)
-		s.owners(`fieldManager1 .items[name="a"]{,.name,.value}`, `fieldManager2 .items[name="b"]`)
+		s.wantOwners(`fieldManager1 .items[name="a"]{,.name,.value}`, `fieldManager2 .items[name="b"]`)
 	})
 	t.Run("granular map value", func(t *testing.T) {
 		s := newScript(t)
@@ -57,7 +57,7 @@ func TestUnsetStories(t *testing.T) {
 		s.force("fieldManager2", `map: {b: {k8s_io__value: unset}}`)
 		s.want(`map: {a: 1}`)
 		// The story leaves out that manager 1 keeps what stays.
-		s.owners("fieldManager1 .map.a", "fieldManager2 .map.b")
+		s.wantOwners("fieldManager1 .map.a", "fieldManager2 .map.b")
 	})
 	t.Run("owned field", func(t *testing.T) {
 		s := newScript(t)
@@ -67,7 +67,7 @@ func TestUnsetStories(t *testing.T) {
 	t.Run("owned absence", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("fieldManager1", `struct: {a: {k8s_io__value: unset}}`)
-		s.owners("fieldManager1 .struct.a")
+		s.wantOwners("fieldManager1 .struct.a")
 		s.conflict("fieldManager2", `struct: {a: 5}`, ".struct.a fieldManager1")
 	})
 	t.Run("shared absence", func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestUnsetStories(t *testing.T) {
 		s.apply("fieldManager1", `struct: {a: {k8s_io__value: unset}}`)
 		s.apply("fieldManager2", `struct: {a: {k8s_io__value: unset}}`)
 		s.want(``)
-		s.owners("fieldManager1 .struct.a", "fieldManager2 .struct.a")
+		s.wantOwners("fieldManager1 .struct.a", "fieldManager2 .struct.a")
 	})
 	t.Run("default", func(t *testing.T) {
 		s := newScript(t, Options{Unset: true, Default: defaultNumber})
@@ -83,7 +83,7 @@ func TestUnsetStories(t *testing.T) {
 		s.live.Entries = []Entry{{Manager: "fieldManager1", Operation: Apply, APIVersion: "v1", FieldsV1: "{}"}}
 		s.force("fieldManager2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("fieldManager2 .number")
+		s.wantOwners("fieldManager2 .number")
 	})
 }
 
@@ -155,7 +155,7 @@ func TestUnsetTopologies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScript(t)
 			s.apply("m1", c.field+": "+c.value)
-			s.owners("m1 " + c.owned)
+			s.wantOwners("m1 " + c.owned)
 			var conflicts []string
 			for _, path := range strings.Fields(c.conflicts) {
 				conflicts = append(conflicts, path+" m1")
@@ -163,19 +163,19 @@ func TestUnsetTopologies(t *testing.T) {
 			s.conflict("m2", c.field+": {k8s_io__value: unset}", conflicts...)
 			s.force("m2", c.field+": {k8s_io__value: unset}")
 			s.want(``)
-			s.owners("m2 ." + c.field)
+			s.wantOwners("m2 ." + c.field)
 			s.noOp("m2", c.field+": {k8s_io__value: unset}")
 			s.conflict("m1", c.field+": "+c.value, "."+c.field+" m2")
 			s.conflict("m3", c.field+": null", "."+c.field+" m2")
 			s.force("m1", c.field+": "+c.value)
 			s.want(c.field + ": " + c.value)
-			s.owners("m1 " + c.owned)
+			s.wantOwners("m1 " + c.owned)
 		})
 	}
 }
 
-// TestUnsetOwnersInside unsets containers that several managers own parts of.
-func TestUnsetOwnersInside(t *testing.T) {
+// TestUnsetContainerWithSeveralOwners unsets containers that several managers own parts of.
+func TestUnsetContainerWithSeveralOwners(t *testing.T) {
 	for _, c := range []struct {
 		name, field, one, two string
 		conflicts             []string
@@ -195,7 +195,7 @@ func TestUnsetOwnersInside(t *testing.T) {
 			s.conflict("m3", c.field+": {k8s_io__value: unset}", c.conflicts...)
 			s.force("m3", c.field+": {k8s_io__value: unset}")
 			s.want(``)
-			s.owners("m3 ." + c.field)
+			s.wantOwners("m3 ." + c.field)
 		})
 	}
 }
@@ -249,7 +249,7 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]`)
 		s.force("m2", `ports: [{port: 53, protocol: UDP, k8s_io__value: unset}]`)
 		s.want(`ports: [{port: 53, protocol: TCP}]`)
-		s.owners(`m1 .ports[port=53,protocol="TCP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="UDP"]`)
+		s.wantOwners(`m1 .ports[port=53,protocol="TCP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="UDP"]`)
 	})
 	t.Run("defaulted key", func(t *testing.T) {
 		// A marker such as {keyField1: "x", k8s_io__value: unset} is treated as
@@ -258,7 +258,7 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]`)
 		s.force("m2", `ports: [{port: 53, k8s_io__value: unset}]`)
 		s.want(`ports: [{port: 53, protocol: UDP}]`)
-		s.owners(`m1 .ports[port=53,protocol="UDP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="TCP"]`)
+		s.wantOwners(`m1 .ports[port=53,protocol="UDP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="TCP"]`)
 		s.noOp("m2", `ports: [{port: 53, protocol: TCP, k8s_io__value: unset}]`)
 		s.conflict("m1", `ports: [{port: 53}, {port: 53, protocol: UDP}]`, `.ports[port=53,protocol="TCP"] m2`)
 	})
@@ -267,7 +267,7 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `ports: [{port: 53, alias: dns}]`)
 		s.force("m2", `ports: [{port: 53, protocol: TCP, k8s_io__value: unset}]`)
 		s.want(`ports: []`)
-		s.owners(`m2 .ports[port=53,protocol="TCP"]`)
+		s.wantOwners(`m2 .ports[port=53,protocol="TCP"]`)
 	})
 	t.Run("the same item twice", func(t *testing.T) {
 		s := newScript(t)
@@ -279,14 +279,14 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `items: [{name: a, value: 1, tags: [x]}]`)
 		s.force("m2", `items: [{name: a, value: {k8s_io__value: unset}}]`)
 		s.want(`items: [{name: a, tags: [x]}]`)
-		s.owners(`m1 .items[name="a"]{,.name,.tags[="x"]}`, `m2 .items[name="a"]{,.name,.value}`)
+		s.wantOwners(`m1 .items[name="a"]{,.name,.tags[="x"]}`, `m2 .items[name="a"]{,.name,.value}`)
 	})
 	t.Run("markers and values in one list", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a}, {name: b}, {name: c}]`)
 		s.force("m2", `items: [{name: d, value: 4}, {name: b, k8s_io__value: unset}]`)
 		s.want(`items: [{name: a}, {name: c}, {name: d, value: 4}]`)
-		s.owners(`m1 .items[name="a"]{,.name} .items[name="c"]{,.name}`, `m2 .items[name="b"] .items[name="d"]{,.name,.value}`)
+		s.wantOwners(`m1 .items[name="a"]{,.name} .items[name="c"]{,.name}`, `m2 .items[name="b"] .items[name="d"]{,.name,.value}`)
 	})
 }
 
@@ -304,25 +304,25 @@ func TestUnsetForce(t *testing.T) {
 				s.wantConflicts(err, ".number m1")
 				return
 			}
-			s.took(result, err)
+			s.mustSucceed(result, err)
 			s.want(`text: x`)
-			s.owners("m1 .text", "m2 .number")
+			s.wantOwners("m1 .text", "m2 .number")
 		})
 		t.Run(name+"no conflict", func(t *testing.T) {
 			s := newScript(t)
 			s.apply("m1", `text: x`)
-			s.took(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
+			s.mustSucceed(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
 			s.want(`text: x`)
-			s.owners("m1 .text", "m2 .number")
+			s.wantOwners("m1 .text", "m2 .number")
 		})
 		t.Run(name+"shared", func(t *testing.T) {
 			s := newScript(t)
 			s.apply("m1", `number: {k8s_io__value: unset}`)
-			s.took(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
-			s.owners("m1 .number", "m2 .number")
+			s.mustSucceed(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
+			s.wantOwners("m1 .number", "m2 .number")
 			s.conflict("m3", `number: 1`, ".number m1,m2")
 			s.force("m3", `number: 1`)
-			s.owners("m3 .number")
+			s.wantOwners("m3 .number")
 		})
 	}
 	t.Run("only some paths", func(t *testing.T) {
@@ -339,7 +339,7 @@ func TestUnsetForce(t *testing.T) {
 		s.apply("m1", `map: {a: 1, b: 2}`)
 		s.force("m2", `map: {k8s_io__value: unset}`, ".map")
 		s.want(``)
-		s.owners("m2 .map")
+		s.wantOwners("m2 .map")
 	})
 }
 
@@ -351,14 +351,14 @@ func TestUnsetManagedFields(t *testing.T) {
 		s.apply("m1", `{number: 1, text: x}`)
 		s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 		s.want(`text: x`)
-		s.owners("m1 .number .text")
+		s.wantOwners("m1 .number .text")
 	})
 	t.Run("my own absence becomes a value", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m1", `number: 1`)
 		s.want(`number: 1`)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
 	t.Run("a field that I share", func(t *testing.T) {
 		s := newScript(t)
@@ -367,7 +367,7 @@ func TestUnsetManagedFields(t *testing.T) {
 		s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m2")
 		s.force("m1", `number: {k8s_io__value: unset}`)
 		s.want(``)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
 	t.Run("an absence that I share becomes a value", func(t *testing.T) {
 		s := newScript(t)
@@ -381,19 +381,19 @@ func TestUnsetManagedFields(t *testing.T) {
 			Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:text":{}}`}}}
 		s.apply("m2", `number: {k8s_io__value: unset}`)
 		s.want(`text: x`)
-		s.owners("m1 .text", "m2 .number")
+		s.wantOwners("m1 .text", "m2 .number")
 	})
 	t.Run("no object yet", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 		s.want(`text: x`)
-		s.owners("m1 .number .text")
+		s.wantOwners("m1 .number .text")
 	})
 	t.Run("nothing but markers and no object yet", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `struct: {inner: {a: {k8s_io__value: unset}}}`)
 		s.want(``)
-		s.owners("m1 .struct.inner.a")
+		s.wantOwners("m1 .struct.inner.a")
 	})
 }
 
@@ -405,19 +405,19 @@ func TestUnsetDefaults(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `text: x`)
 		s.live.Document = defaultNumber(s.live.Document) // the server does this
-		s.owners("m1 .text")
+		s.wantOwners("m1 .text")
 		s.apply("m2", `number: 8`)
-		s.owners("m1 .text", "m2 .number")
+		s.wantOwners("m1 .text", "m2 .number")
 	})
 	t.Run("the unsetter owns the default", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: 3`)
 		s.force("m2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m2 .number")
+		s.wantOwners("m2 .number")
 		s.conflict("m1", `number: 3`, ".number m2")
 		s.apply("m3", `number: 7`)
-		s.owners("m2 .number", "m3 .number")
+		s.wantOwners("m2 .number", "m3 .number")
 	})
 	t.Run("without force", func(t *testing.T) {
 		s := newScript(t, withDefault)
@@ -432,7 +432,7 @@ func TestUnsetDefaults(t *testing.T) {
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m1 .number", "m2 .number")
+		s.wantOwners("m1 .number", "m2 .number")
 		s.noOp("m1", `number: {k8s_io__value: unset}`)
 	})
 	t.Run("the owner of the same value shares", func(t *testing.T) {
@@ -440,14 +440,14 @@ func TestUnsetDefaults(t *testing.T) {
 		s.apply("m1", `number: 7`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m1 .number", "m2 .number")
+		s.wantOwners("m1 .number", "m2 .number")
 	})
 	t.Run("other defaults are left alone", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `{number: 7, text: x}`)
 		s.force("m2", `text: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m1 .number", "m2 .text")
+		s.wantOwners("m1 .number", "m2 .text")
 	})
 	for _, c := range []struct{ name, field, value, owned string }{
 		{"struct", "struct", `{a: 5, inner: {b: 6}}`, ".struct.a .struct.inner.b"},
@@ -460,7 +460,7 @@ func TestUnsetDefaults(t *testing.T) {
 			s := newScript(t, Options{Unset: true, Default: defaultField(c.field, c.value)})
 			s.apply("m1", c.field+": {k8s_io__value: unset}")
 			s.want(c.field + ": " + c.value)
-			s.owners("m1 " + c.owned)
+			s.wantOwners("m1 " + c.owned)
 			s.noOp("m1", c.field+": {k8s_io__value: unset}")
 			s.noOp("m1", s.extract("m1").String())
 			s.apply("m2", c.field+": "+c.value) // the same value is shared
@@ -483,15 +483,15 @@ func TestUnsetDefaults(t *testing.T) {
 func TestUnsetMixedWithUpdate(t *testing.T) {
 	s := newScript(t)
 	s.update("m1", `{number: 1, text: x}`)
-	s.owners("m1/Update .number .text")
+	s.wantOwners("m1/Update .number .text")
 	// What I did by update is not mine to unset by apply without force.
 	s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m1/Update")
 	s.force("m1", `number: {k8s_io__value: unset}`)
 	s.want(`text: x`)
-	s.owners("m1 .number", "m1/Update .text")
+	s.wantOwners("m1 .number", "m1/Update .text")
 	// An update that sets the field takes it from my own applier as well.
 	s.update("m1", `{number: 2, text: x}`)
-	s.owners("m1/Update .number .text")
+	s.wantOwners("m1/Update .number .text")
 	s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m1/Update")
 }
 
@@ -530,20 +530,20 @@ func TestUnsetAfterUpdates(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.update("kubectl", `text: x`)
-		s.owners("m1 .number", "kubectl/Update .text")
+		s.wantOwners("m1 .number", "kubectl/Update .text")
 		s.conflict("m2", `number: 1`, ".number m1")
 	})
 	t.Run("update inside of an unset container", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `map: {k8s_io__value: unset}`)
 		s.update("kubectl", `map: {a: 1}`)
-		s.owners("kubectl/Update .map .map.a")
+		s.wantOwners("kubectl/Update .map .map.a")
 	})
 	t.Run("update of an unset item", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, k8s_io__value: unset}]`)
 		s.update("kubectl", `items: [{name: a}]`)
-		s.owners(`kubectl/Update .items .items[name="a"]{,.name}`)
+		s.wantOwners(`kubectl/Update .items .items[name="a"]{,.name}`)
 	})
 }
 
@@ -552,28 +552,28 @@ func TestUnsetAfterUpdates(t *testing.T) {
 func TestUnsetAcrossRequests(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: {k8s_io__value: unset}}}`)
-	s.owners("m1 .number .map.a")
+	s.wantOwners("m1 .number .map.a")
 	s.apply("m2", `{text: x, map: {b: 1}}`) // unrelated
-	s.owners("m1 .number .map.a", "m2 .text .map.b")
+	s.wantOwners("m1 .number .map.a", "m2 .text .map.b")
 	s.update("m3", `{text: x, map: {b: 1}, flag: true}`) // unrelated
-	s.owners("m1 .number .map.a", "m2 .text .map.b", "m3/Update .flag")
+	s.wantOwners("m1 .number .map.a", "m2 .text .map.b", "m3/Update .flag")
 	s.apply("m1", `map: {a: {k8s_io__value: unset}}`) // gives one absence up
-	s.owners("m1 .map.a", "m2 .text .map.b", "m3/Update .flag")
+	s.wantOwners("m1 .map.a", "m2 .text .map.b", "m3/Update .flag")
 	s.apply("m2", `{text: x, map: {b: 1}, number: 4}`)
 	s.conflict("m2", `{text: x, map: {a: 2, b: 1}, number: 4}`, ".map.a m1")
 	s.apply("m1", `number: 4`) // gives the other one up
 	s.apply("m2", `{text: x, map: {a: 2, b: 1}, number: 4}`)
 	s.want(`{text: x, map: {a: 2, b: 1}, number: 4, flag: true}`)
-	s.owners("m1 .number", "m2 .text .map.a .map.b .number", "m3/Update .flag")
+	s.wantOwners("m1 .number", "m2 .text .map.a .map.b .number", "m3/Update .flag")
 }
 
-// TestUnsetGivenUp: a later apply without the marker gives the absence up, and takes
+// TestUnsetReleased: a later apply without the marker gives the absence up, and takes
 // the containers along that only it wanted.
-func TestUnsetGivenUp(t *testing.T) {
+func TestUnsetReleased(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 	s.apply("m1", `text: x`)
-	s.owners("m1 .text")
+	s.wantOwners("m1 .text")
 	s.apply("m2", `number: 1`)
 	s.want(`{number: 1, text: x}`)
 }
@@ -593,7 +593,7 @@ func TestUnsetOption(t *testing.T) {
 		s := newScript(t, off)
 		s.apply("m1", `free: {x: {k8s_io__value: unset}, w: {k8s_io__value: other, z: 1}}`)
 		s.want(`free: {x: {k8s_io__value: unset}, w: {k8s_io__value: other, z: 1}}`)
-		s.owners("m1 .free.x .free.x.k8s_io__value .free.w .free.w.k8s_io__value .free.w.z")
+		s.wantOwners("m1 .free.x .free.x.k8s_io__value .free.w .free.w.k8s_io__value .free.w.z")
 	})
 	t.Run("disabled after use", func(t *testing.T) {
 		s := newScript(t)
@@ -688,22 +688,22 @@ func TestUnsetErrorsWithoutSchema(t *testing.T) {
 	s.invalid("m1", `{a: 1, k8s_io__value: unset}`, []string{"", ""}, "delete the object", "expected nothing beside")
 }
 
-// TestUnsetWhatIOwned: a marker in the place of what I applied before removes all of
+// TestUnsetOwnedFields: a marker in the place of what I applied before removes all of
 // it, and what others have inside is still theirs to defend.
-func TestUnsetWhatIOwned(t *testing.T) {
+func TestUnsetOwnedFields(t *testing.T) {
 	t.Run("item", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1, tags: [x]}, {name: b}]`)
 		s.apply("m1", `items: [{name: a, k8s_io__value: unset}, {name: b}]`)
 		s.want(`items: [{name: b}]`)
-		s.owners(`m1 .items[name="a"] .items[name="b"]{,.name}`)
+		s.wantOwners(`m1 .items[name="a"] .items[name="b"]{,.name}`)
 	})
 	t.Run("the only field of a struct", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{struct: {inner: {a: 1}}, text: x}`)
 		s.apply("m1", `{struct: {inner: {a: {k8s_io__value: unset}}}, text: x}`)
 		s.want(`{struct: {inner: {}}, text: x}`) // what is around it was not unset
-		s.owners("m1 .struct.inner.a .text")
+		s.wantOwners("m1 .struct.inner.a .text")
 		s.apply("m1", `text: x`)
 		s.want(`text: x`) // and goes when I let go of the absence
 	})
@@ -715,7 +715,7 @@ func TestUnsetWhatIOwned(t *testing.T) {
 			`.items[name="a"].tags m2/Update`, `.items[name="a"].tags[="x"] m2/Update`)
 		s.force("m1", `items: [{name: a, k8s_io__value: unset}]`)
 		s.want(`items: []`)
-		s.owners(`m1 .items[name="a"]`)
+		s.wantOwners(`m1 .items[name="a"]`)
 	})
 	t.Run("map with a field of another", func(t *testing.T) {
 		s := newScript(t)
@@ -724,7 +724,7 @@ func TestUnsetWhatIOwned(t *testing.T) {
 		s.conflict("m1", `free: {k8s_io__value: unset}`, ".free.a.c m2/Update")
 		s.force("m1", `free: {k8s_io__value: unset}`)
 		s.want(``)
-		s.owners("m1 .free")
+		s.wantOwners("m1 .free")
 	})
 	t.Run("inside of what I let go", func(t *testing.T) {
 		s := newScript(t)
@@ -740,5 +740,5 @@ func TestUnsetLabels(t *testing.T) {
 	s.apply("m1", `metadata: {name: x, labels: {a: "1", b: "2"}, finalizers: [f]}`)
 	s.force("m2", `metadata: {name: x, labels: {a: {k8s_io__value: unset}}, finalizers: {k8s_io__value: unset}}`)
 	s.want(`metadata: {name: x, labels: {b: "2"}}`)
-	s.owners("m1 .metadata.labels.b", "m2 .metadata.labels.a .metadata.finalizers")
+	s.wantOwners("m1 .metadata.labels.b", "m2 .metadata.labels.a .metadata.finalizers")
 }

@@ -16,7 +16,7 @@ import (
 // KEP-555, Server-Side Apply. Its lines, and the tests that prove them:
 //
 //	Motivation
-//	  "... surprise!", five times                                   TestNoSurprises
+//	  "... surprise!", five times                                   TestMotivationScenarios
 //	Unit tests in structured-merge-diff
 //	  Merge typed objects of the same type with a schema            TestMerge
 //	  Merge deduced typed objects without a schema                  TestMergeUntyped
@@ -51,13 +51,13 @@ import (
 //	  Create is blocked on apply if uid is provided                 applytest/scripts/create/with-uid.txtar
 //	  Apply has conflicts when changing fields set by Update,
 //	  and is able to force                                          TestApplyAfterUpdate
-//	  There are no changes to the managedFields API                 TestManagedFieldsForm
-//	  ManagedFields has no entries for managers who manage nothing  TestEmptyEntriesDisappear
+//	  There are no changes to the managedFields API                 TestManagedFieldsEncoding
+//	  ManagedFields has no entries for managers who manage nothing  TestEmptyEntriesAreRemoved
 //	  Apply works with custom resources                             TestBuiltInAndCustomKinds
 //	  Run kubectl apply tests with server-side flag enabled         test/clients/kubectls
 
-// TestNoSurprises plays the five problems that KEP-555 starts from.
-func TestNoSurprises(t *testing.T) {
+// TestMotivationScenarios plays the five problems that KEP-555 starts from.
+func TestMotivationScenarios(t *testing.T) {
 	t.Run("POST, then change and apply", func(t *testing.T) {
 		s := newScript(t)
 		s.update("poster", `{number: 1, text: x}`)
@@ -78,7 +78,7 @@ func TestNoSurprises(t *testing.T) {
 		s.apply("ci", `{number: 1, text: x}`)
 		s.apply("ops", `{number: 1, text: x, flag: true}`) // all that was read, and one field more
 		s.want(`{number: 1, text: x, flag: true}`)
-		s.owners("ci .number .text", "ops .number .text .flag")
+		s.wantOwners("ci .number .text", "ops .number .text .flag")
 	})
 	t.Run("tweak some annotations, then apply", func(t *testing.T) {
 		s := newScript(t)
@@ -92,7 +92,7 @@ func TestNoSurprises(t *testing.T) {
 		s.apply("alice", `struct: {a: 1}`)
 		s.apply("bob", `struct: {b: 2}`)
 		s.want(`struct: {a: 1, b: 2}`)
-		s.owners("alice .struct.a", "bob .struct.b")
+		s.wantOwners("alice .struct.a", "bob .struct.b")
 	})
 }
 
@@ -144,11 +144,11 @@ func TestMerge(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			live, config, want := parse(c.live), parse(c.config), parse(c.want)
 			var m merger
-			if got := m.merge(thing, live, config); !document.Equal(got, want) {
+			if got := m.merge(testKind, live, config); !document.Equal(got, want) {
 				t.Errorf("got  %v\nwant %v", got, want)
 			}
-			a, _ := thingOracle.typed(live, "v1")
-			b, err := thingOracle.typed(config, "v1")
+			a, _ := testOracle.typed(live, "v1")
+			b, err := testOracle.typed(config, "v1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,14 +163,14 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeShares: what merging does not change is shared with the live document.
-func TestMergeShares(t *testing.T) {
+// TestMergeSharesUnchangedParts: what merging does not change is shared with the live document.
+func TestMergeSharesUnchangedParts(t *testing.T) {
 	live := parse(`{struct: {a: 1}, map: {a: 1}, items: [{name: a, value: 1}, {name: b, value: 2}], number: 1}`)
 	var m merger
-	if got := m.merge(thing, live, parse(`{number: 1.0, items: [{name: a, value: 1}]}`)); !document.Same(got, live) {
+	if got := m.merge(testKind, live, parse(`{number: 1.0, items: [{name: a, value: 1}]}`)); !document.Same(got, live) {
 		t.Error("merging what is there already makes a new document")
 	}
-	got := m.merge(thing, live, parse(`items: [{name: b, value: 3}]`))
+	got := m.merge(testKind, live, parse(`items: [{name: b, value: 3}]`))
 	if !document.Same(got.Get("struct"), live.Get("struct")) || !document.Same(got.Get("items").At(0), live.Get("items").At(0)) {
 		t.Error("what was not touched is not shared")
 	}
@@ -230,10 +230,10 @@ func TestFieldsOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc := parse(c.doc)
-			if got, want := fieldsOf(thing, doc), pathSet(c.want); !got.Equal(want) {
+			if got, want := fieldsOf(testKind, doc), pathSet(c.want); !got.Equal(want) {
 				t.Errorf("got\n%vwant\n%v", got, want)
 			}
-			theirs, err := thingOracle.typed(doc, "v1", typed.AllowDuplicates)
+			theirs, err := testOracle.typed(doc, "v1", typed.AllowDuplicates)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +242,7 @@ func TestFieldsOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _ := set.ToJSON()
-			if got := fieldsOf(thing, doc).FieldsV1(); got != string(text) {
+			if got := fieldsOf(testKind, doc).FieldsV1(); got != string(text) {
 				t.Errorf("ours   %s\ntheirs %s", got, text)
 			}
 		})
@@ -274,12 +274,12 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := parse(c.before), parse(c.after)
-			got := new(Engine).compare(thing, before, after)
+			got := new(Engine).compare(testKind, before, after)
 			if !got.Added.Equal(pathSet(c.added)) || !got.Modified.Equal(pathSet(c.modified)) || !got.Removed.Equal(pathSet(c.removed)) {
 				t.Errorf("added\n%vmodified\n%vremoved\n%v", got.Added, got.Modified, got.Removed)
 			}
-			a, _ := thingOracle.typed(before, "v1")
-			b, _ := thingOracle.typed(after, "v1")
+			a, _ := testOracle.typed(before, "v1")
+			b, _ := testOracle.typed(after, "v1")
 			theirs, err := a.Compare(b)
 			if err != nil {
 				t.Fatal(err)
@@ -343,8 +343,8 @@ func TestValidate(t *testing.T) {
 	t.Run("many problems are bounded", func(t *testing.T) {
 		_, err := newScript(t).tryApply("m1", "structList: ["+strings.Repeat("{a: x}, ", 1000)+"]", false)
 		var invalid *InvalidError
-		if !errors.As(err, &invalid) || len(invalid.Fields) != mostProblems {
-			t.Errorf("expected %d problems, received %v", mostProblems, err)
+		if !errors.As(err, &invalid) || len(invalid.Fields) != maxProblems {
+			t.Errorf("expected %d problems, received %v", maxProblems, err)
 		}
 	})
 	t.Run("null is always fine", func(t *testing.T) {
@@ -357,13 +357,13 @@ func TestValidate(t *testing.T) {
 func TestApplyUntyped(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `free: {a: 1, b: {c: 1}, l: [1, {x: 1}]}`)
-	s.owners("m1 .free.a .free.b .free.b.c .free.l")
+	s.wantOwners("m1 .free.a .free.b .free.b.c .free.l")
 	s.apply("m2", `free: {b: {d: 1}}`)
 	s.want(`free: {a: 1, b: {c: 1, d: 1}, l: [1, {x: 1}]}`)
 	s.conflict("m2", `free: {b: {c: 2}, l: [1]}`, ".free.b.c m1", ".free.l m1")
 	s.apply("m1", `free: {a: 1, b: {}}`)
 	s.want(`free: {a: 1, b: {d: 1}}`)
-	s.owners("m1 .free.a .free.b", "m2 .free.b .free.b.d")
+	s.wantOwners("m1 .free.a .free.b", "m2 .free.b .free.b.d")
 	s.apply("m2", ``)
 	s.want(`free: {a: 1, b: {}}`)
 	// A value of another shape takes the place of the old one.
@@ -375,16 +375,16 @@ func TestApplyUntyped(t *testing.T) {
 func TestApplyLeaves(t *testing.T) {
 	s := newScript(t)
 	s.apply("default", `{number: 1, text: x, flag: true}`)
-	s.owners("default .number .text .flag")
+	s.wantOwners("default .number .text .flag")
 	s.apply("default", `{number: 2, text: x, flag: false}`)
 	s.want(`{number: 2, text: x, flag: false}`)
 	s.noOp("default", `{number: 2, text: x, flag: false}`)
 	s.apply("default", `text: x`)
 	s.want(`text: x`)
-	s.owners("default .text")
+	s.wantOwners("default .text")
 	s.apply("default", ``)
 	s.want(``)
-	s.owners()
+	s.wantOwners()
 }
 
 // TestApplySets: "Apply works for items in associative lists of scalars."
@@ -394,7 +394,7 @@ func TestApplySets(t *testing.T) {
 		s.apply("m1", `set: [a, b, c]`)
 		s.apply("m1", `set: [a, c]`)
 		s.want(`set: [a, c]`)
-		s.owners(`m1 .set[="a"] .set[="c"]`)
+		s.wantOwners(`m1 .set[="a"] .set[="c"]`)
 	})
 	t.Run("items are shared", func(t *testing.T) {
 		s := newScript(t)
@@ -403,14 +403,14 @@ func TestApplySets(t *testing.T) {
 		s.want(`set: [a, b, c]`)
 		s.apply("m1", `set: []`)
 		s.want(`set: [b, c]`)
-		s.owners(`m2 .set[="b"] .set[="c"]`)
+		s.wantOwners(`m2 .set[="b"] .set[="c"]`)
 	})
 	t.Run("never a conflict", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `set: [a, b]`)
 		s.apply("m2", `set: [b, a]`)
 		s.want(`set: [b, a]`)
-		s.owners(`m1 .set[="a"] .set[="b"]`, `m2 .set[="a"] .set[="b"]`)
+		s.wantOwners(`m1 .set[="a"] .set[="b"]`, `m2 .set[="a"] .set[="b"]`)
 	})
 	t.Run("numbers by value", func(t *testing.T) {
 		s := newScript(t)
@@ -435,7 +435,7 @@ func TestApplyKeyedLists(t *testing.T) {
 		s.apply("m1", `items: [{name: a, value: 1}, {name: b, value: 2}, {name: c, value: 3}]`)
 		s.apply("m1", `items: [{name: c, value: 3}, {name: a, value: 1}]`)
 		s.want(`items: [{name: c, value: 3}, {name: a, value: 1}]`)
-		s.owners(`m1 .items[name="a"]{,.name,.value} .items[name="c"]{,.name,.value}`)
+		s.wantOwners(`m1 .items[name="a"]{,.name,.value} .items[name="c"]{,.name,.value}`)
 	})
 	t.Run("fields of items have owners of their own", func(t *testing.T) {
 		s := newScript(t)
@@ -445,9 +445,9 @@ func TestApplyKeyedLists(t *testing.T) {
 		s.conflict("m2", `items: [{name: a, value: 2}]`, `.items[name="a"].value m1`)
 		s.apply("m1", ``)
 		s.want(`items: [{name: a, tags: [x]}]`)
-		s.owners(`m2 .items[name="a"]{,.name,.tags[="x"]}`)
+		s.wantOwners(`m2 .items[name="a"]{,.name,.tags[="x"]}`)
 		s.apply("m2", ``)
-		s.owners()
+		s.wantOwners()
 	})
 	t.Run("an item goes although somebody else owns a field in it", func(t *testing.T) {
 		s := newScript(t)
@@ -456,7 +456,7 @@ func TestApplyKeyedLists(t *testing.T) {
 		s.apply("m1", ``)
 		// m2 owns a tag, but not the item around it: it only changed the item.
 		s.want(`items: []`)
-		s.owners()
+		s.wantOwners()
 	})
 	t.Run("two keys", func(t *testing.T) {
 		s := newScript(t)
@@ -470,13 +470,13 @@ func TestApplyKeyedLists(t *testing.T) {
 		s.apply("m1", `ports: [{port: 80, alias: a}]`)
 		s.apply("m2", `ports: [{port: 80, protocol: TCP}]`)
 		s.want(`ports: [{port: 80, protocol: TCP, alias: a}]`)
-		s.owners(`m1 .ports[port=80,protocol="TCP"]{,.port,.alias}`, `m2 .ports[port=80,protocol="TCP"]{,.port,.protocol}`)
+		s.wantOwners(`m1 .ports[port=80,protocol="TCP"]{,.port,.alias}`, `m2 .ports[port=80,protocol="TCP"]{,.port,.protocol}`)
 		s.conflict("m2", `ports: [{port: 80, alias: b}]`, `.ports[port=80,protocol="TCP"].alias m1`)
 	})
 	t.Run("null key is a key", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `ports: [{port: 80, protocol: null}]`)
-		s.owners(`m1 .ports[port=80,protocol=null]{,.port,.protocol}`)
+		s.wantOwners(`m1 .ports[port=80,protocol=null]{,.port,.protocol}`)
 	})
 }
 
@@ -493,7 +493,7 @@ func TestApplyNested(t *testing.T) {
 	s.want(`tree: {value: 1, child: {forest: [{name: elm}]}}`)
 	s.apply("m2", ``)
 	s.want(`tree: {value: 1}`)
-	s.owners("m1 .tree.value")
+	s.wantOwners("m1 .tree.value")
 	t.Run("containers that held nothing else go", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `struct: {inner: {inner: {a: 1}}}`)
@@ -505,7 +505,7 @@ func TestApplyNested(t *testing.T) {
 		s.apply("m1", `struct: {inner: {a: 1}}`)
 		s.apply("m1", `struct: {inner: {}}`)
 		s.want(`struct: {inner: {}}`)
-		s.owners("m1 .struct.inner")
+		s.wantOwners("m1 .struct.inner")
 	})
 	t.Run("map entries", func(t *testing.T) {
 		s := newScript(t)
@@ -522,12 +522,12 @@ func TestApplyMultipleAppliers(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		s.apply("m2", `number: 1`)
-		s.owners("m1 .number", "m2 .number")
+		s.wantOwners("m1 .number", "m2 .number")
 		s.conflict("m1", `number: 2`, ".number m2")
 		s.apply("m2", ``)
 		s.want(`number: 1`)
 		s.apply("m1", `number: 2`)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
 	t.Run("number spellings are the same value", func(t *testing.T) {
 		s := newScript(t)
@@ -547,24 +547,24 @@ func TestApplyMultipleAppliers(t *testing.T) {
 		s.apply("m2", ``)
 		s.want(all)
 		s.apply("m3", ``)
-		s.owners()
+		s.wantOwners()
 		s.want(``)
 	})
 	t.Run("force and give back", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		s.force("m2", `number: 2`)
-		s.owners("m1 .text", "m2 .number")
+		s.wantOwners("m1 .text", "m2 .number")
 		s.conflict("m1", `{number: 1, text: x}`, ".number m2")
 		s.apply("m1", `{number: 2, text: x}`)
-		s.owners("m1 .number .text", "m2 .number")
+		s.wantOwners("m1 .number .text", "m2 .number")
 	})
 	t.Run("subresources are managers of their own", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		s.subresource = "status"
 		s.apply("m1", `status: {a: 1}`)
-		s.owners("m1 .number", "m1:status .status.a")
+		s.wantOwners("m1 .number", "m1:status .status.a")
 		s.want(`{number: 1, status: {a: 1}}`)
 		s.conflict("m1", `number: 2`, ".number m1")
 	})
@@ -576,7 +576,7 @@ func TestApplyCreates(t *testing.T) {
 	config := `{apiVersion: v1, kind: Thing, metadata: {name: web, namespace: default, labels: {app: web}}, number: 1}`
 	result := s.apply("ci", config)
 	s.want(config)
-	s.owners("ci .metadata.labels.app .number")
+	s.wantOwners("ci .metadata.labels.app .number")
 	if result.NoOp || !result.Changes().Added.Has(mustPath(".number")) || !result.Changes().Removed.IsEmpty() {
 		t.Errorf("changes are %v", result.Changes())
 	}
@@ -588,7 +588,7 @@ func TestApplyCreates(t *testing.T) {
 		if result := s.apply("ci", ``); result.NoOp {
 			t.Error("creating an object is no no-op, even if it is empty")
 		}
-		s.owners()
+		s.wantOwners()
 	})
 }
 
@@ -598,26 +598,26 @@ func TestApplyAfterUpdate(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: 1, items: [{name: a, value: 1}]}`)
 	s.update("kubectl-scale", `{number: 3, items: [{name: a, value: 1}]}`)
-	s.owners(`m1 .items[name="a"]{,.name,.value}`, "kubectl-scale/Update .number")
+	s.wantOwners(`m1 .items[name="a"]{,.name,.value}`, "kubectl-scale/Update .number")
 	s.conflict("m1", `{number: 5, items: [{name: a, value: 1}]}`, ".number kubectl-scale/Update")
 	s.force("m1", `{number: 5, items: [{name: a, value: 1}]}`)
 	s.want(`{number: 5, items: [{name: a, value: 1}]}`)
-	s.owners(`m1 .number .items[name="a"]{,.name,.value}`)
+	s.wantOwners(`m1 .number .items[name="a"]{,.name,.value}`)
 }
 
-// TestEmptyEntriesDisappear: "ManagedFields has no entries for managers who manage no
+// TestEmptyEntriesAreRemoved: "ManagedFields has no entries for managers who manage no
 // fields."
-func TestEmptyEntriesDisappear(t *testing.T) {
+func TestEmptyEntriesAreRemoved(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `number: 1`)
 	s.apply("m2", `text: x`)
 	s.update("m3", `{number: 1, text: x, flag: true}`)
 	s.force("m2", `{number: 2, text: x, flag: false}`)
-	s.owners("m2 .number .text .flag")
+	s.wantOwners("m2 .number .text .flag")
 	s.update("m3", `{number: 3, text: z, flag: true}`)
-	s.owners("m3/Update .number .text .flag")
+	s.wantOwners("m3/Update .number .text .flag")
 	s.update("m4", ``)
-	s.owners()
+	s.wantOwners()
 	t.Run("when read", func(t *testing.T) {
 		s := newScript(t)
 		s.live = Object{Document: parse(`number: 1`), Entries: []Entry{
@@ -626,13 +626,13 @@ func TestEmptyEntriesDisappear(t *testing.T) {
 		for range 3 { // also when the engine has seen the entries before
 			s := *s
 			s.apply("m1", `number: 2`)
-			s.owners("m1 .number")
+			s.wantOwners("m1 .number")
 		}
 	})
 	t.Run("only names", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{apiVersion: v1, kind: Thing, metadata: {name: x}}`)
-		s.owners()
+		s.wantOwners()
 	})
 }
 
@@ -826,7 +826,7 @@ spec:
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t, Options{Versions: OneVersion("v1", root)})
 			s.apply("ci", `{apiVersion: v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, containers: [{name: app, image: a}]}}`)
-			s.owners(`ci .spec.replicas .spec.containers[name="app"]{,.name,.image}`)
+			s.wantOwners(`ci .spec.replicas .spec.containers[name="app"]{,.name,.image}`)
 			s.apply("ops", `spec: {containers: [{name: proxy, image: p}]}`)
 			s.conflict("ops", `spec: {containers: [{name: app, image: b}]}`, `.spec.containers[name="app"].image ci`)
 			s.want(`{apiVersion: v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, containers: [{name: app, image: a}, {name: proxy, image: p}]}}`)
@@ -835,6 +835,6 @@ spec:
 	t.Run("without a schema", func(t *testing.T) {
 		s := newScript(t, Options{Versions: OneVersion("v1", schema.Untyped)})
 		s.apply("ci", `{kind: Deployment, metadata: {name: web, labels: {a: b}}, spec: {containers: [{name: app}]}}`)
-		s.owners("ci .metadata.labels .metadata.labels.a .spec .spec.containers")
+		s.wantOwners("ci .metadata.labels .metadata.labels.a .spec .spec.containers")
 	})
 }

@@ -11,9 +11,9 @@ import (
 // Random histories meet the deliberate differences that pruning makes (differences_test.go), and only by these may both
 // sides differ.
 
-// equalButEmptied compares documents, but accepts that a container that pruning emptied is empty with us and null with
+// equalExceptEmptied compares documents, but accepts that a container that pruning emptied is empty with us and null with
 // them.
-func equalButEmptied(ours, theirs document.Value) bool {
+func equalExceptEmptied(ours, theirs document.Value) bool {
 	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
 		return true
 	}
@@ -27,17 +27,17 @@ func equalButEmptied(ours, theirs document.Value) bool {
 		if ours.Kind() == document.Map && ours.Name(i) != theirs.Name(i) {
 			return false
 		}
-		if !equalButEmptied(ours.At(i), theirs.At(i)) {
+		if !equalExceptEmptied(ours.At(i), theirs.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// withoutKeyless returns an object as they leave it where pruning spares an item that somebody owns, and not its keys,
+// withoutKeylessItems returns an object as they leave it where pruning spares an item that somebody owns, and not its keys,
 // which were owned before: these go, and so the item is lost, also to its owners.
-func withoutKeyless(o Object, before []Entry) Object {
-	var lost loss
+func withoutKeylessItems(o Object, before []Entry) Object {
+	var lost upstreamLoss
 	o.Document = lost.without(o.Document, ownedIn(o.Entries), ownedIn(before), nil)
 	var entries []Entry
 	for _, e := range o.Entries {
@@ -57,11 +57,11 @@ func ownedIn(entries []Entry) (all fieldset.Set) {
 	return all
 }
 
-// loss is what they lose of an object: items that are owned, and whose keys are not any more.
-type loss struct{ fields fieldset.Set }
+// upstreamLoss is what they lose of an object: items that are owned, and whose keys are not any more.
+type upstreamLoss struct{ fields fieldset.Set }
 
 // without returns a part of the document as they leave it, of which some is owned, and some was before.
-func (l *loss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
+func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
 	switch part.Kind() {
 	case document.Map:
 		var fields []document.Field
@@ -76,7 +76,7 @@ func (l *loss) without(part document.Value, owned, before fieldset.Set, at field
 			e, isOwned := ownedItem(owned, item)
 			here := append(at[:len(at):len(at)], e)
 			if isOwned && isKeyless(owned, before, e) {
-				l.lose(owned, here)
+				l.add(owned, here)
 				continue
 			}
 			if isOwned {
@@ -99,8 +99,8 @@ func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isO
 	return e, false
 }
 
-// lose notes that an item is lost, with all that is owned in it.
-func (l *loss) lose(owned fieldset.Set, item fieldset.Path) {
+// add notes that an item is lost, with all that is owned in it.
+func (l *upstreamLoss) add(owned fieldset.Set, item fieldset.Path) {
 	l.fields = l.fields.Insert(item)
 	for path := range below(owned, item[len(item)-1]).All() {
 		l.fields = l.fields.Insert(slices.Concat(item, path))
@@ -145,7 +145,7 @@ func TestWithoutKeyless(t *testing.T) {
 		{"nobody's", `{items: [{name: a}]}`, whole, owned, `{items: [{name: a}]}`, whole},
 		{"another", `{items: [{name: b}]}`, keyless, owned, `{items: [{name: b}]}`, keyless},
 	} {
-		got := withoutKeyless(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}}, []Entry{{Manager: "me", FieldsV1: c.before}})
+		got := withoutKeylessItems(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}}, []Entry{{Manager: "me", FieldsV1: c.before}})
 		fields := ""
 		if len(got.Entries) > 0 {
 			fields = got.Entries[0].FieldsV1

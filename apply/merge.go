@@ -25,12 +25,12 @@ func (m *merger) merge(t *schema.Type, live, config document.Value) document.Val
 	}
 	switch t.Resolve(config.Kind()) {
 	case schema.MapAlternative:
-		if !t.Map.Atomic && !(isEmpty(live, document.Map) && isEmpty(config, document.Map)) {
-			return m.mergeMaps(t.Map, as(live, document.Map), as(config, document.Map))
+		if !t.Map.Atomic && !(isEmptyAs(live, document.Map) && isEmptyAs(config, document.Map)) {
+			return m.mergeMaps(t.Map, asKind(live, document.Map), asKind(config, document.Map))
 		}
 	case schema.ListAlternative:
-		if t.List.Relationship != schema.Atomic && !(isEmpty(live, document.List) && isEmpty(config, document.List)) {
-			return m.mergeLists(t.List, as(live, document.List), as(config, document.List))
+		if t.List.Relationship != schema.Atomic && !(isEmptyAs(live, document.List) && isEmptyAs(config, document.List)) {
+			return m.mergeLists(t.List, asKind(live, document.List), asKind(config, document.List))
 		}
 	}
 	if document.Equal(live, config) {
@@ -39,14 +39,14 @@ func (m *merger) merge(t *schema.Type, live, config document.Value) document.Val
 	return config
 }
 
-// isEmpty reports whether a value has no fields or items of the given kind of
+// isEmptyAs reports whether a value has no fields or items of the given kind of
 // container: it is empty, null, or something else altogether.
-func isEmpty(v document.Value, container document.Kind) bool {
+func isEmptyAs(v document.Value, container document.Kind) bool {
 	return v.Kind() != container || v.Len() == 0
 }
 
-// as returns the value if it is of the given kind, and absence otherwise.
-func as(v document.Value, kind document.Kind) document.Value {
+// asKind returns the value if it is of the given kind, and absence otherwise.
+func asKind(v document.Value, kind document.Kind) document.Value {
 	if v.Kind() != kind {
 		return document.Value{}
 	}
@@ -109,9 +109,9 @@ func (m *merger) mergeLists(t *schema.List, live, config document.Value) documen
 	if live.Len() == 0 {
 		return config
 	}
-	z := zipper{docs: &m.docs, live: live, config: config, matching: matchElements(t, live, config)}
+	z := listMerger{docs: &m.docs, live: live, config: config, matching: matchElements(t, live, config)}
 	z.mergeItem = func(_ int, old, item document.Value) document.Value { return m.merge(t.Item, old, item) }
-	return z.zip()
+	return z.merge()
 }
 
 // matching tells which items of two lists have the same path element.
@@ -120,7 +120,7 @@ type matching struct {
 	// toConfig, for every live item, the item of config. -1 stands for none.
 	toLive, toConfig []int
 	// repeated tells which live items occur more than once; nil if none does.
-	repeated []bool
+	duplicate []bool
 }
 
 func newMatching(live, config int) matching {
@@ -135,9 +135,9 @@ func newMatching(live, config int) matching {
 func matchElements(l *schema.List, live, config document.Value) matching {
 	liveItems, _ := elements(l, live)
 	configItems, _ := elements(l, config)
-	inLive, inConfig := newIndex(liveItems), newIndex(configItems)
+	inLive, inConfig := newElementIndex(liveItems), newElementIndex(configItems)
 	m := newMatching(len(liveItems), len(configItems))
-	m.repeated = inLive.duplicates()
+	m.duplicate = inLive.duplicates()
 	for i, e := range liveItems {
 		m.toConfig[i] = inConfig.find(e)
 	}
@@ -147,20 +147,20 @@ func matchElements(l *schema.List, live, config document.Value) matching {
 	return m
 }
 
-// old returns the live item that the j-th item of config is merged with, absent if
+// liveItem returns the live item that the j-th item of config is merged with, absent if
 // there is none. Live items that occur more than once are replaced, not merged.
-func (m *matching) old(live document.Value, j int) document.Value {
+func (m *matching) liveItem(live document.Value, j int) document.Value {
 	at := m.toLive[j]
-	if at < 0 || m.repeated != nil && m.repeated[at] {
+	if at < 0 || m.duplicate != nil && m.duplicate[at] {
 		return document.Value{}
 	}
 	return live.At(at)
 }
 
-// zipper merges two lists. The items of config come in its order. Items that only
+// listMerger merges two lists. The items of config come in its order. Items that only
 // live has keep their place before the item that they stood before, as far as that
 // agrees with the order of config.
-type zipper struct {
+type listMerger struct {
 	matching
 	docs         *fastdoc.Builder
 	live, config document.Value
@@ -168,17 +168,17 @@ type zipper struct {
 	// absent. It is called once for each, in the order of config.
 	mergeItem func(j int, live, item document.Value) document.Value
 
-	merged  []bool // which items of config are in the result already
-	shared  []int  // the items of config that live has too and that are to come
+	done  []bool // which items of config are in the result already
+	pending  []int  // the items of config that live has too and that are to come
 	changed bool
 }
 
-func (z *zipper) zip() document.Value {
-	z.merged = make([]bool, z.config.Len())
-	z.shared = make([]int, 0, z.config.Len())
+func (z *listMerger) merge() document.Value {
+	z.done = make([]bool, z.config.Len())
+	z.pending = make([]int, 0, z.config.Len())
 	for j, at := range z.toLive {
 		if at >= 0 {
-			z.shared = append(z.shared, j)
+			z.pending = append(z.pending, j)
 		}
 	}
 	mark := z.docs.Mark()
@@ -193,39 +193,39 @@ func (z *zipper) zip() document.Value {
 }
 
 // step decides about the next items of both lists.
-func (z *zipper) step(i, j int) (nextI, nextJ int) {
+func (z *listMerger) step(i, j int) (nextI, nextJ int) {
 	if i < z.live.Len() {
 		at := z.toConfig[i]
 		switch {
 		case at >= 0 && at == j:
-			z.take(j, i)
+			z.addConfigItem(j, i)
 			return i + 1, j + 1
 		case at < 0:
 			z.docs.Push("", z.live.At(i))
 			return i + 1, j
-		case j < z.config.Len() && len(z.shared) > 0 && z.shared[0] != at:
+		case j < z.config.Len() && len(z.pending) > 0 && z.pending[0] != at:
 			// It is in config as well, but it is not its turn yet, or no more.
 			return i + 1, j
-		case z.merged[at]:
+		case z.done[at]:
 			i++
 		}
 	}
 	if j < z.config.Len() {
-		z.take(j, i)
+		z.addConfigItem(j, i)
 		return i, j + 1
 	}
 	return i, j
 }
 
-// take adds the j-th item of config, merged with the live item of the same
+// addConfigItem adds the j-th item of config, merged with the live item of the same
 // element, at a time when the i-th live item is next.
-func (z *zipper) take(j, i int) {
-	old := z.old(z.live, j)
+func (z *listMerger) addConfigItem(j, i int) {
+	old := z.liveItem(z.live, j)
 	merged := z.mergeItem(j, old, z.config.At(j))
 	z.changed = z.changed || z.toLive[j] != i || merged != old
 	z.docs.Push("", merged)
-	z.merged[j] = true
-	if len(z.shared) > 0 && z.shared[0] == j {
-		z.shared = z.shared[1:]
+	z.done[j] = true
+	if len(z.pending) > 0 && z.pending[0] == j {
+		z.pending = z.pending[1:]
 	}
 }

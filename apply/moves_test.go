@@ -8,22 +8,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestMovesLoseNothing: managers that applied at a version that has a part of the object go on at the one that has all
+// TestVersionChangeLosesNoFields: managers that applied at a version that has a part of the object go on at the one that has all
 // of it. Whatever they apply and leave out there, each has what it applied last, and nothing is left when all have
 // left.
-func TestMovesLoseNothing(t *testing.T) {
+func TestVersionChangeLosesNoFields(t *testing.T) {
 	managers := []string{"alice", "bob", "carol"}
 	for seed := range uint64(1000) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		m := moving{T: t, seed: seed, version: "v1", applied: map[string]document.Value{}}
-		m.engine = mustEngine(Options{Versions: partVersions{}, plain: seed%2 == 0})
+		m := versionChange{T: t, seed: seed, version: "v1", applied: map[string]document.Value{}}
+		m.engine = mustEngine(Options{Versions: lossyVersions{}, plain: seed%2 == 0})
 		m.live.Document = parse(`{apiVersion: v1}`)
 		for range random.IntN(3) {
-			m.apply(managers[random.IntN(2)], randomPart(random))
+			m.apply(managers[random.IntN(2)], randomV1Config(random))
 		}
-		m.move()
+		m.changeVersion()
 		for range 1 + random.IntN(5) {
-			m.apply(managers[random.IntN(3)], randomWhole(random))
+			m.apply(managers[random.IntN(3)], randomV2Config(random))
 		}
 		for _, manager := range managers {
 			m.apply(manager, document.NewMap())
@@ -34,8 +34,8 @@ func TestMovesLoseNothing(t *testing.T) {
 	}
 }
 
-// moving is an object whose managers go from v1 to v2.
-type moving struct {
+// versionChange is an object whose managers go from v1 to v2.
+type versionChange struct {
 	*testing.T
 	engine  *Engine
 	seed    uint64
@@ -44,37 +44,37 @@ type moving struct {
 	applied map[string]document.Value // as the version of today shows it
 }
 
-func (m *moving) apply(manager string, config document.Value) {
+func (m *versionChange) apply(manager string, config document.Value) {
 	m.Helper()
 	result, err := m.engine.Apply(m.live, config, Request{Manager: manager, Version: m.version})
 	if err != nil {
 		m.Fatalf("seed %d: %v", m.seed, err)
 	}
 	m.applied[manager] = config
-	for who, config := range m.applied {
-		if lost := pathsOf(thing, config).Difference(pathsOf(thing, result.Object.Document)); !lost.IsEmpty() {
+	for owner, config := range m.applied {
+		if lost := pathsOf(testKind, config).Difference(pathsOf(testKind, result.Object.Document)); !lost.IsEmpty() {
 			m.Fatalf("seed %d: %s applies %s to %s, which becomes %s: %s has lost\n%s",
-				m.seed, manager, m.applied[manager], m.live.Document, result.Object.Document, who, lost)
+				m.seed, manager, m.applied[manager], m.live.Document, result.Object.Document, owner, lost)
 		}
 	}
 	m.live = result.Object
 }
 
-func (m *moving) move() {
-	m.version, m.live.Document = "v2", partVersions{}.whole(m.live.Document).With("apiVersion", document.NewString("v2"))
+func (m *versionChange) changeVersion() {
+	m.version, m.live.Document = "v2", lossyVersions{}.toV2(m.live.Document).With("apiVersion", document.NewString("v2"))
 	for manager, config := range m.applied {
-		m.applied[manager] = partVersions{}.whole(config)
+		m.applied[manager] = lossyVersions{}.toV2(config)
 	}
 }
 
-// randomPart returns a configuration at v1, and randomWhole one at v2. A field has always the same value, so that
+// randomV1Config returns a configuration at v1, and randomWhole one at v2. A field has always the same value, so that
 // nobody conflicts.
-func randomPart(random *rand.Rand) document.Value {
+func randomV1Config(random *rand.Rand) document.Value {
 	return randomFields(random, `number: 1`, `flag: true`, `map: {k: 1}`, `map: {k: 1, l: 1}`, `struct: {a: 1}`, `struct: {a: 1, inner: {a: 1}}`,
 		`items: [{name: a, value: 1}]`)
 }
 
-func randomWhole(random *rand.Rand) document.Value {
+func randomV2Config(random *rand.Rand) document.Value {
 	return randomFields(random, `list: [number 1]`, `flag: true`, `text: x`, `map: {l: 1}`, `map: {k: 1, l: 1}`, `struct: {a: 1}`, `struct: {b: 2}`,
 		`struct: {b: 2, inner: {a: 1, b: 2}}`, `items: [{name: a}, {name: b, value: 1}]`, `items: [{name: a, value: 1, tags: [t]}]`, `items: [{name: c}]`)
 }

@@ -15,13 +15,13 @@ type Object struct {
 	Entries  []Entry
 }
 
-// anySize is for objects: with its managedFields one may be larger than what was sent to make it.
-var anySize = document.Limits{MaxBytes: -1}
+// unlimitedSize is for objects: with its managedFields one may be larger than what was sent to make it.
+var unlimitedSize = document.Limits{MaxBytes: -1}
 
 // ReadObject parses an object from JSON of any size. It returns a [*document.SyntaxError] if the text is not JSON, and
 // an [*EntryError] if managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := fastdoc.ParseJSONSealed(text, anySize, fastdoc.FieldsV1Path...)
+	doc, err := fastdoc.ParseJSONSealed(text, unlimitedSize, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -104,7 +104,7 @@ func readEntry(v document.Value) (e Entry, problem string) {
 		return e, fmt.Sprintf("expected fieldsType FieldsV1, received %q", fieldsType)
 	}
 	if e.FieldsV1 == "" || e.FieldsV1 == "null" {
-		e.FieldsV1 = noFields
+		e.FieldsV1 = emptyFieldsV1
 	}
 	return e, ""
 }

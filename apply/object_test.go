@@ -18,35 +18,35 @@ func TestUntrackedFields(t *testing.T) {
 	t.Run("apply", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m", doc)
-		s.owners("m .metadata.labels.a .number")
+		s.wantOwners("m .metadata.labels.a .number")
 		s.want(doc)
 	})
 	t.Run("update", func(t *testing.T) {
 		s := newScript(t)
 		s.update("m", doc)
-		s.owners("m/Update .metadata.labels .metadata.labels.a .number")
+		s.wantOwners("m/Update .metadata.labels .metadata.labels.a .number")
 	})
 	t.Run("before the first apply", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(doc)
 		s.apply("m", `text: x`)
-		s.owners("m .text", "before-first-apply/Update .metadata.labels .metadata.labels.a .number")
+		s.wantOwners("m .text", "before-first-apply/Update .metadata.labels .metadata.labels.a .number")
 	})
 	t.Run("no conflict", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", doc)
 		s.apply("m2", `{metadata: {resourceVersion: "2", generation: 2, uid: z}}`)
-		s.owners("m1 .metadata.labels.a .number")
+		s.wantOwners("m1 .metadata.labels.a .number")
 	})
 	t.Run("empty metadata", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{metadata: {}, number: 1}`)
 		s.update("m2", `{metadata: {name: x}, number: 1, text: x}`)
-		s.owners("m1 .number", "m2/Update .text")
+		s.wantOwners("m1 .number", "m2/Update .text")
 	})
 }
 
-const wholeObject = `{"apiVersion":"v1","kind":"Thing","metadata":{"labels":{"a":"b"},"managedFields":[` +
+const objectJSON = `{"apiVersion":"v1","kind":"Thing","metadata":{"labels":{"a":"b"},"managedFields":[` +
 	`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:number":{}},"manager":"ci","operation":"Apply","time":"2026-01-02T03:04:05Z"},` +
 	`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"f:a":{}}},"manager":"kubectl","operation":"Update","subresource":"status"}` +
 	`],"name":"x"},"number":1}`
@@ -55,7 +55,7 @@ const wholeObject = `{"apiVersion":"v1","kind":"Thing","metadata":{"labels":{"a"
 // structured-merge-diff format." (KEP-555)
 func TestManagedFieldsRoundTrip(t *testing.T) {
 	for _, text := range []string{
-		wholeObject,
+		objectJSON,
 		`{"metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"manager":"m","operation":"Apply"}]}}`,
 		`{"metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}},"manager":"\"m\\","operation":"Update"}],"zone":1},"spec":{}}`,
 		`{"a":1,"metadata":{"annotations":{},"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"manager":"","operation":"Apply"}]},"z":null}`,
@@ -76,9 +76,9 @@ func TestManagedFieldsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestManagedFieldsForm: "There are no changes to the managedFields API." (KEP-555)
+// TestManagedFieldsEncoding: "There are no changes to the managedFields API." (KEP-555)
 // What we write is what Kubernetes writes, field by field.
-func TestManagedFieldsForm(t *testing.T) {
+func TestManagedFieldsEncoding(t *testing.T) {
 	s := newScript(t)
 	s.apply("ci", `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, items: [{name: a, value: 1}]}`)
 	s.subresource = "status"
@@ -92,8 +92,8 @@ func TestManagedFieldsForm(t *testing.T) {
 	}
 }
 
-// TestReadObjectTolerates: what Kubernetes reads we read as well.
-func TestReadObjectTolerates(t *testing.T) {
+// TestReadObjectAcceptsUpstreamForms: what Kubernetes reads we read as well.
+func TestReadObjectAcceptsUpstreamForms(t *testing.T) {
 	for _, c := range []struct {
 		name, managedFields string
 		entries             int
@@ -123,9 +123,9 @@ func TestReadObjectTolerates(t *testing.T) {
 	}
 }
 
-// TestBadEntries: entries that can't be used are refused with their place and the
+// TestInvalidEntries: entries that can't be used are refused with their place and the
 // reason.
-func TestBadEntries(t *testing.T) {
+func TestInvalidEntries(t *testing.T) {
 	good := `{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:number":{}},"manager":"m","operation":"Apply"}`
 	for _, c := range []struct{ name, entry, want string }{
 		{"no map", `1`, "expected a map, received number 1"},
@@ -192,9 +192,9 @@ func TestLargeObjects(t *testing.T) {
 	var reader reusingReader
 	for name, read := range map[string]func() (Object, error){
 		"ReadObject":        func() (Object, error) { return ReadObject(text) },
-		"readBeside":        func() (Object, error) { return readBeside(text, Object{}) },
+		"readBeside":        func() (Object, error) { return readSharing(text, Object{}) },
 		"Reader.Read":       func() (Object, error) { return reader.Read(text) },
-		"Reader.ReadBeside": func() (Object, error) { return reader.ReadBeside(text, Object{}) },
+		"Reader.ReadBeside": func() (Object, error) { return reader.ReadSharing(text, Object{}) },
 	} {
 		if o, err := read(); err != nil || o.JSON() != text {
 			t.Errorf("%s: received %d bytes, %v", name, len(o.JSON()), err)
@@ -202,14 +202,14 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
-// TestSameManagerTwice: of two entries of one manager the later counts, as upstream.
-func TestSameManagerTwice(t *testing.T) {
+// TestDuplicateManagerEntries: of two entries of one manager the later counts, as upstream.
+func TestDuplicateManagerEntries(t *testing.T) {
 	s := newScript(t)
 	s.live = Object{Document: parse(`{number: 1, text: x}`), Entries: []Entry{
 		{Manager: "m", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
 		{Manager: "m", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:text":{}}`}}}
 	s.apply("other", `flag: true`)
-	s.owners("m .text", "other .flag")
+	s.wantOwners("m .text", "other .flag")
 }
 
 // TestNoOp: applying what is there writes nothing: the same document, the same slice
@@ -248,9 +248,9 @@ func TestNoOp(t *testing.T) {
 		}
 	})
 	t.Run("another version is a change", func(t *testing.T) {
-		s := newScript(t, Options{Versions: newThingVersions("v3")})
+		s := newScript(t, Options{Versions: newTestVersions("v3")})
 		s.apply("m1", `number: 1`)
-		s.at("v3")
+		s.convertTo("v3")
 		if result := s.apply("m1", `number: 1`); result.NoOp || s.live.Entries[0].APIVersion != "v3" {
 			t.Error("the entry must be of the new version")
 		}
@@ -273,9 +273,9 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestForeignSpelling: field sets that others spelled in their own way mean the same,
+// TestNonCanonicalFieldsV1: field sets that others spelled in their own way mean the same,
 // also when the engine has seen them before.
-func TestForeignSpelling(t *testing.T) {
+func TestNonCanonicalFieldsV1(t *testing.T) {
 	const items, ports = `items: [{name: a, value: 1}]`, `ports: [{port: 80, alias: a}]`
 	for _, c := range []struct{ name, fields, live, config, conflict string }{
 		{"blanks", `{ "f:number" : { } }`, `number: 1`, `number: 2`, ".number"},
@@ -314,7 +314,7 @@ func TestForeignSpelling(t *testing.T) {
 
 // The deepest object that can be read can be applied, and be read back with what is owned
 // in it.
-func TestDeepestObject(t *testing.T) {
+func TestMaxDepthObject(t *testing.T) {
 	nested := func(levels int) string {
 		return `{"apiVersion":"v1","kind":"Thing","metadata":{"name":"a"},"a":` + strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels) + "}"
 	}

@@ -33,9 +33,9 @@ func newOracle(schemas map[string]*smd.Schema, reset map[string]*fieldpath.Set, 
 	return o
 }
 
-var errGone = errors.New("version is gone")
+var errVersionGone = errors.New("version is gone")
 
-func (o *oracle) IsMissingVersionError(err error) bool { return errors.Is(err, errGone) }
+func (o *oracle) IsMissingVersionError(err error) bool { return errors.Is(err, errVersionGone) }
 
 func (o *oracle) Convert(v *typed.TypedValue, to fieldpath.APIVersion) (*typed.TypedValue, error) {
 	from := o.versionOf(v)
@@ -43,7 +43,7 @@ func (o *oracle) Convert(v *typed.TypedValue, to fieldpath.APIVersion) (*typed.T
 		return v, nil
 	}
 	if _, ok := o.schemas[string(to)]; !ok {
-		return v, errGone
+		return v, errVersionGone
 	}
 	// Not validated: halfway through pruning, structured-merge-diff leaves null in
 	// the place of list items that it emptied.
@@ -90,7 +90,7 @@ func entryKey(e Entry) string {
 	return fmt.Sprintf("%s/%s/%s/%s", e.Manager, e.Operation, version, e.Subresource)
 }
 
-func theirManagers(entries []Entry) fieldpath.ManagedFields {
+func upstreamManagers(entries []Entry) fieldpath.ManagedFields {
 	managers := fieldpath.ManagedFields{}
 	for _, e := range entries {
 		managers[entryKey(e)] = fieldpath.NewVersionedSet(smdSet(e.FieldsV1), fieldpath.APIVersion(e.APIVersion), e.Operation == Apply)
@@ -98,8 +98,8 @@ func theirManagers(entries []Entry) fieldpath.ManagedFields {
 	return managers
 }
 
-// theirOutcome brings their result into this form.
-func theirOutcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err error) outcome {
+// upstreamOutcome brings their result into this form.
+func upstreamOutcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err error) outcome {
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		out := outcome{err: err}
@@ -132,7 +132,7 @@ func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	if err != nil {
 		return outcome{err: fmt.Errorf("config: %w", err)}
 	}
-	managers := theirManagers(live.Entries)
+	managers := upstreamManagers(live.Entries)
 	if len(live.Entries) == 0 && !live.Document.IsAbsent() {
 		empty, err := o.typed(document.NewMap(), r.Version)
 		if err != nil {
@@ -145,7 +145,7 @@ func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	}
 	me := entryKey(Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource})
 	v, managers, err := o.updater.Apply(liveTyped, configTyped, fieldpath.APIVersion(r.Version), managers, me, r.Force)
-	return theirOutcome(v, managers, err)
+	return upstreamOutcome(v, managers, err)
 }
 
 func (o *oracle) update(live Object, updated document.Value, r Request) outcome {
@@ -158,8 +158,8 @@ func (o *oracle) update(live Object, updated document.Value, r Request) outcome 
 		return outcome{err: fmt.Errorf("updated: %w", err)}
 	}
 	me := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	managers, err := o.track(liveTyped, updatedTyped, theirManagers(live.Entries), me, r)
-	return theirOutcome(updatedTyped, managers, err)
+	managers, err := o.track(liveTyped, updatedTyped, upstreamManagers(live.Entries), me, r)
+	return upstreamOutcome(updatedTyped, managers, err)
 }
 
 // track is what Kubernetes does for updates: the current operation is a manager of
@@ -215,8 +215,8 @@ func (o outcome) atV1() outcome {
 // namesAtV1 has fields called as at the first version of a world.
 func namesAtV1(fieldsV1 string) string { return strings.ReplaceAll(fieldsV1, `v2":`, `":`) }
 
-// withoutKeyless returns an outcome as withoutKeyless does an object.
-func (o outcome) withoutKeyless(before []Entry) outcome {
+// withoutKeylessItems returns an outcome as withoutKeyless does an object.
+func (o outcome) withoutKeylessItems(before []Entry) outcome {
 	before = slices.Clone(before)
 	for i := range before {
 		before[i].FieldsV1 = namesAtV1(before[i].FieldsV1)
@@ -227,7 +227,7 @@ func (o outcome) withoutKeyless(before []Entry) outcome {
 		object.Entries = append(object.Entries, Entry{Manager: manager, APIVersion: version, FieldsV1: fields})
 	}
 	object.Document = o.doc
-	object = withoutKeyless(object, before)
+	object = withoutKeylessItems(object, before)
 	out := outcome{doc: object.Document, owners: map[string]string{}}
 	for _, e := range object.Entries {
 		out.owners[e.Manager] = e.APIVersion + " " + e.FieldsV1
@@ -235,16 +235,16 @@ func (o outcome) withoutKeyless(before []Entry) outcome {
 	return out
 }
 
-// differ returns how two outcomes differ, "" if they don't. Before are the entries from which both began.
-func differ(ours, theirs outcome, before []Entry) string {
-	d := differAsIs(ours, theirs)
-	if d != "" && ours.err == nil && theirs.err == nil && differAsIs(ours.atV1().withoutKeyless(before), theirs.atV1()) == "" {
+// diffOutcomes returns how two outcomes differ, "" if they don't. Before are the entries from which both began.
+func diffOutcomes(ours, theirs outcome, before []Entry) string {
+	d := diffOutcomesExactly(ours, theirs)
+	if d != "" && ours.err == nil && theirs.err == nil && diffOutcomesExactly(ours.atV1().withoutKeylessItems(before), theirs.atV1()) == "" {
 		return ""
 	}
 	return d
 }
 
-func differAsIs(ours, theirs outcome) string {
+func diffOutcomesExactly(ours, theirs outcome) string {
 	if (ours.err == nil) != (theirs.err == nil) {
 		return fmt.Sprintf("our error: %v\ntheir error: %v", ours.err, theirs.err)
 	}
@@ -254,7 +254,7 @@ func differAsIs(ours, theirs outcome) string {
 	if ours.err != nil {
 		return ""
 	}
-	if !equalButEmptied(ours.doc, theirs.doc) {
+	if !equalExceptEmptied(ours.doc, theirs.doc) {
 		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.doc, theirs.doc)
 	}
 	if len(ours.owners) != len(theirs.owners) {

@@ -19,7 +19,7 @@ func fieldsOf(t *schema.Type, v document.Value) fieldset.Set {
 // pathsOf returns the path of everything that there is in a document, containers
 // included, down to what is atomic.
 func pathsOf(t *schema.Type, v document.Value) fieldset.Set {
-	b := setBuilder{everything: true}
+	b := setBuilder{containers: true}
 	return b.below(t, v)
 }
 
@@ -27,15 +27,15 @@ func pathsOf(t *schema.Type, v document.Value) fieldset.Set {
 type setBuilder struct {
 	fastset.Builder
 	// everything makes members of containers that are not owned for themselves.
-	everything bool
+	containers bool
 }
 
 // below returns what is owned inside of a value.
 func (b *setBuilder) below(t *schema.Type, v document.Value) fieldset.Set {
 	switch shapeOf(t, v) {
-	case byField:
+	case mapShape:
 		return b.fields(t, v)
-	case byItem:
+	case listShape:
 		return b.items(t.List, v)
 	}
 	return fieldset.Set{}
@@ -47,7 +47,7 @@ func (b *setBuilder) fields(t *schema.Type, v document.Value) fieldset.Set {
 		name, field := v.Name(i), v.At(i)
 		child, declared := fieldType(t, name)
 		below := b.below(child, field)
-		b.Push(fieldset.NameElement(name), b.everything || !declared || isRecorded(child, field), below)
+		b.Push(fieldset.NameElement(name), b.containers || !declared || isMember(child, field), below)
 	}
 	return b.Set(mark)
 }
@@ -56,7 +56,7 @@ func (b *setBuilder) fields(t *schema.Type, v document.Value) fieldset.Set {
 // double, so that it is owned as one, with nothing inside of it.
 func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	items, _ := elements(l, v)
-	found := newIndex(items)
+	found := newElementIndex(items)
 	repeated := found.duplicates()
 	mark := b.Mark()
 	for i, e := range items {
@@ -71,30 +71,30 @@ func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	return b.Set(mark)
 }
 
-// withNamed returns the set together with the declared fields that have something
+// withNamedParents returns the set together with the declared fields that have something
 // of the set below them. Ownership does not record such fields (nobody owns .spec
 // for owning .spec.replicas), but whether they may be removed depends on what is
 // below them. Entries of maps and items of lists are not added: these are owned by
 // themselves.
-func withNamed(s fieldset.Set, t *schema.Type) fieldset.Set {
+func withNamedParents(s fieldset.Set, t *schema.Type) fieldset.Set {
 	var b fastset.Builder
-	return addNamed(&b, s, t)
+	return addNamedParents(&b, s, t)
 }
 
-func addNamed(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldset.Set {
+func addNamedParents(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldset.Set {
 	mark := b.Mark()
 	for i := range s.Len() {
 		e := s.Element(i)
-		child, declared := typeBelow(t, e)
-		below := addNamed(b, s.Child(i), child)
+		child, declared := childType(t, e)
+		below := addNamedParents(b, s.Child(i), child)
 		b.Push(e, s.Member(i) || declared && !below.IsEmpty(), below)
 	}
 	return b.Set(mark)
 }
 
-// typeBelow returns the topology that an element of a field set leads to, nil if
+// childType returns the topology that an element of a field set leads to, nil if
 // there is none, and whether the element is a declared field.
-func typeBelow(t *schema.Type, e fieldset.Element) (child *schema.Type, declared bool) {
+func childType(t *schema.Type, e fieldset.Element) (child *schema.Type, declared bool) {
 	switch {
 	case t == nil:
 	case e.Kind() == fieldset.FieldName && t.Map != nil:

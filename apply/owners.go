@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// owner is an entry with its field set, which is only read when it is needed.
-type owner struct {
+// managedEntry is an entry with its field set, which is only read when it is needed.
+type managedEntry struct {
 	entry Entry
 	// index is the entry's place in managedFields.
 	index int
@@ -24,29 +24,29 @@ type owner struct {
 	//	rewrite ⇒ known && changed
 	//	!known ⇒ the entry's text is as Kubernetes would write it
 	set                     fieldset.Set
-	known, rewrite, changed bool
+	decoded, reencode, changed bool
 }
 
-// owners are the entries of an object during one operation.
-type owners struct {
-	list   []owner
+// managedFields are the entries of an object during one operation.
+type managedFields struct {
+	list   []managedEntry
 	engine *Engine
 	// dropped are the entries that were read and are of versions that are gone.
 	dropped []Entry
 	// kept are the entries of which nobody knows what they should have lost.
 	kept []Entry
 	// fewer says that another entry that was read is not in the list.
-	fewer bool
+	entryRemoved bool
 }
 
 // BeforeFirstApply is the manager that owns the fields that an object had before managedFields recorded it.
 const BeforeFirstApply = "before-first-apply"
 
-// readOwners reads the entries of an object that is about to be applied to. If
+// readManagedForApply reads the entries of an object that is about to be applied to. If
 // nobody owns anything yet, what is there gets an owner, so that the applier can't
 // change it unawares.
-func (e *Engine) readOwners(live Object, t *schema.Type, r Request) (*owners, error) {
-	o, err := e.readEntries(live.Entries)
+func (e *Engine) readManagedForApply(live Object, t *schema.Type, r Request) (*managedFields, error) {
+	o, err := e.readManaged(live.Entries)
 	if err != nil || len(live.Entries) > 0 || live.Document.IsAbsent() {
 		return o, err
 	}
@@ -55,17 +55,17 @@ func (e *Engine) readOwners(live Object, t *schema.Type, r Request) (*owners, er
 		empty = document.NewMap()
 	}
 	all := e.compare(t, empty, live.Document).without(e.options.Reset[r.Version])
-	before := Entry{Manager: BeforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	return o, o.join(before, all.set().Difference(neverOwned), r.Time)
+	entry := Entry{Manager: BeforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
+	return o, o.addFields(entry, all.set().Difference(untrackedFields), r.Time)
 }
 
-// readEntries lists the owners, with their sets fitted to the topologies of today.
+// readManaged lists the owners, with their sets fitted to the topologies of today.
 // Entries of versions that are gone are dropped.
-func (e *Engine) readEntries(entries []Entry) (*owners, error) {
-	o := &owners{engine: e, list: make([]owner, 0, len(entries)+1)}
-	places := map[[4]string]int(nil)
-	if len(entries) > fewEntries {
-		places = make(map[[4]string]int, len(entries))
+func (e *Engine) readManaged(entries []Entry) (*managedFields, error) {
+	o := &managedFields{engine: e, list: make([]managedEntry, 0, len(entries)+1)}
+	indexes := map[[4]string]int(nil)
+	if len(entries) > maxLinearEntries {
+		indexes = make(map[[4]string]int, len(entries))
 	}
 	for i, entry := range entries {
 		t, ok := e.options.Versions.Type(entry.APIVersion)
@@ -73,107 +73,107 @@ func (e *Engine) readEntries(entries []Entry) (*owners, error) {
 			o.dropped = append(o.dropped, entry)
 			continue
 		}
-		one := owner{entry: entry, index: i}
-		if err := e.fit(&one, t); err != nil {
+		m := managedEntry{entry: entry, index: i}
+		if err := e.reconcileEntry(&m, t); err != nil {
 			return nil, err
 		}
-		if same := o.findAmong(places, entry); same >= 0 {
-			o.list[same] = one
-			o.fewer = true
+		if existing := o.findIndexed(indexes, entry); existing >= 0 {
+			o.list[existing] = m
+			o.entryRemoved = true
 			continue
 		}
-		o.list = append(o.list, one)
+		o.list = append(o.list, m)
 	}
 	return o, nil
 }
 
-// fit makes sure that an owner's set can be read and fits its topology. A set that
+// reconcileEntry makes sure that an owner's set can be read and fits its topology. A set that
 // is known to do so, not to be empty, and to be written as Kubernetes writes it, is not
 // read.
-func (e *Engine) fit(one *owner, t *schema.Type) error {
-	hash := e.fitting.hash(one.entry.APIVersion, one.entry.FieldsV1)
-	if e.fitting.has(hash) && !e.options.plain {
+func (e *Engine) reconcileEntry(m *managedEntry, t *schema.Type) error {
+	hash := e.reconciled.hash(m.entry.APIVersion, m.entry.FieldsV1)
+	if e.reconciled.has(hash) && !e.options.plain {
 		return nil
 	}
-	if err := one.read(); err != nil {
+	if err := m.decode(); err != nil {
 		return err
 	}
-	fitted := reconcile(one.set, t)
-	if !fitted.Equal(one.set) {
-		one.become(fitted)
-	} else if one.owns() && one.set.FieldsV1() == one.entry.FieldsV1 {
-		e.fitting.add(hash)
+	reconciled := reconcile(m.set, t)
+	if !reconciled.Equal(m.set) {
+		m.setFields(reconciled)
+	} else if m.hasFields() && m.set.FieldsV1() == m.entry.FieldsV1 {
+		e.reconciled.add(hash)
 	}
 	return nil
 }
 
-// read makes an owner's set known.
-func (o *owner) read() (err error) {
-	if o.known {
+// decode makes an owner's set known.
+func (o *managedEntry) decode() (err error) {
+	if o.decoded {
 		return nil
 	}
 	if o.set, err = o.entry.Fields(); err != nil {
 		return &EntryError{Index: o.index, Problem: "expected a field set", Err: err}
 	}
-	o.known = true
+	o.decoded = true
 	return nil
 }
 
-// lacking returns what an owner has and another has not.
-func (o *owner) lacking(other *owner) (fieldset.Set, error) {
-	if !o.known && !other.known {
-		if lacking, ok := fastset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
-			return lacking, nil
+// difference returns what an owner has and another has not.
+func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
+	if !o.decoded && !other.decoded {
+		if missing, ok := fastset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
+			return missing, nil
 		}
 	}
-	if err := cmp.Or(o.read(), other.read()); err != nil {
+	if err := cmp.Or(o.decode(), other.decode()); err != nil {
 		return fieldset.Set{}, err
 	}
 	return o.set.Difference(other.set), nil
 }
 
-// along returns what an owner's set says on the way to some paths; it may say more. It is
+// restrictTo returns what an owner's set says on the way to some paths; it may say more. It is
 // valid as long as the arena is not reset.
-func (o *owner) along(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
-	if !o.known {
-		if along, ok := arena.Along(o.entry.FieldsV1, paths); ok {
-			return along, nil
+func (o *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
+	if !o.decoded {
+		if restricted, ok := arena.Along(o.entry.FieldsV1, paths); ok {
+			return restricted, nil
 		}
 	}
-	err := o.read()
+	err := o.decode()
 	return o.set, err
 }
 
 // fields returns what an owner owns.
-func (o *owners) fields(i int) (fieldset.Set, error) {
-	err := o.list[i].read()
+func (o *managedFields) fields(i int) (fieldset.Set, error) {
+	err := o.list[i].decode()
 	return o.list[i].set, err
 }
 
 // find returns the place of the entry of the same manager, -1 if there is none.
-func (o *owners) find(entry Entry) int {
-	return slices.IndexFunc(o.list, func(other owner) bool { return other.entry.sameManager(entry) })
+func (o *managedFields) find(entry Entry) int {
+	return slices.IndexFunc(o.list, func(m managedEntry) bool { return m.entry.sameManager(entry) })
 }
 
-// fewEntries is how many entries are looked through for one.
-const fewEntries = 16
+// maxLinearEntries is how many entries are looked through for one.
+const maxLinearEntries = 16
 
-// findAmong is find for whoever adds one entry after the other; with places it does not look
+// findIndexed is find for whoever adds one entry after the other; with places it does not look
 // through all of them, and notes where this one will be.
-func (o *owners) findAmong(places map[[4]string]int, entry Entry) int {
-	if places == nil {
+func (o *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int {
+	if indexes == nil {
 		return o.find(entry)
 	}
-	who := entry.identity()
-	if same, ok := places[who]; ok {
-		return same
+	identity := entry.identity()
+	if existing, ok := indexes[identity]; ok {
+		return existing
 	}
-	places[who] = len(o.list)
+	indexes[identity] = len(o.list)
 	return -1
 }
 
-// byVersion returns what all owners own, by version.
-func (o *owners) byVersion() (map[string][]fieldset.Set, error) {
+// setsByVersion returns what all owners own, by version.
+func (o *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
 	sets := map[string][]fieldset.Set{}
 	for i := range o.list {
 		set, err := o.fields(i)
@@ -186,43 +186,43 @@ func (o *owners) byVersion() (map[string][]fieldset.Set, error) {
 	return sets, nil
 }
 
-// put makes what an applier intends all that it owns. It returns the manager's
+// recordApply makes what an applier intends all that it owns. It returns the manager's
 // place, and what it owned before, nil if that was nothing or the same.
-func (o *owners) put(mine Entry, in intent) (me int, last *owner) {
-	mine.FieldsV1 = in.text
-	if me = o.find(mine); me < 0 {
-		o.list = append(o.list, owner{entry: mine, changed: in.text != noFields})
+func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous *managedEntry) {
+	entry.FieldsV1 = in.fieldsV1
+	if self = o.find(entry); self < 0 {
+		o.list = append(o.list, managedEntry{entry: entry, changed: in.fieldsV1 != emptyFieldsV1})
 		return len(o.list) - 1, nil
 	}
-	one := &o.list[me]
-	sameVersion := one.entry.APIVersion == mine.APIVersion
-	if sameVersion && one.entry.FieldsV1 == in.text && !o.engine.options.plain {
-		return me, nil
+	m := &o.list[self]
+	sameVersion := m.entry.APIVersion == entry.APIVersion
+	if sameVersion && m.entry.FieldsV1 == in.fieldsV1 && !o.engine.options.plain {
+		return self, nil
 	}
-	before := *one
-	if !one.known {
+	previousEntry := *m
+	if !m.decoded {
 		// Both are written as Kubernetes writes them: other texts, other sets.
-		one.entry.APIVersion, one.entry.FieldsV1, one.changed = mine.APIVersion, in.text, true
-		return me, &before
+		m.entry.APIVersion, m.entry.FieldsV1, m.changed = entry.APIVersion, in.fieldsV1, true
+		return self, &previousEntry
 	}
-	one.set = in.fields()
-	if !sameVersion || !one.set.Equal(before.set) {
-		one.entry.APIVersion, one.entry.FieldsV1 = mine.APIVersion, in.text
-		one.rewrite, one.changed = false, true
+	m.set = in.fields()
+	if !sameVersion || !m.set.Equal(previousEntry.set) {
+		m.entry.APIVersion, m.entry.FieldsV1 = entry.APIVersion, in.fieldsV1
+		m.reencode, m.changed = false, true
 	}
-	return me, &before
+	return self, &previousEntry
 }
 
-// nobody stands for the place of an owner that there is not.
-const nobody = -1
+// noEntry stands for the place of an owner that there is not.
+const noEntry = -1
 
-// take makes all owners but one lose what changed. What has a new value, or was
+// disownChanged makes all owners but one lose what changed. What has a new value, or was
 // unset, is a conflict: it must be forced.
-func (o *owners) take(c *changesAt, except int, r Request) error {
-	if c.none {
+func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request) error {
+	if c.unchanged {
 		return nil
 	}
-	var conflicts []conflicting
+	var conflicts []conflictCandidate
 	losses := make([]fieldset.Set, len(o.list))
 	for i := range o.list {
 		if i == except {
@@ -230,14 +230,14 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 		}
 		changes, err := c.at(o.list[i].entry.APIVersion)
 		switch {
-		case isGone(err):
-			losses[i], err = o.drop(i)
-		case except == nobody && errors.Is(err, ErrConversionUnavailable):
+		case isVersionGone(err):
+			losses[i], err = o.dropEntry(i)
+		case except == noEntry && errors.Is(err, ErrConversionUnavailable):
 			o.kept, err = append(o.kept, o.list[i].entry), nil
 		case err == nil:
-			var minded fieldset.Set
-			if minded, losses[i], err = o.loss(i, changes); !minded.IsEmpty() {
-				conflicts = append(conflicts, conflicting{o.list[i].entry, minded, changes})
+			var conflicting fieldset.Set
+			if conflicting, losses[i], err = o.lostFields(i, changes); !conflicting.IsEmpty() {
+				conflicts = append(conflicts, conflictCandidate{o.list[i].entry, conflicting, changes})
 			}
 		}
 		if err != nil {
@@ -247,26 +247,26 @@ func (o *owners) take(c *changesAt, except int, r Request) error {
 	if err := checkConflicts(conflicts, r); err != nil {
 		return err
 	}
-	return o.lose(losses)
+	return o.removeFields(losses)
 }
 
-// drop notes that the version of an owner is gone. It loses all that it has.
-func (o *owners) drop(i int) (all fieldset.Set, err error) {
+// dropEntry notes that the version of an owner is gone. It loses all that it has.
+func (o *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
 	o.dropped = append(o.dropped, o.list[i].entry)
 	return o.fields(i)
 }
 
-// loss returns what an owner has of what changed, and which part of that it minds.
-func (o *owners) loss(i int, changes changesThere) (minded, all fieldset.Set, err error) {
-	if minded, err = o.common(i, changes.minded); err != nil {
-		return minded, all, err
+// lostFields returns what an owner has of what changed, and which part of that it minds.
+func (o *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
+	if conflicting, err = o.intersection(i, changes.conflicting); err != nil {
+		return conflicting, all, err
 	}
-	gone, err := o.common(i, changes.counting.Removed)
-	return minded, minded.Union(gone), err
+	removed, err := o.intersection(i, changes.tracked.Removed)
+	return conflicting, conflicting.Union(removed), err
 }
 
-// lose takes from each owner what it loses.
-func (o *owners) lose(losses []fieldset.Set) error {
+// removeFields takes from each owner what it loses.
+func (o *managedFields) removeFields(losses []fieldset.Set) error {
 	for i, loss := range losses {
 		if loss.IsEmpty() {
 			continue
@@ -275,56 +275,56 @@ func (o *owners) lose(losses []fieldset.Set) error {
 		if err != nil {
 			return err
 		}
-		o.list[i].become(set.Difference(loss))
+		o.list[i].setFields(set.Difference(loss))
 	}
 	return nil
 }
 
-// common returns what of the given fields an owner has. Most owners have nothing to
+// intersection returns what of the given fields an owner has. Most owners have nothing to
 // do with most changes: that shows in the text of their set, which need not be read
 // then.
-func (o *owners) common(i int, fields fieldset.Set) (fieldset.Set, error) {
+func (o *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, error) {
 	if fields.IsEmpty() {
 		return fieldset.Set{}, nil
 	}
-	if !o.list[i].known && !o.engine.options.plain {
-		if common, ok := fastset.Common(o.list[i].entry.FieldsV1, fields); ok {
-			return common, nil
+	if !o.list[i].decoded && !o.engine.options.plain {
+		if result, ok := fastset.Common(o.list[i].entry.FieldsV1, fields); ok {
+			return result, nil
 		}
 	}
 	set, err := o.fields(i)
 	return set.Intersection(fields), err
 }
 
-// join adds to what a manager owns. A manager that gets nothing is left as it is.
-func (o *owners) join(mine Entry, set fieldset.Set, now time.Time) error {
+// addFields adds to what a manager owns. A manager that gets nothing is left as it is.
+func (o *managedFields) addFields(entry Entry, set fieldset.Set, now time.Time) error {
 	if set.IsEmpty() {
 		return nil
 	}
-	me := o.find(mine)
-	if me < 0 {
-		mine.Time = now.UTC().Truncate(time.Second)
-		o.list = append(o.list, owner{entry: mine, set: set, known: true, rewrite: true, changed: true})
+	self := o.find(entry)
+	if self < 0 {
+		entry.Time = now.UTC().Truncate(time.Second)
+		o.list = append(o.list, managedEntry{entry: entry, set: set, decoded: true, reencode: true, changed: true})
 		return nil
 	}
-	old, err := o.fields(me)
+	old, err := o.fields(self)
 	if err != nil {
 		return err
 	}
-	o.list[me].become(old.Union(set))
-	o.touch(me, now)
+	o.list[self].setFields(old.Union(set))
+	o.setTime(self, now)
 	return nil
 }
 
-// become gives an owner another set.
-func (o *owner) become(set fieldset.Set) {
+// setFields gives an owner another set.
+func (o *managedEntry) setFields(set fieldset.Set) {
 	if !set.Equal(o.set) {
-		o.set, o.rewrite, o.changed = set, true, true
+		o.set, o.reencode, o.changed = set, true, true
 	}
 }
 
-// touch notes that a manager changed something.
-func (o *owners) touch(i int, now time.Time) {
+// setTime notes that a manager changed something.
+func (o *managedFields) setTime(i int, now time.Time) {
 	now = now.UTC().Truncate(time.Second)
 	if !o.list[i].entry.Time.Equal(now) {
 		o.list[i].entry.Time = now
@@ -332,20 +332,20 @@ func (o *owners) touch(i int, now time.Time) {
 	}
 }
 
-// noFields is the text of the empty set.
-const noFields = "{}"
+// emptyFieldsV1 is the text of the empty set.
+const emptyFieldsV1 = "{}"
 
-// owns reports whether an owner has anything.
-func (o *owner) owns() bool {
-	if o.known {
+// hasFields reports whether an owner has anything.
+func (o *managedEntry) hasFields() bool {
+	if o.decoded {
 		return !o.set.IsEmpty()
 	}
-	return o.entry.FieldsV1 != noFields
+	return o.entry.FieldsV1 != emptyFieldsV1
 }
 
 // result is the outcome of the operation with the given document.
-func (o *owners) result(live Object, doc document.Value, c *changesAt) Result {
-	unchanged := c.none && !live.Document.IsAbsent()
+func (o *managedFields) result(live Object, doc document.Value, c *versionedChanges) Result {
+	unchanged := c.unchanged && !live.Document.IsAbsent()
 	if unchanged {
 		doc = live.Document
 	}
@@ -358,24 +358,24 @@ func (o *owners) result(live Object, doc document.Value, c *changesAt) Result {
 	}
 }
 
-func (o *owners) anyChanged() bool {
-	return o.fewer || len(o.dropped) > 0 || slices.ContainsFunc(o.list, func(one owner) bool { return one.changed })
+func (o *managedFields) anyChanged() bool {
+	return o.entryRemoved || len(o.dropped) > 0 || slices.ContainsFunc(o.list, func(m managedEntry) bool { return m.changed })
 }
 
 // entries returns the owners as entries, those that were read if nothing changed.
-func (o *owners) entries(live []Entry) []Entry {
+func (o *managedFields) entries(live []Entry) []Entry {
 	if !o.anyChanged() {
 		return live
 	}
 	entries := make([]Entry, 0, len(o.list))
-	for _, one := range o.list {
-		if !one.owns() {
+	for _, m := range o.list {
+		if !m.hasFields() {
 			continue
 		}
-		if one.rewrite {
-			one.entry.FieldsV1 = one.set.FieldsV1()
+		if m.reencode {
+			m.entry.FieldsV1 = m.set.FieldsV1()
 		}
-		entries = append(entries, one.entry)
+		entries = append(entries, m.entry)
 	}
 	SortEntries(entries)
 	return entries

@@ -18,12 +18,12 @@ import (
 
 // eachHistory plays random histories at one version and shows every step that
 // succeeds, with the object before it.
-func eachHistory(t *testing.T, options Options, change func(g generator, w *world, s *step),
-	see func(g generator, e *Engine, before Object, s step, result Result) error) {
+func eachHistory(t *testing.T, options Options, change func(g generator, w *randomKind, s *step),
+	check func(g generator, e *Engine, before Object, s step, result Result) error) {
 	t.Helper()
 	for seed := *firstSeed; seed < *firstSeed+uint64(*histories/4+1); seed++ {
 		g := newGenerator(seed)
-		w := newWorld(g)
+		w := newRandomKind(g)
 		o := options
 		o.Versions = OneVersion("v1", w.types["v1"])
 		e := mustEngine(o)
@@ -36,11 +36,11 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *worl
 			if change != nil {
 				change(g, w, &s)
 			}
-			result, err := s.play(e, live)
+			result, err := s.run(e, live)
 			if err != nil {
 				continue
 			}
-			if err := see(g, e, live, s, result); err != nil {
+			if err := check(g, e, live, s, result); err != nil {
 				t.Fatalf("seed %d, step %d: %v\n%v\nlive %s", seed, n, err, s, dump(live))
 			}
 			if !s.update {
@@ -51,7 +51,7 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *worl
 	}
 }
 
-func (s step) play(e *Engine, live Object) (Result, error) {
+func (s step) run(e *Engine, live Object) (Result, error) {
 	if s.update {
 		return e.Update(live, s.doc, s.r)
 	}
@@ -82,14 +82,14 @@ func TestEntriesRoundTrip(t *testing.T) {
 	})
 }
 
-// TestInputsStay: neither the live object nor what is sent is ever changed.
-func TestInputsStay(t *testing.T) {
-	eachHistory(t, Options{Unset: true}, withMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
+// TestInputsAreNotModified: neither the live object nor what is sent is ever changed.
+func TestInputsAreNotModified(t *testing.T) {
+	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		liveText, docText, resultText := dump(before), s.doc.String(), dump(result.Object)
 		entries := slices.Clone(before.Entries)
 		for _, force := range []bool{false, true} {
 			s.r.Force = force
-			_, _ = s.play(e, before)
+			_, _ = s.run(e, before)
 			_, _ = e.Extract(before, s.r)
 		}
 		if dump(before) != liveText || s.doc.String() != docText || !slices.Equal(entries, before.Entries) {
@@ -103,14 +103,14 @@ func TestInputsStay(t *testing.T) {
 	})
 }
 
-// TestReaderIsUsedAgain: from bytes to bytes, every step has the same result in memory that
+// TestReusedReaderMemory: from bytes to bytes, every step has the same result in memory that
 // is used again and again as it has in new memory.
-func TestReaderIsUsedAgain(t *testing.T) {
+func TestReusedReaderMemory(t *testing.T) {
 	var reader reusingReader
-	eachHistory(t, Options{Unset: true}, withMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {
+	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {
 		reader.Reset()
-		want, wantErr := s.playBytes(e, before, ReadObject[string], readBeside)
-		got, err := s.playBytes(e, before, reader.Read, reader.ReadBeside)
+		want, wantErr := s.runBytes(e, before, ReadObject[string], readSharing)
+		got, err := s.runBytes(e, before, reader.Read, reader.ReadSharing)
 		if got != want || (err == nil) != (wantErr == nil) {
 			return fmt.Errorf("in used memory: %v, not %v\n%s\nnot\n%s", err, wantErr, got, want)
 		}
@@ -118,9 +118,9 @@ func TestReaderIsUsedAgain(t *testing.T) {
 	})
 }
 
-// readBeside reads an object that shares its unchanged parts with another one.
-func readBeside(text string, base Object) (Object, error) {
-	doc, err := fastdoc.ParseJSONBeside(text, anySize, base.Document, fastdoc.FieldsV1Path...)
+// readSharing reads an object that shares its unchanged parts with another one.
+func readSharing(text string, base Object) (Object, error) {
+	doc, err := fastdoc.ParseJSONBeside(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -130,18 +130,18 @@ func readBeside(text string, base Object) (Object, error) {
 // reusingReader reads objects into memory that it reuses.
 type reusingReader struct{ fastdoc.Reader }
 
-func (r *reusingReader) Read(text string) (Object, error) { return r.ReadBeside(text, Object{}) }
+func (r *reusingReader) Read(text string) (Object, error) { return r.ReadSharing(text, Object{}) }
 
-func (r *reusingReader) ReadBeside(text string, base Object) (Object, error) {
-	doc, err := r.ParseJSON(text, anySize, base.Document, fastdoc.FieldsV1Path...)
+func (r *reusingReader) ReadSharing(text string, base Object) (Object, error) {
+	doc, err := r.ParseJSON(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}
 	return SplitObject(doc)
 }
 
-// playBytes plays a step from bytes to bytes.
-func (s step) playBytes(e *Engine, before Object, read func(string) (Object, error), beside func(string, Object) (Object, error)) (string, error) {
+// runBytes plays a step from bytes to bytes.
+func (s step) runBytes(e *Engine, before Object, read func(string) (Object, error), readSharing func(string, Object) (Object, error)) (string, error) {
 	var live Object
 	if !before.Document.IsAbsent() {
 		var err error
@@ -149,18 +149,18 @@ func (s step) playBytes(e *Engine, before Object, read func(string) (Object, err
 			return "", err
 		}
 	}
-	sent, err := beside(s.doc.JSON(), live)
+	sent, err := readSharing(s.doc.JSON(), live)
 	if err != nil {
 		return "", err
 	}
 	s.doc = sent.Document
-	result, err := s.play(e, live)
+	result, err := s.run(e, live)
 	return fmt.Sprintf("%v %s", result.NoOp, result.Object.JSON()), err
 }
 
-// TestPanicLeavesNothingBehind: a request that panics, here because what it was given is no
+// TestPanicDoesNotCorruptPools: a request that panics, here because what it was given is no
 // longer valid, does not show in those that follow.
-func TestPanicLeavesNothingBehind(t *testing.T) {
+func TestPanicDoesNotCorruptPools(t *testing.T) {
 	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
 	read := func(text string) document.Value {
 		v, err := document.ParseJSON(text)
@@ -214,10 +214,10 @@ func TestPanicLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// TestExtractIsNoOp: applying an extract changes nothing, whatever happened before.
-func TestExtractIsNoOp(t *testing.T) {
+// TestApplyingExtractIsNoOp: applying an extract changes nothing, whatever happened before.
+func TestApplyingExtractIsNoOp(t *testing.T) {
 	for _, unset := range []bool{false, true} {
-		change := withMarkers
+		change := addMarkers
 		if !unset {
 			change = nil
 		}
@@ -273,14 +273,14 @@ func expressible(e *Engine, doc document.Value, entry Entry) bool {
 	return true
 }
 
-// TestUnsetChangesNothingWithoutMarkers: a configuration without markers has the same
+// TestUnsetOptionWithoutMarkers: a configuration without markers has the same
 // result with the option on and off.
-func TestUnsetChangesNothingWithoutMarkers(t *testing.T) {
+func TestUnsetOptionWithoutMarkers(t *testing.T) {
 	eachHistory(t, Options{}, nil, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		o := e.options
 		o.Unset = true
 		o.Default = func(document.Value) document.Value { panic("no defaults without markers") }
-		with, err := s.play(mustEngine(o), before)
+		with, err := s.run(mustEngine(o), before)
 		if err != nil || dump(with.Object) != dump(result.Object) {
 			return fmt.Errorf("with the option: %v\n%s\nwithout:\n%s", err, dump(with.Object), dump(result.Object))
 		}
@@ -292,7 +292,7 @@ func TestUnsetChangesNothingWithoutMarkers(t *testing.T) {
 // a no-op.
 func TestUnsetProperties(t *testing.T) {
 	marked := 0
-	eachHistory(t, Options{Unset: true}, withMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
+	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		if s.update {
 			return nil
 		}
@@ -320,11 +320,11 @@ func TestUnsetProperties(t *testing.T) {
 		}
 		plain := e.options
 		plain.plain = true
-		other, err := s.play(mustEngine(plain), before)
+		other, err := s.run(mustEngine(plain), before)
 		if err != nil || dump(other.Object) != dump(result.Object) {
 			return fmt.Errorf("the plain engine differs: %v\n%s\n%s", err, dump(result.Object), dump(other.Object))
 		}
-		again, err = s.play(mustEngine(plain), result.Object)
+		again, err = s.run(mustEngine(plain), result.Object)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
 			return fmt.Errorf("unsetting twice is no no-op for the plain engine: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
 		}
@@ -338,8 +338,8 @@ func TestUnsetProperties(t *testing.T) {
 // TestUnsetConflicts: applying without force fails exactly if a marker takes, or a
 // value changes, what others own.
 func TestUnsetConflicts(t *testing.T) {
-	eachHistory(t, Options{Unset: true}, func(g generator, w *world, s *step) {
-		withMarkers(g, w, s)
+	eachHistory(t, Options{Unset: true}, func(g generator, w *randomKind, s *step) {
+		addMarkers(g, w, s)
 		s.r.Force = true
 	}, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		if s.update {
@@ -349,7 +349,7 @@ func TestUnsetConflicts(t *testing.T) {
 		_, unset, _ := splitMarkers(root, s.doc)
 		removed := result.Changes().Removed.Covered(unset)
 		s.r.Force = false
-		_, err := s.play(e, before)
+		_, err := s.run(e, before)
 		var conflict *ConflictError
 		conflicts := errors.As(err, &conflict)
 		if err != nil && !conflicts {
@@ -380,14 +380,14 @@ func TestUnsetConflicts(t *testing.T) {
 	})
 }
 
-// withMarkers puts unset markers in the place of some values of a configuration.
-func withMarkers(g generator, w *world, s *step) {
+// addMarkers puts unset markers in the place of some values of a configuration.
+func addMarkers(g generator, w *randomKind, s *step) {
 	if !s.update {
-		s.doc = g.mark(w.types["v1"], s.doc)
+		s.doc = g.withMarkers(w.types["v1"], s.doc)
 	}
 }
 
-func (g generator) mark(t *schema.Type, v document.Value) document.Value {
+func (g generator) withMarkers(t *schema.Type, v document.Value) document.Value {
 	switch {
 	case v.Kind() == document.Map && t.Map != nil && !t.Map.Atomic:
 		var fields []document.Field
@@ -396,9 +396,9 @@ func (g generator) mark(t *schema.Type, v document.Value) document.Value {
 			switch {
 			case name == "k" || name == "j":
 			case g.chance(12):
-				field = marker
+				field = unsetMarker
 			default:
-				field = g.mark(child, field)
+				field = g.withMarkers(child, field)
 			}
 			fields = append(fields, document.Field{Name: name, Value: field})
 		}
@@ -407,9 +407,9 @@ func (g generator) mark(t *schema.Type, v document.Value) document.Value {
 		var items []document.Value
 		for _, item := range v.Items() {
 			if g.chance(20) {
-				items = append(items, marker.With("k", item.Get("k")).With("j", item.Get("j")))
+				items = append(items, unsetMarker.With("k", item.Get("k")).With("j", item.Get("j")))
 			} else {
-				items = append(items, g.mark(t.List.Item, item))
+				items = append(items, g.withMarkers(t.List.Item, item))
 			}
 		}
 		return document.NewList(items...)
@@ -417,12 +417,12 @@ func (g generator) mark(t *schema.Type, v document.Value) document.Value {
 	return v
 }
 
-// TestUnrelatedManagersCommute: when managers write different fields, the order of
+// TestDisjointAppliersCommute: when managers write different fields, the order of
 // their requests matters neither for the document nor for what everybody owns.
-func TestUnrelatedManagersCommute(t *testing.T) {
+func TestDisjointAppliersCommute(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+uint64(*histories/4+1); seed++ {
 		g := newGenerator(seed)
-		w := newWorld(g)
+		w := newRandomKind(g)
 		root := w.types["v1"]
 		// Every manager has root fields of its own.
 		configs := make([]document.Value, 3)

@@ -9,24 +9,24 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// partVersions is thing at v2, and at v1, which has only a part of it: neither text, nor struct.b, nor items but a. Its
+// lossyVersions is thing at v2, and at v1, which has only a part of it: neither text, nor struct.b, nor items but a. Its
 // number is among v2's list, which is atomic, as the metrics of autoscalers are. At v1 nothing is empty: what becomes
 // so is left out.
-type partVersions struct{}
+type lossyVersions struct{}
 
-func (partVersions) Type(version string) (*schema.Type, bool) {
-	return thing, version == "v1" || version == "v2"
+func (lossyVersions) Type(version string) (*schema.Type, bool) {
+	return testKind, version == "v1" || version == "v2"
 }
 
-func (v partVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
+func (v lossyVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
 	doc = doc.With("apiVersion", document.NewString(to))
 	if to == "v2" {
-		return v.whole(doc), nil
+		return v.toV2(doc), nil
 	}
-	return v.part(doc), nil
+	return v.toV1(doc), nil
 }
 
-func (partVersions) whole(doc document.Value) document.Value {
+func (lossyVersions) toV2(doc document.Value) document.Value {
 	var list []document.Value
 	if number := doc.Get("number"); !number.IsAbsent() {
 		list = append(list, document.NewString("number "+number.JSON()))
@@ -37,7 +37,7 @@ func (partVersions) whole(doc document.Value) document.Value {
 	return withUnlessEmpty(doc.Without("number"), "list", document.NewList(list...))
 }
 
-func (partVersions) part(doc document.Value) document.Value {
+func (lossyVersions) toV1(doc document.Value) document.Value {
 	var list, items []document.Value
 	for _, item := range doc.Get("list").Items() {
 		if number, ok := strings.CutPrefix(item.Text(), "number "); ok {
@@ -66,9 +66,9 @@ func withUnlessEmpty(doc document.Value, name string, value document.Value) docu
 	return doc.With(name, value)
 }
 
-// TestPruneAfterAMove: who applied at a version that has a part of the object, and moves to the one that has all of it,
+// TestPruneAfterVersionChange: who applied at a version that has a part of the object, and moves to the one that has all of it,
 // takes away what it gave up, and nothing that its old version did not show.
-func TestPruneAfterAMove(t *testing.T) {
+func TestPruneAfterVersionChange(t *testing.T) {
 	for _, c := range []struct{ name, live, mine, others, config, want string }{
 		{
 			"a field, and its container stays for another's",
@@ -127,7 +127,7 @@ func TestPruneAfterAMove(t *testing.T) {
 					{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: pathSet(c.mine).FieldsV1()},
 					{Manager: "bob", Operation: Apply, APIVersion: "v2", FieldsV1: pathSet(c.others).FieldsV1()},
 				}}
-				engine := mustEngine(Options{Versions: partVersions{}, plain: plain})
+				engine := mustEngine(Options{Versions: lossyVersions{}, plain: plain})
 				result, err := engine.Apply(live, parse(c.config), Request{Manager: "alice", Version: "v2"})
 				if err != nil {
 					t.Fatal(err)
@@ -140,28 +140,28 @@ func TestPruneAfterAMove(t *testing.T) {
 	}
 }
 
-// sayingVersions is as partVersions, but that text says at v2 whether v1 has a number.
-type sayingVersions struct{ partVersions }
+// derivedTextVersions is as partVersions, but that text says at v2 whether v1 has a number.
+type derivedTextVersions struct{ lossyVersions }
 
-func (v sayingVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (v derivedTextVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
 	text := "a number"
 	if doc.Get("number").IsAbsent() {
 		text = "no number"
 	}
-	doc, err := v.partVersions.Convert(doc, from, to)
+	doc, err := v.lossyVersions.Convert(doc, from, to)
 	if to == "v2" {
 		doc = doc.With("text", document.NewString(text))
 	}
 	return doc, err
 }
 
-// TestPruneAtAVersionThatShowsAll: where the old version shows all of an object, what it makes of the rest is the
+// TestPruneAtLosslessVersion: where the old version shows all of an object, what it makes of the rest is the
 // result.
-func TestPruneAtAVersionThatShowsAll(t *testing.T) {
+func TestPruneAtLosslessVersion(t *testing.T) {
 	live := Object{Document: parse(`{apiVersion: v2, list: [number 1], text: a number}`), Entries: []Entry{
 		{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
 	}}
-	engine := mustEngine(Options{Versions: sayingVersions{}})
+	engine := mustEngine(Options{Versions: derivedTextVersions{}})
 	result, err := engine.Apply(live, parse(`{flag: true}`), Request{Manager: "alice", Version: "v2"})
 	if err != nil {
 		t.Fatal(err)

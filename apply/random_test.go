@@ -23,8 +23,8 @@ func newGenerator(seed uint64) generator {
 
 func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// one picks one of several, evenly.
-func one[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
+// pick picks one of several, evenly.
+func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
 
 const (
 	deducedName = "__untyped_deduced_"
@@ -70,13 +70,13 @@ func untypedDefs() []smd.TypeDef {
 func (g generator) ref(depth int) smd.TypeRef {
 	switch {
 	case g.chance(10):
-		return smd.TypeRef{NamedType: new(one(g, deducedName, deducedName, atomicName))}
+		return smd.TypeRef{NamedType: new(pick(g, deducedName, deducedName, atomicName))}
 	case depth > 3:
 		return smd.TypeRef{Inlined: g.scalar()}
 	case g.chance(25):
 		ref := smd.TypeRef{NamedType: new(typeName(1 + g.IntN(5)))}
 		if *ref.NamedType == "T1" && g.chance(50) {
-			ref.ElementRelationship = new(one(g, smd.Atomic, smd.Separable))
+			ref.ElementRelationship = new(pick(g, smd.Atomic, smd.Separable))
 		}
 		return ref
 	}
@@ -84,7 +84,7 @@ func (g generator) ref(depth int) smd.TypeRef {
 }
 
 func (g generator) scalar() smd.Atom {
-	return smd.Atom{Scalar: new(one(g, smd.Numeric, smd.String, smd.Boolean, smd.Untyped))}
+	return smd.Atom{Scalar: new(pick(g, smd.Numeric, smd.String, smd.Boolean, smd.Untyped))}
 }
 
 func (g generator) atom(depth int) smd.Atom {
@@ -100,7 +100,7 @@ func (g generator) atom(depth int) smd.Atom {
 	case n < 83:
 		return smd.Atom{Map: g.structType(depth, g.chance(15))}
 	default:
-		return smd.Atom{Map: &smd.Map{ElementType: g.ref(depth + 1), ElementRelationship: one(g, smd.Separable, smd.Separable, smd.Atomic, "")}}
+		return smd.Atom{Map: &smd.Map{ElementType: g.ref(depth + 1), ElementRelationship: pick(g, smd.Separable, smd.Separable, smd.Atomic, "")}}
 	}
 }
 
@@ -133,7 +133,7 @@ func (g generator) keyedList(depth int) *smd.List {
 	if g.chance(40) {
 		var def any
 		if g.chance(60) {
-			def = one[any](g, 1, 2)
+			def = pick[any](g, 1, 2)
 		}
 		key("j", smd.Numeric, def)
 	}
@@ -165,11 +165,11 @@ func (g generator) scalarValue(s schema.Scalar) document.Value {
 	case schema.Numeric:
 		return document.NewInt(int64(g.IntN(3)))
 	case schema.String:
-		return document.NewString(one(g, "", "x", "y"))
+		return document.NewString(pick(g, "", "x", "y"))
 	case schema.Boolean:
 		return document.NewBool(g.chance(50))
 	}
-	return g.scalarValue(one(g, schema.Numeric, schema.String, schema.Boolean))
+	return g.scalarValue(pick(g, schema.Numeric, schema.String, schema.Boolean))
 }
 
 func (g generator) listValue(l *schema.List, depth int, duplicates bool) document.Value {
@@ -179,7 +179,7 @@ func (g generator) listValue(l *schema.List, depth int, duplicates bool) documen
 			break
 		}
 		item := g.item(l, depth, duplicates)
-		if l.Relationship != schema.Atomic && (!duplicates || g.chance(70)) && g.occurs(l, items, item) {
+		if l.Relationship != schema.Atomic && (!duplicates || g.chance(70)) && g.isDuplicate(l, items, item) {
 			continue
 		}
 		items = append(items, item)
@@ -187,9 +187,9 @@ func (g generator) listValue(l *schema.List, depth int, duplicates bool) documen
 	return document.NewList(items...)
 }
 
-func (g generator) occurs(l *schema.List, items []document.Value, item document.Value) bool {
+func (g generator) isDuplicate(l *schema.List, items []document.Value, item document.Value) bool {
 	all, _ := elements(l, document.NewList(append(items[:len(items):len(items)], item)...))
-	return newIndex(all).duplicates() != nil
+	return newElementIndex(all).duplicates() != nil
 }
 
 func (g generator) item(l *schema.List, depth int, duplicates bool) document.Value {
@@ -198,7 +198,7 @@ func (g generator) item(l *schema.List, depth int, duplicates bool) document.Val
 		return g.scalarValue(l.Item.Scalar)
 	case schema.Keyed:
 		v := g.mapValue(l.Item.Map, depth+1, duplicates)
-		v = v.With("k", document.NewString(one(g, "p", "q", "r")))
+		v = v.With("k", document.NewString(pick(g, "p", "q", "r")))
 		if len(l.Keys) > 1 {
 			v = v.Without("j")
 			if g.chance(70) {
@@ -302,7 +302,7 @@ func (g generator) mutateAt(t *schema.Type, v document.Value, depth int, duplica
 func (g generator) mutateList(l *schema.List, v document.Value, depth int, duplicates bool) document.Value {
 	var items []document.Value
 	add := func(item document.Value) {
-		if l.Relationship == schema.Atomic || duplicates && g.chance(30) || !g.occurs(l, items, item) {
+		if l.Relationship == schema.Atomic || duplicates && g.chance(30) || !g.isDuplicate(l, items, item) {
 			items = append(items, item)
 		}
 	}

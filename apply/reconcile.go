@@ -23,7 +23,7 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	mark := b.Mark()
 	for i := range s.Len() {
 		e := s.Element(i)
-		child := typeToReconcile(t, e)
+		child := declaredChildType(t, e)
 		switch {
 		case child == nil:
 			b.Push(e, s.Member(i), s.Child(i))
@@ -39,7 +39,7 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 // fits reports whether a set needs no reconciliation.
 func fits(s fieldset.Set, t *schema.Type) bool {
 	for i := range s.Len() {
-		child := typeToReconcile(t, s.Element(i))
+		child := declaredChildType(t, s.Element(i))
 		if child == nil {
 			continue
 		}
@@ -64,9 +64,9 @@ func becameAtomic(t *schema.Type, below fieldset.Set) bool {
 	return t.List != nil && t.List.Relationship == schema.Atomic
 }
 
-// typeToReconcile returns the topology that an element leads to, nil where
+// declaredChildType returns the topology that an element leads to, nil where
 // nothing is declared: what is deduced from values can't have changed.
-func typeToReconcile(t *schema.Type, e fieldset.Element) *schema.Type {
+func declaredChildType(t *schema.Type, e fieldset.Element) *schema.Type {
 	switch {
 	case t.Map != nil:
 		if isDeduced(t.Map) {
@@ -105,7 +105,7 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 		if err != nil {
 			return Object{}, &EntryError{Index: i, Problem: "expected a field set", Err: err}
 		}
-		fitted := expand(set, o.Document, before, now)
+		fitted := expandSet(set, o.Document, before, now)
 		if fitted = reconcile(fitted, now); !fitted.Equal(set) {
 			entries[i].FieldsV1 = fitted.FieldsV1()
 		}
@@ -113,27 +113,27 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 	return Object{Document: o.Document, Entries: entries}, nil
 }
 
-// expand replaces what was atomic before and is granular now by all that the
+// expandSet replaces what was atomic before and is granular now by all that the
 // document has there, and the keys of items by those that they have now.
-func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
+func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	mark := b.Mark()
-	items := itemsOf(nil, before, doc, s)
+	items := selectInSetOrder(nil, before, doc, s)
 	var rekeyed []fieldset.Set
 	for i := range s.Len() {
 		e, member, below := s.Element(i), s.Member(i), s.Child(i)
-		was, _ := typeBelow(before, e)
-		is, declared := typeBelow(now, e)
+		was, _ := childType(before, e)
+		is, declared := childType(now, e)
 		value := childOf(doc, items, e, i)
 		switch {
 		case was == nil || is == nil:
-		case member && below.IsEmpty() && shapeOf(was, value) == leaf && shapeOf(is, value) != leaf && value.Len() > 0:
+		case member && below.IsEmpty() && shapeOf(was, value) == leafShape && shapeOf(is, value) != leafShape && value.Len() > 0:
 			below = fieldsOf(is, value)
 			member = !declared
 		default:
-			below = expand(below, value, was, is)
+			below = expandSet(below, value, was, is)
 		}
-		if key, ok := otherKey(e, value, before, now); ok {
+		if key, ok := rekeyedElement(e, value, before, now); ok {
 			one := b.Mark()
 			b.Push(key, member, below)
 			rekeyed = append(rekeyed, b.Set(one))
@@ -148,21 +148,21 @@ func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fields
 	return rest.Union(unionOf(rekeyed)) // new keys may be in another order, and two items have the same
 }
 
-// otherKey returns by what an item is told apart now that was by other keys.
-func otherKey(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
-	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isKeyed(before) || !isKeyed(now) || sameKeys(before.List, now.List) {
+// rekeyedElement returns by what an item is told apart now that was by other keys.
+func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
+	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List) {
 		return e, false
 	}
 	return elementOf(now.List, item)
 }
 
-func isKeyed(t *schema.Type) bool { return t.List != nil && t.List.Relationship == schema.Keyed }
+func isListMap(t *schema.Type) bool { return t.List != nil && t.List.Relationship == schema.Keyed }
 
 func sameKeys(a, b *schema.List) bool {
 	return slices.EqualFunc(sortedKeys(a), sortedKeys(b), func(x, y schema.Key) bool { return x.Name == y.Name })
 }
 
-// memo remembers texts of field sets that have been read and found to need nothing:
+// fieldsCache remembers texts of field sets that have been read and found to need nothing:
 // they are well formed and fit the topology of today. The same texts come again and
 // again, with every write to an object and with every object that the same manager
 // made, so that nearly all of them need not be read to know that.
@@ -170,24 +170,24 @@ func sameKeys(a, b *schema.List) bool {
 // It is a table of hashes of fixed size, without locks. Each hash has a few slots to
 // choose from; newer ones overwrite older ones. Hashes are of 64 bits and seeded, so that
 // no two texts that matter meet.
-type memo struct {
+type fieldsCache struct {
 	seed  maphash.Seed
-	slots [memoSets][memoWays]atomic.Uint64
+	slots [cacheSets][cacheWays]atomic.Uint64
 }
 
 const (
-	memoSets = 1 << 8
-	memoWays = 4
+	cacheSets = 1 << 8
+	cacheWays = 4
 )
 
-func newMemo() *memo { return &memo{seed: maphash.MakeSeed()} }
+func newFieldsCache() *fieldsCache { return &fieldsCache{seed: maphash.MakeSeed()} }
 
-func (m *memo) hash(version, text string) uint64 {
+func (m *fieldsCache) hash(version, text string) uint64 {
 	return maphash.String(m.seed, text) ^ maphash.String(m.seed, version) | 1 // never 0, an empty slot
 }
 
-func (m *memo) has(hash uint64) bool {
-	set := &m.slots[hash>>1%memoSets]
+func (m *fieldsCache) has(hash uint64) bool {
+	set := &m.slots[hash>>1%cacheSets]
 	for i := range set {
 		if set[i].Load() == hash {
 			return true
@@ -196,12 +196,12 @@ func (m *memo) has(hash uint64) bool {
 	return false
 }
 
-func (m *memo) add(hash uint64) {
-	set := &m.slots[hash>>1%memoSets]
+func (m *fieldsCache) add(hash uint64) {
+	set := &m.slots[hash>>1%cacheSets]
 	for i := range set {
 		if set[i].CompareAndSwap(0, hash) {
 			return
 		}
 	}
-	set[hash>>32%memoWays].Store(hash)
+	set[hash>>32%cacheWays].Store(hash)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// loadThing returns the topology of a thing.
-func loadThing(t *testing.T, types string) *schema.Type {
+// loadTestKind returns the topology of a thing.
+func loadTestKind(t *testing.T, types string) *schema.Type {
 	t.Helper()
 	s, err := schema.LoadTypes(parse(types))
 	if err != nil {
@@ -36,7 +36,7 @@ types:
     - {name: value, type: {scalar: numeric}}
 `
 	load := func(list, relation string) *schema.Type {
-		return loadThing(t, strings.NewReplacer("LIST", list, "MAP", relation).Replace(text))
+		return loadTestKind(t, strings.NewReplacer("LIST", list, "MAP", relation).Replace(text))
 	}
 	atomic := load("elementRelationship: atomic", "atomic")
 	granular := load("elementRelationship: associative, keys: [name]", "separable")
@@ -79,8 +79,8 @@ types:
 	}
 }
 
-// TestReconcileOtherKeys: who owned an item goes on owning it when items are told apart by other keys.
-func TestReconcileOtherKeys(t *testing.T) {
+// TestReconcileChangedKeys: who owned an item goes on owning it when items are told apart by other keys.
+func TestReconcileChangedKeys(t *testing.T) {
 	const text = `
 types:
 - name: thing
@@ -95,7 +95,7 @@ types:
     - {name: value, type: {scalar: numeric}}
     - {name: items, type: {list: {elementType: {namedType: item}, elementRelationship: associative, keys: [KEYS]}}}
 `
-	load := func(keys string) *schema.Type { return loadThing(t, strings.ReplaceAll(text, "KEYS", keys)) }
+	load := func(keys string) *schema.Type { return loadTestKind(t, strings.ReplaceAll(text, "KEYS", keys)) }
 	for _, c := range []struct{ name, from, to, doc, was, want string }{
 		{"in another order", "name", "id", `{items: [{name: a, id: "2"}, {name: b, id: "1"}]}`,
 			`{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}},"k:{\"name\":\"b\"}":{".":{},"f:id":{}}}}`,

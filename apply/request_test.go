@@ -12,7 +12,7 @@ import (
 
 // A document that still has its managedFields, as the body of a PUT does, must not
 // make an object that has them twice.
-func TestManagedFieldsAreNeverTwice(t *testing.T) {
+func TestManagedFieldsInDocumentAreIgnored(t *testing.T) {
 	e := mustEngine(Options{})
 	first, err := e.Apply(Object{}, parse(`{metadata: {name: a}, number: 1}`), Request{Manager: "m1", Version: "v1"})
 	if err != nil {
@@ -58,7 +58,7 @@ func TestDocumentsMustBeObjects(t *testing.T) {
 	}
 }
 
-func TestForceTheWholeObject(t *testing.T) {
+func TestForcePathOfWholeObject(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: 1}`)
 	r := Request{Manager: "m2", Version: "v1", ForcePaths: []fieldset.Path{{}}}
@@ -73,7 +73,7 @@ func TestTopologyIsRequired(t *testing.T) {
 	}
 }
 
-func TestExtractOfAGoneVersion(t *testing.T) {
+func TestExtractAtRemovedVersion(t *testing.T) {
 	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}}}
 	if _, err := mustEngine(Options{}).Extract(live, Request{Manager: "m1", Version: "v1"}); !errors.Is(err, ErrVersionGone) {
 		t.Errorf("received %v", err)
@@ -120,7 +120,7 @@ func TestConflictTextIsBounded(t *testing.T) {
 }
 
 // The keys beside a marker are values like any others.
-func TestKeysBesideMarkersAreChecked(t *testing.T) {
+func TestMarkerKeysAreValidated(t *testing.T) {
 	for _, key := range []string{`x`, `[1]`, `{a: 1}`, `[{k8s_io__value: unset}]`, `{k8s_io__value: unset}`} {
 		_, err := newScript(t).tryApply("m1", `ports: [{port: `+key+`, k8s_io__value: unset}]`, true)
 		if err == nil || !strings.Contains(err.Error(), "for the key port") {
@@ -131,7 +131,7 @@ func TestKeysBesideMarkersAreChecked(t *testing.T) {
 
 // A value that was a field of a document has another name when it is put into a map by
 // hand. Names that need escapes are escaped whatever the names were before.
-func TestNamesOfMovedValues(t *testing.T) {
+func TestFieldNamesOfReusedValues(t *testing.T) {
 	read, err := document.ParseJSON(`{"free":{"x":1,"y":{"z":2}}}`)
 	if err != nil {
 		t.Fatal(err)

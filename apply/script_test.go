@@ -48,7 +48,7 @@ func newScript(t *testing.T, options ...Options) *script {
 	s := &script{T: t, version: "v1", now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	s.fast = mustEngine(o)
 	if o.Versions == nil && o.Reset == nil {
-		s.oracle = thingOracle
+		s.oracle = testOracle
 	}
 	o.plain = true
 	s.plain = mustEngine(o)
@@ -92,26 +92,26 @@ func (s *script) compareWithOracle(name string, doc document.Value, result Resul
 	if s.oracle == nil || strings.Contains(doc.String(), UnsetMarkerKey) || isUntracked(s.live) || len(s.last.ForcePaths) > 0 {
 		return
 	}
-	ask := s.oracle.apply
+	runOracle := s.oracle.apply
 	if name == "update" {
-		ask = s.oracle.update
+		runOracle = s.oracle.update
 	} else if checkConfiguration(doc, s.last) != nil || checkDocuments(s.live, doc, s.last) != nil {
 		return // what Kubernetes refuses before it asks
 	}
-	ours, theirs := ourOutcome(result, err), ask(s.live, doc, s.last)
+	ours, theirs := ourOutcome(result, err), runOracle(s.live, doc, s.last)
 	for _, out := range []outcome{ours, theirs} {
 		for manager, set := range out.owners {
 			// The oracle knows nothing of fields that nobody may own.
 			version, text, _ := strings.Cut(set, " ")
 			fields, _ := fieldset.ParseFieldsV1(text)
-			if fields = fields.Difference(neverOwned); fields.IsEmpty() {
+			if fields = fields.Difference(untrackedFields); fields.IsEmpty() {
 				delete(out.owners, manager)
 				continue
 			}
 			out.owners[manager] = version + " " + fields.FieldsV1()
 		}
 	}
-	if d := differ(ours, theirs, s.live.Entries); d != "" {
+	if d := diffOutcomes(ours, theirs, s.live.Entries); d != "" {
 		s.Errorf("%s differs from structured-merge-diff:\n%s\nlive:\n%s", name, d, dump(s.live))
 	}
 }
@@ -123,7 +123,7 @@ func checkResult(t *testing.T, live Object, result Result) {
 		t.Errorf("NoOp=%v, but the object was:\n%s\nand is:\n%s", result.NoOp, dump(live), dump(result.Object))
 	}
 	if result.NoOp && (!result.Changes().IsEmpty() || !document.Same(live.Document, result.Object.Document) ||
-		!sameSlice(live.Entries, result.Object.Entries)) {
+		!sameBackingArray(live.Entries, result.Object.Entries)) {
 		t.Errorf("a no-op must share the live object and change nothing; changes: %v", result.Changes())
 	}
 	for _, e := range result.Object.Entries {
@@ -135,7 +135,7 @@ func checkResult(t *testing.T, live Object, result Result) {
 			t.Errorf("entry of %s is empty", e.Manager)
 		}
 	}
-	if !slices.IsSortedFunc(result.Object.Entries, compareEntries) && !sameSlice(live.Entries, result.Object.Entries) {
+	if !slices.IsSortedFunc(result.Object.Entries, compareEntries) && !sameBackingArray(live.Entries, result.Object.Entries) {
 		t.Errorf("entries are not in order: %v", result.Object.Entries)
 	}
 	whole := result.Object
@@ -148,7 +148,7 @@ func checkResult(t *testing.T, live Object, result Result) {
 	}
 }
 
-func sameSlice(a, b []Entry) bool {
+func sameBackingArray(a, b []Entry) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
@@ -157,7 +157,7 @@ func dump(o Object) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", o.Document)
 	for _, e := range o.Entries {
-		fmt.Fprintf(&b, "%s %s\n", e.appendWho(nil), e.FieldsV1)
+		fmt.Fprintf(&b, "%s %s\n", e.appendManager(nil), e.FieldsV1)
 	}
 	return b.String()
 }
@@ -180,8 +180,8 @@ func (s *script) tryUpdate(manager, updated string) (Result, error) {
 	return s.run("update", func(e *Engine, live Object, doc document.Value) (Result, error) { return e.Update(live, doc, r) }, updated)
 }
 
-// took makes the result of a request that must succeed the live object.
-func (s *script) took(result Result, err error) Result {
+// mustSucceed makes the result of a request that must succeed the live object.
+func (s *script) mustSucceed(result Result, err error) Result {
 	s.Helper()
 	if err != nil {
 		s.Fatalf("expected success, received: %v\nlive:\n%s", err, dump(s.live))
@@ -193,20 +193,20 @@ func (s *script) took(result Result, err error) Result {
 // apply applies a configuration without conflicts.
 func (s *script) apply(manager, config string) Result {
 	s.Helper()
-	return s.took(s.tryApply(manager, config, false))
+	return s.mustSucceed(s.tryApply(manager, config, false))
 }
 
 // force applies a configuration and takes over whatever conflicts; with paths,
 // only these.
 func (s *script) force(manager, config string, paths ...string) Result {
 	s.Helper()
-	return s.took(s.tryApply(manager, config, len(paths) == 0, paths...))
+	return s.mustSucceed(s.tryApply(manager, config, len(paths) == 0, paths...))
 }
 
 // update replaces the document.
 func (s *script) update(manager, updated string) Result {
 	s.Helper()
-	return s.took(s.tryUpdate(manager, updated))
+	return s.mustSucceed(s.tryUpdate(manager, updated))
 }
 
 // noOp applies a configuration that changes nothing at all.
@@ -277,9 +277,9 @@ func (s *script) want(yaml string) {
 	}
 }
 
-// owners checks all entries, in any order, each given as its manager (see
+// wantOwners checks all entries, in any order, each given as its manager (see
 // entryName) and the paths that it owns: `ci .number .items[name="a"]{,.name}`.
-func (s *script) owners(want ...string) {
+func (s *script) wantOwners(want ...string) {
 	s.Helper()
 	got := map[string]string{}
 	for _, e := range s.live.Entries {

@@ -13,9 +13,9 @@ import (
 
 // This file has the kind that most tests use.
 
-// thingTypes has one field for every topology that there is. To keep tests short
+// testTypes has one field for every topology that there is. To keep tests short
 // the fields are at the top and not in a spec.
-const thingTypes = `
+const testTypes = `
 types:
 - name: thing
   map:
@@ -86,8 +86,8 @@ types:
     - {name: tree, type: {namedType: tree}}
 `
 
-var thing = func() *schema.Type {
-	s, err := schema.LoadTypes(parse(thingTypes))
+var testKind = func() *schema.Type {
+	s, err := schema.LoadTypes(parse(testTypes))
 	if err != nil {
 		panic(err)
 	}
@@ -95,9 +95,9 @@ var thing = func() *schema.Type {
 	return t
 }()
 
-// thingOracle is structured-merge-diff for thing.
-var thingOracle = func() *oracle {
-	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(thingTypes, "name: thing", "name: T0", 1)))
+// testOracle is structured-merge-diff for thing.
+var testOracle = func() *oracle {
+	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(testTypes, "name: thing", "name: T0", 1)))
 	if err != nil {
 		panic(err)
 	}
@@ -118,7 +118,7 @@ func parse(yaml string) document.Value {
 
 func mustEngine(options Options) *Engine {
 	if options.Versions == nil {
-		options.Versions = OneVersion("v1", thing)
+		options.Versions = OneVersion("v1", testKind)
 	}
 	e, err := New(options)
 	if err != nil {

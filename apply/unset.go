@@ -21,8 +21,8 @@ const UnsetMarkerKey = "k8s_io__value"
 // UnsetMarkerValue is the only valid value of UnsetMarkerKey.
 const UnsetMarkerValue = "unset"
 
-// isMarked reports whether a value is a marker, right or wrong.
-func isMarked(v document.Value) bool {
+// isUnsetMarker reports whether a value is a marker, right or wrong.
+func isUnsetMarker(v document.Value) bool {
 	if v.Kind() != document.Map {
 		return false
 	}
@@ -30,28 +30,28 @@ func isMarked(v document.Value) bool {
 	return found
 }
 
-// mentionsMarker reports whether there may be a marker in a configuration. Looking is
+// mayContainMarker reports whether there may be a marker in a configuration. Looking is
 // all that configurations without markers pay for.
-func mentionsMarker(v document.Value) bool {
+func mayContainMarker(v document.Value) bool {
 	if v.Len() == 0 {
 		return false // as all that is neither map nor list
 	}
 	if text, ok := v.CanonicalJSON(); ok {
 		return strings.Contains(text, UnsetMarkerKey)
 	}
-	if isMarked(v) {
+	if isUnsetMarker(v) {
 		return true
 	}
 	for i := range v.Len() {
-		if mentionsMarker(v.At(i)) {
+		if mayContainMarker(v.At(i)) {
 			return true
 		}
 	}
 	return false
 }
 
-// splitter takes the markers out of a configuration.
-type splitter struct {
+// markerSplitter takes the markers out of a configuration.
+type markerSplitter struct {
 	validator
 	docs  fastdoc.Builder
 	unset fastset.Builder
@@ -63,13 +63,13 @@ type splitter struct {
 // configuration need not be valid; what is found to be wrong with it here must be
 // found by validate too, which tells it better.
 func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
-	s := splitter{}
+	s := markerSplitter{}
 	rest, isMarker := s.value(t, config, nil)
 	if isMarker {
-		s.problem("expected an object, received an unset marker; delete the object instead")
+		s.addProblem("expected an object, received an unset marker; delete the object instead")
 	}
 	unset = s.unset.Set(0)
-	for _, p := range neverOwned.Paths() {
+	for _, p := range untrackedFields.Paths() {
 		if unset.Has(p) {
 			s.problems = append(s.problems, FieldError{p, "expected a value, received an unset marker; this field identifies the object and can't be unset"})
 		}
@@ -85,9 +85,9 @@ func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, u
 
 // value returns what is left of a value, absent if that is nothing, and whether it
 // is a marker itself. keys are the fields that a marker may have beside it.
-func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
-	if isMarked(v) {
-		s.marker(t, v, keys)
+func (s *markerSplitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
+	if isUnsetMarker(v) {
+		s.checkMarker(t, v, keys)
 		return document.Value{}, true
 	}
 	if text, ok := v.CanonicalJSON(); ok && !strings.Contains(text, UnsetMarkerKey) {
@@ -96,13 +96,13 @@ func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (r
 	switch {
 	case v.Kind() == document.Map && t.Map != nil:
 		if t.Map.Atomic {
-			s.noMarkerIn(v)
+			s.rejectMarkersIn(v)
 			return v, false
 		}
 		return s.fields(t.Map, v), false
 	case v.Kind() == document.List && t.List != nil:
 		if t.List.Relationship == schema.Atomic {
-			s.noMarkerIn(v)
+			s.rejectMarkersIn(v)
 			return v, false
 		}
 		return s.items(t.List, v), false
@@ -110,31 +110,31 @@ func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (r
 	return v, false
 }
 
-// marker checks a marker.
-func (s *splitter) marker(t *schema.Type, v document.Value, keys []schema.Key) {
+// checkMarker checks a marker.
+func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []schema.Key) {
 	if value := v.Get(UnsetMarkerKey); value.Kind() != document.String || value.Text() != UnsetMarkerValue {
-		s.problem("expected %s: %s, received %s", UnsetMarkerKey, UnsetMarkerValue, describe(value))
+		s.addProblem("expected %s: %s, received %s", UnsetMarkerKey, UnsetMarkerValue, describe(value))
 	}
 	for name, sibling := range v.Fields() {
 		if name == UnsetMarkerKey {
 			continue
 		}
 		if !slices.ContainsFunc(keys, func(key schema.Key) bool { return key.Name == name }) {
-			s.problem("expected nothing beside %s but the keys of a list item, received %s: %s; remove it or the marker",
+			s.addProblem("expected nothing beside %s but the keys of a list item, received %s: %s; remove it or the marker",
 				UnsetMarkerKey, name, describe(sibling))
 			continue
 		}
-		if isMarked(sibling) {
-			s.problem("expected a value for the key %s, received an unset marker; a key can't be unset", name)
+		if isUnsetMarker(sibling) {
+			s.addProblem("expected a value for the key %s, received an unset marker; a key can't be unset", name)
 			continue
 		}
 		if child, _ := fieldType(t, name); !sibling.IsNull() && !acceptsScalar(child, sibling.Kind()) {
-			s.problem("expected %s for the key %s, received %s", scalarNames[child.Scalar], name, describe(sibling))
+			s.addProblem("expected %s for the key %s, received %s", scalarNames[child.Scalar], name, describe(sibling))
 		}
 	}
 }
 
-func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
+func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value {
 	at := len(s.path)
 	docs := s.docs.Mark()
 	changed := false
@@ -143,7 +143,7 @@ func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
 		s.path = append(s.path, e)
 		t, _ := m.TypeOf(v.Name(i))
 		if t == nil {
-			s.problem("the field is not declared in the schema")
+			s.addProblem("the field is not declared in the schema")
 			return v
 		}
 		mark := s.unset.Mark()
@@ -159,8 +159,8 @@ func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
 	return s.docs.MapIf(changed, docs, v)
 }
 
-func (s *splitter) items(l *schema.List, v document.Value) document.Value {
-	items := s.granularItems(l, v)
+func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
+	items := s.uniqueElements(l, v)
 	at := len(s.path)
 	docs := s.docs.Mark()
 	changed := false
@@ -169,7 +169,7 @@ func (s *splitter) items(l *schema.List, v document.Value) document.Value {
 		mark := s.unset.Mark()
 		rest, isMarker := s.value(l.Item, v.At(i), l.Keys)
 		if !isMarker {
-			s.noKeyUnset(l, v.At(i))
+			s.rejectMarkedKeys(l, v.At(i))
 		}
 		s.unset.Push(e, isMarker, s.unset.Set(mark))
 		changed = changed || rest != v.At(i)
@@ -182,17 +182,17 @@ func (s *splitter) items(l *schema.List, v document.Value) document.Value {
 	return s.docs.ListIf(changed, docs, v)
 }
 
-// noKeyUnset refuses markers in the place of the keys of a list item.
-func (s *splitter) noKeyUnset(l *schema.List, item document.Value) {
+// rejectMarkedKeys refuses markers in the place of the keys of a list item.
+func (s *markerSplitter) rejectMarkedKeys(l *schema.List, item document.Value) {
 	for _, key := range l.Keys {
-		if isMarked(item.Get(key.Name)) {
-			s.problem("expected a value for the key %s, received an unset marker; a key can't be unset", key.Name)
+		if isUnsetMarker(item.Get(key.Name)) {
+			s.addProblem("expected a value for the key %s, received an unset marker; a key can't be unset", key.Name)
 		}
 	}
 }
 
-// noMarkerIn refuses markers inside of an atomic value.
-func (s *splitter) noMarkerIn(v document.Value) {
+// rejectMarkersIn refuses markers inside of an atomic value.
+func (s *markerSplitter) rejectMarkersIn(v document.Value) {
 	at := len(s.path)
 	for i := range v.Len() {
 		e := fieldset.IndexElement(i)
@@ -200,10 +200,10 @@ func (s *splitter) noMarkerIn(v document.Value) {
 			e = fieldset.NameElement(v.Name(i))
 		}
 		s.path = append(s.path, e)
-		if isMarked(v.At(i)) {
-			s.problem("expected a value, received an unset marker inside of an atomic value; unset the whole value or leave the field out")
+		if isUnsetMarker(v.At(i)) {
+			s.addProblem("expected a value, received an unset marker inside of an atomic value; unset the whole value or leave the field out")
 		} else {
-			s.noMarkerIn(v.At(i))
+			s.rejectMarkersIn(v.At(i))
 		}
 		s.path = s.path[:at]
 	}

@@ -41,18 +41,18 @@ func TestUpdate(t *testing.T) {
 			}
 			s.update("u", c.updated)
 			s.want(c.updated)
-			s.owners(c.owners...)
+			s.wantOwners(c.owners...)
 		})
 	}
 }
 
-// TestUpdateAgain: an updater's entry grows; the time is that of the last change.
-func TestUpdateAgain(t *testing.T) {
+// TestUpdateExtendsEntry: an updater's entry grows; the time is that of the last change.
+func TestUpdateExtendsEntry(t *testing.T) {
 	s := newScript(t)
 	s.update("u", `number: 1`)
 	created := s.entry("u/Update").Time
 	s.update("u", `{number: 1, text: x}`)
-	s.owners("u/Update .number .text")
+	s.wantOwners("u/Update .number .text")
 	if e := s.entry("u/Update"); !e.Time.After(created) {
 		t.Errorf("the entry is of %v, not of the second change", e.Time)
 	}
@@ -62,23 +62,23 @@ func TestUpdateAgain(t *testing.T) {
 		t.Errorf("an update that changes nothing is no no-op: %v", dump(s.live))
 	}
 	s.update("u", `number: 1`)
-	s.owners("u/Update .number")
+	s.wantOwners("u/Update .number")
 	if !s.entry("u/Update").Time.Equal(changed) {
 		t.Error("removing a field gives the remover nothing, so that it gets no new time")
 	}
 }
 
-// TestUpdateWithoutName: writers without a name are "unknown".
-func TestUpdateWithoutName(t *testing.T) {
+// TestUpdateWithoutManager: writers without a name are "unknown".
+func TestUpdateWithoutManager(t *testing.T) {
 	s := newScript(t)
 	s.oracle = nil // it takes the name as it is
 	s.update("", `number: 1`)
-	s.owners("unknown/Update .number")
+	s.wantOwners("unknown/Update .number")
 }
 
-// TestUpdateKeepsTheDocument: an update's document is taken to the letter, also where
+// TestUpdateKeepsDocumentVerbatim: an update's document is taken to the letter, also where
 // it does not fit the topology: what is live can't be refused.
-func TestUpdateKeepsTheDocument(t *testing.T) {
+func TestUpdateKeepsDocumentVerbatim(t *testing.T) {
 	s := newScript(t)
 	s.oracle = nil // it refuses the document
 	s.update("u", `{number: x, undeclared: {a: 1}, set: [a, a], items: [{value: 1}], struct: {}, map: null, list: []}`)
@@ -95,7 +95,7 @@ func TestBeforeFirstApply(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(live)
 		s.apply("m", `text: x`)
-		s.owners("m .text", `before-first-apply/Update .metadata.labels .metadata.labels.a .number .struct .struct.a .items .items[name="a"]{,.name,.value}`)
+		s.wantOwners("m .text", `before-first-apply/Update .metadata.labels .metadata.labels.a .number .struct .struct.a .items .items[name="a"]{,.name,.value}`)
 		if got := s.entry("before-first-apply/Update").Time; !got.Equal(s.now) {
 			t.Errorf("the entry is of %v, want %v", got, s.now)
 		}
@@ -109,13 +109,13 @@ func TestBeforeFirstApply(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(`{metadata: {name: x, uid: "1"}, number: 1}`)
 		s.force("m", `number: 2`)
-		s.owners("m .number")
+		s.wantOwners("m .number")
 	})
 	t.Run("same value", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(`number: 1`)
 		s.apply("m", `number: 1`)
-		s.owners("m .number", "before-first-apply/Update .number")
+		s.wantOwners("m .number", "before-first-apply/Update .number")
 	})
 	t.Run("what is always there", func(t *testing.T) {
 		live := Object{Document: parse(`{apiVersion: v1, number: 1, text: x, struct: {a: 1}, atomicStruct: {}}`)}
@@ -134,14 +134,14 @@ func TestBeforeFirstApply(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(live)
 		s.update("u", `{metadata: {uid: "1"}, number: 5}`)
-		s.owners()
+		s.wantOwners()
 		s.want(`{metadata: {uid: "1"}, number: 5}`)
 	})
 	t.Run("updates of an object without uid do", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(`number: 1`)
 		s.update("u", `{number: 1, text: x}`)
-		s.owners("u/Update .text")
+		s.wantOwners("u/Update .text")
 	})
 }
 
@@ -176,7 +176,7 @@ func TestUpdateEntriesAreCapped(t *testing.T) {
 		s.update("a", `map: {a: 1}`)
 		s.update("b", `map: {a: 1, b: 1}`)
 		s.update("c", `map: {a: 1, b: 1, c: 1}`)
-		s.owners("ancient-changes/Update .map .map.a .map.b", "c/Update .map.c")
+		s.wantOwners("ancient-changes/Update .map .map.a .map.b", "c/Update .map.c")
 	})
 }
 
@@ -206,9 +206,9 @@ func TestUpdateCapKeepsOwnership(t *testing.T) {
 	}
 }
 
-// TestTimes: an entry has the time of its manager's last change. Who changes nothing
+// TestEntryTimes: an entry has the time of its manager's last change. Who changes nothing
 // gets no time, and keeps the one it had.
-func TestTimes(t *testing.T) {
+func TestEntryTimes(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `number: 1`)
 	first := s.now

@@ -17,8 +17,8 @@ type validator struct {
 	problems []FieldError
 }
 
-// mostProblems bounds what a hopeless configuration can make an error cost.
-const mostProblems = 20
+// maxProblems bounds what a hopeless configuration can make an error cost.
+const maxProblems = 20
 
 // validate checks a configuration beside the live document. Leaves that are as they
 // are in the live document are not checked again: what was accepted once, perhaps by
@@ -33,14 +33,14 @@ func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	return nil
 }
 
-func (w *validator) problem(format string, args ...any) {
-	if len(w.problems) < mostProblems {
+func (w *validator) addProblem(format string, args ...any) {
+	if len(w.problems) < maxProblems {
 		w.problems = append(w.problems, FieldError{Path: slices.Clone(w.path), Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
 func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
-	if v.IsNull() || v.IsAbsent() || unset && isMarked(v) {
+	if v.IsNull() || v.IsAbsent() || unset && isUnsetMarker(v) {
 		return
 	}
 	if !isGranular(t, v) {
@@ -56,10 +56,10 @@ func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
 		w.items(t.List, live, v, unset)
 	case schema.ScalarAlternative:
 		if !acceptsScalar(t, v.Kind()) {
-			w.problem("expected %s, received %s", scalarNames[t.Scalar], describe(v))
+			w.addProblem("expected %s, received %s", scalarNames[t.Scalar], describe(v))
 		}
 	default:
-		w.problem("expected nothing, as the schema allows no value here; received %s", describe(v))
+		w.addProblem("expected nothing, as the schema allows no value here; received %s", describe(v))
 	}
 }
 
@@ -102,7 +102,7 @@ var scalarNames = map[schema.Scalar]string{
 
 func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 	if v.Kind() != document.Map {
-		w.problem("expected a map, received %s", describe(v))
+		w.addProblem("expected a map, received %s", describe(v))
 		return
 	}
 	at := len(w.path)
@@ -112,7 +112,7 @@ func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 		if t, _ := m.TypeOf(name); t != nil {
 			w.value(t, live.Get(name), v.At(i), unset)
 		} else {
-			w.problem("field not declared in schema, received %s; remove it or correct its name", describe(v.At(i)))
+			w.addProblem("field not declared in schema, received %s; remove it or correct its name", describe(v.At(i)))
 		}
 		w.path = w.path[:at]
 	}
@@ -120,7 +120,7 @@ func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 
 func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	if v.Kind() != document.List {
-		w.problem("expected a list, received %s", describe(v))
+		w.addProblem("expected a list, received %s", describe(v))
 		return
 	}
 	at := len(w.path)
@@ -129,11 +129,11 @@ func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	if l.Relationship == schema.Atomic {
 		old = func(int) document.Value { return document.Value{} }
 	} else {
-		if items = w.granularItems(l, v); items == nil {
+		if items = w.uniqueElements(l, v); items == nil {
 			return
 		}
-		m := matchElements(l, as(live, document.List), v)
-		old = func(i int) document.Value { return m.old(live, i) }
+		m := matchElements(l, asKind(live, document.List), v)
+		old = func(i int) document.Value { return m.liveItem(live, i) }
 	}
 	for i := range v.Len() {
 		e := fieldset.IndexElement(i)
@@ -146,22 +146,22 @@ func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	}
 }
 
-// granularItems returns the elements of a list in which every item must have one,
+// uniqueElements returns the elements of a list in which every item must have one,
 // and one of its own; nil if that is not so, or there are no items.
-func (w *validator) granularItems(l *schema.List, v document.Value) []fieldset.Element {
-	items, bad := elements(l, v)
-	if bad != nil {
-		w.path = append(w.path, fieldset.IndexElement(bad.index))
-		w.problem("%s", bad.problem)
+func (w *validator) uniqueElements(l *schema.List, v document.Value) []fieldset.Element {
+	items, itemErr := elements(l, v)
+	if itemErr != nil {
+		w.path = append(w.path, fieldset.IndexElement(itemErr.index))
+		w.addProblem("%s", itemErr.problem)
 		w.path = w.path[:len(w.path)-1]
 		return nil
 	}
-	found := newIndex(items)
+	found := newElementIndex(items)
 	ok := true
 	for i, e := range items {
 		if first := found.find(e); first != i {
 			w.path = append(w.path, e)
-			w.problem("expected every item once, received it at index %d, %s, and at index %d, %s; remove one of them",
+			w.addProblem("expected every item once, received it at index %d, %s, and at index %d, %s; remove one of them",
 				first, describe(v.At(first)), i, describe(v.At(i)))
 			w.path = w.path[:len(w.path)-1]
 			ok = false

@@ -49,8 +49,8 @@ type versioned struct {
 	version string
 }
 
-// at returns a document at another version.
-func (e *Engine) at(v versioned, version string) (versioned, error) {
+// convertTo returns a document at another version.
+func (e *Engine) convertTo(v versioned, version string) (versioned, error) {
 	if v.version == version {
 		return v, nil
 	}
@@ -68,7 +68,7 @@ func (e *Engine) at(v versioned, version string) (versioned, error) {
 	return versioned{doc, t, version}, nil
 }
 
-func isGone(err error) bool { return errors.Is(err, ErrVersionGone) }
+func isVersionGone(err error) bool { return errors.Is(err, ErrVersionGone) }
 
 func sortedVersions(sets map[string][]fieldset.Set) []string {
 	return slices.Sorted(maps.Keys(sets))

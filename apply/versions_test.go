@@ -11,30 +11,30 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// thingVersions is thing at v1, and at v2, where number is called amount and the
+// testVersions is thing at v1, and at v2, where number is called amount and the
 // names of items and the keys of the map are in capitals. Further versions are like
 // v1. A version that is not in the map does not exist.
-type thingVersions map[string]*schema.Type
+type testVersions map[string]*schema.Type
 
-func newThingVersions(further ...string) thingVersions {
-	s, err := schema.LoadTypes(parse(strings.Replace(thingTypes, "name: number,", "name: amount,", 1)))
+func newTestVersions(further ...string) testVersions {
+	s, err := schema.LoadTypes(parse(strings.Replace(testTypes, "name: number,", "name: amount,", 1)))
 	if err != nil {
 		panic(err)
 	}
 	second, _ := s.Type("thing")
-	v := thingVersions{"v1": thing, "v2": second}
+	v := testVersions{"v1": testKind, "v2": second}
 	for _, version := range further {
-		v[version] = thing
+		v[version] = testKind
 	}
 	return v
 }
 
-func (v thingVersions) Type(version string) (*schema.Type, bool) {
+func (v testVersions) Type(version string) (*schema.Type, bool) {
 	t, ok := v[version]
 	return t, ok
 }
 
-func (v thingVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (v testVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to || v[from] == nil || v[to] == nil {
 		panic("convert from " + from + " to " + to)
 	}
@@ -43,15 +43,15 @@ func (v thingVersions) Convert(doc document.Value, from, to string) (document.Va
 	}
 	switch {
 	case to == "v2":
-		return inCapitals(doc.Without("number").With("amount", doc.Get("number")), strings.ToUpper), nil
+		return convertNames(doc.Without("number").With("amount", doc.Get("number")), strings.ToUpper), nil
 	case from == "v2":
-		return inCapitals(doc.Without("amount").With("number", doc.Get("amount")), strings.ToLower), nil
+		return convertNames(doc.Without("amount").With("number", doc.Get("amount")), strings.ToLower), nil
 	}
 	return doc, nil
 }
 
-// inCapitals changes the keys of items and of the map.
-func inCapitals(doc document.Value, change func(string) string) document.Value {
+// convertNames changes the keys of items and of the map.
+func convertNames(doc document.Value, change func(string) string) document.Value {
 	if items := doc.Get("items"); items.Kind() == document.List {
 		var changed []document.Value
 		for _, item := range items.Items() {
@@ -69,8 +69,8 @@ func inCapitals(doc document.Value, change func(string) string) document.Value {
 	return doc
 }
 
-// at goes on at another version.
-func (s *script) at(version string) {
+// convertTo goes on at another version.
+func (s *script) convertTo(version string) {
 	s.Helper()
 	doc, err := s.fast.options.Versions.Convert(s.live.Document, s.version, version)
 	if err != nil {
@@ -82,79 +82,79 @@ func (s *script) at(version string) {
 // TestConvertBetweenVersions: "Can convert structured-merge-diff typed objects between
 // API versions." (KEP-555) Entries stay at the version that they were written at.
 func TestConvertBetweenVersions(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `{number: 1, text: x}`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.apply("m2", `{amount: 1, flag: true}`)
 	s.want(`{amount: 1, text: x, flag: true}`)
-	s.owners("m1 .number .text", "m2@v2 .amount .flag")
+	s.wantOwners("m1 .number .text", "m2@v2 .amount .flag")
 	s.conflict("m3", `amount: 2`, ".amount m2@v2", ".number m1")
 	s.force("m3", `amount: 2`)
-	s.owners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
-	s.at("v1")
+	s.wantOwners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
+	s.convertTo("v1")
 	s.apply("m3", `text: x`) // at another version than last time
 	s.want(`{text: x, flag: true}`)
-	s.owners("m1 .text", "m2@v2 .flag", "m3 .text")
+	s.wantOwners("m1 .text", "m2@v2 .flag", "m3 .text")
 	s.update("m3", `{text: z, flag: true}`)
-	s.owners("m2@v2 .flag", "m3/Update .text")
-	s.at("v2")
+	s.wantOwners("m2@v2 .flag", "m3/Update .text")
+	s.convertTo("v2")
 	s.update("m3", `{text: w, flag: false}`)
-	s.owners("m3/Update@v2 .text .flag")
+	s.wantOwners("m3/Update@v2 .text .flag")
 }
 
 // TestConversionChangesKeys: "Apply works when the object conversion changes value of
 // map keys." (KEP-555)
 func TestConversionChangesKeys(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `{map: {a: 1, b: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.apply("m2", `{map: {B: 1, C: 1}, items: [{name: B, value: 1}]}`)
 	s.want(`{map: {A: 1, B: 1, C: 1}, items: [{name: A, value: 1}, {name: B, value: 1}]}`)
-	s.owners(`m1 .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`,
+	s.wantOwners(`m1 .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`,
 		`m2@v2 .map.B .map.C .items[name="B"]{,.name,.value}`)
 	s.conflict("m2", `map: {A: 2}`, ".map.a m1")
-	s.at("v1")
+	s.convertTo("v1")
 	s.apply("m1", `{map: {a: 1}, items: [{name: a, value: 1}]}`)
 	s.want(`{map: {a: 1, b: 1, c: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`)
 	s.apply("m2", ``)
 	s.want(`{map: {a: 1}, items: [{name: a, value: 1}]}`)
-	s.owners(`m1 .map.a .items[name="a"]{,.name,.value}`)
+	s.wantOwners(`m1 .map.a .items[name="a"]{,.name,.value}`)
 }
 
 // TestObsoleteVersions: "Apply works when unknown/obsolete versions are present in
 // managedFields (for when APIs are deprecated)." (KEP-555)
 func TestObsoleteVersions(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions("v0")})
+	s := newScript(t, Options{Versions: newTestVersions("v0")})
 	s.version = "v0"
 	s.apply("old", `{number: 1, text: x}`)
 	s.update("old", `{number: 1, text: x, flag: true}`)
 	s.version = "v1"
 	s.apply("m1", `number: 1`)
-	gone := Options{Versions: newThingVersions()}
+	gone := Options{Versions: newTestVersions()}
 	s.fast = mustEngine(gone)
 	gone.plain = true
 	s.plain = mustEngine(gone)
-	s.owners("old@v0 .number .text", "old/Update@v0 .flag", "m1 .number")
+	s.wantOwners("old@v0 .number .text", "old/Update@v0 .flag", "m1 .number")
 
 	t.Run("dropped", func(t *testing.T) {
 		s := *s
 		s.T = t
 		s.apply("m1", `{number: 2}`) // no conflict with what is gone
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 		s.want(`{number: 2, text: x, flag: true}`) // and nothing is removed
 	})
 	t.Run("dropped by updates", func(t *testing.T) {
 		s := *s
 		s.T = t
 		s.update("u", `{number: 2, text: x, flag: true}`)
-		s.owners("u/Update .number")
+		s.wantOwners("u/Update .number")
 	})
 	t.Run("the applier comes back", func(t *testing.T) {
 		s := *s
 		s.T = t
 		s.apply("old", `number: 1`) // it does not know any more that it applied text
 		s.want(`{number: 1, text: x, flag: true}`)
-		s.owners("m1 .number", "old .number")
+		s.wantOwners("m1 .number", "old .number")
 	})
 	t.Run("only gone versions", func(t *testing.T) {
 		s := *s
@@ -162,7 +162,7 @@ func TestObsoleteVersions(t *testing.T) {
 		s.live.Entries = s.live.Entries[:0:0]
 		s.live.Entries = append(s.live.Entries, Entry{Manager: "old", Operation: Apply, APIVersion: "v0", FieldsV1: `{"f:text":{}}`})
 		s.apply("m1", `number: 2`)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
 	t.Run("a request at a gone version", func(t *testing.T) {
 		_, err := s.fast.Apply(s.live, parse(`number: 1`), Request{Manager: "m", Version: "v0"})
@@ -182,9 +182,9 @@ func TestObsoleteVersions(t *testing.T) {
 
 // TestConversionFails: an error of the converter is returned and nothing is lost.
 func TestConversionFails(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `number: 1`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.apply("m2", `amount: 1`)
 	_, err := s.tryApply("m2", `{amount: 1, flag: true, text: "can't convert"}`, false)
 	if err == nil || !strings.Contains(err.Error(), "there is no flag") || !strings.Contains(err.Error(), "from v2 to v1") {
@@ -195,17 +195,17 @@ func TestConversionFails(t *testing.T) {
 // TestUnsetAcrossVersions: markers conflict with owners at other versions, at their
 // paths.
 func TestUnsetAcrossVersions(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions(), Unset: true})
+	s := newScript(t, Options{Versions: newTestVersions(), Unset: true})
 	s.apply("m1", `{number: 1, map: {a: 1}}`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.conflict("m2", `{amount: {k8s_io__value: unset}, map: {A: {k8s_io__value: unset}}}`, ".map.a m1", ".number m1")
 	s.force("m2", `{amount: {k8s_io__value: unset}, map: {A: {k8s_io__value: unset}}}`)
 	s.want(`map: {}`)
-	s.owners("m2@v2 .amount .map.A")
-	s.at("v1")
+	s.wantOwners("m2@v2 .amount .map.A")
+	s.convertTo("v1")
 	s.conflict("m1", `number: 1`, ".amount m2@v2")
 	s.apply("m3", `number: {k8s_io__value: unset}`)
-	s.owners("m2@v2 .amount .map.A", "m3 .number")
+	s.wantOwners("m2@v2 .amount .map.A", "m3 .number")
 }
 
 // TestTopologyChanged: a set that was written for another topology is fitted to the
@@ -240,16 +240,16 @@ types:
 	t.Run("granular to atomic", func(t *testing.T) {
 		s := play(t, granular, atomic)
 		s.apply("m2", `number: 1`)
-		s.owners("m1 .struct .map", "m2 .number")
+		s.wantOwners("m1 .struct .map", "m2 .number")
 		s.conflict("m2", `{struct: {a: 1, b: 2}, map: {z: 1}}`, ".map m1", ".struct m1")
 		s.apply("m1", `struct: {a: 1}`)
 		s.want(`{struct: {a: 1}, number: 1}`)
 	})
 	t.Run("atomic to granular", func(t *testing.T) {
 		s := play(t, atomic, granular)
-		s.owners("m1 .struct .map")
+		s.wantOwners("m1 .struct .map")
 		s.apply("m1", `{struct: {a: 1, b: 1}, map: {x: 1}}`)
-		s.owners("m1 .struct.a .struct.b .map.x")
+		s.wantOwners("m1 .struct.a .struct.b .map.x")
 		s.conflict("m2", `{struct: {a: 2}, map: {x: 2}}`, ".map.x m1", ".struct.a m1")
 	})
 }
@@ -267,11 +267,11 @@ func TestReconcile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			set := pathSet(c.set)
-			got := reconcile(set, thing)
+			got := reconcile(set, testKind)
 			if !got.Equal(pathSet(c.want)) {
 				t.Errorf("got\n%vwant\n%v", got, pathSet(c.want))
 			}
-			if again := reconcile(got, thing); !again.Equal(got) {
+			if again := reconcile(got, testKind); !again.Equal(got) {
 				t.Errorf("reconciling twice gives\n%v", again)
 			}
 		})
@@ -280,8 +280,8 @@ func TestReconcile(t *testing.T) {
 
 // TestOneVersion: the simplest Versions.
 func TestOneVersion(t *testing.T) {
-	v := OneVersion("v1", thing)
-	if got, ok := v.Type("v1"); !ok || got != thing {
+	v := OneVersion("v1", testKind)
+	if got, ok := v.Type("v1"); !ok || got != testKind {
 		t.Error("the version has no type")
 	}
 	if _, ok := v.Type("v2"); ok {
@@ -295,9 +295,9 @@ func TestOneVersion(t *testing.T) {
 	}
 }
 
-// TestDroppedEntriesAreTold: what nobody owns any more because a version is gone does
+// TestResultReportsDroppedEntries: what nobody owns any more because a version is gone does
 // not go in silence.
-func TestDroppedEntriesAreTold(t *testing.T) {
+func TestResultReportsDroppedEntries(t *testing.T) {
 	gone := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
 	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{gone}}
 	for _, plain := range []bool{false, true} {
@@ -315,16 +315,16 @@ func TestDroppedEntriesAreTold(t *testing.T) {
 type failingVersions struct{ err error }
 
 func (failingVersions) Type(version string) (*schema.Type, bool) {
-	return thing, version == "v1" || version == "v2"
+	return testKind, version == "v1" || version == "v2"
 }
 
 func (f failingVersions) Convert(document.Value, string, string) (document.Value, error) {
 	return document.Value{}, f.err
 }
 
-// TestNoOpAsksNoConverter: where nothing changed there is nothing to convert, so that a
+// TestNoOpSkipsConversion: where nothing changed there is nothing to convert, so that a
 // converter that fails, for whatever reason, is not in the way of a no-op.
-func TestNoOpAsksNoConverter(t *testing.T) {
+func TestNoOpSkipsConversion(t *testing.T) {
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
 		{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`},
@@ -344,9 +344,9 @@ func TestNoOpAsksNoConverter(t *testing.T) {
 	}
 }
 
-// TestConversionThatIsGone: an owner at a version that nothing can be converted to any more is dropped when something changes, and told of. It is in
+// TestConversionToRemovedVersion: an owner at a version that nothing can be converted to any more is dropped when something changes, and told of. It is in
 // nobody's way, neither when fields are taken nor when they are pruned.
-func TestConversionThatIsGone(t *testing.T) {
+func TestConversionToRemovedVersion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
 	mine := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{mine, other}}
@@ -389,13 +389,13 @@ func TestUnavailableConversion(t *testing.T) {
 	}
 }
 
-// lessVersions is thing at v1, and at v2, which has neither text nor flag: what is converted there loses them, as
+// droppingVersions is thing at v1, and at v2, which has neither text nor flag: what is converted there loses them, as
 // custom resources do whose versions are converted by leaving out what the other does not have.
-type lessVersions struct{}
+type droppingVersions struct{}
 
-func (lessVersions) Type(string) (*schema.Type, bool) { return thing, true }
+func (droppingVersions) Type(string) (*schema.Type, bool) { return testKind, true }
 
-func (lessVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
+func (droppingVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
 	doc = doc.With("apiVersion", document.NewString(to))
 	if to == "v2" {
 		doc = doc.Without("text").Without("flag")
@@ -403,16 +403,16 @@ func (lessVersions) Convert(doc document.Value, _, to string) (document.Value, e
 	return doc, nil
 }
 
-// TestPruneBesideVersionsThatHaveLess: what an applier leaves out goes, and nothing else does because some owner's
+// TestPruneWithLossyOwnerVersion: what an applier leaves out goes, and nothing else does because some owner's
 // version does not have it: neither what it applies now, nor what others own, nor what nobody owns.
-func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
+func TestPruneWithLossyOwnerVersion(t *testing.T) {
 	for _, before := range []Entry{
 		{APIVersion: "v1", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{},"f:text":{}}`},
 		{APIVersion: "v2", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{}}`},
 	} {
 		for _, plain := range []bool{false, true} {
 			t.Run(fmt.Sprintf("applied at %s, plain %t", before.APIVersion, plain), func(t *testing.T) {
-				engine, err := New(Options{Versions: lessVersions{}, plain: plain})
+				engine, err := New(Options{Versions: droppingVersions{}, plain: plain})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -443,9 +443,9 @@ func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
 	}
 }
 
-// TestPruneAroundAVersionThatHasLess: what somebody owns at a third version stays, also if the second does not have it.
-func TestPruneAroundAVersionThatHasLess(t *testing.T) {
-	engine := mustEngine(Options{Versions: lessVersions{}})
+// TestPruneWithThirdVersionOwner: what somebody owns at a third version stays, also if the second does not have it.
+func TestPruneWithThirdVersionOwner(t *testing.T) {
+	engine := mustEngine(Options{Versions: droppingVersions{}})
 	live := Object{
 		Document: parse(`{apiVersion: v1, number: 1, text: a}`),
 		Entries: []Entry{

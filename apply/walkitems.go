@@ -21,7 +21,7 @@ type itemMark struct{ keys, ints, count, width int }
 
 // openItems puts the keys of a list's items on the stack. An item without a key
 // makes the walker fail.
-func (w *walker) openItems(l *schema.List, list document.Value) itemMark {
+func (w *configWalker) openItems(l *schema.List, list document.Value) itemMark {
 	mark := itemMark{keys: len(w.keys), ints: len(w.ints), count: list.Len(), width: max(1, len(l.Keys))}
 	for i := range list.Len() {
 		w.pushKeys(l, list.At(i))
@@ -33,12 +33,12 @@ func (w *walker) openItems(l *schema.List, list document.Value) itemMark {
 	return mark
 }
 
-func (w *walker) closeItems(mark itemMark) {
-	w.usedKeys = max(w.usedKeys, len(w.keys))
+func (w *configWalker) closeItems(mark itemMark) {
+	w.maxKeys = max(w.maxKeys, len(w.keys))
 	w.keys, w.ints = w.keys[:mark.keys], w.ints[:mark.ints]
 }
 
-func (w *walker) pushKeys(l *schema.List, item document.Value) {
+func (w *configWalker) pushKeys(l *schema.List, item document.Value) {
 	if l.Relationship != schema.Keyed {
 		w.failed = w.failed || !item.IsScalar()
 		w.keys = append(w.keys, document.Field{Value: item})
@@ -47,7 +47,7 @@ func (w *walker) pushKeys(l *schema.List, item document.Value) {
 	some := false
 	w.failed = w.failed || item.Kind() != document.Map
 	for _, key := range sortedKeys(l) {
-		value := keyOf(key, item)
+		value := keyValue(key, item)
 		some = some || !value.IsAbsent()
 		w.keys = append(w.keys, document.Field{Name: key.Name, Value: value})
 	}
@@ -55,22 +55,22 @@ func (w *walker) pushKeys(l *schema.List, item document.Value) {
 }
 
 // keysOf returns the keys of the j-th item.
-func (w *walker) keysOf(mark itemMark, j int) []document.Field {
+func (w *configWalker) keysOf(mark itemMark, j int) []document.Field {
 	start := mark.keys + j*mark.width
 	return w.keys[start : start+mark.width]
 }
 
 // order returns the places of the items in the order of their keys.
-func (w *walker) order(mark itemMark) []int { return w.ints[mark.ints : mark.ints+mark.count] }
+func (w *configWalker) order(mark itemMark) []int { return w.ints[mark.ints : mark.ints+mark.count] }
 
 // ends returns where the items end in what was written.
-func (w *walker) ends(mark itemMark) []int {
+func (w *configWalker) ends(mark itemMark) []int {
 	return w.ints[mark.ints+mark.count : mark.ints+2*mark.count]
 }
 
 // sortItems orders the items by their keys, equal ones by their place, and tells
 // whether all are different.
-func (w *walker) sortItems(mark itemMark) (unique bool) {
+func (w *configWalker) sortItems(mark itemMark) (unique bool) {
 	order := w.order(mark)
 	sorted, unique := true, true
 	for i := 1; i < len(order); i++ {
@@ -129,7 +129,7 @@ func compareWithout(rest []document.Field) int {
 
 // aligned reports whether a list has the same items in the same places as the open
 // one.
-func (w *walker) aligned(l *schema.List, list document.Value, items itemMark) bool {
+func (w *configWalker) aligned(l *schema.List, list document.Value, items itemMark) bool {
 	if list.Len() != items.count {
 		return false
 	}
@@ -146,9 +146,9 @@ func (w *walker) aligned(l *schema.List, list document.Value, items itemMark) bo
 	return true
 }
 
-// matches finds the items of a list among those of the open one by going through
+// matchItems finds the items of a list among those of the open one by going through
 // both in order. A list with items that have no key is left to matchElements.
-func (w *walker) matches(l *schema.List, live, config document.Value, items itemMark) matching {
+func (w *configWalker) matchItems(l *schema.List, live, config document.Value, items itemMark) matching {
 	mark := w.openItems(l, live)
 	defer w.closeItems(mark)
 	if w.failed {
@@ -157,12 +157,12 @@ func (w *walker) matches(l *schema.List, live, config document.Value, items item
 	}
 	m := newMatching(live.Len(), items.count)
 	if !w.sortItems(mark) {
-		m.repeated = make([]bool, live.Len())
+		m.duplicate = make([]bool, live.Len())
 	}
 	old, new := w.order(mark), w.order(items)
 	for a, b := 0, 0; a < len(old); a++ {
-		if a > 0 && m.repeated != nil && compareKeyFields(w.keysOf(mark, old[a-1]), w.keysOf(mark, old[a])) == 0 {
-			m.repeated[old[a-1]], m.repeated[old[a]] = true, true
+		if a > 0 && m.duplicate != nil && compareKeyFields(w.keysOf(mark, old[a-1]), w.keysOf(mark, old[a])) == 0 {
+			m.duplicate[old[a-1]], m.duplicate[old[a]] = true, true
 			m.toConfig[old[a]] = m.toConfig[old[a-1]]
 			continue
 		}
