@@ -7,39 +7,41 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// versionedChanges compares the object before and after an operation at every version
-// that an owner's set is of, each once.
+// versionedChanges compares the object before and after an operation at each version that a managed fields entry has.
+// Each version is compared once.
 type versionedChanges struct {
-	engine    *Engine
+	engine        *Engine
 	before, after versioned
-	// justUnset is what the object was, without the fields that markers are at.
+	// afterUnset is before without the fields at which the configuration has unset markers.
 	afterUnset versioned
-	// none says that there is no difference at any version.
+	// unchanged reports that the documents are equal, so that there are no changes at any version.
 	unchanged bool
+	// cached are the changes at versions other than the version of the request.
 	cached map[string]changesAtVersion
-	// failed are the versions at which nothing can be compared, with the reason: it is not asked for twice.
+	// errs are the conversion errors by version. A failed conversion is not repeated.
 	errs map[string]error
-	// own are the changes at the version of the operation, found when somebody asks: Result
-	// gives them to whoever does, as long as the documents are valid.
+	// requested are the changes at the version of the request, computed on demand: Result.Changes may be called later
+	// and concurrently.
 	requested     changesAtVersion
 	requestedOnce sync.Once
 }
 
-// changesAtVersion are the changes at one version.
+// changesAtVersion are the changes between two documents at one version.
 type changesAtVersion struct {
 	before, after versioned
-	// all are the changes; counting are those of fields that are not reset.
+	// all are all changes, tracked are the changes without reset fields.
 	all, tracked Changes
-	// minded are those that an owner minds: what has a new value, and what markers
-	// removed.
+	// conflicting are the tracked changes that conflict with an owner: added and modified fields, and fields removed
+	// by unset markers. Other removed fields were released and do not conflict.
 	conflicting fieldset.Set
 }
 
+// newVersionedChanges compares only whether the documents are equal; the changes are computed on demand.
 func newVersionedChanges(e *Engine, before, after, afterUnset versioned) *versionedChanges {
 	return &versionedChanges{engine: e, before: before, after: after, afterUnset: afterUnset, unchanged: document.Equal(before.doc, after.doc)}
 }
 
-// atRequestVersion returns the changes at the version of the operation.
+// atRequestVersion returns the changes at the version of the request.
 func (c *versionedChanges) atRequestVersion() changesAtVersion {
 	c.requestedOnce.Do(func() { c.requested = c.compare(c.before, c.after, c.afterUnset) })
 	return c.requested
@@ -71,7 +73,7 @@ func (c *versionedChanges) at(version string) (changesAtVersion, error) {
 	return changes, nil
 }
 
-// compareAt compares at another version than that of the operation.
+// compareAt converts the documents to a version other than that of the request and compares them there.
 func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
 	before, err := c.engine.convertTo(c.before, version)
 	if err != nil {
@@ -90,6 +92,7 @@ func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
 	return c.compare(before, after, afterUnset), nil
 }
 
+// compare compares the documents at one version.
 func (c *versionedChanges) compare(before, after, afterUnset versioned) changesAtVersion {
 	changes := changesAtVersion{before: before, after: after}
 	if c.unchanged {

@@ -10,18 +10,18 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Changes are the fields in which two documents differ. Each field is in one of the sets, except duplicate list items
-// that became unique or the other way round: they are removed in one form and added in the other.
+// Changes are the fields in which two documents differ. Each field is in one of the sets, except list items that
+// became duplicates or stopped being duplicates: these are in Removed in one form and in Added in the other.
 type Changes struct {
 	Added, Modified, Removed fieldset.Set
 }
 
-// IsEmpty reports whether there are no changes.
+// IsEmpty reports whether all sets are empty.
 func (c Changes) IsEmpty() bool {
 	return c.Added.IsEmpty() && c.Modified.IsEmpty() && c.Removed.IsEmpty()
 }
 
-// without leaves out fields that don't count, with everything below them.
+// without returns the changes without the given fields and everything below them.
 func (c Changes) without(fields fieldset.Set) Changes {
 	if fields.IsEmpty() {
 		return c
@@ -33,11 +33,10 @@ func (c Changes) without(fields fieldset.Set) Changes {
 	}
 }
 
-// set returns the fields that have a new value.
+// set returns the fields that were added or modified.
 func (c Changes) set() fieldset.Set { return c.Modified.Union(c.Added) }
 
-// compare returns what changed between two documents of a kind. Parts that the
-// documents share cost nothing.
+// compare returns the changes between two documents. Subtrees that the documents share are skipped.
 func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	c := comparers.Get().(*comparer)
 	c.plain = e.options.plain
@@ -50,11 +49,11 @@ func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	for i := range c.sets {
 		c.sets[i].Reset()
 	}
-	comparers.Put(c) // not after a panic, which leaves it in disorder
+	comparers.Put(c) // not deferred: after a panic its builders are inconsistent
 	return found
 }
 
-// changeKind is what can happen to one field.
+// changeKind is the kind of change of one field.
 type changeKind uint8
 
 const (
@@ -64,20 +63,19 @@ const (
 	changeKinds = int(iota)
 )
 
-// changeFlags says which changes the path of a value is itself a member of.
+// changeFlags reports for each changeKind whether the path of a value is itself in that set.
 type changeFlags [changeKinds]bool
 
-// comparer builds the three sets at once, level by level.
+// comparer builds the three sets of Changes in one recursive comparison.
 type comparer struct {
 	sets  [changeKinds]fastset.Builder
-	plain bool // take no shortcuts
+	plain bool // disables the fast path for lists
 }
 
 var comparers = sync.Pool{New: func() any { return new(comparer) }}
 
-// value compares two values, at most one of which is absent. What is below their
-// path stays on the builders' current level; what concerns the path itself is
-// returned.
+// value compares two values, at most one of which is absent. It leaves the changes below their path on the current
+// level of the builders and returns the changes of the path itself.
 func (c *comparer) value(t *schema.Type, before, after document.Value) (self changeFlags) {
 	if document.Same(before, after) {
 		return self
@@ -94,8 +92,8 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	}
 	first, second := c.alternatives(t, before, after)
 	if first != second && first != schema.NoAlternative {
-		// A value that changes its shape is compared as either: all that was in
-		// the old one is removed, all that is in the new one is added.
+		// A value that changes between map, list and scalar is compared in both shapes: all fields of the old
+		// value are removed, and all fields of the new value are added.
 		handle(first)
 		leaf = false
 	}
@@ -111,8 +109,8 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	return self
 }
 
-// alternatives returns the shapes in which the values are to be compared; the
-// first is NoAlternative if one is enough.
+// alternatives returns the alternatives of the type in which the values are compared. first is NoAlternative if one
+// comparison is enough.
 func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (first, second schema.Alternative) {
 	if after.IsAbsent() {
 		return schema.NoAlternative, t.Resolve(before.Kind())
@@ -123,8 +121,7 @@ func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (f
 	return t.Resolve(before.Kind()), t.Resolve(after.Kind())
 }
 
-// alternative compares two values as one shape, and tells whether they are a leaf
-// in that shape.
+// alternative compares two values as the given alternative of their type, and reports whether they are leaves in it.
 func (c *comparer) alternative(t *schema.Type, shape schema.Alternative, before, after document.Value) (leaf bool) {
 	switch shape {
 	case schema.MapAlternative:
@@ -143,7 +140,7 @@ func (c *comparer) alternative(t *schema.Type, shape schema.Alternative, before,
 	return true
 }
 
-// leafChange says what happened to a leaf.
+// leafChange returns the change of a leaf.
 func leafChange(before, after document.Value) (self changeFlags) {
 	switch {
 	case before.IsAbsent():
@@ -156,6 +153,7 @@ func leafChange(before, after document.Value) (self changeFlags) {
 	return self
 }
 
+// with returns the union of two changeFlags.
 func (f changeFlags) with(other changeFlags) changeFlags {
 	for i := range f {
 		f[i] = f[i] || other[i]
@@ -163,6 +161,7 @@ func (f changeFlags) with(other changeFlags) changeFlags {
 	return f
 }
 
+// maps compares two granular maps by a merge join of their sorted fields.
 func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 	for i, j := 0, 0; i < before.Len() || j < after.Len(); {
 		side := compareNames(before, i, after, j)
@@ -184,7 +183,7 @@ func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 	}
 }
 
-// child compares two values one level below the current one.
+// child compares two values of a field or item and adds the changes to the builders' current level.
 func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after document.Value) {
 	var marks [changeKinds]int
 	for i := range marks {
@@ -197,8 +196,7 @@ func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after docum
 	}
 }
 
-// lists compares the items of granular lists by their element; their order does
-// not matter.
+// lists compares two granular lists by the path elements of their items. The order of items is irrelevant.
 func (c *comparer) lists(t *schema.List, before, after document.Value) {
 	if !c.plain && c.compareInOrder(t, before, after) {
 		return
@@ -222,9 +220,9 @@ func (c *comparer) lists(t *schema.List, before, after document.Value) {
 	}
 }
 
-// compareInOrder compares lists whose common items are in the same order, and of which only a few
-// were added, removed or changed, all of which occur once. It looks at no path elements
-// but theirs. If the lists are not like that it does nothing and returns false.
+// compareInOrder is the fast path of lists: it compares lists whose common items have the same order and of which at
+// most 16 items were added, removed or changed, each without duplicates. It computes path elements only for these
+// items. It returns false, and adds no change, if the lists do not meet the conditions.
 func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) bool {
 	var array [16]changedItem
 	changed := array[:0]
@@ -242,7 +240,7 @@ func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) 
 			item.old = before.At(i)
 			i++
 		default:
-			return false // what comes now was before what came already
+			return false // the order of common items differs
 		}
 		if document.Equal(item.old, item.new) {
 			continue
@@ -263,15 +261,16 @@ func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) 
 	return true
 }
 
-// changedItem is an item before and after; one of them may be absent.
+// changedItem is a list item that was added, removed or modified. The absent value is old for an added item and new
+// for a removed one.
 type changedItem struct {
 	old, new document.Value
 	element  fieldset.Element
 }
 
-// identify finds the element of a changed item, and tells whether no other item has it. What
-// was there before has its pair after, or nothing; what was not there is new, so that only
-// what is new may be its double.
+// identify sets the path element of a changed item, and reports whether no other item has it. An item that existed
+// before is compared with the list before; an added item has no equal there, so that only another added item can be
+// its duplicate.
 func (c *changedItem) identify(t *schema.List, before document.Value, others []changedItem) (ok bool) {
 	if !c.old.IsAbsent() {
 		c.element, ok = elementOf(t, c.old)
@@ -283,7 +282,7 @@ func (c *changedItem) identify(t *schema.List, before document.Value, others []c
 	})
 }
 
-// countItems returns how many items of a list have the element of an item.
+// countItems returns the number of items in a list that have the same path element as the given item.
 func countItems(t *schema.List, list, item document.Value) (count int) {
 	for i := range list.Len() {
 		if sameItem(t, list.At(i), item) {
@@ -293,9 +292,8 @@ func countItems(t *schema.List, list, item document.Value) (count int) {
 	return count
 }
 
-// linkDuplicates returns, for every item, the place of the next item with the same element,
-// -1 if it is the last, and whether there are others at all. It returns nil if no element
-// occurs twice.
+// linkDuplicates returns for each item the index of the next item with the same path element, -1 if there is none,
+// and whether the item has duplicates at all. It returns nil if no path element occurs twice.
 func linkDuplicates(elements []fieldset.Element) []occurrence {
 	if newElementIndex(elements).duplicates() == nil {
 		return nil
@@ -313,18 +311,20 @@ func linkDuplicates(elements []fieldset.Element) []occurrence {
 	return next
 }
 
+// occurrence links a list item to its next duplicate.
 type occurrence struct {
-	next     int
+	next      int
 	duplicate bool
 }
 
-// occurrences are the items of a list that have one element.
+// occurrences are the items of a list that have the same path element.
 type occurrences struct {
 	list  document.Value
-	links []occurrence // of all items; nil if none is repeated
-	first int          // -1 if there is none
+	links []occurrence // of all items of the list; nil if the list has no duplicates
+	first int          // index of the first item, -1 if there is none
 }
 
+// item returns the first item, absent if there is none.
 func (o occurrences) item() document.Value {
 	if o.first < 0 {
 		return document.Value{}
@@ -332,11 +332,12 @@ func (o occurrences) item() document.Value {
 	return o.list.At(o.first)
 }
 
+// duplicate reports whether there is more than one item.
 func (o occurrences) duplicate() bool {
 	return o.first >= 0 && o.links != nil && o.links[o.first].duplicate
 }
 
-// equal compares the items one by one, in their order.
+// equal compares the items pairwise, in their order. Both sides must have duplicates.
 func (o occurrences) equal(other occurrences) bool {
 	i, j := o.first, other.first
 	for i >= 0 && j >= 0 {
@@ -348,8 +349,8 @@ func (o occurrences) equal(other occurrences) bool {
 	return i == j
 }
 
-// items compares what two lists have under one element. Items that occur more than
-// once are one unit: they can't be compared inside.
+// items compares the items that two lists have for one path element. Duplicates are compared as one unit, without the
+// fields inside.
 func (c *comparer) items(e fieldset.Element, t *schema.Type, before, after occurrences) {
 	switch {
 	case !before.duplicate() && !after.duplicate():

@@ -11,25 +11,27 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Conflict is a field that an applier would change and that other managers own.
+// Conflict is a field that an apply would change and that other managers own.
 type Conflict struct {
 	Path fieldset.Path
 	// Owners are the entries of the other managers that own the field.
 	Owners []Entry
-	// Live is the live value; absent if an owner unset the field. Live and Wanted are valid as long as the documents
-	// are.
+	// Live is the live value; absent if an owner unset the field. Live and Wanted are valid only as long as the
+	// documents of the request.
 	Live document.Value
-	// Wanted is the value in the configuration; absent if it unsets the field.
+	// Wanted is the value that the apply would set: the applied value, or the default of an unset field; absent if
+	// the field would be removed.
 	Wanted document.Value
 }
 
-// ConflictError is returned for an apply that would change fields of other managers.
+// ConflictError is returned for an apply that would change fields owned by other managers.
 type ConflictError struct {
-	// Manager is the field manager that applies.
+	// Manager is the field manager of the apply request.
 	Manager   string
 	Conflicts []Conflict
 
-	// text is what Error returns. It is made at once, as values may not be valid later.
+	// text is the result of Error. It is rendered when the error is created, because Live and Wanted may become
+	// invalid later.
 	text string
 }
 
@@ -52,8 +54,8 @@ func (e *ConflictError) describe() string {
 			break
 		}
 		b = append(append(b, "\n- "...), c.Path.Quoted()...)
-		b = appendDescription(append(b, ": it is "...), c.Live)
-		b = appendDescription(append(b, ", you want "...), c.Wanted)
+		b = appendDescription(append(b, ": live value is "...), c.Live)
+		b = appendDescription(append(b, ", applied value is "...), c.Wanted)
 		b = append(b, "; owned by"...)
 		for i, owner := range c.Owners {
 			if i > 0 {
@@ -63,17 +65,18 @@ func (e *ConflictError) describe() string {
 			sameManager = sameManager || owner.Manager == e.Manager
 		}
 	}
-	b = append(b, "\nLeave the field out to let its owners keep it, apply the same value to share it, or force to take it over."...)
+	b = append(b, "\nTo leave a field to its owners, remove it from the configuration; to become a co-owner, apply the live value; to take it over, force."...)
 	if sameManager {
-		b = fmt.Appendf(b, "\n%q is you: you own the field by another operation or at another endpoint; forcing moves it to this one.", e.Manager)
+		b = fmt.Appendf(b, "\n%q owns a field through an entry with another operation or subresource; force to move the field to the entry of this request.", e.Manager)
 	}
 	return string(b)
 }
 
-// maxShownConflicts is how many conflicts the text of an error has; the error has them all.
+// maxShownConflicts is the maximum number of conflicts in the text of a ConflictError. Its Conflicts field has all of
+// them.
 const maxShownConflicts = 50
 
-// appendManager describes the manager of an entry.
+// appendManager appends the entry's manager, operation, version, subresource and time, for messages.
 func (e Entry) appendManager(b []byte) []byte {
 	b = append(strconv.AppendQuote(b, e.Manager), " ("...)
 	b = append(append(b, e.Operation...), " with "...)
@@ -94,20 +97,20 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// conflictCandidate is what one owner would lose.
+// conflictCandidate is a managed fields entry with the fields that it owns and that the apply would change.
 type conflictCandidate struct {
-	entry  Entry
-	fields fieldset.Set
-	changes  changesAtVersion
+	entry   Entry
+	fields  fieldset.Set
+	changes changesAtVersion
 }
 
-// checkConflicts returns an error unless all that owners would lose is forced.
+// checkConflicts returns a ConflictError unless all candidate fields are forced.
 func checkConflicts(candidates []conflictCandidate, r Request) error {
 	if r.Force || len(candidates) == 0 {
 		return nil
 	}
 	if slices.ContainsFunc(r.ForcePaths, func(p fieldset.Path) bool { return len(p) == 0 }) {
-		return nil // the whole object
+		return nil // the empty path forces the whole object
 	}
 	forced := fieldset.New(r.ForcePaths...)
 	var conflicts []Conflict
@@ -125,8 +128,7 @@ func checkConflicts(candidates []conflictCandidate, r Request) error {
 	return e
 }
 
-// mergeOwners makes one conflict of those that are next to each other and at the
-// same path.
+// mergeOwners merges adjacent conflicts that have the same path into one conflict with the owners of all.
 func mergeOwners(conflicts []Conflict) []Conflict {
 	last := 0
 	for _, c := range conflicts[1:] {
@@ -140,24 +142,26 @@ func mergeOwners(conflicts []Conflict) []Conflict {
 	return conflicts[:last+1]
 }
 
-// conflictWalker follows what the owners at one version would lose through the object before
-// and after, all owners at once, and makes a conflict of each field.
+// conflictWalker walks the object before and after the apply, along the candidate fields of all entries at one
+// version, and collects a Conflict for each field.
 type conflictWalker struct {
 	changes changesAtVersion
-	// entries are the owners, and sets what each would lose; lost is all of it.
+	// entries are the managed fields entries and sets their candidate fields, by the same index; union is the union
+	// of sets.
 	entries []Entry
 	sets    []fieldset.Set
-	union    fieldset.Set
+	union   fieldset.Set
 
 	path   fieldset.Path
-	frozen int // how much of path is part of a conflict, and must stay as it is
+	frozen int // length of the prefix of path that a found Conflict shares, and that must not be overwritten
 	found  []Conflict
 }
 
-func newConflictWalker(changes changesAtVersion) *conflictWalker { return &conflictWalker{changes: changes} }
+func newConflictWalker(changes changesAtVersion) *conflictWalker {
+	return &conflictWalker{changes: changes}
+}
 
-// add adds what an owner would lose, unless it is forced. It returns false if that is at
-// another version.
+// add adds the fields of a candidate that are not forced. It returns false if the candidate is at another version.
 func (w *conflictWalker) add(c conflictCandidate, forced fieldset.Set) bool {
 	if c.changes.before.version != w.changes.before.version {
 		return false
@@ -171,13 +175,13 @@ func (w *conflictWalker) add(c conflictCandidate, forced fieldset.Set) bool {
 	return true
 }
 
-// conflicts returns what was found, in the order of paths.
+// conflicts returns all conflicts in the order of their paths.
 func (w *conflictWalker) conflicts() []Conflict {
 	w.walk(w.changes.before.t, w.changes.before.doc, w.changes.after.doc, w.union, w.sets)
 	return w.found
 }
 
-// walk looks at what is lost inside of a value.
+// walk collects the conflicts below the current path.
 func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fields fieldset.Set, sets []fieldset.Set) {
 	if t == nil {
 		t = schema.Untyped
@@ -201,8 +205,8 @@ func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fiel
 	w.path = w.path[:at]
 }
 
-// descend goes to an element below the first ones of the path. Paths of conflicts share
-// memory with each other as far as one is the beginning of the other.
+// descend replaces the path after its first at elements by e. Paths of conflicts share memory if one is a prefix of
+// the other; otherwise the path is cloned, so that a conflict's path is not overwritten.
 func (w *conflictWalker) descend(at int, e fieldset.Element) {
 	if w.frozen > at {
 		w.path, w.frozen = slices.Clone(w.path[:at]), 0
@@ -210,7 +214,7 @@ func (w *conflictWalker) descend(at int, e fieldset.Element) {
 	w.path = append(w.path[:at], e)
 }
 
-// ownersOf returns the owners that would lose the field of an element.
+// ownersOf returns the entries that own the field of an element.
 func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Entry {
 	var owners []Entry
 	for i, set := range sets {
@@ -221,7 +225,7 @@ func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Ent
 	return owners
 }
 
-// setsBelow returns what each set has below an element.
+// setsBelow returns the children of each set below an element.
 func setsBelow(sets []fieldset.Set, e fieldset.Element) []fieldset.Set {
 	below := make([]fieldset.Set, len(sets))
 	for i, set := range sets {

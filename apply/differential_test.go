@@ -15,17 +15,18 @@ import (
 )
 
 var (
-	histories = flag.Int("histories", 1500, "how many random histories to compare with structured-merge-diff")
-	firstSeed = flag.Uint64("seed", 1, "the seed of the first random history")
+	histories = flag.Int("histories", 1500, "number of random histories to compare with structured-merge-diff")
+	firstSeed = flag.Uint64("seed", 1, "seed of the first random history")
 )
 
-// randomKind is a kind with some versions, on both sides.
+// randomKind is a kind with a random schema and two versions, for the fast engine, the plain engine and
+// structured-merge-diff.
 type randomKind struct {
 	types  map[string]*schema.Type
 	oracle *oracle
 	fast   *Engine
 	plain  *Engine
-	// invalid makes some updates leave documents that don't fit their topology.
+	// invalid makes some updates store documents that do not conform to the schema.
 	invalid bool
 }
 
@@ -40,7 +41,7 @@ func (w *randomKind) Convert(doc document.Value, from, to string) (document.Valu
 	return rename(doc, from, to), nil
 }
 
-// rename converts a document: the versions of a world differ in the names of the root's fields.
+// rename converts a document between versions: versions of a randomKind differ in the names of the root's fields.
 func rename(doc document.Value, from, to string) document.Value {
 	var fields []document.Field
 	for name, v := range doc.Fields() {
@@ -53,10 +54,10 @@ func rename(doc document.Value, from, to string) document.Value {
 	return document.NewMap(fields...)
 }
 
+// isLetter reports whether a name is one of fieldNames.
 func isLetter(name string) bool { return len(name) == 1 && name[0] >= 'a' && name[0] <= 'e' }
 
-// newRandomKind makes a kind with the versions v1 and v2, whose root fields have other
-// names.
+// newRandomKind returns a kind with the versions v1 and v2.
 func newRandomKind(g generator) *randomKind {
 	s := g.schema()
 	w := &randomKind{types: map[string]*schema.Type{"v1": translate(s)}}
@@ -68,8 +69,8 @@ func newRandomKind(g generator) *randomKind {
 	return w
 }
 
-// renamed copies a schema with a new root whose fields have a suffix. References
-// to the old root stay as they are.
+// renamed returns a copy of a schema with a new root type whose fields have a suffix. References to the old root type
+// are unchanged.
 func renamed(s *smd.Schema, suffix string) *smd.Schema {
 	root := smd.TypeDef{Name: "T0", Atom: smd.Atom{Map: &smd.Map{ElementType: s.Types[0].Map.ElementType}}}
 	for _, f := range s.Types[0].Map.Fields {
@@ -94,13 +95,12 @@ func (s step) String() string {
 	return fmt.Sprintf("%s by %s at %s force=%v: %v", op, s.r.Manager, s.r.Version, s.r.Force, s.doc)
 }
 
-// A pace is how far a history has come: its steps, and how many of them were not refused.
+// historyStats counts the steps of histories, and those that were accepted.
 type historyStats struct{ steps, accepted int }
 
-// runHistory runs random requests through both sides. After every step both go on
-// from our result, so that each step is compared on its own. Strict histories have
-// no empty granular lists and no invalid documents; the others only compare our two
-// engines.
+// runHistory runs random requests and compares the results of the engines and of structured-merge-diff. Each step
+// starts from the engine's result, so that steps are compared independently. Strict histories have no empty granular
+// lists and no invalid documents; the others compare only the fast and the plain engine.
 func runHistory(g generator, steps int, versions []string, strict bool) (historyStats, error) {
 	var p historyStats
 	w := newRandomKind(g)
@@ -118,7 +118,7 @@ func runHistory(g generator, steps int, versions []string, strict bool) (history
 			return p, fmt.Errorf("step %d: %w\nlive %v\n  entries %v\n  %v", p.steps, err, at.Document, at.Entries, s)
 		}
 		if result == nil {
-			continue // all have refused it
+			continue // rejected by all
 		}
 		p.accepted++
 		if !s.update {
@@ -132,7 +132,8 @@ func runHistory(g generator, steps int, versions []string, strict bool) (history
 	return p, nil
 }
 
-// compareStep makes a request on all sides, and compares. It returns the object that they made, and nil if they have refused.
+// compareStep runs a request on both engines and on structured-merge-diff and compares the results. It returns the
+// resulting object, nil if all reject the request.
 func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, error) {
 	ours, err := s.run(w.fast, live)
 	plain, errPlain := s.run(w.plain, live)
@@ -151,22 +152,22 @@ func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, err
 		return nil, nil
 	}
 	if same := dump(ours.Object) == dump(live); ours.NoOp != same {
-		return nil, fmt.Errorf("NoOp=%v, and the object is the same: %v\n%s", ours.NoOp, same, dump(ours.Object))
+		return nil, fmt.Errorf("NoOp=%v, want %v\n%s", ours.NoOp, same, dump(ours.Object))
 	}
 	if s.update {
 		return &ours.Object, nil
 	}
 	again, err := w.fast.Apply(ours.Object, s.doc, s.r)
-	// An object that nobody owns anything in gets an owner the next time.
+	// An object without managed fields entries gets the entry before-first-apply in the next request.
 	tracked := len(ours.Object.Entries) > 0
 	if err != nil || tracked && !again.NoOp {
-		return nil, fmt.Errorf("applying twice is not applying once: %v\n%v\n%v", err, ours.Object, again.Object)
+		return nil, fmt.Errorf("applying again is not a no-op: %v\n%v\n%v", err, ours.Object, again.Object)
 	}
 	return &ours.Object, nil
 }
 
-// step makes up a request: often close to what is there, or to what the manager
-// applied before.
+// step returns a random request, often similar to the live object or to the configuration that the manager applied
+// before.
 func (w *randomKind) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
 	s := step{update: g.chance(35)}
 	s.r = Request{
@@ -198,12 +199,12 @@ func (w *randomKind) step(g generator, live Object, configs map[string]document.
 	return s
 }
 
-// reproduceCommand tells how to repeat one history.
+// reproduceCommand returns the command that repeats the history of a seed.
 func reproduceCommand(seed uint64) string {
-	return fmt.Sprintf("again: go test ./apply -seed %d -histories 1", seed)
+	return fmt.Sprintf("reproduce with: go test ./apply -seed %d -histories 1", seed)
 }
 
-// TestDifferential compares random histories with structured-merge-diff.
+// TestDifferential compares random histories with structured-merge-diff, at one version and at two.
 func TestDifferential(t *testing.T) {
 	for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
 		t.Run(strings.Join(versions, "+"), func(t *testing.T) {
@@ -215,16 +216,16 @@ func TestDifferential(t *testing.T) {
 				}
 				total.steps, total.accepted = total.steps+p.steps, total.accepted+p.accepted
 			}
-			t.Logf("%d steps agree, of which %d were accepted", total.steps, total.accepted)
-			if total.accepted < total.steps/2 && *histories >= 100 { // one that is repeated may be like that
-				t.Error("most requests are refused by all: that compares little")
+			t.Logf("%d steps agree, %d accepted", total.steps, total.accepted)
+			if total.accepted < total.steps/2 && *histories >= 100 { // a single reproduced history may be an exception
+				t.Error("most requests are rejected by all; change the generator")
 			}
 		})
 	}
 }
 
-// TestTranslatedSchemaFits guards the test itself: random values are valid on both
-// sides.
+// TestTranslatedSchemaFits checks the generator: random values are valid for the engine and for
+// structured-merge-diff, and have the same field set.
 func TestTranslatedSchemaFits(t *testing.T) {
 	for seed := range uint64(300) {
 		g := newGenerator(seed)
@@ -241,11 +242,12 @@ func TestTranslatedSchemaFits(t *testing.T) {
 		}
 		back, err := fieldset.ParseFieldsV1(fieldsOf(w.types["v1"], v).FieldsV1())
 		if err != nil || !back.Equal(fieldsOf(w.types["v1"], v)) {
-			t.Fatalf("seed %d: FieldsV1 does not read back: %v", seed, err)
+			t.Fatalf("seed %d: FieldsV1 does not round-trip: %v", seed, err)
 		}
 	}
 }
 
+// smdFields returns the field set of a document according to structured-merge-diff.
 func smdFields(w *randomKind, v document.Value) string {
 	tv, err := w.oracle.typed(v, "v1")
 	if err != nil {
@@ -262,7 +264,7 @@ func smdFields(w *randomKind, v document.Value) string {
 	return string(text)
 }
 
-// FuzzHistory is TestDifferential with seeds that the fuzzer chooses.
+// FuzzHistory is TestDifferential with seeds chosen by the fuzzer.
 func FuzzHistory(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed)

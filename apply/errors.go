@@ -10,10 +10,10 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// FieldError is a problem with one field.
+// FieldError is a validation error of one field.
 type FieldError struct {
 	Path fieldset.Path
-	// Problem has the expected and the received value, and what to do.
+	// Problem describes the expected value, the received value, and the remedy.
 	Problem string
 }
 
@@ -24,7 +24,7 @@ func (e FieldError) Error() string {
 	return e.Path.String() + ": " + e.Problem
 }
 
-// InvalidError is returned for a configuration that does not fit the schema.
+// InvalidError is returned for a configuration that does not conform to the schema.
 type InvalidError struct{ Fields []FieldError }
 
 func (e *InvalidError) Error() string {
@@ -38,9 +38,9 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("invalid configuration: %d problems:%s", len(e.Fields), strings.Join(lines, ""))
 }
 
-// EntryError is returned for managedFields that can't be used.
+// EntryError is returned for managedFields that can't be decoded.
 type EntryError struct {
-	// Index is the index of the entry; -1 if managedFields is not a list.
+	// Index is the index of the invalid entry, -1 if managedFields is not a list.
 	Index   int
 	Problem string
 	// Err is the underlying error, or nil.
@@ -61,10 +61,10 @@ func (e *EntryError) Error() string {
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// describe shows a value in an error message: what it is, and how it starts.
+// describe returns the kind of a value and the first bytes of its JSON, for error messages.
 func describe(v document.Value) string { return string(appendDescription(nil, v)) }
 
-// appendDescription appends what describe returns.
+// appendDescription appends the result of describe.
 func appendDescription(dst []byte, v document.Value) []byte {
 	const maxBytes = 60
 	switch v.Kind() {
@@ -83,8 +83,8 @@ func appendDescription(dst []byte, v document.Value) []byte {
 	return append(dst, text...)
 }
 
-// appendPrefix appends the beginning of a value as JSON, a little more than most
-// bytes of it, however large the value is.
+// appendPrefix appends at least the first maxBytes bytes of a value as JSON, and not much more, so that the cost is
+// bounded for values of any size. Containers that are cut off are closed.
 func appendPrefix(dst []byte, v document.Value, maxBytes int) []byte {
 	switch v.Kind() {
 	case document.String:

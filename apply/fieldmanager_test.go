@@ -23,30 +23,29 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file compares whole objects with what Kubernetes' FieldManager makes of them:
-// conflicts, document, entries with their order and whether they have a time; what
-// is stripped of metadata, reset at an endpoint, tracked from the first apply on, and
-// joined when there are too many updaters.
+// This file compares whole objects with the results of Kubernetes' FieldManager: conflicts, document, entries with their
+// order and time; untracked metadata, reset fields, before-first-apply, and the limit of Update entries.
 
 var widgets = k8sschema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
 const widgetVersion = "example.com/v1"
 
-// endpoint is one of the ways to an object, on both sides.
+// endpoint is the main resource or a subresource of a kind, with both implementations.
 type endpoint struct {
 	subresource string
 	ours        *Engine
 	theirs      *managedfields.FieldManager
 }
 
-// widgetKind is a random kind with its endpoints.
+// widgetKind is a random kind with its endpoints. It implements the interfaces that a FieldManager requires.
 type widgetKind struct {
 	kind      *schema.Type
 	schema    *smd.Schema
 	endpoints []endpoint
 }
 
-// newWidgetKind makes a kind whose spec and status are random.
+// newWidgetKind returns a kind with random types of spec and status, and the endpoints of the resource and its
+// status.
 func newWidgetKind(g generator) *widgetKind {
 	s := g.schema()
 	parser, err := typed.NewParser(typed.YAMLObject(testTypes))
@@ -73,6 +72,7 @@ func newWidgetKind(g generator) *widgetKind {
 	return c
 }
 
+// addEndpoint adds an endpoint with its reset fields.
 func (c *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldpath.Path) {
 	filter := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(theirReset...))
 	theirs, err := managedfields.NewDefaultFieldManager(c, c, c, c, widgets, widgets.GroupVersion(), subresource,
@@ -84,8 +84,7 @@ func (c *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldp
 	c.endpoints = append(c.endpoints, endpoint{subresource, ours, theirs})
 }
 
-// The rest of what a FieldManager wants to have: types, and conversion, defaulting and
-// creation that do nothing.
+// The following methods implement the interfaces of a FieldManager: types, and no conversion or defaulting.
 
 func (c *widgetKind) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	content := o.(*unstructured.Unstructured).UnstructuredContent()
@@ -114,8 +113,7 @@ func (c *widgetKind) New(kind k8sschema.GroupVersionKind) (runtime.Object, error
 	return o, nil
 }
 
-// toUpstream gives an object the form that they take; one that does not exist yet has
-// only its kind.
+// toUpstream converts an object to unstructured. An object that does not exist yet has only apiVersion and kind.
 func (c *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
 	if o.Document.IsAbsent() {
 		empty, _ := c.New(widgets)
@@ -128,7 +126,7 @@ func (c *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
 }
 
-// fromUpstream reads their object. Whatever they did just now has the time now.
+// fromUpstream converts an unstructured object. Entries of the current operation get the time now.
 func fromUpstream(o runtime.Object, now time.Time) Object {
 	doc, err := document.FromGo(o.(*unstructured.Unstructured).Object)
 	if err != nil {
@@ -143,7 +141,7 @@ func fromUpstream(o runtime.Object, now time.Time) Object {
 		if e.Time.After(now) {
 			e.Time = now
 		}
-		// Unstructured objects hold field sets as maps, which forget their order.
+		// Unstructured objects have field sets as Go maps, which do not preserve order: encode them canonically.
 		fields, err := e.Fields()
 		if err != nil {
 			panic(err)
@@ -153,7 +151,7 @@ func fromUpstream(o runtime.Object, now time.Time) Object {
 	return object
 }
 
-// upstreamConflicts lists their conflicts.
+// upstreamConflicts returns the conflicts of a FieldManager's error.
 func upstreamConflicts(err error) []string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsConflict(err) {
@@ -167,7 +165,7 @@ func upstreamConflicts(err error) []string {
 	return all
 }
 
-// ourConflicts lists ours in the same words.
+// ourConflicts returns the conflicts of an engine's error in the words of Kubernetes.
 func ourConflicts(err error) []string {
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
@@ -190,7 +188,7 @@ func ourConflicts(err error) []string {
 	return all
 }
 
-// document returns a random object: a configuration, or the outcome of an update.
+// document returns a random configuration, or a random updated object.
 func (c *widgetKind) document(g generator, live, last document.Value, update bool) document.Value {
 	base := last
 	if update && !live.IsAbsent() || base.IsAbsent() && g.chance(30) {
@@ -234,14 +232,14 @@ func (c *widgetKind) document(g generator, live, last document.Value, update boo
 	)
 }
 
-// withLabel is a small update: entries of many updaters stay side by side.
+// withLabel returns the document with one label changed. Such small updates create many Update entries side by side.
 func withLabel(doc document.Value, name string, number int) document.Value {
 	metadata := doc.Get("metadata")
 	labels := metadata.Get("labels").With(name, document.NewString(fmt.Sprint(number)))
 	return doc.With("metadata", metadata.With("labels", labels))
 }
 
-// objectHistory plays random requests on both sides, step by step from our result.
+// objectHistory runs random requests on both implementations. Each step starts from the engine's result.
 func objectHistory(g generator, steps, managers int) error {
 	c := newWidgetKind(g)
 	var live Object
@@ -260,7 +258,7 @@ func objectHistory(g generator, steps, managers int) error {
 			doc = withLabel(live.Document, r.Manager, g.IntN(9))
 		}
 		if err := validate(c.kind, document.Value{}, doc, false); err != nil && !update {
-			continue // made of a live object with duplicates
+			continue // derived from a live object with duplicates
 		}
 		if g.chance(3) {
 			live.Entries = nil
@@ -297,7 +295,8 @@ func objectHistory(g generator, steps, managers int) error {
 	return nil
 }
 
-// diffObjects returns how two objects differ, "" if they don't. Before are the entries from which both began.
+// diffObjects describes the differences of two objects, "" if there are none beyond the deliberate ones. before are
+// the entries before the request.
 func diffObjects(ours, theirs Object, before []Entry) string {
 	d := diffObjectsExactly(ours, theirs)
 	if d != "" && diffObjectsExactly(withoutKeylessItems(ours, before), theirs) == "" {
@@ -306,6 +305,7 @@ func diffObjects(ours, theirs Object, before []Entry) string {
 	return d
 }
 
+// diffObjectsExactly describes the differences of two objects, "" if there are none.
 func diffObjectsExactly(ours, theirs Object) string {
 	if !equalExceptEmptied(ours.Document, theirs.Document) {
 		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.Document, theirs.Document)
@@ -317,8 +317,8 @@ func diffObjectsExactly(ours, theirs Object) string {
 	return ""
 }
 
-// TestFieldManager compares random histories of whole objects with Kubernetes'
-// FieldManager; with many managers, updaters are joined.
+// TestFieldManager compares random histories of whole objects with Kubernetes' FieldManager. With many managers the
+// limit of Update entries is reached.
 func TestFieldManager(t *testing.T) {
 	for _, managers := range []int{3, 25} {
 		t.Run(fmt.Sprintf("%d managers", managers), func(t *testing.T) {

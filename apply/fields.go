@@ -7,30 +7,28 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// fieldsOf returns the set of fields that a document sets, which is what its
-// applier owns: every scalar, atomic list and atomic map; every item of a granular
-// list and every entry of a granular map; every empty map and every null.
-// Declared fields that hold something granular are not in the set themselves.
+// fieldsOf returns the field set of a document, which its applier owns: every scalar, atomic list and atomic map;
+// every item of a granular list and every element of a granular map; every empty map and every null. Declared fields
+// with a granular value are not members themselves.
 func fieldsOf(t *schema.Type, v document.Value) fieldset.Set {
 	var b setBuilder
 	return b.below(t, v)
 }
 
-// pathsOf returns the path of everything that there is in a document, containers
-// included, down to what is atomic.
+// pathsOf returns the paths of all values in a document, containers included, down to atomic values.
 func pathsOf(t *schema.Type, v document.Value) fieldset.Set {
 	b := setBuilder{containers: true}
 	return b.below(t, v)
 }
 
-// setBuilder makes sets out of documents.
+// setBuilder builds field sets of documents.
 type setBuilder struct {
 	fastset.Builder
-	// everything makes members of containers that are not owned for themselves.
+	// containers adds the paths of declared granular containers, too.
 	containers bool
 }
 
-// below returns what is owned inside of a value.
+// below returns the field set below a value.
 func (b *setBuilder) below(t *schema.Type, v document.Value) fieldset.Set {
 	switch shapeOf(t, v) {
 	case mapShape:
@@ -41,6 +39,7 @@ func (b *setBuilder) below(t *schema.Type, v document.Value) fieldset.Set {
 	return fieldset.Set{}
 }
 
+// fields returns the field set below a map.
 func (b *setBuilder) fields(t *schema.Type, v document.Value) fieldset.Set {
 	mark := b.Mark()
 	for i := range v.Len() {
@@ -52,8 +51,8 @@ func (b *setBuilder) fields(t *schema.Type, v document.Value) fieldset.Set {
 	return b.Set(mark)
 }
 
-// items owns every item. An item that occurs twice can't be told apart from its
-// double, so that it is owned as one, with nothing inside of it.
+// items returns the field set below a list: every item is a member. Duplicate items share one path element, which is
+// a member without anything below it, because the fields of duplicates can't be distinguished.
 func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	items, _ := elements(l, v)
 	found := newElementIndex(items)
@@ -71,16 +70,16 @@ func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	return b.Set(mark)
 }
 
-// withNamedParents returns the set together with the declared fields that have something
-// of the set below them. Ownership does not record such fields (nobody owns .spec
-// for owning .spec.replicas), but whether they may be removed depends on what is
-// below them. Entries of maps and items of lists are not added: these are owned by
-// themselves.
+// withNamedParents returns the set with the declared fields added that have members below them, as
+// EnsureNamedFieldsAreMembers of structured-merge-diff does. Ownership of .spec.replicas does not make .spec a
+// member, but whether .spec may be pruned depends on the members below it. Elements of maps and items of lists are
+// not added, because they are members if they are owned.
 func withNamedParents(s fieldset.Set, t *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	return addNamedParents(&b, s, t)
 }
 
+// addNamedParents is the recursion of withNamedParents.
 func addNamedParents(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldset.Set {
 	mark := b.Mark()
 	for i := range s.Len() {
@@ -92,8 +91,8 @@ func addNamedParents(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldse
 	return b.Set(mark)
 }
 
-// childType returns the topology that an element of a field set leads to, nil if
-// there is none, and whether the element is a declared field.
+// childType returns the type that a path element leads to, nil if there is none, and whether the element is a
+// declared field.
 func childType(t *schema.Type, e fieldset.Element) (child *schema.Type, declared bool) {
 	switch {
 	case t == nil:

@@ -8,40 +8,37 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// intent is what an applier wants, seen beside the live document.
+// intent is the result of reading a configuration against the live document.
 type intent struct {
-	// config is the configuration; if it is hollow, without unset markers.
+	// config is the configuration; without unset markers if setsUntracked is true.
 	config document.Value
-	// merged is the live document with all that the configuration sets, and without
-	// what it unsets.
+	// merged is the live document with the fields that the configuration sets, and without the fields that it unsets.
 	merged document.Value
-	// text is the FieldsV1 of the fields that the applier is to own, those that
-	// it unsets included.
+	// fieldsV1 is the encoded field set that the applier will own, unset fields included.
 	fieldsV1 string
-	// unset are the fields that markers are at.
+	// unset are the fields at which the configuration has unset markers.
 	unset fieldset.Set
-	// hollow says that the configuration may set what its fields don't tell: null
-	// or nothing in the place of a container, or fields that are reset.
+	// setsUntracked reports that the configuration may set values that its field set does not record: null or an
+	// empty list in place of a container, or reset fields.
 	setsUntracked bool
 }
 
-// fields returns the set of the fields that the applier is to own.
+// fields decodes the field set that the applier will own.
 func (in intent) fields() fieldset.Set {
 	set, err := fieldset.ParseFieldsV1(in.fieldsV1)
 	if err != nil {
-		panic("apply: a field set that was written can't be read: " + err.Error())
+		panic("apply: decoding a field set that the engine encoded: " + err.Error())
 	}
 	return set
 }
 
-// readConfig checks a configuration and finds out what it wants.
+// readConfig validates a configuration and computes its intent.
 func (e *Engine) readConfig(t *schema.Type, live, config document.Value, version string) (intent, error) {
 	reset := e.options.Reset[version]
 	markers := e.options.Unset && mayContainMarker(config)
 	in, done := e.walk(t, live, config, reset, markers)
 	if !done {
-		// There is something wrong with it, or unusual about its markers, or
-		// shortcuts are off.
+		// The configuration is invalid, or has markers that one pass does not support, or fast paths are disabled.
 		var err error
 		if in, err = e.readInSteps(t, live, config, reset, markers); err != nil {
 			return intent{}, err
@@ -53,8 +50,7 @@ func (e *Engine) readConfig(t *schema.Type, live, config document.Value, version
 	return in, nil
 }
 
-// walk reads a configuration in one walk; done is false if that can't be, or shortcuts
-// are off.
+// walk reads a configuration in one pass. done is false if that is not possible, or fast paths are disabled.
 func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	if e.options.plain {
 		return intent{}, false
@@ -62,7 +58,7 @@ func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldse
 	return walkConfig(t, live, config, reset, markers)
 }
 
-// readInSteps checks a configuration, takes its markers out, and reads the rest.
+// readInSteps validates a configuration, splits off its unset markers, and reads the rest.
 func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
 	rest, unset, err := config, fieldset.Set{}, error(nil)
 	if markers {
@@ -83,22 +79,22 @@ func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset 
 	return in, nil
 }
 
-// fieldsWithDefaults returns the fields that the applier is to own when defaults come back
-// in places that it unsets: it owns what they bring, as if it had applied it.
+// fieldsWithDefaults returns the field set that the applier will own if defaulting sets fields that the configuration
+// unsets: the applier owns the defaulted values as if it had applied them (KEP-5051).
 func (e *Engine) fieldsWithDefaults(t *schema.Type, in intent) fieldset.Set {
 	defaulted := e.options.Default(in.merged)
 	restored := pathsOf(t, defaulted).Intersection(in.unset)
 	return in.fields().Difference(restored).Union(fieldsOf(t, defaulted).Covered(restored))
 }
 
-// readPlain finds out what a valid configuration without markers wants, one thing
-// after the other. It is what the walker must equal.
+// readPlain computes the intent of a valid configuration without markers in separate steps. It is the plain
+// equivalent of walkConfig.
 func readPlain(t *schema.Type, live, config document.Value, reset fieldset.Set) intent {
 	var m merger
 	return intent{
-		config: config,
-		merged: m.merge(t, live, config),
-		fieldsV1:   fieldsOf(t, config).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1(),
+		config:        config,
+		merged:        m.merge(t, live, config),
+		fieldsV1:      fieldsOf(t, config).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1(),
 		setsUntracked: true,
 	}
 }

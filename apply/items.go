@@ -13,11 +13,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// elements returns the path element of every item of a granular list. Items that
-// have none get the zero element; the first problem is returned with its place.
+// elements returns the path element of each item of a granular list. Items without a valid path element get the zero
+// element; the first such item is returned as an error.
 //
-// All elements of a list are spelled into one buffer, so that a list costs two
-// allocations however long it is.
+// All elements of a list are encoded into one buffer, so that a list costs two allocations, whatever its length.
 func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemError) {
 	count := list.Len()
 	if count == 0 {
@@ -52,14 +51,14 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 	return out, first
 }
 
-// itemError says which item of a list has no path element, and why.
+// itemError reports why an item of a list has no valid path element.
 type itemError struct {
 	index   int
 	problem string
 }
 
-// appendElement appends the path element of an item as FieldsV1 spells it, or says why it
-// has none.
+// appendElement appends the path element of an item in its FieldsV1 encoding. The problem is empty if the item has a
+// valid path element.
 func appendElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
 	if l.Relationship == schema.Keyed {
 		spelled, problem = appendKey(dst, l, item)
@@ -69,13 +68,14 @@ func appendElement(dst []byte, l *schema.List, item document.Value) (kind fields
 	return fieldset.SetValue, spelled, problem
 }
 
-// elementOf returns the path element of one item; ok is false if it has none.
+// elementOf returns the path element of an item; ok is false if the item has no valid one.
 func elementOf(l *schema.List, item document.Value) (e fieldset.Element, ok bool) {
 	var array [256]byte
 	kind, spelled, problem := appendElement(array[:0], l, item)
 	return fastset.Element(kind, string(spelled)), problem == ""
 }
 
+// appendSetValue appends the path element of an item of a list of type set.
 func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	if !item.IsScalar() {
 		return dst, fmt.Sprintf("expected a string, number or boolean, as the list is a set; received %s", describe(item))
@@ -83,8 +83,8 @@ func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	return fieldsv1.AppendValue(dst, item), ""
 }
 
-// appendKey spells the key of an item. A key field that is missing takes its
-// default; without one it is left out of the key.
+// appendKey appends the path element of an item of a list of type map. A missing key field takes its default; without
+// a default it is omitted from the path element.
 func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string) {
 	if item.Kind() != document.Map {
 		return dst, fmt.Sprintf("expected a map with the key %s, received %s", keyNames(l), describe(item))
@@ -102,7 +102,7 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 		dst = fieldsv1.AppendKeyField(dst, key.Name, value)
 	}
 	if len(dst) == start+1 {
-		return dst, fmt.Sprintf("expected the key %s that tells the items of this list apart, received %s; add it", keyNames(l), describe(item))
+		return dst, fmt.Sprintf("expected a list item with the key %s, received %s; add the key", keyNames(l), describe(item))
 	}
 	return append(dst, '}'), ""
 }
@@ -126,7 +126,7 @@ func sameItem(l *schema.List, a, b document.Value) bool {
 	return true
 }
 
-// keyValue returns the value of one key of an item, absent if it has none.
+// keyValue returns the value of a key field of an item or its default, absent if the item has neither.
 func keyValue(key schema.Key, item document.Value) document.Value {
 	if v := item.Get(key.Name); !v.IsAbsent() {
 		return v
@@ -134,8 +134,7 @@ func keyValue(key schema.Key, item document.Value) document.Value {
 	return key.Default
 }
 
-// sortedKeys returns the keys of a list in the order of their names, in which
-// path elements have them.
+// sortedKeys returns the key fields of a list sorted by name, which is their order in path elements.
 func sortedKeys(l *schema.List) []schema.Key {
 	byName := func(a, b schema.Key) int { return strings.Compare(a.Name, b.Name) }
 	if len(l.Keys) < 2 || slices.IsSortedFunc(l.Keys, byName) {
@@ -144,6 +143,7 @@ func sortedKeys(l *schema.List) []schema.Key {
 	return slices.SortedFunc(slices.Values(l.Keys), byName)
 }
 
+// keyNames returns the names of the key fields, separated by commas, for messages.
 func keyNames(l *schema.List) string {
 	names := make([]string, len(l.Keys))
 	for i, key := range l.Keys {
@@ -152,14 +152,15 @@ func keyNames(l *schema.List) string {
 	return strings.Join(names, ", ")
 }
 
-// elementIndex finds items of a list by their element.
+// elementIndex finds list items by their path element.
 type elementIndex struct {
 	elements []fieldset.Element
-	// places maps an element to the first item that has it; it is nil for lists
-	// that are short enough to look through.
+	// first maps an element to the index of the first item that has it. It is nil for short lists, which are searched
+	// linearly.
 	first map[fieldset.Element]int
 }
 
+// maxLinearItems is the maximum length of lists that are searched linearly.
 const maxLinearItems = 8
 
 func newElementIndex(elements []fieldset.Element) elementIndex {
@@ -173,7 +174,7 @@ func newElementIndex(elements []fieldset.Element) elementIndex {
 	return x
 }
 
-// find returns the first item with the element, -1 if there is none.
+// find returns the index of the first item with the element, -1 if there is none.
 func (x elementIndex) find(e fieldset.Element) int {
 	if x.first == nil {
 		return slices.Index(x.elements, e)
@@ -184,8 +185,8 @@ func (x elementIndex) find(e fieldset.Element) int {
 	return -1
 }
 
-// duplicates returns, for every item, whether another item has the same element;
-// nil if no two do.
+// duplicates reports for each item whether another item has the same element. It returns nil if there are no
+// duplicates.
 func (x elementIndex) duplicates() []bool {
 	var repeated []bool
 	for i, e := range x.elements {
@@ -199,27 +200,27 @@ func (x elementIndex) duplicates() []bool {
 	return repeated
 }
 
-// selectedItem is an item of a list that a set says something about.
+// selectedItem is a list item whose path element is in the first level of a set.
 type selectedItem struct {
-	listIndex    int  // its place in the list
-	setIndex       int  // the place of its element among the first elements of the set
-	duplicate bool // another item of the list has the same element
+	listIndex int  // index of the item in the list
+	setIndex  int  // index of its element in the first level of the set
+	duplicate bool // another item of the list has the same path element
 }
 
-// maxLinearElements is how many elements are looked for in a list one by one. For more, the
-// elements of all items are made.
+// maxLinearElements is the maximum number of elements that are compared with each item without an index. If a set has
+// more, the path elements of all items are computed.
 const maxLinearElements = 4
 
-// selectItems appends the items of a granular list whose elements a set begins with, in
-// the order of the list.
+// selectItems appends the items of a granular list whose path elements are in the first level of a set, in the order
+// of the list.
 func selectItems(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	if set.Len() > maxLinearElements {
 		return selectByIndex(to, l, list, set)
 	}
 	var targets [maxLinearElements]struct {
-		kind     fieldset.ElementKind
+		kind fieldset.ElementKind
 		text string
-		last     int // the index in the result of the last item with the element, plus one
+		last int // 1 + the index in the result of the last item with the element, 0 if there is none
 	}
 	for at := range set.Len() {
 		targets[at].kind, targets[at].text = fastset.Spelling(set.Element(at))
@@ -246,6 +247,7 @@ func selectItems(to []selectedItem, l *schema.List, list document.Value, set fie
 	return to
 }
 
+// selectByIndex is selectItems for sets with many elements.
 func selectByIndex(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	items, _ := elements(l, list)
 	duplicates := newElementIndex(items).duplicates()
@@ -257,8 +259,8 @@ func selectByIndex(to []selectedItem, l *schema.List, list document.Value, set f
 	return to
 }
 
-// selectInSetOrder selects the items of a granular list that a set begins with; of all else,
-// nothing. They are in the order of the set, the first of those that are repeated first.
+// selectInSetOrder returns the items of a granular list whose path elements are in the first level of a set, in the
+// order of the set; duplicates are in the order of the list. It returns nil for all other values.
 func selectInSetOrder(to []selectedItem, t *schema.Type, v document.Value, set fieldset.Set) []selectedItem {
 	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
 		return nil
@@ -268,8 +270,8 @@ func selectInSetOrder(to []selectedItem, t *schema.Type, v document.Value, set f
 	return to
 }
 
-// childOf returns the field or item that an element selects, which is the one in the
-// given place of the set; absent if there is none.
+// childOf returns the field or the first list item that an element selects, absent if there is none. at is the
+// element's index in the set that selectInSetOrder got.
 func childOf(v document.Value, items []selectedItem, e fieldset.Element, at int) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
@@ -280,17 +282,16 @@ func childOf(v document.Value, items []selectedItem, e fieldset.Element, at int)
 	return document.Value{}
 }
 
-// shape says how a value is taken apart.
+// shape is how a value is split into owned parts.
 type shape uint8
 
 const (
-	leafShape    shape = iota // not at all: it is a scalar, or atomic
-	mapShape              // it is a granular map, or null in the place of one
-	listShape               // it is a granular list, or null in the place of one
+	leafShape shape = iota // a scalar or atomic value, owned as a whole
+	mapShape               // a granular map, or null in place of one
+	listShape              // a granular list, or null in place of one
 )
 
-// shapeOf returns how a value is taken apart where a topology may be missing: what is
-// not declared is untyped.
+// shapeOf returns the shape of a value. A nil type means an undeclared field, which is untyped.
 func shapeOf(t *schema.Type, v document.Value) shape {
 	if t == nil {
 		t = schema.Untyped
@@ -308,8 +309,8 @@ func shapeOf(t *schema.Type, v document.Value) shape {
 	return leafShape
 }
 
-// fieldType returns the topology of a field, declared or not, of a value that is taken
-// apart by field, and whether it is declared.
+// fieldType returns the type of a field of a value with map shape, and whether the field is declared. Undeclared
+// fields without an element type are untyped.
 func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) {
 	if t == nil {
 		return schema.Untyped, false
@@ -320,8 +321,8 @@ func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) 
 	return field, declared
 }
 
-// isMember reports whether a declared field with this value is owned for itself: it
-// is a leaf, or there is nothing inside that could be owned instead.
+// isMember reports whether a declared field with this value is itself a member of the field set: it is a leaf, null,
+// or an empty map, which has no parts that could be owned.
 func isMember(t *schema.Type, v document.Value) bool {
 	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leafShape
 }

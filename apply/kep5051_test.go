@@ -8,8 +8,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// KEP-5051, Server Side Apply: Unsetting fields. Its lines, and the tests that
-// prove them:
+// KEP-5051, Server Side Apply: Unsetting fields: its statements, and the tests that prove them.
 //
 //	User stories
 //	  Apply (force=true) to unset an owned listType=map element            TestUnsetStories/list-map_element
@@ -20,8 +19,8 @@ import (
 //	  Apply to a field with a default value                                TestUnsetStories/default
 //	Defaulting considerations
 //	  1. not explicitly set, but defaulted, is unowned                     TestUnsetDefaults/a_defaulted_field_has_no_owner
-//	  2. defaulting still applies; owns the defaulted value                TestUnsetDefaults/the_unsetter_owns_the_default
-//	     two managers that unset share                                     TestUnsetDefaults/two_unsetters_share_the_default
+//	  2. defaulting still applies; owns the defaulted value                TestUnsetDefaults/the_applier_of_the_marker_owns_the_default
+//	     two managers that unset share                                     TestUnsetDefaults/two_appliers_of_markers_share_the_default
 //	  3. defaulted listType=map keys                                       TestUnsetKeys/defaulted_key
 //	Unset marker escaping
 //	  not supported                                                        TestUnsetHasNoEscape
@@ -42,7 +41,7 @@ import (
 //	  applyconfiguration-gen generates typesafe bindings                   not covered: the generator is client-go's
 //	  MutatingAdmissionPolicy                                              docs.TestDifferenceMutatingPoliciesChangeNothing
 
-// TestUnsetStories plays the user stories in the order of the KEP.
+// TestUnsetStories runs the user stories in the order of the KEP.
 func TestUnsetStories(t *testing.T) {
 	t.Run("list-map element", func(t *testing.T) {
 		s := newScript(t)
@@ -56,7 +55,7 @@ func TestUnsetStories(t *testing.T) {
 		s.apply("fieldManager1", `map: {a: 1, b: 2}`)
 		s.force("fieldManager2", `map: {b: {k8s_io__value: unset}}`)
 		s.want(`map: {a: 1}`)
-		// The story leaves out that manager 1 keeps what stays.
+		// The story does not mention that manager 1 keeps the remaining field.
 		s.wantOwners("fieldManager1 .map.a", "fieldManager2 .map.b")
 	})
 	t.Run("owned field", func(t *testing.T) {
@@ -87,7 +86,7 @@ func TestUnsetStories(t *testing.T) {
 	})
 }
 
-// defaultNumber is the defaulting of a kind where number is 7 unless it is set.
+// defaultNumber is the defaulting function of a kind in which number defaults to 7.
 func defaultNumber(doc document.Value) document.Value {
 	if !doc.Get("number").IsAbsent() {
 		return doc
@@ -95,7 +94,7 @@ func defaultNumber(doc document.Value) document.Value {
 	return doc.With("number", document.NewInt(7))
 }
 
-// defaultField is the defaulting of a kind where one field has a default.
+// defaultField returns the defaulting function of a kind in which one field has a default.
 func defaultField(name, value string) func(document.Value) document.Value {
 	byDefault := parse(value)
 	return func(doc document.Value) document.Value {
@@ -106,12 +105,12 @@ func defaultField(name, value string) func(document.Value) document.Value {
 	}
 }
 
-// unsetCase is one field of thing: what it holds and what owning it means.
+// unsetCase is a field of testKind with a value and the paths that its applier owns.
 type unsetCase struct {
 	name, field string
-	value       string // what manager 1 applies
-	owned       string // the paths that manager 1 owns then
-	conflicts   string // the paths on which unsetting conflicts with manager 1
+	value       string // applied by manager 1
+	owned       string // paths that manager 1 owns
+	conflicts   string // paths on which unsetting conflicts with manager 1
 }
 
 var unsetCases = []unsetCase{
@@ -144,12 +143,11 @@ var unsetCases = []unsetCase{
 	{"recursive struct", "tree", `{child: {child: {value: 1}}}`, ".tree.child.child.value", ".tree.child.child.value"},
 }
 
-// TestUnsetTopologies unsets a field of every topology: without force it conflicts
-// with every owner inside, with force all of it goes and the unsetter owns the
-// absence; whoever sets anything there again conflicts.
+// TestUnsetTopologies unsets a field of every topology. Without force it conflicts with every owner of a field
+// inside; with force the field is removed and the manager owns its absence. Setting any value there again conflicts.
 //
-// "scalar (numeric, string, bool), list (atomic/set/map) and map (atomic/granular),
-// and struct (atomic/granular) and null types"
+// "scalar (numeric, string, bool), list (atomic/set/map) and map (atomic/granular), and struct (atomic/granular) and
+// null types"
 func TestUnsetTopologies(t *testing.T) {
 	for _, c := range unsetCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,7 +172,7 @@ func TestUnsetTopologies(t *testing.T) {
 	}
 }
 
-// TestUnsetContainerWithSeveralOwners unsets containers that several managers own parts of.
+// TestUnsetContainerWithSeveralOwners unsets containers in which several managers own fields.
 func TestUnsetContainerWithSeveralOwners(t *testing.T) {
 	for _, c := range []struct {
 		name, field, one, two string
@@ -200,8 +198,8 @@ func TestUnsetContainerWithSeveralOwners(t *testing.T) {
 	}
 }
 
-// TestUnsetContainerKeepsConflicting: while a container is unset, setting anything
-// inside of it conflicts, however deep.
+// TestUnsetContainerKeepsConflicting: as long as a container is unset, setting any field in it conflicts, at any
+// depth.
 func TestUnsetContainerKeepsConflicting(t *testing.T) {
 	for _, c := range []struct{ field, inside string }{
 		{"map", `{a: 1}`},
@@ -269,7 +267,7 @@ func TestUnsetKeys(t *testing.T) {
 		s.want(`ports: []`)
 		s.wantOwners(`m2 .ports[port=53,protocol="TCP"]`)
 	})
-	t.Run("the same item twice", func(t *testing.T) {
+	t.Run("marker and value of the same item", func(t *testing.T) {
 		s := newScript(t)
 		s.invalid("m1", `ports: [{port: 53, k8s_io__value: unset}, {port: 53, protocol: TCP}]`,
 			[]string{`.ports[port=53,protocol="TCP"]`}, "index 0", "index 1")
@@ -325,7 +323,7 @@ func TestUnsetForce(t *testing.T) {
 			s.wantOwners("m3 .number")
 		})
 	}
-	t.Run("only some paths", func(t *testing.T) {
+	t.Run("forced paths", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		both := `{number: {k8s_io__value: unset}, text: {k8s_io__value: unset}}`
@@ -334,7 +332,7 @@ func TestUnsetForce(t *testing.T) {
 		s.force("m2", both, ".number", ".text")
 		s.want(``)
 	})
-	t.Run("a path around", func(t *testing.T) {
+	t.Run("forced path of the container", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `map: {a: 1, b: 2}`)
 		s.force("m2", `map: {k8s_io__value: unset}`, ".map")
@@ -346,21 +344,21 @@ func TestUnsetForce(t *testing.T) {
 // TestUnsetManagedFields: "applying to already managed fields (both fields that are
 // owned and set and that are owned but unset), applying to unmanaged fields"
 func TestUnsetManagedFields(t *testing.T) {
-	t.Run("my own field", func(t *testing.T) {
+	t.Run("field owned by the applier", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 		s.want(`text: x`)
 		s.wantOwners("m1 .number .text")
 	})
-	t.Run("my own absence becomes a value", func(t *testing.T) {
+	t.Run("set a field that the applier unset", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m1", `number: 1`)
 		s.want(`number: 1`)
 		s.wantOwners("m1 .number")
 	})
-	t.Run("a field that I share", func(t *testing.T) {
+	t.Run("unset a shared field", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		s.apply("m2", `number: 1`)
@@ -369,7 +367,7 @@ func TestUnsetManagedFields(t *testing.T) {
 		s.want(``)
 		s.wantOwners("m1 .number")
 	})
-	t.Run("an absence that I share becomes a value", func(t *testing.T) {
+	t.Run("set a field that two appliers unset", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
@@ -383,13 +381,13 @@ func TestUnsetManagedFields(t *testing.T) {
 		s.want(`text: x`)
 		s.wantOwners("m1 .text", "m2 .number")
 	})
-	t.Run("no object yet", func(t *testing.T) {
+	t.Run("object does not exist", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 		s.want(`text: x`)
 		s.wantOwners("m1 .number .text")
 	})
-	t.Run("nothing but markers and no object yet", func(t *testing.T) {
+	t.Run("only markers, object does not exist", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `struct: {inner: {a: {k8s_io__value: unset}}}`)
 		s.want(``)
@@ -404,12 +402,12 @@ func TestUnsetDefaults(t *testing.T) {
 	t.Run("a defaulted field has no owner", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `text: x`)
-		s.live.Document = defaultNumber(s.live.Document) // the server does this
+		s.live.Document = defaultNumber(s.live.Document) // the server's defaulting
 		s.wantOwners("m1 .text")
 		s.apply("m2", `number: 8`)
 		s.wantOwners("m1 .text", "m2 .number")
 	})
-	t.Run("the unsetter owns the default", func(t *testing.T) {
+	t.Run("the applier of the marker owns the default", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: 3`)
 		s.force("m2", `number: {k8s_io__value: unset}`)
@@ -424,10 +422,10 @@ func TestUnsetDefaults(t *testing.T) {
 		s.apply("m1", `number: 3`)
 		c := s.conflict("m2", `number: {k8s_io__value: unset}`, ".number m1")
 		if wanted := c.Conflicts[0].Wanted; wanted.Text() != "7" {
-			t.Errorf("wanted is %v, want the default", wanted)
+			t.Errorf("Wanted = %v, want the default 7", wanted)
 		}
 	})
-	t.Run("two unsetters share the default", func(t *testing.T) {
+	t.Run("two appliers of markers share the default", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
@@ -435,14 +433,14 @@ func TestUnsetDefaults(t *testing.T) {
 		s.wantOwners("m1 .number", "m2 .number")
 		s.noOp("m1", `number: {k8s_io__value: unset}`)
 	})
-	t.Run("the owner of the same value shares", func(t *testing.T) {
+	t.Run("the owner of an equal value shares the default", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: 7`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
 		s.wantOwners("m1 .number", "m2 .number")
 	})
-	t.Run("other defaults are left alone", func(t *testing.T) {
+	t.Run("other defaulted fields are not affected", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `{number: 7, text: x}`)
 		s.force("m2", `text: {k8s_io__value: unset}`)
@@ -456,23 +454,23 @@ func TestUnsetDefaults(t *testing.T) {
 		{"set", "set", `[d]`, `.set[="d"]`},
 		{"atomic list", "list", `[d]`, ".list"},
 	} {
-		t.Run("the unsetter owns all that a default brings: "+c.name, func(t *testing.T) {
+		t.Run("the applier of the marker owns all fields of a default: "+c.name, func(t *testing.T) {
 			s := newScript(t, Options{Unset: true, Default: defaultField(c.field, c.value)})
 			s.apply("m1", c.field+": {k8s_io__value: unset}")
 			s.want(c.field + ": " + c.value)
 			s.wantOwners("m1 " + c.owned)
 			s.noOp("m1", c.field+": {k8s_io__value: unset}")
 			s.noOp("m1", s.extract("m1").String())
-			s.apply("m2", c.field+": "+c.value) // the same value is shared
+			s.apply("m2", c.field+": "+c.value) // equal values are shared
 			s.noOp("m1", c.field+": {k8s_io__value: unset}")
 		})
 	}
-	t.Run("changing what a default brought is a conflict", func(t *testing.T) {
+	t.Run("changing a defaulted field conflicts", func(t *testing.T) {
 		s := newScript(t, Options{Unset: true, Default: defaultField("struct", `{a: 5}`)})
 		s.apply("m1", `struct: {k8s_io__value: unset}`)
 		s.conflict("m2", `struct: {a: 6}`, ".struct.a m1")
 	})
-	t.Run("not called without markers", func(t *testing.T) {
+	t.Run("Default is not called without markers", func(t *testing.T) {
 		s := newScript(t, Options{Unset: true, Default: func(document.Value) document.Value { panic("called") }})
 		s.apply("m1", `text: x`)
 	})
@@ -484,20 +482,19 @@ func TestUnsetMixedWithUpdate(t *testing.T) {
 	s := newScript(t)
 	s.update("m1", `{number: 1, text: x}`)
 	s.wantOwners("m1/Update .number .text")
-	// What I did by update is not mine to unset by apply without force.
+	// An apply conflicts with the Update entry of the same manager.
 	s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m1/Update")
 	s.force("m1", `number: {k8s_io__value: unset}`)
 	s.want(`text: x`)
 	s.wantOwners("m1 .number", "m1/Update .text")
-	// An update that sets the field takes it from my own applier as well.
+	// An update that sets the field takes it from the Apply entry of the same manager, too.
 	s.update("m1", `{number: 2, text: x}`)
 	s.wantOwners("m1/Update .number .text")
 	s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m1/Update")
 }
 
-// TestUnsetAfterUpdates: "applying after another manage has used create, update, and
-// all forms of patch requests". To the engine all of these are updates; they differ
-// in what was there before.
+// TestUnsetAfterUpdates: "applying after another manage has used create, update, and all forms of patch requests".
+// For the engine all of these are updates, which differ in the previous object.
 func TestUnsetAfterUpdates(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{
 		{"create", ``, `{number: 1, items: [{name: a, value: 1}]}`},
@@ -514,15 +511,15 @@ func TestUnsetAfterUpdates(t *testing.T) {
 				`.items[name="a"].value kubectl/Update`, ".number kubectl/Update")
 			s.force("m1", `{number: {k8s_io__value: unset}, items: [{name: a, value: {k8s_io__value: unset}}]}`)
 			if !s.live.Document.Get("number").IsAbsent() {
-				t.Errorf("number is still there: %v", s.live.Document)
+				t.Errorf("number is not removed: %v", s.live.Document)
 			}
-			// The other manager sets it again: it takes the field over.
+			// The other manager sets the fields again and takes them over.
 			s.update("kubectl", c.after)
 			if fields, _ := s.entry("m1").Fields(); fields.Has(mustPath(".number")) || fields.Has(mustPath(`.items[name="a"].value`)) {
-				t.Errorf("m1 still owns what an update has set:\n%v", fields)
+				t.Errorf("m1 owns fields that an update has set:\n%v", fields)
 			}
 			if fields, _ := s.entry("kubectl/Update").Fields(); !fields.Has(mustPath(".number")) {
-				t.Errorf("kubectl does not own what it has set:\n%v", fields)
+				t.Errorf("kubectl does not own the fields that it has set:\n%v", fields)
 			}
 		})
 	}
@@ -557,18 +554,17 @@ func TestUnsetAcrossRequests(t *testing.T) {
 	s.wantOwners("m1 .number .map.a", "m2 .text .map.b")
 	s.update("m3", `{text: x, map: {b: 1}, flag: true}`) // unrelated
 	s.wantOwners("m1 .number .map.a", "m2 .text .map.b", "m3/Update .flag")
-	s.apply("m1", `map: {a: {k8s_io__value: unset}}`) // gives one absence up
+	s.apply("m1", `map: {a: {k8s_io__value: unset}}`) // releases one unset field
 	s.wantOwners("m1 .map.a", "m2 .text .map.b", "m3/Update .flag")
 	s.apply("m2", `{text: x, map: {b: 1}, number: 4}`)
 	s.conflict("m2", `{text: x, map: {a: 2, b: 1}, number: 4}`, ".map.a m1")
-	s.apply("m1", `number: 4`) // gives the other one up
+	s.apply("m1", `number: 4`) // releases the other unset field
 	s.apply("m2", `{text: x, map: {a: 2, b: 1}, number: 4}`)
 	s.want(`{text: x, map: {a: 2, b: 1}, number: 4, flag: true}`)
 	s.wantOwners("m1 .number", "m2 .text .map.a .map.b .number", "m3/Update .flag")
 }
 
-// TestUnsetReleased: a later apply without the marker gives the absence up, and takes
-// the containers along that only it wanted.
+// TestUnsetReleased: an apply without the marker releases the field, so that another manager can set it.
 func TestUnsetReleased(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
@@ -578,18 +574,18 @@ func TestUnsetReleased(t *testing.T) {
 	s.want(`{number: 1, text: x}`)
 }
 
-// TestUnsetOption: "Feature gate enablement/disablement". Without the option a
-// marker is ordinary data; what was unset before stays owned.
+// TestUnsetOption: "Feature gate enablement/disablement". Without the option a marker is ordinary data; fields that
+// were unset before stay owned.
 func TestUnsetOption(t *testing.T) {
 	off := Options{}
-	t.Run("typed fields refuse it", func(t *testing.T) {
+	t.Run("typed fields reject markers", func(t *testing.T) {
 		s := newScript(t, off)
 		s.invalid("m1", `{number: {k8s_io__value: unset}, struct: {a: {k8s_io__value: unset}}}`,
 			[]string{".number", ".struct.a"}, "expected a number", "k8s_io__value")
 		s.invalid("m1", `struct: {k8s_io__value: unset}`, []string{".struct.k8s_io__value"}, "not declared in schema")
 		s.invalid("m1", `items: [{name: a, k8s_io__value: unset}]`, []string{`.items[name="a"].k8s_io__value`}, "not declared in schema")
 	})
-	t.Run("untyped fields keep it", func(t *testing.T) {
+	t.Run("untyped fields store markers as data", func(t *testing.T) {
 		s := newScript(t, off)
 		s.apply("m1", `free: {x: {k8s_io__value: unset}, w: {k8s_io__value: other, z: 1}}`)
 		s.want(`free: {x: {k8s_io__value: unset}, w: {k8s_io__value: other, z: 1}}`)
@@ -604,7 +600,7 @@ func TestUnsetOption(t *testing.T) {
 		s.apply("m2", `number: 1`)
 		s.want(`{number: 1, text: x}`)
 	})
-	t.Run("data from before it was enabled", func(t *testing.T) {
+	t.Run("data from before the option was enabled", func(t *testing.T) {
 		s := newScript(t, off)
 		s.apply("m1", `free: {x: {k8s_io__value: unset}}`)
 		s.fast, s.plain = mustEngine(Options{Unset: true}), mustEngine(Options{Unset: true, plain: true})
@@ -613,8 +609,7 @@ func TestUnsetOption(t *testing.T) {
 	})
 }
 
-// TestUnsetHasNoEscape: the marker key can't be data while the option is on, however
-// it is wrapped.
+// TestUnsetHasNoEscape: while the option is enabled, there is no syntax to store the marker key as data.
 func TestUnsetHasNoEscape(t *testing.T) {
 	s := newScript(t)
 	for _, config := range []string{
@@ -646,13 +641,13 @@ func TestUnsetErrors(t *testing.T) {
 		{"empty", `number: {k8s_io__value: ""}`, []string{".number"}, []string{`""`}},
 		{"inside another marker", `number: {k8s_io__value: {k8s_io__value: unset}}`, []string{".number"}, []string{"expected k8s_io__value: unset"}},
 		{"sibling", `struct: {k8s_io__value: unset, a: 1}`, []string{".struct"},
-			[]string{"expected nothing beside k8s_io__value", "a: number 1", "remove"}},
+			[]string{"expected no fields beside k8s_io__value", "a: number 1", "remove"}},
 		{"two siblings", `struct: {k8s_io__value: unset, a: 1, b: 2}`, []string{".struct", ".struct"}, []string{"a: number 1", "b: number 2"}},
 		{"sibling in a map", `map: {k8s_io__value: unset, a: 1}`, []string{".map"}, []string{"a: number 1"}},
 		{"sibling that is a marker", `struct: {k8s_io__value: unset, a: {k8s_io__value: unset}}`, []string{".struct"}, []string{"a: "}},
-		{"sibling that is no key", `items: [{name: a, value: 1, k8s_io__value: unset}]`, []string{`.items[name="a"]`}, []string{"value: number 1"}},
+		{"sibling that is not a key", `items: [{name: a, value: 1, k8s_io__value: unset}]`, []string{`.items[name="a"]`}, []string{"value: number 1"}},
 		{"wrong value beside a key", `items: [{name: a, k8s_io__value: gone}]`, []string{`.items[name="a"]`}, []string{`"gone"`}},
-		{"no key", `items: [{k8s_io__value: unset}]`, []string{".items[0]"}, []string{"expected the key name"}},
+		{"no key", `items: [{k8s_io__value: unset}]`, []string{".items[0]"}, []string{"with the key name"}},
 		{"marker as a key", `items: [{name: {k8s_io__value: unset}}]`, []string{`.items[name=k8s_io__value="unset"]`}, []string{"a key can't be unset"}},
 		{"marker as one of two keys", `ports: [{port: 1, protocol: {k8s_io__value: unset}, k8s_io__value: unset}]`,
 			[]string{`.ports[port=1,protocol=k8s_io__value="unset"]`}, []string{"a key can't be unset"}},
@@ -671,7 +666,7 @@ func TestUnsetErrors(t *testing.T) {
 		{"at the name", `metadata: {name: {k8s_io__value: unset}}`, []string{".metadata.name"}, []string{"can't be unset"}},
 		{"at the namespace", `metadata: {namespace: {k8s_io__value: unset}}`, []string{".metadata.namespace"}, []string{"can't be unset"}},
 		{"at the uid", `metadata: {uid: {k8s_io__value: unset}}`, []string{".metadata.uid"}, []string{"can't be unset"}},
-		{"at the managedFields", `metadata: {managedFields: {k8s_io__value: unset}}`, []string{".metadata.managedFields"}, []string{"the server keeps it"}},
+		{"at the managedFields", `metadata: {managedFields: {k8s_io__value: unset}}`, []string{".metadata.managedFields"}, []string{"the server maintains this field"}},
 		{"several at once", `{number: {k8s_io__value: 1}, text: {k8s_io__value: 2}}`, []string{".number", ".text"}, []string{"2 problems"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -680,16 +675,16 @@ func TestUnsetErrors(t *testing.T) {
 	}
 }
 
-// A kind without a schema accepts any field, so that only the look for markers tells one
-// at the root.
+// TestUnsetErrorsWithoutSchema: a kind without a schema accepts any field, so that a marker at the root is rejected
+// by splitMarkers only.
 func TestUnsetErrorsWithoutSchema(t *testing.T) {
 	s := newScript(t, Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
 	s.apply("m1", `a: 1`)
-	s.invalid("m1", `{a: 1, k8s_io__value: unset}`, []string{"", ""}, "delete the object", "expected nothing beside")
+	s.invalid("m1", `{a: 1, k8s_io__value: unset}`, []string{"", ""}, "delete the object", "expected no fields beside")
 }
 
-// TestUnsetOwnedFields: a marker in the place of what I applied before removes all of
-// it, and what others have inside is still theirs to defend.
+// TestUnsetOwnedFields: a marker in place of a field that the manager applied before removes the whole field, and
+// conflicts with the owners of fields inside.
 func TestUnsetOwnedFields(t *testing.T) {
 	t.Run("item", func(t *testing.T) {
 		s := newScript(t)
@@ -702,12 +697,12 @@ func TestUnsetOwnedFields(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{struct: {inner: {a: 1}}, text: x}`)
 		s.apply("m1", `{struct: {inner: {a: {k8s_io__value: unset}}}, text: x}`)
-		s.want(`{struct: {inner: {}}, text: x}`) // what is around it was not unset
+		s.want(`{struct: {inner: {}}, text: x}`) // the container was not unset
 		s.wantOwners("m1 .struct.inner.a .text")
 		s.apply("m1", `text: x`)
-		s.want(`text: x`) // and goes when I let go of the absence
+		s.want(`text: x`) // releasing the unset field prunes the container
 	})
-	t.Run("item with a field of another", func(t *testing.T) {
+	t.Run("item with a field of another manager", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1}]`)
 		s.update("m2", `items: [{name: a, value: 1, tags: [x]}]`)
@@ -717,7 +712,7 @@ func TestUnsetOwnedFields(t *testing.T) {
 		s.want(`items: []`)
 		s.wantOwners(`m1 .items[name="a"]`)
 	})
-	t.Run("map with a field of another", func(t *testing.T) {
+	t.Run("map with a field of another manager", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `free: {a: {b: 1}}`)
 		s.update("m2", `free: {a: {b: 1, c: 2}}`)
@@ -726,7 +721,7 @@ func TestUnsetOwnedFields(t *testing.T) {
 		s.want(``)
 		s.wantOwners("m1 .free")
 	})
-	t.Run("inside of what I let go", func(t *testing.T) {
+	t.Run("inside a released container", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `free: {a: {b: 1}}`)
 		s.update("m2", `free: {a: {b: 1, c: 2}}`)
@@ -734,7 +729,7 @@ func TestUnsetOwnedFields(t *testing.T) {
 	})
 }
 
-// TestUnsetLabels: fields of the metadata that do have owners can be unset.
+// TestUnsetLabels: tracked fields of metadata can be unset.
 func TestUnsetLabels(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `metadata: {name: x, labels: {a: "1", b: "2"}, finalizers: [f]}`)

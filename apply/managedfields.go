@@ -12,18 +12,17 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// managedEntry is an entry with its field set, which is only read when it is needed.
+// managedEntry is a managed fields entry during an operation, with its field set decoded on demand.
 type managedEntry struct {
 	entry Entry
-	// index is the entry's place in managedFields.
+	// index is the index of the entry in managedFields.
 	index int
-	// set is the field set, once known is true. rewrite says that it is another
-	// than the one that entry has as text; changed, that the entry is not the one
-	// that was read.
+	// set is the field set if decoded is true. reencode reports that it differs from entry.FieldsV1; changed reports
+	// that the entry differs from the one that was read.
 	//
-	//	rewrite ⇒ known && changed
-	//	!known ⇒ the entry's text is as Kubernetes would write it
-	set                     fieldset.Set
+	//	reencode ⇒ decoded && changed
+	//	!decoded ⇒ entry.FieldsV1 is in the canonical encoding of Kubernetes
+	set                        fieldset.Set
 	decoded, reencode, changed bool
 }
 
@@ -31,20 +30,21 @@ type managedEntry struct {
 type managedFields struct {
 	list   []managedEntry
 	engine *Engine
-	// dropped are the entries that were read and are of versions that are gone.
+	// dropped are the entries that were read and whose version no longer exists.
 	dropped []Entry
-	// kept are the entries of which nobody knows what they should have lost.
+	// kept are the entries whose lost fields are unknown, because the conversion to their version is unavailable.
 	kept []Entry
-	// fewer says that another entry that was read is not in the list.
+	// entryRemoved reports that an entry that was read was removed for another reason: it was a duplicate, or had no
+	// fields.
 	entryRemoved bool
 }
 
-// BeforeFirstApply is the manager that owns the fields that an object had before managedFields recorded it.
+// BeforeFirstApply is the field manager that owns the fields that an object had before its managedFields were
+// tracked.
 const BeforeFirstApply = "before-first-apply"
 
-// readManagedForApply reads the entries of an object that is about to be applied to. If
-// nobody owns anything yet, what is there gets an owner, so that the applier can't
-// change it unawares.
+// readManagedForApply reads the entries of an object for an apply. If the object exists without entries, its fields
+// get the owner BeforeFirstApply, so that the apply conflicts instead of overwriting them.
 func (e *Engine) readManagedForApply(live Object, t *schema.Type, r Request) (*managedFields, error) {
 	o, err := e.readManaged(live.Entries)
 	if err != nil || len(live.Entries) > 0 || live.Document.IsAbsent() {
@@ -59,8 +59,8 @@ func (e *Engine) readManagedForApply(live Object, t *schema.Type, r Request) (*m
 	return o, o.addFields(entry, all.set().Difference(untrackedFields), r.Time)
 }
 
-// readManaged lists the owners, with their sets fitted to the topologies of today.
-// Entries of versions that are gone are dropped.
+// readManaged reads entries and reconciles their field sets with the current topology. Entries of versions that no
+// longer exist are dropped. Of several entries of the same manager the last one is used.
 func (e *Engine) readManaged(entries []Entry) (*managedFields, error) {
 	o := &managedFields{engine: e, list: make([]managedEntry, 0, len(entries)+1)}
 	indexes := map[[4]string]int(nil)
@@ -87,9 +87,8 @@ func (e *Engine) readManaged(entries []Entry) (*managedFields, error) {
 	return o, nil
 }
 
-// reconcileEntry makes sure that an owner's set can be read and fits its topology. A set that
-// is known to do so, not to be empty, and to be written as Kubernetes writes it, is not
-// read.
+// reconcileEntry makes sure that the field set of an entry can be decoded and fits the topology. If the cache has the
+// set as valid, non-empty and canonical, it is not decoded.
 func (e *Engine) reconcileEntry(m *managedEntry, t *schema.Type) error {
 	hash := e.reconciled.hash(m.entry.APIVersion, m.entry.FieldsV1)
 	if e.reconciled.has(hash) && !e.options.plain {
@@ -107,7 +106,7 @@ func (e *Engine) reconcileEntry(m *managedEntry, t *schema.Type) error {
 	return nil
 }
 
-// decode makes an owner's set known.
+// decode decodes the field set, unless that was done before.
 func (o *managedEntry) decode() (err error) {
 	if o.decoded {
 		return nil
@@ -119,7 +118,7 @@ func (o *managedEntry) decode() (err error) {
 	return nil
 }
 
-// difference returns what an owner has and another has not.
+// difference returns the fields of o that are not in other.
 func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 	if !o.decoded && !other.decoded {
 		if missing, ok := fastset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
@@ -132,8 +131,8 @@ func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 	return o.set.Difference(other.set), nil
 }
 
-// restrictTo returns what an owner's set says on the way to some paths; it may say more. It is
-// valid as long as the arena is not reset.
+// restrictTo returns the field set restricted to the elements of the given paths; it may return more. The result is
+// valid until the arena is reset.
 func (o *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
 	if !o.decoded {
 		if restricted, ok := arena.Along(o.entry.FieldsV1, paths); ok {
@@ -144,22 +143,22 @@ func (o *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fie
 	return o.set, err
 }
 
-// fields returns what an owner owns.
+// fields returns the field set of the i-th entry.
 func (o *managedFields) fields(i int) (fieldset.Set, error) {
 	err := o.list[i].decode()
 	return o.list[i].set, err
 }
 
-// find returns the place of the entry of the same manager, -1 if there is none.
+// find returns the index of the entry with the same identity, -1 if there is none.
 func (o *managedFields) find(entry Entry) int {
 	return slices.IndexFunc(o.list, func(m managedEntry) bool { return m.entry.sameManager(entry) })
 }
 
-// maxLinearEntries is how many entries are looked through for one.
+// maxLinearEntries is the maximum number of entries that are searched linearly.
 const maxLinearEntries = 16
 
-// findIndexed is find for whoever adds one entry after the other; with places it does not look
-// through all of them, and notes where this one will be.
+// findIndexed is find for a caller that adds entries one by one. If indexes is not nil, it is used for the lookup,
+// and an entry that is not found is added to it at the end of the list.
 func (o *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int {
 	if indexes == nil {
 		return o.find(entry)
@@ -172,7 +171,7 @@ func (o *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int 
 	return -1
 }
 
-// setsByVersion returns what all owners own, by version.
+// setsByVersion returns the field sets of all entries by version.
 func (o *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
 	sets := map[string][]fieldset.Set{}
 	for i := range o.list {
@@ -186,8 +185,8 @@ func (o *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
 	return sets, nil
 }
 
-// recordApply makes what an applier intends all that it owns. It returns the manager's
-// place, and what it owned before, nil if that was nothing or the same.
+// recordApply replaces the field set of an applier by that of its intent. It returns the index of the applier's
+// entry, and the previous entry; nil if there was none, or its field set is the same.
 func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous *managedEntry) {
 	entry.FieldsV1 = in.fieldsV1
 	if self = o.find(entry); self < 0 {
@@ -201,7 +200,7 @@ func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous 
 	}
 	previousEntry := *m
 	if !m.decoded {
-		// Both are written as Kubernetes writes them: other texts, other sets.
+		// Both field sets are in canonical encoding, so that different texts are different sets.
 		m.entry.APIVersion, m.entry.FieldsV1, m.changed = entry.APIVersion, in.fieldsV1, true
 		return self, &previousEntry
 	}
@@ -213,11 +212,11 @@ func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous 
 	return self, &previousEntry
 }
 
-// noEntry stands for the place of an owner that there is not.
+// noEntry is the index of no entry.
 const noEntry = -1
 
-// disownChanged makes all owners but one lose what changed. What has a new value, or was
-// unset, is a conflict: it must be forced.
+// disownChanged removes the changed and removed fields from all entries except one. Added and modified fields, and
+// fields removed by unset markers, are conflicts; it returns a ConflictError unless they are forced.
 func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request) error {
 	if c.unchanged {
 		return nil
@@ -250,13 +249,14 @@ func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request
 	return o.removeFields(losses)
 }
 
-// dropEntry notes that the version of an owner is gone. It loses all that it has.
+// dropEntry marks an entry as dropped because its version no longer exists, and returns its fields, all of which it
+// loses.
 func (o *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
 	o.dropped = append(o.dropped, o.list[i].entry)
 	return o.fields(i)
 }
 
-// lostFields returns what an owner has of what changed, and which part of that it minds.
+// lostFields returns the fields of an entry that changed or were removed, and the subset that conflicts.
 func (o *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
 	if conflicting, err = o.intersection(i, changes.conflicting); err != nil {
 		return conflicting, all, err
@@ -265,7 +265,7 @@ func (o *managedFields) lostFields(i int, changes changesAtVersion) (conflicting
 	return conflicting, conflicting.Union(removed), err
 }
 
-// removeFields takes from each owner what it loses.
+// removeFields removes from the i-th entry the i-th set of fields.
 func (o *managedFields) removeFields(losses []fieldset.Set) error {
 	for i, loss := range losses {
 		if loss.IsEmpty() {
@@ -280,9 +280,8 @@ func (o *managedFields) removeFields(losses []fieldset.Set) error {
 	return nil
 }
 
-// intersection returns what of the given fields an owner has. Most owners have nothing to
-// do with most changes: that shows in the text of their set, which need not be read
-// then.
+// intersection returns the given fields that the i-th entry owns. Most entries own none of the changed fields;
+// searching their encoded field set shows that without decoding it.
 func (o *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, error) {
 	if fields.IsEmpty() {
 		return fieldset.Set{}, nil
@@ -296,7 +295,8 @@ func (o *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, 
 	return set.Intersection(fields), err
 }
 
-// addFields adds to what a manager owns. A manager that gets nothing is left as it is.
+// addFields adds fields to the entry of a manager, which is created if necessary. If the set is empty, nothing
+// changes.
 func (o *managedFields) addFields(entry Entry, set fieldset.Set, now time.Time) error {
 	if set.IsEmpty() {
 		return nil
@@ -316,14 +316,14 @@ func (o *managedFields) addFields(entry Entry, set fieldset.Set, now time.Time) 
 	return nil
 }
 
-// setFields gives an owner another set.
+// setFields replaces the field set.
 func (o *managedEntry) setFields(set fieldset.Set) {
 	if !set.Equal(o.set) {
 		o.set, o.reencode, o.changed = set, true, true
 	}
 }
 
-// setTime notes that a manager changed something.
+// setTime sets the time of the i-th entry, truncated to seconds.
 func (o *managedFields) setTime(i int, now time.Time) {
 	now = now.UTC().Truncate(time.Second)
 	if !o.list[i].entry.Time.Equal(now) {
@@ -332,10 +332,10 @@ func (o *managedFields) setTime(i int, now time.Time) {
 	}
 }
 
-// emptyFieldsV1 is the text of the empty set.
+// emptyFieldsV1 is the encoding of the empty field set.
 const emptyFieldsV1 = "{}"
 
-// hasFields reports whether an owner has anything.
+// hasFields reports whether the field set is not empty.
 func (o *managedEntry) hasFields() bool {
 	if o.decoded {
 		return !o.set.IsEmpty()
@@ -343,7 +343,7 @@ func (o *managedEntry) hasFields() bool {
 	return o.entry.FieldsV1 != emptyFieldsV1
 }
 
-// result is the outcome of the operation with the given document.
+// result returns the Result of an operation that ends with the given document.
 func (o *managedFields) result(live Object, doc document.Value, c *versionedChanges) Result {
 	unchanged := c.unchanged && !live.Document.IsAbsent()
 	if unchanged {
@@ -358,11 +358,13 @@ func (o *managedFields) result(live Object, doc document.Value, c *versionedChan
 	}
 }
 
+// anyChanged reports whether any entry was added, changed or removed.
 func (o *managedFields) anyChanged() bool {
 	return o.entryRemoved || len(o.dropped) > 0 || slices.ContainsFunc(o.list, func(m managedEntry) bool { return m.changed })
 }
 
-// entries returns the owners as entries, those that were read if nothing changed.
+// entries returns the entries with their field sets encoded, sorted, without empty ones. If nothing changed, it
+// returns the live entries.
 func (o *managedFields) entries(live []Entry) []Entry {
 	if !o.anyChanged() {
 		return live

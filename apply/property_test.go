@@ -13,11 +13,11 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file checks what must hold on any history. Applying twice, and the fast
-// engine against the plain one, are in differential_test.go.
+// This file tests properties that hold for every history of requests. differential_test.go tests idempotence, and the
+// fast engine against the plain one.
 
-// eachHistory plays random histories at one version and shows every step that
-// succeeds, with the object before it.
+// eachHistory runs random histories at one version and calls check for every step that succeeds, with the object
+// before the step. change may modify a step before it runs.
 func eachHistory(t *testing.T, options Options, change func(g generator, w *randomKind, s *step),
 	check func(g generator, e *Engine, before Object, s step, result Result) error) {
 	t.Helper()
@@ -51,6 +51,7 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *rand
 	}
 }
 
+// run sends the request to an engine.
 func (s step) run(e *Engine, live Object) (Result, error) {
 	if s.update {
 		return e.Update(live, s.doc, s.r)
@@ -58,8 +59,8 @@ func (s step) run(e *Engine, live Object) (Result, error) {
 	return e.Apply(live, s.doc, s.r)
 }
 
-// TestEntriesRoundTrip: FieldsV1 of every entry that the engine makes reads back to
-// the same set and the same text, here and upstream.
+// TestEntriesRoundTrip: FieldsV1 of every entry that the engine returns decodes and encodes to the same text, here
+// and upstream, and the object survives a round trip through JSON.
 func TestEntriesRoundTrip(t *testing.T) {
 	eachHistory(t, Options{}, nil, func(_ generator, _ *Engine, _ Object, _ step, result Result) error {
 		for _, entry := range result.Object.Entries {
@@ -76,13 +77,14 @@ func TestEntriesRoundTrip(t *testing.T) {
 		whole.Document = whole.Document.With("metadata", document.NewMap())
 		read, err := ReadObject(whole.AppendJSON(nil))
 		if err != nil || dump(read) != dump(whole) {
-			return fmt.Errorf("the object does not read back: %v\n%s\n%s", err, dump(whole), dump(read))
+			return fmt.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(whole), dump(read))
 		}
 		return nil
 	})
 }
 
-// TestInputsAreNotModified: neither the live object nor what is sent is ever changed.
+// TestInputsAreNotModified: a request modifies neither the live object, nor its document, nor earlier results, which
+// share memory with it.
 func TestInputsAreNotModified(t *testing.T) {
 	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		liveText, docText, resultText := dump(before), s.doc.String(), dump(result.Object)
@@ -95,7 +97,7 @@ func TestInputsAreNotModified(t *testing.T) {
 		if dump(before) != liveText || s.doc.String() != docText || !slices.Equal(entries, before.Entries) {
 			return errors.New("an input changed")
 		}
-		// What shares parts with the result may go on being used.
+		// Later requests that share parts with the result must not modify it.
 		if dump(result.Object) != resultText {
 			return errors.New("an earlier result changed")
 		}
@@ -103,8 +105,7 @@ func TestInputsAreNotModified(t *testing.T) {
 	})
 }
 
-// TestReusedReaderMemory: from bytes to bytes, every step has the same result in memory that
-// is used again and again as it has in new memory.
+// TestReusedReaderMemory: decoding into reused memory returns the same results as decoding into new memory.
 func TestReusedReaderMemory(t *testing.T) {
 	var reader reusingReader
 	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {
@@ -112,13 +113,13 @@ func TestReusedReaderMemory(t *testing.T) {
 		want, wantErr := s.runBytes(e, before, ReadObject[string], readSharing)
 		got, err := s.runBytes(e, before, reader.Read, reader.ReadSharing)
 		if got != want || (err == nil) != (wantErr == nil) {
-			return fmt.Errorf("in used memory: %v, not %v\n%s\nnot\n%s", err, wantErr, got, want)
+			return fmt.Errorf("in reused memory: error = %v, want %v\n%s\nwant\n%s", err, wantErr, got, want)
 		}
 		return nil
 	})
 }
 
-// readSharing reads an object that shares its unchanged parts with another one.
+// readSharing reads an object that shares its unchanged parts with another object.
 func readSharing(text string, base Object) (Object, error) {
 	doc, err := fastdoc.ParseJSONBeside(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
@@ -127,7 +128,7 @@ func readSharing(text string, base Object) (Object, error) {
 	return SplitObject(doc)
 }
 
-// reusingReader reads objects into memory that it reuses.
+// reusingReader reads objects into memory that is reused after Reset.
 type reusingReader struct{ fastdoc.Reader }
 
 func (r *reusingReader) Read(text string) (Object, error) { return r.ReadSharing(text, Object{}) }
@@ -140,7 +141,7 @@ func (r *reusingReader) ReadSharing(text string, base Object) (Object, error) {
 	return SplitObject(doc)
 }
 
-// runBytes plays a step from bytes to bytes.
+// runBytes runs a step whose live object and document are decoded from JSON, and returns the encoded result.
 func (s step) runBytes(e *Engine, before Object, read func(string) (Object, error), readSharing func(string, Object) (Object, error)) (string, error) {
 	var live Object
 	if !before.Document.IsAbsent() {
@@ -158,8 +159,8 @@ func (s step) runBytes(e *Engine, before Object, read func(string) (Object, erro
 	return fmt.Sprintf("%v %s", result.NoOp, result.Object.JSON()), err
 }
 
-// TestPanicDoesNotCorruptPools: a request that panics, here because what it was given is no
-// longer valid, does not show in those that follow.
+// TestPanicDoesNotCorruptPools: a request that panics, here because its document refers to reused memory, does not
+// affect later requests through pooled builders.
 func TestPanicDoesNotCorruptPools(t *testing.T) {
 	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
 	read := func(text string) document.Value {
@@ -210,11 +211,11 @@ func TestPanicDoesNotCorruptPools(t *testing.T) {
 		}
 	}
 	if panics == 0 {
-		t.Error("nothing panicked, so that nothing was tested")
+		t.Error("no request panicked; the test has no effect")
 	}
 }
 
-// TestApplyingExtractIsNoOp: applying an extract changes nothing, whatever happened before.
+// TestApplyingExtractIsNoOp: applying the extracted configuration is a no-op after any history.
 func TestApplyingExtractIsNoOp(t *testing.T) {
 	for _, unset := range []bool{false, true} {
 		change := addMarkers
@@ -234,7 +235,7 @@ func TestApplyingExtractIsNoOp(t *testing.T) {
 					}
 					again, err := e.Apply(result.Object, config, r)
 					if err != nil || !again.NoOp {
-						return fmt.Errorf("the extract of %s is no no-op: %v\n%v\nwas %s\nis %s", entry.Manager, err, config, dump(result.Object), dump(again.Object))
+						return fmt.Errorf("applying the extract of %s is not a no-op: %v\n%v\nbefore %s\nafter %s", entry.Manager, err, config, dump(result.Object), dump(again.Object))
 					}
 				}
 				return nil
@@ -243,13 +244,12 @@ func TestApplyingExtractIsNoOp(t *testing.T) {
 	}
 }
 
-// expressible reports whether there is a configuration that owns what an entry has and
-// changes nothing. There is none for
+// expressible reports whether a configuration exists that owns exactly the fields of an entry and changes nothing.
+// None exists for
 //
-//   - an empty granular list: it was null before others emptied it
-//   - a container of which only absent fields are owned: markers don't ask for what is
-//     around them
-//   - a field that is unset in an item that others removed, or removed and made anew
+//   - an empty granular list: it was applied as null, and other managers emptied it
+//   - a container of which only absent fields are owned: markers do not create their container
+//   - a field that is unset in an item that another manager removed, or removed and created again
 func expressible(e *Engine, doc document.Value, entry Entry) bool {
 	root, _ := e.options.Versions.Type("v1")
 	fields, _ := entry.Fields()
@@ -273,13 +273,13 @@ func expressible(e *Engine, doc document.Value, entry Entry) bool {
 	return true
 }
 
-// TestUnsetOptionWithoutMarkers: a configuration without markers has the same
-// result with the option on and off.
+// TestUnsetOptionWithoutMarkers: a configuration without markers has the same result with the option Unset on and
+// off, and Default is not called.
 func TestUnsetOptionWithoutMarkers(t *testing.T) {
 	eachHistory(t, Options{}, nil, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		o := e.options
 		o.Unset = true
-		o.Default = func(document.Value) document.Value { panic("no defaults without markers") }
+		o.Default = func(document.Value) document.Value { panic("Default called without markers") }
 		with, err := s.run(mustEngine(o), before)
 		if err != nil || dump(with.Object) != dump(result.Object) {
 			return fmt.Errorf("with the option: %v\n%s\nwithout:\n%s", err, dump(with.Object), dump(result.Object))
@@ -288,8 +288,8 @@ func TestUnsetOptionWithoutMarkers(t *testing.T) {
 	})
 }
 
-// TestUnsetProperties: what is unset is absent and mine alone, and unsetting twice is
-// a no-op.
+// TestUnsetProperties: an unset field is absent, its applier owns the field and nothing below it, and unsetting again
+// is a no-op, in both engines.
 func TestUnsetProperties(t *testing.T) {
 	marked := 0
 	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
@@ -316,7 +316,7 @@ func TestUnsetProperties(t *testing.T) {
 		}
 		again, err := e.Apply(result.Object, s.doc, s.r)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
-			return fmt.Errorf("unsetting twice is no no-op: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
+			return fmt.Errorf("unsetting again is not a no-op: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
 		}
 		plain := e.options
 		plain.plain = true
@@ -326,7 +326,7 @@ func TestUnsetProperties(t *testing.T) {
 		}
 		again, err = s.run(mustEngine(plain), result.Object)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
-			return fmt.Errorf("unsetting twice is no no-op for the plain engine: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
+			return fmt.Errorf("unsetting again is not a no-op in the plain engine: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
 		}
 		return nil
 	})
@@ -335,8 +335,8 @@ func TestUnsetProperties(t *testing.T) {
 	}
 }
 
-// TestUnsetConflicts: applying without force fails exactly if a marker takes, or a
-// value changes, what others own.
+// TestUnsetConflicts: an apply without force fails exactly if a marker removes, or a value changes, fields that other
+// managers own.
 func TestUnsetConflicts(t *testing.T) {
 	eachHistory(t, Options{Unset: true}, func(g generator, w *randomKind, s *step) {
 		addMarkers(g, w, s)
@@ -357,7 +357,7 @@ func TestUnsetConflicts(t *testing.T) {
 		}
 		owners := before.Entries
 		if len(owners) == 0 {
-			return nil // what was there gets an owner; checked elsewhere
+			return nil // before-first-apply is tested by TestBeforeFirstApply
 		}
 		want := fieldset.Set{}
 		for _, entry := range owners {
@@ -380,13 +380,14 @@ func TestUnsetConflicts(t *testing.T) {
 	})
 }
 
-// addMarkers puts unset markers in the place of some values of a configuration.
+// addMarkers replaces some values of a configuration by unset markers.
 func addMarkers(g generator, w *randomKind, s *step) {
 	if !s.update {
 		s.doc = g.withMarkers(w.types["v1"], s.doc)
 	}
 }
 
+// withMarkers returns a value with some of its parts replaced by unset markers.
 func (g generator) withMarkers(t *schema.Type, v document.Value) document.Value {
 	switch {
 	case v.Kind() == document.Map && t.Map != nil && !t.Map.Atomic:
@@ -417,16 +418,16 @@ func (g generator) withMarkers(t *schema.Type, v document.Value) document.Value 
 	return v
 }
 
-// TestDisjointAppliersCommute: when managers write different fields, the order of
-// their requests matters neither for the document nor for what everybody owns.
+// TestDisjointAppliersCommute: if managers apply disjoint fields, the order of their requests affects neither the
+// document nor the field sets.
 func TestDisjointAppliersCommute(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+uint64(*histories/4+1); seed++ {
 		g := newGenerator(seed)
 		w := newRandomKind(g)
 		root := w.types["v1"]
-		// Every manager has root fields of its own.
+		// Each manager has a separate set of root fields.
 		configs := make([]document.Value, 3)
-		whole := withoutEmptyLists(root, g.value(root, 0, false)) // they have no owner
+		whole := withoutEmptyLists(root, g.value(root, 0, false)) // empty lists have no owner
 		for i := range configs {
 			var fields []document.Field
 			for n, name := range []string{"a", "b", "c", "d", "e"} {
@@ -450,7 +451,7 @@ func TestDisjointAppliersCommute(t *testing.T) {
 			if first == "" {
 				first = dump(live)
 			} else if dump(live) != first {
-				t.Fatalf("seed %d: in the order %v\n%s\nnot\n%s", seed, order, dump(live), first)
+				t.Fatalf("seed %d: order %v:\n%s\nwant\n%s", seed, order, dump(live), first)
 			}
 		}
 	}

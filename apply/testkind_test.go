@@ -11,10 +11,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file has the kind that most tests use.
-
-// testTypes has one field for every topology that there is. To keep tests short
-// the fields are at the top and not in a spec.
+// testTypes declares a kind with one field of every topology, in the schema language of structured-merge-diff. The
+// fields are at the root instead of in a spec, to keep tests short.
 const testTypes = `
 types:
 - name: thing
@@ -86,6 +84,7 @@ types:
     - {name: tree, type: {namedType: tree}}
 `
 
+// testKind is the compiled topology of the kind in testTypes.
 var testKind = func() *schema.Type {
 	s, err := schema.LoadTypes(parse(testTypes))
 	if err != nil {
@@ -95,7 +94,7 @@ var testKind = func() *schema.Type {
 	return t
 }()
 
-// testOracle is structured-merge-diff for thing.
+// testOracle is structured-merge-diff with the schema in testTypes.
 var testOracle = func() *oracle {
 	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(testTypes, "name: thing", "name: T0", 1)))
 	if err != nil {
@@ -105,6 +104,7 @@ var testOracle = func() *oracle {
 	return newOracle(map[string]*smd.Schema{"v1": &parser.Schema}, nil, nil)
 }()
 
+// parse parses YAML and panics on errors. An empty text is an empty map.
 func parse(yaml string) document.Value {
 	v, err := document.ParseYAML([]byte(yaml))
 	if err != nil {
@@ -116,6 +116,7 @@ func parse(yaml string) document.Value {
 	return v
 }
 
+// mustEngine returns an engine, by default for testKind at version v1.
 func mustEngine(options Options) *Engine {
 	if options.Versions == nil {
 		options.Versions = OneVersion("v1", testKind)

@@ -11,9 +11,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// An unset marker is the map {k8s_io__value: unset} in the place of a value, or
-// the same field beside the keys of a keyed list's item. It says: I own this
-// field, and it must be absent.
+// An unset marker (KEP-5051) is the map {k8s_io__value: unset} in place of a value, or that field beside the keys of an
+// item of a list of type map. The applier owns the field, and the field must be absent.
 
 // UnsetMarkerKey is the field name of an unset marker, {k8s_io__value: unset}.
 const UnsetMarkerKey = "k8s_io__value"
@@ -21,7 +20,7 @@ const UnsetMarkerKey = "k8s_io__value"
 // UnsetMarkerValue is the only valid value of UnsetMarkerKey.
 const UnsetMarkerValue = "unset"
 
-// isUnsetMarker reports whether a value is a marker, right or wrong.
+// isUnsetMarker reports whether a value is a map with the marker key, valid or not.
 func isUnsetMarker(v document.Value) bool {
 	if v.Kind() != document.Map {
 		return false
@@ -30,11 +29,11 @@ func isUnsetMarker(v document.Value) bool {
 	return found
 }
 
-// mayContainMarker reports whether there may be a marker in a configuration. Looking is
-// all that configurations without markers pay for.
+// mayContainMarker reports whether a configuration may contain a marker. For configurations without markers this
+// search is the only cost of the option.
 func mayContainMarker(v document.Value) bool {
 	if v.Len() == 0 {
-		return false // as all that is neither map nor list
+		return false // scalars, null, and empty containers
 	}
 	if text, ok := v.CanonicalJSON(); ok {
 		return strings.Contains(text, UnsetMarkerKey)
@@ -50,18 +49,17 @@ func mayContainMarker(v document.Value) bool {
 	return false
 }
 
-// markerSplitter takes the markers out of a configuration.
+// markerSplitter separates the unset markers of a configuration from the rest.
 type markerSplitter struct {
 	validator
 	docs  fastdoc.Builder
 	unset fastset.Builder
 }
 
-// splitMarkers returns a configuration without its markers, and the set of fields
-// that the markers are at. A container that held nothing but markers is left out
-// as well: wanting a field to be absent does not want its surroundings to exist. The
-// configuration need not be valid; what is found to be wrong with it here must be
-// found by validate too, which tells it better.
+// splitMarkers returns a configuration without its markers, and the set of fields at which it has markers. A
+// container with nothing but markers is omitted, too: requiring a field to be absent does not create its container.
+// The configuration may be invalid; validate must also reject every configuration that splitMarkers rejects, and has
+// the better messages.
 func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
 	s := markerSplitter{}
 	rest, isMarker := s.value(t, config, nil)
@@ -83,15 +81,15 @@ func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, u
 	return rest, unset, nil
 }
 
-// value returns what is left of a value, absent if that is nothing, and whether it
-// is a marker itself. keys are the fields that a marker may have beside it.
+// value returns a value without markers, absent if nothing remains, and whether the value itself is a marker. keys
+// are the fields that a marker may have beside it.
 func (s *markerSplitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
 	if isUnsetMarker(v) {
 		s.checkMarker(t, v, keys)
 		return document.Value{}, true
 	}
 	if text, ok := v.CanonicalJSON(); ok && !strings.Contains(text, UnsetMarkerKey) {
-		return v, false // there is none in it
+		return v, false // the value contains no marker
 	}
 	switch {
 	case v.Kind() == document.Map && t.Map != nil:
@@ -110,7 +108,7 @@ func (s *markerSplitter) value(t *schema.Type, v document.Value, keys []schema.K
 	return v, false
 }
 
-// checkMarker checks a marker.
+// checkMarker validates a marker: its value, and the fields beside it, which must be keys.
 func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []schema.Key) {
 	if value := v.Get(UnsetMarkerKey); value.Kind() != document.String || value.Text() != UnsetMarkerValue {
 		s.addProblem("expected %s: %s, received %s", UnsetMarkerKey, UnsetMarkerValue, describe(value))
@@ -120,7 +118,7 @@ func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []sc
 			continue
 		}
 		if !slices.ContainsFunc(keys, func(key schema.Key) bool { return key.Name == name }) {
-			s.addProblem("expected nothing beside %s but the keys of a list item, received %s: %s; remove it or the marker",
+			s.addProblem("expected no fields beside %s except the keys of a list item, received %s: %s; remove it or the marker",
 				UnsetMarkerKey, name, describe(sibling))
 			continue
 		}
@@ -134,6 +132,7 @@ func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []sc
 	}
 }
 
+// fields splits the markers off a granular map.
 func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value {
 	at := len(s.path)
 	docs := s.docs.Mark()
@@ -143,7 +142,7 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 		s.path = append(s.path, e)
 		t, _ := m.TypeOf(v.Name(i))
 		if t == nil {
-			s.addProblem("the field is not declared in the schema")
+			s.addProblem("expected a field that the schema declares; remove it or correct its name")
 			return v
 		}
 		mark := s.unset.Mark()
@@ -154,11 +153,12 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // it held nothing but markers
+		return document.Value{} // the container had nothing but markers
 	}
 	return s.docs.MapIf(changed, docs, v)
 }
 
+// items splits the markers off a granular list.
 func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
 	items := s.uniqueElements(l, v)
 	at := len(s.path)
@@ -177,12 +177,12 @@ func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value 
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // it held nothing but markers
+		return document.Value{} // the container had nothing but markers
 	}
 	return s.docs.ListIf(changed, docs, v)
 }
 
-// rejectMarkedKeys refuses markers in the place of the keys of a list item.
+// rejectMarkedKeys rejects markers in place of the keys of a list item.
 func (s *markerSplitter) rejectMarkedKeys(l *schema.List, item document.Value) {
 	for _, key := range l.Keys {
 		if isUnsetMarker(item.Get(key.Name)) {
@@ -191,7 +191,7 @@ func (s *markerSplitter) rejectMarkedKeys(l *schema.List, item document.Value) {
 	}
 }
 
-// rejectMarkersIn refuses markers inside of an atomic value.
+// rejectMarkersIn rejects markers inside of an atomic value.
 func (s *markerSplitter) rejectMarkersIn(v document.Value) {
 	at := len(s.path)
 	for i := range v.Len() {

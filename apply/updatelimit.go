@@ -7,15 +7,14 @@ import (
 )
 
 const (
-	// defaultMaxUpdateEntries is how many Update entries Kubernetes keeps.
+	// defaultMaxUpdateEntries is the limit of Update entries in Kubernetes.
 	defaultMaxUpdateEntries = 10
-	// ancientChangesManager is the manager that the oldest Update entries are joined
-	// under.
+	// ancientChangesManager is the manager of the entry that the oldest Update entries are merged into.
 	ancientChangesManager = "ancient-changes"
 )
 
-// mergeOldestUpdates joins the oldest Update entries of each version until no more than most are
-// left, or nothing can be joined.
+// mergeOldestUpdates merges the oldest Update entries of each version until at most limit Update entries remain, or
+// no version has two of them.
 func (o *managedFields) mergeOldestUpdates(limit int) error {
 	o.list = slices.DeleteFunc(o.list, func(m managedEntry) bool {
 		o.entryRemoved = o.entryRemoved || !m.hasFields()
@@ -52,12 +51,13 @@ func (o *managedFields) mergeOldestUpdates(limit int) error {
 	return nil
 }
 
-// updateMerger joins entries. A body has room for thousands of them, so that each is looked at once.
+// updateMerger merges entries. An object may have thousands of entries, so that the entries are indexed, and each
+// field set is decoded and merged once, at the end.
 type updateMerger struct {
 	*managedFields
-	indexes map[[4]string]int // of the entries, in the list
-	// sets are what the entry at a place will own, and gone says which places are joined to another.
-	sets map[int][]fieldset.Set
+	indexes map[[4]string]int // positions in the list by Entry.identity
+	// sets are the field sets to merge into the entry at a position; merged are the positions of entries to remove.
+	sets   map[int][]fieldset.Set
 	merged map[int]bool
 }
 
@@ -69,9 +69,9 @@ func newUpdateMerger(o *managedFields) *updateMerger {
 	return a
 }
 
-// merge moves what an entry owns to the entry for ancient changes of its
-// version. If there is none yet, the first entry of the version becomes it. If it is
-// that entry itself, because the first is of the same second, the first moves there.
+// merge schedules an entry to be merged into the ancient-changes entry of its version. If that entry does not exist,
+// the oldest entry of the version becomes it. If the given entry is the ancient-changes entry itself, because the
+// oldest entry has the same time, the oldest entry is merged into it instead.
 func (a *updateMerger) merge(oldest, entry Entry) error {
 	ancient := Entry{Manager: ancientChangesManager, Operation: Update, APIVersion: entry.APIVersion}
 	target, ok := a.indexes[ancient.identity()]
@@ -100,7 +100,7 @@ func (a *updateMerger) merge(oldest, entry Entry) error {
 	return nil
 }
 
-// finish does what was noted.
+// finish performs the scheduled merges.
 func (a *updateMerger) finish() {
 	for target, sets := range a.sets {
 		a.list[target].setFields(unionOf(sets))
@@ -113,7 +113,7 @@ func (a *updateMerger) finish() {
 	})
 }
 
-// unionOf returns what is in any of some sets. Two halves are quicker than one after the other.
+// unionOf returns the union of one or more sets. Merging halves recursively costs n log n instead of n².
 func unionOf(sets []fieldset.Set) fieldset.Set {
 	if len(sets) == 1 {
 		return sets[0]

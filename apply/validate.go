@@ -9,21 +9,19 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// validator checks that a configuration fits its topology: every field declared,
-// every value of the right shape, every item of a granular list with a key of its
-// own. It collects all problems, up to a limit.
+// validator checks that a configuration conforms to its topology: every field is declared, every value has an allowed
+// kind, every item of a granular list has a unique key. It collects all problems, up to maxProblems.
 type validator struct {
 	path     fieldset.Path
 	problems []FieldError
 }
 
-// maxProblems bounds what a hopeless configuration can make an error cost.
+// maxProblems is the maximum number of problems in an InvalidError.
 const maxProblems = 20
 
-// validate checks a configuration beside the live document. Leaves that are as they
-// are in the live document are not checked again: what was accepted once, perhaps by
-// an older topology, may stay. With unset on, markers may stand in the place of
-// anything; splitMarkers checks them. With unset off they are ordinary data.
+// validate validates a configuration. Leaves that equal their live value are not validated again, so that values that
+// were accepted by an older schema may stay. If unset is true, markers are allowed in place of any value, and
+// splitMarkers validates them; otherwise markers are ordinary data.
 func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	w := validator{path: make(fieldset.Path, 0, 16)}
 	w.value(t, live, config, unset)
@@ -33,12 +31,14 @@ func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	return nil
 }
 
+// addProblem adds a problem at the current path.
 func (w *validator) addProblem(format string, args ...any) {
 	if len(w.problems) < maxProblems {
 		w.problems = append(w.problems, FieldError{Path: slices.Clone(w.path), Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
+// value validates one value; v is from the configuration.
 func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
 	if v.IsNull() || v.IsAbsent() || unset && isUnsetMarker(v) {
 		return
@@ -47,7 +47,7 @@ func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
 		if document.Equal(live, v) {
 			return
 		}
-		live = document.Value{} // what is inside is checked as a whole
+		live = document.Value{} // a changed atomic value is validated completely
 	}
 	switch t.Resolve(v.Kind()) {
 	case schema.MapAlternative:
@@ -59,11 +59,11 @@ func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
 			w.addProblem("expected %s, received %s", scalarNames[t.Scalar], describe(v))
 		}
 	default:
-		w.addProblem("expected nothing, as the schema allows no value here; received %s", describe(v))
+		w.addProblem("expected no value, because the schema allows none here; received %s", describe(v))
 	}
 }
 
-// isGranular reports whether a value is owned by its parts.
+// isGranular reports whether a value is a granular map or list.
 func isGranular(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Map:
@@ -74,7 +74,7 @@ func isGranular(t *schema.Type, v document.Value) bool {
 	return false
 }
 
-// acceptsScalar reports whether a scalar of that kind may stand in a place.
+// acceptsScalar reports whether the type allows a scalar of the given kind.
 func acceptsScalar(t *schema.Type, kind document.Kind) bool {
 	switch t.Scalar {
 	case schema.AnyScalar:
@@ -146,8 +146,8 @@ func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	}
 }
 
-// uniqueElements returns the elements of a list in which every item must have one,
-// and one of its own; nil if that is not so, or there are no items.
+// uniqueElements returns the path elements of a granular list. It reports items without a valid path element and
+// duplicates as problems, and returns nil in these cases and for empty lists.
 func (w *validator) uniqueElements(l *schema.List, v document.Value) []fieldset.Element {
 	items, itemErr := elements(l, v)
 	if itemErr != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestVersionChangeLosesNoFields: managers that applied at a version that has a part of the object go on at the one that has all
-// of it. Whatever they apply and leave out there, each has what it applied last, and nothing is left when all have
-// left.
+// TestVersionChangeLosesNoFields: managers that applied at a lossy version continue at the full version. After random
+// applies, every manager's fields are in the object, and no field remains after all managers have released
+// everything.
 func TestVersionChangeLosesNoFields(t *testing.T) {
 	managers := []string{"alice", "bob", "carol"}
 	for seed := range uint64(1000) {
@@ -29,21 +29,22 @@ func TestVersionChangeLosesNoFields(t *testing.T) {
 			m.apply(manager, document.NewMap())
 		}
 		if rest := m.live.Document.Without("apiVersion"); rest.Len() > 0 {
-			t.Fatalf("seed %d: nobody applies anything any more, and %s is left", seed, rest)
+			t.Fatalf("seed %d: all fields were released, but %s remains", seed, rest)
 		}
 	}
 }
 
-// versionChange is an object whose managers go from v1 to v2.
+// versionChange is an object whose managers change from version v1 to v2.
 type versionChange struct {
 	*testing.T
 	engine  *Engine
 	seed    uint64
 	version string
 	live    Object
-	applied map[string]document.Value // as the version of today shows it
+	applied map[string]document.Value // last configurations, converted to the current version
 }
 
+// apply applies a configuration and checks that the fields of all managers are in the result.
 func (m *versionChange) apply(manager string, config document.Value) {
 	m.Helper()
 	result, err := m.engine.Apply(m.live, config, Request{Manager: manager, Version: m.version})
@@ -53,13 +54,14 @@ func (m *versionChange) apply(manager string, config document.Value) {
 	m.applied[manager] = config
 	for owner, config := range m.applied {
 		if lost := pathsOf(testKind, config).Difference(pathsOf(testKind, result.Object.Document)); !lost.IsEmpty() {
-			m.Fatalf("seed %d: %s applies %s to %s, which becomes %s: %s has lost\n%s",
+			m.Fatalf("seed %d: %s applies %s to %s, the result is %s: %s lost\n%s",
 				m.seed, manager, m.applied[manager], m.live.Document, result.Object.Document, owner, lost)
 		}
 	}
 	m.live = result.Object
 }
 
+// changeVersion converts the object and the configurations to v2.
 func (m *versionChange) changeVersion() {
 	m.version, m.live.Document = "v2", lossyVersions{}.toV2(m.live.Document).With("apiVersion", document.NewString("v2"))
 	for manager, config := range m.applied {
@@ -67,19 +69,21 @@ func (m *versionChange) changeVersion() {
 	}
 }
 
-// randomV1Config returns a configuration at v1, and randomWhole one at v2. A field has always the same value, so that
-// nobody conflicts.
+// randomV1Config returns a random configuration at v1. Each field always has the same value, so that there are no
+// conflicts.
 func randomV1Config(random *rand.Rand) document.Value {
 	return randomFields(random, `number: 1`, `flag: true`, `map: {k: 1}`, `map: {k: 1, l: 1}`, `struct: {a: 1}`, `struct: {a: 1, inner: {a: 1}}`,
 		`items: [{name: a, value: 1}]`)
 }
 
+// randomV2Config returns a random configuration at v2 without conflicts.
 func randomV2Config(random *rand.Rand) document.Value {
 	return randomFields(random, `list: [number 1]`, `flag: true`, `text: x`, `map: {l: 1}`, `map: {k: 1, l: 1}`, `struct: {a: 1}`, `struct: {b: 2}`,
 		`struct: {b: 2, inner: {a: 1, b: 2}}`, `items: [{name: a}, {name: b, value: 1}]`, `items: [{name: a, value: 1, tags: [t]}]`, `items: [{name: c}]`)
 }
 
-// randomFields has each of the fields or not. Of those with the same name the last one counts.
+// randomFields returns a document with a random selection of the fields. Of several fields with the same name the
+// last one is used.
 func randomFields(random *rand.Rand, fields ...string) document.Value {
 	config := document.NewMap()
 	for _, field := range fields {

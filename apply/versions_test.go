@@ -11,11 +11,11 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// testVersions is thing at v1, and at v2, where number is called amount and the
-// names of items and the keys of the map are in capitals. Further versions are like
-// v1. A version that is not in the map does not exist.
+// testVersions is testKind at v1, and at v2, where number is called amount, and the names of items and the keys of
+// the map are in upper case. Further versions are like v1. A version that is not in the map does not exist.
 type testVersions map[string]*schema.Type
 
+// newTestVersions returns v1, v2 and the given versions, which are like v1.
 func newTestVersions(further ...string) testVersions {
 	s, err := schema.LoadTypes(parse(strings.Replace(testTypes, "name: number,", "name: amount,", 1)))
 	if err != nil {
@@ -39,7 +39,7 @@ func (v testVersions) Convert(doc document.Value, from, to string) (document.Val
 		panic("convert from " + from + " to " + to)
 	}
 	if !doc.Get("flag").IsAbsent() && doc.Get("text").Text() == "can't convert" {
-		return doc, errors.New("there is no flag at this version")
+		return doc, errors.New("flag can't be converted")
 	}
 	switch {
 	case to == "v2":
@@ -50,7 +50,7 @@ func (v testVersions) Convert(doc document.Value, from, to string) (document.Val
 	return doc, nil
 }
 
-// convertNames changes the keys of items and of the map.
+// convertNames changes the names of items and the keys of the map.
 func convertNames(doc document.Value, change func(string) string) document.Value {
 	if items := doc.Get("items"); items.Kind() == document.List {
 		var changed []document.Value
@@ -69,7 +69,7 @@ func convertNames(doc document.Value, change func(string) string) document.Value
 	return doc
 }
 
-// convertTo goes on at another version.
+// convertTo converts the live object and continues at another version.
 func (s *script) convertTo(version string) {
 	s.Helper()
 	doc, err := s.fast.options.Versions.Convert(s.live.Document, s.version, version)
@@ -79,8 +79,8 @@ func (s *script) convertTo(version string) {
 	s.live.Document, s.version = doc, version
 }
 
-// TestConvertBetweenVersions: "Can convert structured-merge-diff typed objects between
-// API versions." (KEP-555) Entries stay at the version that they were written at.
+// TestConvertBetweenVersions: "Can convert structured-merge-diff typed objects between API versions." (KEP-555)
+// Entries keep the version at which they were written.
 func TestConvertBetweenVersions(t *testing.T) {
 	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `{number: 1, text: x}`)
@@ -92,7 +92,7 @@ func TestConvertBetweenVersions(t *testing.T) {
 	s.force("m3", `amount: 2`)
 	s.wantOwners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
 	s.convertTo("v1")
-	s.apply("m3", `text: x`) // at another version than last time
+	s.apply("m3", `text: x`) // at another version than the previous apply
 	s.want(`{text: x, flag: true}`)
 	s.wantOwners("m1 .text", "m2@v2 .flag", "m3 .text")
 	s.update("m3", `{text: z, flag: true}`)
@@ -139,9 +139,9 @@ func TestObsoleteVersions(t *testing.T) {
 	t.Run("dropped", func(t *testing.T) {
 		s := *s
 		s.T = t
-		s.apply("m1", `{number: 2}`) // no conflict with what is gone
+		s.apply("m1", `{number: 2}`) // no conflict with entries of a removed version
 		s.wantOwners("m1 .number")
-		s.want(`{number: 2, text: x, flag: true}`) // and nothing is removed
+		s.want(`{number: 2, text: x, flag: true}`) // nothing is pruned
 	})
 	t.Run("dropped by updates", func(t *testing.T) {
 		s := *s
@@ -149,14 +149,14 @@ func TestObsoleteVersions(t *testing.T) {
 		s.update("u", `{number: 2, text: x, flag: true}`)
 		s.wantOwners("u/Update .number")
 	})
-	t.Run("the applier comes back", func(t *testing.T) {
+	t.Run("the applier of a dropped entry applies again", func(t *testing.T) {
 		s := *s
 		s.T = t
-		s.apply("old", `number: 1`) // it does not know any more that it applied text
+		s.apply("old", `number: 1`) // its entry is dropped, so that text is not released
 		s.want(`{number: 1, text: x, flag: true}`)
 		s.wantOwners("m1 .number", "old .number")
 	})
-	t.Run("only gone versions", func(t *testing.T) {
+	t.Run("only removed versions", func(t *testing.T) {
 		s := *s
 		s.T = t
 		s.live.Entries = s.live.Entries[:0:0]
@@ -164,36 +164,36 @@ func TestObsoleteVersions(t *testing.T) {
 		s.apply("m1", `number: 2`)
 		s.wantOwners("m1 .number")
 	})
-	t.Run("a request at a gone version", func(t *testing.T) {
+	t.Run("request at a removed version", func(t *testing.T) {
 		_, err := s.fast.Apply(s.live, parse(`number: 1`), Request{Manager: "m", Version: "v0"})
 		if !errors.Is(err, ErrVersionGone) {
-			t.Errorf("apply: %v", err)
+			t.Errorf("Apply() error = %v, want ErrVersionGone", err)
 		}
 		_, err = s.fast.Update(s.live, parse(`number: 1`), Request{Manager: "m", Version: "v0"})
 		if !errors.Is(err, ErrVersionGone) {
-			t.Errorf("update: %v", err)
+			t.Errorf("Update() error = %v, want ErrVersionGone", err)
 		}
 		_, err = s.fast.Extract(s.live, Request{Manager: "m", Version: "v0"})
 		if !errors.Is(err, ErrVersionGone) {
-			t.Errorf("extract: %v", err)
+			t.Errorf("Extract() error = %v, want ErrVersionGone", err)
 		}
 	})
 }
 
-// TestConversionFails: an error of the converter is returned and nothing is lost.
+// TestConversionFails: a conversion error is returned with both versions.
 func TestConversionFails(t *testing.T) {
 	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `number: 1`)
 	s.convertTo("v2")
 	s.apply("m2", `amount: 1`)
 	_, err := s.tryApply("m2", `{amount: 1, flag: true, text: "can't convert"}`, false)
-	if err == nil || !strings.Contains(err.Error(), "there is no flag") || !strings.Contains(err.Error(), "from v2 to v1") {
-		t.Errorf("the error is %v", err)
+	if err == nil || !strings.Contains(err.Error(), "flag can't be converted") || !strings.Contains(err.Error(), "from v2 to v1") {
+		t.Errorf("Apply() error = %v, want the conversion error with both versions", err)
 	}
 }
 
-// TestUnsetAcrossVersions: markers conflict with owners at other versions, at their
-// paths.
+// TestUnsetAcrossVersions: markers conflict with entries at other versions; the conflict has the path at the version
+// of the entry.
 func TestUnsetAcrossVersions(t *testing.T) {
 	s := newScript(t, Options{Versions: newTestVersions(), Unset: true})
 	s.apply("m1", `{number: 1, map: {a: 1}}`)
@@ -208,8 +208,7 @@ func TestUnsetAcrossVersions(t *testing.T) {
 	s.wantOwners("m2@v2 .amount .map.A", "m3 .number")
 }
 
-// TestTopologyChanged: a set that was written for another topology is fitted to the
-// one of today, not lost.
+// TestTopologyChanged: a field set that was written for another topology is reconciled with the current one.
 func TestTopologyChanged(t *testing.T) {
 	const text = `
 types:
@@ -231,7 +230,7 @@ types:
 	granular, atomic := load("separable"), load("atomic")
 	play := func(t *testing.T, first, then *Engine) *script {
 		s := newScript(t)
-		s.oracle = nil // it knows only one schema
+		s.oracle = nil // testOracle has only one schema
 		s.fast, s.plain = first, first
 		s.apply("m1", `{struct: {a: 1, b: 1}, map: {x: 1}}`)
 		s.fast, s.plain = then, then
@@ -254,7 +253,7 @@ types:
 	})
 }
 
-// TestReconcile fits sets to thing.
+// TestReconcile reconciles field sets with testKind.
 func TestReconcile(t *testing.T) {
 	for _, c := range []struct{ name, set, want string }{
 		{"nothing to do", ".number .struct.a .map.x", ".number .struct.a .map.x"},
@@ -272,31 +271,29 @@ func TestReconcile(t *testing.T) {
 				t.Errorf("got\n%vwant\n%v", got, pathSet(c.want))
 			}
 			if again := reconcile(got, testKind); !again.Equal(got) {
-				t.Errorf("reconciling twice gives\n%v", again)
+				t.Errorf("reconciling again returns\n%v", again)
 			}
 		})
 	}
 }
 
-// TestOneVersion: the simplest Versions.
 func TestOneVersion(t *testing.T) {
 	v := OneVersion("v1", testKind)
 	if got, ok := v.Type("v1"); !ok || got != testKind {
-		t.Error("the version has no type")
+		t.Error("Type(v1) not found")
 	}
 	if _, ok := v.Type("v2"); ok {
-		t.Error("another version has a type")
+		t.Error("Type(v2) found, want only v1")
 	}
 	if _, err := v.Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, ErrVersionGone) {
-		t.Errorf("convert: %v", err)
+		t.Errorf("Convert() error = %v, want ErrVersionGone", err)
 	}
 	if _, err := New(Options{}); err == nil || !strings.Contains(err.Error(), "OneVersion") {
-		t.Errorf("an engine without versions: %v", err)
+		t.Errorf("New() without Versions: error = %v", err)
 	}
 }
 
-// TestResultReportsDroppedEntries: what nobody owns any more because a version is gone does
-// not go in silence.
+// TestResultReportsDroppedEntries: Result.Dropped has the entries whose version no longer exists.
 func TestResultReportsDroppedEntries(t *testing.T) {
 	gone := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
 	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{gone}}
@@ -306,12 +303,12 @@ func TestResultReportsDroppedEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(result.Dropped) != 1 || result.Dropped[0] != gone {
-			t.Errorf("plain %v: dropped %v", plain, result.Dropped)
+			t.Errorf("plain=%v: Dropped = %v, want %v", plain, result.Dropped, gone)
 		}
 	}
 }
 
-// failingVersions has two versions that can't be converted into each other.
+// failingVersions is a kind with two versions between which every conversion fails.
 type failingVersions struct{ err error }
 
 func (failingVersions) Type(version string) (*schema.Type, bool) {
@@ -322,8 +319,7 @@ func (f failingVersions) Convert(document.Value, string, string) (document.Value
 	return document.Value{}, f.err
 }
 
-// TestNoOpSkipsConversion: where nothing changed there is nothing to convert, so that a
-// converter that fails, for whatever reason, is not in the way of a no-op.
+// TestNoOpSkipsConversion: a no-op converts nothing, so that it succeeds if conversion fails.
 func TestNoOpSkipsConversion(t *testing.T) {
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
@@ -334,18 +330,18 @@ func TestNoOpSkipsConversion(t *testing.T) {
 			e := mustEngine(Options{Versions: failingVersions{err}, plain: plain})
 			updated, updateErr := e.Update(live, live.Document, Request{Manager: "u", Version: "v1"})
 			if updateErr != nil || !updated.NoOp {
-				t.Errorf("update, plain %v, converter says %v: NoOp=%v, %v", plain, err, updated.NoOp, updateErr)
+				t.Errorf("update, plain %v, conversion error %v: NoOp=%v, %v", plain, err, updated.NoOp, updateErr)
 			}
 			applied, applyErr := e.Apply(live, parse(`{number: 1}`), Request{Manager: "me", Version: "v1"})
 			if applyErr != nil || !applied.NoOp {
-				t.Errorf("apply, plain %v, converter says %v: NoOp=%v, %v", plain, err, applied.NoOp, applyErr)
+				t.Errorf("apply, plain %v, conversion error %v: NoOp=%v, %v", plain, err, applied.NoOp, applyErr)
 			}
 		}
 	}
 }
 
-// TestConversionToRemovedVersion: an owner at a version that nothing can be converted to any more is dropped when something changes, and told of. It is in
-// nobody's way, neither when fields are taken nor when they are pruned.
+// TestConversionToRemovedVersion: if the object changes, an entry whose version has no conversion any more is dropped
+// and reported. It neither conflicts nor prevents pruning.
 func TestConversionToRemovedVersion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
 	mine := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
@@ -362,17 +358,17 @@ func TestConversionToRemovedVersion(t *testing.T) {
 		} {
 			result, err := do()
 			if err != nil || len(result.Dropped) != 1 || result.Dropped[0] != other || slices.Contains(result.Object.Entries, other) {
-				t.Errorf("%s, plain %v: %v dropped, %v stay, %v", verb, plain, result.Dropped, result.Object.Entries, err)
+				t.Errorf("%s, plain=%v: Dropped = %v, Entries = %v, error = %v", verb, plain, result.Dropped, result.Object.Entries, err)
 			}
 			if got := result.Object.Document.JSON(); got != `{"number":2}` {
-				t.Errorf("%s, plain %v: received %s", verb, plain, got)
+				t.Errorf("%s, plain=%v: document = %s, want {\"number\":2}", verb, plain, got)
 			}
 		}
 	}
 }
 
-// TestUnavailableConversion: an update keeps the entries that it can't compare with the object, and tells of them; an
-// apply, which could not see conflicts, fails.
+// TestUnavailableConversion: an update keeps the entries to whose version it can't convert, and reports them in
+// Result.Kept; an apply, which could miss conflicts, fails.
 func TestUnavailableConversion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{other}}
@@ -381,16 +377,16 @@ func TestUnavailableConversion(t *testing.T) {
 		e := mustEngine(Options{Versions: failingVersions{down}, plain: plain})
 		updated, err := e.Update(live, parse(`{number: 2, text: a}`), Request{Manager: "me", Version: "v1"})
 		if err != nil || !slices.Contains(updated.Object.Entries, other) || len(updated.Object.Entries) != 2 || len(updated.Kept) != 1 {
-			t.Errorf("update, plain %v: %v, %v", plain, updated.Object.Entries, err)
+			t.Errorf("update, plain=%v: Entries = %v, Kept = %v, error = %v", plain, updated.Object.Entries, updated.Kept, err)
 		}
 		if _, err := e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}); !errors.Is(err, ErrConversionUnavailable) {
-			t.Errorf("apply, plain %v: %v", plain, err)
+			t.Errorf("apply, plain=%v: error = %v, want ErrConversionUnavailable", plain, err)
 		}
 	}
 }
 
-// droppingVersions is thing at v1, and at v2, which has neither text nor flag: what is converted there loses them, as
-// custom resources do whose versions are converted by leaving out what the other does not have.
+// droppingVersions is testKind at v1, and at v2, which has neither text nor flag: conversion drops these fields, as
+// the conversion strategy None of CustomResourceDefinitions does for fields that a version does not declare.
 type droppingVersions struct{}
 
 func (droppingVersions) Type(string) (*schema.Type, bool) { return testKind, true }
@@ -403,8 +399,8 @@ func (droppingVersions) Convert(doc document.Value, _, to string) (document.Valu
 	return doc, nil
 }
 
-// TestPruneWithLossyOwnerVersion: what an applier leaves out goes, and nothing else does because some owner's
-// version does not have it: neither what it applies now, nor what others own, nor what nobody owns.
+// TestPruneWithLossyOwnerVersion: pruning removes only released fields. A field is not removed because the version of
+// some entry does not have it, whether the applier applies it, another manager owns it, or it has no owner.
 func TestPruneWithLossyOwnerVersion(t *testing.T) {
 	for _, before := range []Entry{
 		{APIVersion: "v1", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{},"f:text":{}}`},
@@ -435,7 +431,7 @@ func TestPruneWithLossyOwnerVersion(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got := result.Object.Document; !document.Equal(got, parse(want)) {
-						t.Errorf("%s: received %s, want %s", config, got, want)
+						t.Errorf("%s: Apply() = %s, want %s", config, got, want)
 					}
 				}
 			})
@@ -443,7 +439,8 @@ func TestPruneWithLossyOwnerVersion(t *testing.T) {
 	}
 }
 
-// TestPruneWithThirdVersionOwner: what somebody owns at a third version stays, also if the second does not have it.
+// TestPruneWithThirdVersionOwner: a field that is owned at a third version stays, also if a second version with an
+// entry does not have it.
 func TestPruneWithThirdVersionOwner(t *testing.T) {
 	engine := mustEngine(Options{Versions: droppingVersions{}})
 	live := Object{
@@ -459,6 +456,6 @@ func TestPruneWithThirdVersionOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := result.Object.Document, parse(`{apiVersion: v1, flag: true, number: 1, text: a}`); !document.Equal(got, want) {
-		t.Errorf("received %s, want %s", got, want)
+		t.Errorf("Apply() = %s, want %s", got, want)
 	}
 }

@@ -12,41 +12,41 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// configWalker does in one walk over a configuration, beside the live document, what
-// validate, fieldsOf and merge do in three. It makes nothing that is not needed:
+// configWalker validates a configuration, computes its field set and merges it into the live document in one pass;
+// validate, fieldsOf and merge are the plain equivalents. It avoids intermediate results:
 //
-//   - the merged document is the live one until the first difference
-//   - the fields are written as FieldsV1, which is compared with what the applier
-//     had before; the set itself is only made if they differ
-//   - the items of the two lists are matched without making path elements
+//   - the merged document is the live document until the first difference
+//   - the field set is encoded as FieldsV1 and compared with the applier's previous encoding; it is decoded only if they
+//     differ
+//   - items of the two lists are matched without path elements
 //
-// It only knows how to succeed. Whatever is not in order makes it give up; then
-// validate finds out what is wrong. Unset markers it knows in the place of declared fields
-// of what is there; with others it gives up as well, to walk again without them.
+// It has no error messages. If the configuration is invalid, it fails, and validate reports the problems. It supports
+// unset markers only in place of declared fields of existing containers; for others it fails, too, and the
+// configuration is read again without its markers.
 type configWalker struct {
 	docs   fastdoc.Builder
 	fields fieldsv1.Writer
-	// hidden and reset are the fields here and below that nobody may own, and
-	// that this endpoint wipes; scoped says that there are any.
+	// untracked and reset are the untracked fields and reset fields at and below the current value; hasExcluded
+	// reports whether there are any.
 	untracked, reset fieldset.Set
-	hasExcluded        bool
-	setsUntracked        bool // see intent
-	failed        bool
+	hasExcluded      bool
+	setsUntracked    bool // see intent.setsUntracked
+	failed           bool
 
-	// markers says that there may be unset markers; marked counts those that were
-	// met, and unset collects them.
+	// mayHaveMarkers reports that the configuration may have unset markers; markerCount counts the markers found so
+	// far, and unset collects their paths.
 	mayHaveMarkers bool
-	markerCount  int
-	unset   fastset.Builder
+	markerCount    int
+	unset          fastset.Builder
 
-	keys     []document.Field // keys of the items of the lists that are open
-	maxKeys int              // how many there were at most
-	ints     []int            // places and orders of these items
+	keys    []document.Field // stack: keys of the items of all open lists
+	maxKeys int              // maximum length of keys, for clearing them
+	ints    []int            // stack: order and end offsets of these items
 }
 
 var configWalkers = sync.Pool{New: func() any { return new(configWalker) }}
 
-// walkConfig returns what a configuration wants; done is false if it gave up.
+// walkConfig computes the intent of a configuration in one pass; done is false if that failed.
 func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	w := configWalkers.Get().(*configWalker)
 	w.untracked, w.reset, w.hasExcluded = untrackedFields, reset, true
@@ -58,11 +58,11 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set,
 	if done = !w.failed && !(w.setsUntracked && w.markerCount > 0); done {
 		in = intent{config: config, merged: merged, fieldsV1: string(w.fields.End()), unset: w.unset.Set(0), setsUntracked: w.setsUntracked}
 	}
-	w.release() // not after a panic, which leaves it in disorder
+	w.release() // not deferred: after a panic its builders are inconsistent
 	return in, done
 }
 
-// release gives the walker back, so that it keeps no document alive.
+// release returns the walker to the pool, without references to documents.
 func (w *configWalker) release() {
 	w.docs.Reset()
 	w.unset.Reset()
@@ -73,11 +73,11 @@ func (w *configWalker) release() {
 	}
 }
 
-// maxPooledScratch is how much scratch memory is kept for the next operation.
+// maxPooledScratch is the maximum capacity of scratch slices that are kept in a pool.
 const maxPooledScratch = 1 << 12
 
-// value walks a value of the configuration and the live value in the same place,
-// which may be absent. It writes the fields below.
+// value walks a value of the configuration and its live value, which may be absent, and returns the merged value. It
+// encodes the fields below.
 func (w *configWalker) value(t *schema.Type, live, config document.Value) document.Value {
 	switch kind := config.Kind(); {
 	case kind == document.Null:
@@ -92,7 +92,7 @@ func (w *configWalker) value(t *schema.Type, live, config document.Value) docume
 	return w.leaf(t, live, config)
 }
 
-// leaf walks a scalar or an atomic value. One that is as it was is not checked again.
+// leaf walks a scalar or an atomic value. A value that equals its live value is not validated.
 func (w *configWalker) leaf(t *schema.Type, live, config document.Value) document.Value {
 	w.failed = w.failed || w.mayHaveMarkers && mayContainMarker(config)
 	if document.Equal(live, config) {
@@ -104,7 +104,7 @@ func (w *configWalker) leaf(t *schema.Type, live, config document.Value) documen
 	return config
 }
 
-// liveIfEqual returns the live value if the other is equal to it.
+// liveIfEqual returns the live value if both are equal, and the configuration's otherwise.
 func liveIfEqual(live, config document.Value) document.Value {
 	if document.Equal(live, config) {
 		return live
@@ -112,7 +112,7 @@ func liveIfEqual(live, config document.Value) document.Value {
 	return config
 }
 
-// accepts does what validate does for scalars and for what is inside of atomic values.
+// accepts reports whether a scalar or the inside of an atomic value is valid, as validate does.
 func (w *configWalker) accepts(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Null:
@@ -151,7 +151,7 @@ func (w *configWalker) acceptsItems(l *schema.List, v document.Value) bool {
 	return true
 }
 
-// granularMap walks a map field by field.
+// granularMap walks a granular map by a merge join of its fields with those of the live map.
 func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) document.Value {
 	old := asKind(live, document.Map)
 	if old.Len() == 0 && config.Len() == 0 {
@@ -182,11 +182,11 @@ func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) d
 		switch {
 		case changed:
 		case old.Len() == 0 && w.markerCount > markerCount:
-			// The first marker: all before it is as it is applied.
+			// This is the first marker; all applied fields before it are unchanged.
 			changed = true
 			w.docs.PushAll(config, 0, j)
 		case old.Len() > 0 && merged != oldField:
-			// The first difference: all before it is as it was.
+			// This is the first difference; all live fields before it are unchanged.
 			changed = true
 			before, _ := old.Find(name)
 			w.docs.PushAll(old, 0, before)
@@ -221,7 +221,7 @@ func (w *configWalker) field(t *schema.Type, declared bool, name fieldsv1.Name, 
 	return w.container(t, declared, name, old, value)
 }
 
-// container walks one field of a map that is not a scalar.
+// container walks a field of a map that is not a scalar, or that may be excluded from ownership.
 func (w *configWalker) container(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	member := !declared || isMember(t, value)
 	if w.hasExcluded {
@@ -233,8 +233,7 @@ func (w *configWalker) container(t *schema.Type, declared bool, name fieldsv1.Na
 	return merged
 }
 
-// fieldWithMarkers walks one field of a map that may be an unset marker, or have some
-// inside of it.
+// fieldWithMarkers walks a field of a map that may be an unset marker, or contain markers.
 func (w *configWalker) fieldWithMarkers(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	if isUnsetMarker(value) {
 		w.markerCount++
@@ -246,15 +245,15 @@ func (w *configWalker) fieldWithMarkers(t *schema.Type, declared bool, name fiel
 	mark, markerCount := w.unset.Mark(), w.markerCount
 	merged := w.container(t, declared, name, old, value)
 	if w.markerCount > markerCount {
-		// A map entry that holds nothing but markers is not owned for itself.
+		// An undeclared field with nothing but markers must not become a member; the plain path handles it.
 		w.failed = w.failed || !declared
 		w.unset.Push(fieldset.NameElement(name.Text), false, w.unset.Set(mark))
 	}
 	return merged
 }
 
-// fieldWithExclusions walks a field where there are hidden or reset fields, which is near
-// the root.
+// fieldWithExclusions walks a field that is untracked or reset, or contains such fields. This happens only near the
+// root.
 func (w *configWalker) fieldWithExclusions(t *schema.Type, name fieldsv1.Name, member bool, old, value document.Value) document.Value {
 	untracked, reset := w.untracked, w.reset
 	var isUntracked, isReset bool
@@ -273,7 +272,7 @@ func (w *configWalker) fieldWithExclusions(t *schema.Type, name fieldsv1.Name, m
 	return merged
 }
 
-// granularList walks a list item by item.
+// granularList walks a granular list item by item.
 func (w *configWalker) granularList(l *schema.List, live, config document.Value) document.Value {
 	if config.Len() == 0 {
 		w.setsUntracked = true
@@ -283,7 +282,7 @@ func (w *configWalker) granularList(l *schema.List, live, config document.Value)
 		return live
 	}
 	if w.hasExcluded {
-		w.failed = true // no kind has such fields inside of lists
+		w.failed = true // no kind has untracked or reset fields inside of lists
 		return config
 	}
 	items := w.openItems(l, config)
@@ -300,7 +299,7 @@ func (w *configWalker) granularList(l *schema.List, live, config document.Value)
 	return merged
 }
 
-// mergeItems merges two lists, the config of which has items.
+// mergeItems merges two lists; that of the configuration is not empty.
 func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, items itemMark) document.Value {
 	old := asKind(live, document.List)
 	switch {
@@ -319,7 +318,7 @@ func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, i
 	return z.merge()
 }
 
-// mergeAligned merges lists whose items are in the same places.
+// mergeAligned merges two lists that have the same items at the same positions.
 func (w *configWalker) mergeAligned(l *schema.List, live, config document.Value, items itemMark) document.Value {
 	mark := w.docs.Mark()
 	changed := false
@@ -356,19 +355,20 @@ func (w *configWalker) item(l *schema.List, items itemMark, j int, old, item doc
 	}
 	if w.markerCount > markerCount {
 		e, ok := elementOf(l, item)
-		// An item that holds nothing but markers is not owned for itself.
+		// An item with nothing but markers must not become a member; the plain path handles it.
 		w.failed = w.failed || !ok || !hasExplicitKey(l, item)
 		w.unset.Push(e, false, w.unset.Set(mark))
 	}
 	return merged
 }
 
-// hasExplicitKey reports whether an item has a key of its own, not only by default.
+// hasExplicitKey reports whether an item sets at least one of its keys, so that its identity does not consist of
+// defaults only.
 func hasExplicitKey(l *schema.List, item document.Value) bool {
 	return slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return !item.Get(key.Name).IsAbsent() })
 }
 
-// hasMarkedKey reports whether an item of a list is a marker, or one of its keys is.
+// hasMarkedKey reports whether a list item is an unset marker, or has one in place of a key.
 func hasMarkedKey(l *schema.List, item document.Value) bool {
 	return isUnsetMarker(item) || slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return isUnsetMarker(item.Get(key.Name)) })
 }

@@ -9,18 +9,17 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file is how the walker tells the items of a list apart: by their keys, side
-// by side on a stack, with an order beside them. An item of a set is its own key.
+// configWalker identifies list items by the values of their keys, which it keeps on a stack with a sorted order of the
+// items. An item of a list of type set is its own key.
 
-// itemMark is where the items of one open list are on the walker's stacks:
+// itemMark is the position of the items of an open list on the walker's stacks:
 //
-//	keys[keys : keys+count*width]   the keys of each item, in the order of names
-//	ints[ints : ints+count]         the order of the items
-//	ints[ints+count : ints+2*count] where each item ends in what was written
+//	keys[keys : keys+count*width]     the keys of each item, sorted by name
+//	ints[ints : ints+count]           the indexes of the items, sorted by key
+//	ints[ints+count : ints+2*count]   the offset at which the encoded fields of each item end
 type itemMark struct{ keys, ints, count, width int }
 
-// openItems puts the keys of a list's items on the stack. An item without a key
-// makes the walker fail.
+// openItems pushes the keys of a list's items. The walker fails if an item has no key.
 func (w *configWalker) openItems(l *schema.List, list document.Value) itemMark {
 	mark := itemMark{keys: len(w.keys), ints: len(w.ints), count: list.Len(), width: max(1, len(l.Keys))}
 	for i := range list.Len() {
@@ -33,11 +32,13 @@ func (w *configWalker) openItems(l *schema.List, list document.Value) itemMark {
 	return mark
 }
 
+// closeItems pops the items of a list.
 func (w *configWalker) closeItems(mark itemMark) {
 	w.maxKeys = max(w.maxKeys, len(w.keys))
 	w.keys, w.ints = w.keys[:mark.keys], w.ints[:mark.ints]
 }
 
+// pushKeys pushes the keys of one item.
 func (w *configWalker) pushKeys(l *schema.List, item document.Value) {
 	if l.Relationship != schema.Keyed {
 		w.failed = w.failed || !item.IsScalar()
@@ -60,16 +61,16 @@ func (w *configWalker) keysOf(mark itemMark, j int) []document.Field {
 	return w.keys[start : start+mark.width]
 }
 
-// order returns the places of the items in the order of their keys.
+// order returns the indexes of the items, sorted by key after sortItems.
 func (w *configWalker) order(mark itemMark) []int { return w.ints[mark.ints : mark.ints+mark.count] }
 
-// ends returns where the items end in what was written.
+// ends returns the offsets at which the encoded fields of the items end.
 func (w *configWalker) ends(mark itemMark) []int {
 	return w.ints[mark.ints+mark.count : mark.ints+2*mark.count]
 }
 
-// sortItems orders the items by their keys, equal ones by their place, and tells
-// whether all are different.
+// sortItems sorts the indexes of the items by key, and by index for equal keys. It reports whether all keys are
+// different.
 func (w *configWalker) sortItems(mark itemMark) (unique bool) {
 	order := w.order(mark)
 	sorted, unique := true, true
@@ -89,8 +90,8 @@ func (w *configWalker) sortItems(mark itemMark) (unique bool) {
 	return unique
 }
 
-// compareKeyFields orders keys of one list as their path elements are ordered: an
-// absent key is left out, so that the next one's name is compared in its place.
+// compareKeyFields compares the keys of two items of a list in the order of their path elements. An absent key is
+// omitted from the path element, so that the name of the next key is compared in its position.
 func compareKeyFields(a, b []document.Field) int {
 	for i := range a {
 		va, vb := a[i].Value, b[i].Value
@@ -115,9 +116,9 @@ func compareKeyFields(a, b []document.Field) int {
 	return 0
 }
 
-// compareWithout compares a key that has only the given fields left with one that
-// has another field before those: it comes first if it has none left, else last,
-// as names are in order.
+// compareWithout compares a path element that continues with the given keys with one that continues with an earlier
+// name. The first sorts before the second if it has no further keys, and after it otherwise, because names are
+// sorted.
 func compareWithout(rest []document.Field) int {
 	for _, f := range rest {
 		if !f.Value.IsAbsent() {
@@ -127,8 +128,7 @@ func compareWithout(rest []document.Field) int {
 	return -1
 }
 
-// aligned reports whether a list has the same items in the same places as the open
-// one.
+// aligned reports whether a list has the same items at the same positions as the open list.
 func (w *configWalker) aligned(l *schema.List, list document.Value, items itemMark) bool {
 	if list.Len() != items.count {
 		return false
@@ -146,8 +146,8 @@ func (w *configWalker) aligned(l *schema.List, list document.Value, items itemMa
 	return true
 }
 
-// matchItems finds the items of a list among those of the open one by going through
-// both in order. A list with items that have no key is left to matchElements.
+// matchItems matches the items of the live list with those of the open list by a merge join of their sorted keys.
+// Live lists with items that have no key are left to matchElements.
 func (w *configWalker) matchItems(l *schema.List, live, config document.Value, items itemMark) matching {
 	mark := w.openItems(l, live)
 	defer w.closeItems(mark)
