@@ -35,13 +35,13 @@ func TestBlame(t *testing.T) {
 				t.Fatal(err)
 			}
 			o, others := readYAML(t, string(text)), otherVersions(t, name)
-			with, without := blameText(t, o, topologyOf(t, o), others...), blameText(t, o, nil, others...)
-			golden(t, "testdata/"+name+".blame", with)
+			with, without := formatBlame(t, o, builtinType(t, o), others...), formatBlame(t, o, nil, others...)
+			compareGolden(t, "testdata/"+name+".blame", with)
 			if without != with {
-				golden(t, "testdata/"+name+"-untold.blame", without)
+				compareGolden(t, "testdata/"+name+"-untold.blame", without)
 			}
 			if len(others) > 0 {
-				golden(t, "testdata/"+name+"-alone.blame", blameText(t, o, topologyOf(t, o)))
+				compareGolden(t, "testdata/"+name+"-alone.blame", formatBlame(t, o, builtinType(t, o)))
 			}
 		})
 	}
@@ -64,8 +64,8 @@ func otherVersions(t *testing.T, name string) []document.Value {
 	return docs
 }
 
-// topologyOf knows the built-in kinds.
-func topologyOf(t *testing.T, o apply.Object) *schema.Type {
+// builtinType knows the built-in kinds.
+func builtinType(t *testing.T, o apply.Object) *schema.Type {
 	t.Helper()
 	group, version, found := strings.Cut(o.Document.Get("apiVersion").Text(), "/")
 	if !found {
@@ -78,7 +78,7 @@ func topologyOf(t *testing.T, o apply.Object) *schema.Type {
 	return kind
 }
 
-func golden(t *testing.T, file, got string) {
+func compareGolden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -91,7 +91,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-func blameText(t *testing.T, o apply.Object, kind *schema.Type, others ...document.Value) string {
+func formatBlame(t *testing.T, o apply.Object, kind *schema.Type, others ...document.Value) string {
 	t.Helper()
 	lines, err := Blame(o, kind, others...)
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 //	at v1     spec: {maxReplicas: 3, targetCPUUtilizationPercentage: 50}
 //	blamed    maxReplicas is theirs, targetCPUUtilizationPercentage is uncertain, metrics is elsewhere
 
-// noticeElsewhere notes the version of an entry if it owns something that is only there.
-func (b *blamer) noticeElsewhere(o apply.Object, i int, set fieldset.Set) {
+// addMissingVersion notes the version of an entry if it owns something that is only there.
+func (b *blamer) addMissingVersion(o apply.Object, i int, set fieldset.Set) {
 	version := b.entries[i].APIVersion
-	if version == b.version || slices.Contains(b.elsewhere, version) {
+	if version == b.version || slices.Contains(b.missingVersions, version) {
 		return
 	}
-	missing := set.Difference(present(o.Document, set))
-	if other, known := b.others[version]; known {
-		missing = present(other, missing)
+	missing := set.Difference(existingFields(o.Document, set))
+	if other, known := b.otherVersions[version]; known {
+		missing = existingFields(other, missing)
 	}
 	if !missing.IsEmpty() {
-		b.elsewhere = append(b.elsewhere, version)
+		b.missingVersions = append(b.missingVersions, version)
 	}
 }
 
@@ -35,14 +35,14 @@ func (b *blamer) isUncertain(path fieldset.Path) bool {
 	if path[0].Name() == "metadata" { // which is the same at all versions
 		return false
 	}
-	return slices.ContainsFunc(b.elsewhere, func(version string) bool {
-		other, known := b.others[version]
+	return slices.ContainsFunc(b.missingVersions, func(version string) bool {
+		other, known := b.otherVersions[version]
 		return !known || ValueAt(other, path).IsAbsent()
 	})
 }
 
-// hasElsewhere reports whether an owner of what is absent wrote at a version that has it, as far as that is known.
-func (b *blamer) hasElsewhere(e apply.Entry, path fieldset.Path) bool {
-	other, known := b.others[e.APIVersion]
+// isAtOtherVersion reports whether an owner of what is absent wrote at a version that has it, as far as that is known.
+func (b *blamer) isAtOtherVersion(e apply.Entry, path fieldset.Path) bool {
+	other, known := b.otherVersions[e.APIVersion]
 	return e.APIVersion != b.version && (!known || !ValueAt(other, path).IsAbsent())
 }

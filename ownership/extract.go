@@ -14,27 +14,27 @@ import (
 // Extract returns the configuration that a manager must apply to own what it owns and to change nothing; see
 // [apply.Engine.Extract]. If the manager owns fields by both operations, Extract uses those that it applied. The
 // object must be at the version of the manager's entry; otherwise Extract returns an [*OtherVersionError].
-func Extract(o apply.Object, who Selector, t *schema.Type) (document.Value, error) {
+func Extract(o apply.Object, manager Selector, t *schema.Type) (document.Value, error) {
 	if len(o.Entries) == 0 {
 		return document.Value{}, apply.ErrNoManagedFields
 	}
 	version := o.Document.Get("apiVersion").Text()
-	mine, err := entryOf(o, who)
+	entry, err := entryOf(o, manager)
 	if err != nil {
 		return document.Value{}, err
 	}
-	if mine.APIVersion != version {
-		return document.Value{}, &OtherVersionError{Entry: mine, Received: version}
+	if entry.APIVersion != version {
+		return document.Value{}, &OtherVersionError{Entry: entry, Received: version}
 	}
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t), Unset: true})
 	if err != nil {
 		return document.Value{}, err
 	}
 	// What was written by Update is extracted as if it had been applied.
-	others := slices.DeleteFunc(slices.Clone(o.Entries), who.Selects)
-	mine.Operation = apply.Apply
-	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, mine)}
-	return engine.Extract(live, apply.Request{Manager: mine.Manager, Subresource: mine.Subresource, Version: version})
+	others := slices.DeleteFunc(slices.Clone(o.Entries), manager.Selects)
+	entry.Operation = apply.Apply
+	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, entry)}
+	return engine.Extract(live, apply.Request{Manager: entry.Manager, Subresource: entry.Subresource, Version: version})
 }
 
 // withStringData gives a Secret back what was written as text. Servers keep it with its data, so that no object has the
@@ -53,15 +53,15 @@ func withStringData(doc document.Value) document.Value {
 }
 
 // entryOf returns the entry that is meant; those of operation Apply come first.
-func entryOf(o apply.Object, who Selector) (apply.Entry, error) {
+func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
 	best := -1
 	for i, e := range o.Entries {
-		if who.Selects(e) && (best < 0 || e.Operation == apply.Apply && o.Entries[best].Operation != apply.Apply) {
+		if manager.Selects(e) && (best < 0 || e.Operation == apply.Apply && o.Entries[best].Operation != apply.Apply) {
 			best = i
 		}
 	}
 	if best < 0 {
-		return apply.Entry{}, fmt.Errorf("%s owns nothing in this object; its managers are %s", who, describeManagers(o.Entries))
+		return apply.Entry{}, fmt.Errorf("%s owns nothing in this object; its managers are %s", manager, describeManagers(o.Entries))
 	}
 	return o.Entries[best], nil
 }

@@ -28,8 +28,8 @@ func readYAML(t testing.TB, text string) apply.Object {
 	return o
 }
 
-// paths reads paths in the syntax of fieldset.
-func paths(t testing.TB, texts ...string) []fieldset.Path {
+// mustPaths reads paths in the syntax of fieldset.
+func mustPaths(t testing.TB, texts ...string) []fieldset.Path {
 	t.Helper()
 	all := make([]fieldset.Path, len(texts))
 	for i, text := range texts {
@@ -41,8 +41,8 @@ func paths(t testing.TB, texts ...string) []fieldset.Path {
 	return all
 }
 
-// entry makes an entry that owns paths. Who is MANAGER/OPERATION[/SUBRESOURCE][@VERSION].
-func entry(t testing.TB, who string, owned ...string) apply.Entry {
+// newEntry makes an entry that owns paths. Who is MANAGER/OPERATION[/SUBRESOURCE][@VERSION].
+func newEntry(t testing.TB, who string, owned ...string) apply.Entry {
 	t.Helper()
 	who, version, found := strings.Cut(who, "@")
 	if !found {
@@ -51,16 +51,16 @@ func entry(t testing.TB, who string, owned ...string) apply.Entry {
 	parts := append(strings.Split(who, "/"), "")
 	return apply.Entry{
 		Manager: parts[0], Operation: apply.Operation(parts[1]), Subresource: parts[2], APIVersion: version,
-		FieldsV1: fieldset.New(paths(t, owned...)...).FieldsV1(),
+		FieldsV1: fieldset.New(mustPaths(t, owned...)...).FieldsV1(),
 	}
 }
 
-// show has a line for each entry, as entry takes them.
-func show(t testing.TB, entries []apply.Entry) string {
+// formatEntries has a line for each entry, as entry takes them.
+func formatEntries(t testing.TB, entries []apply.Entry) string {
 	t.Helper()
 	var b strings.Builder
 	for i, e := range entries {
-		set, err := fieldsOf(entries, i)
+		set, err := decodeFields(entries, i)
 		if err != nil {
 			t.Fatal(err)
 		}

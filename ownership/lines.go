@@ -34,15 +34,15 @@ func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
 	for i, item := range list.Items() {
 		e := elementOf(item, keys)
 		if _, ok := set.Find(e); !ok {
-			e = lenientElement(item, set, fieldset.IndexElement(i))
+			e = elementWithDefaults(item, set, fieldset.IndexElement(i))
 		}
 		elements[i] = e
 	}
 	return elements
 }
 
-// isTwin reports whether another item has the same element. Servers track such items each as a whole.
-func isTwin(elements []fieldset.Element, i int) bool {
+// isDuplicate reports whether another item has the same element. Servers track such items each as a whole.
+func isDuplicate(elements []fieldset.Element, i int) bool {
 	for j, e := range elements {
 		if j != i && e.Compare(elements[i]) == 0 {
 			return true
@@ -76,15 +76,15 @@ func elementOf(item document.Value, keys []string) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// lenientElement finds an element for an item that lacks a key, which has a default then.
-func lenientElement(item document.Value, set fieldset.Set, otherwise fieldset.Element) fieldset.Element {
+// elementWithDefaults finds an element for an item that lacks a key, which has a default then.
+func elementWithDefaults(item document.Value, set fieldset.Set, fallback fieldset.Element) fieldset.Element {
 	if item.Kind() != document.Map {
-		return otherwise
+		return fallback
 	}
 	for i := range set.Len() {
 		if same, _ := hasKeys(item, set.Element(i).KeyFields()); same {
 			return set.Element(i)
 		}
 	}
-	return otherwise
+	return fallback
 }

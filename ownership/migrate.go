@@ -11,8 +11,8 @@ import (
 // KubectlManager is the default field manager of kubectl apply --server-side.
 const KubectlManager = "kubectl"
 
-// clientSideApply is the name that kubectl has when it applies client-side, unless it is told another one.
-const clientSideApply = "kubectl-client-side-apply"
+// clientSideApplyManager is the name that kubectl has when it applies client-side, unless it is told another one.
+const clientSideApplyManager = "kubectl-client-side-apply"
 
 // Migration describes which fields an applier takes over.
 type Migration struct {
@@ -30,7 +30,7 @@ type Migration struct {
 // fields from before managedFields existed.
 func ClientSideApply() []Selector {
 	return []Selector{
-		{Manager: clientSideApply, Operation: apply.Update},
+		{Manager: clientSideApplyManager, Operation: apply.Update},
 		{Manager: apply.BeforeFirstApply, Operation: apply.Update},
 	}
 }
@@ -48,14 +48,14 @@ func Migrate(o apply.Object, m Migration) (Result, error) {
 	if err := m.check(); err != nil {
 		return Result{}, err
 	}
-	result, err := change{
-		gives: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
-		to:    &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
+	result, err := ownerChange{
+		released: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
+		receiver: &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
 	}.apply(o)
 	if err != nil || !m.KeepLastApplied {
 		return result, err
 	}
-	return keepLastApplied(o, result)
+	return addLastAppliedEntry(o, result)
 }
 
 func (m Migration) check() error {
@@ -70,7 +70,7 @@ func (m Migration) check() error {
 		switch {
 		case s.Manager == "":
 			return errors.New("migrate: expected the names of the managers that give their fields up, received none")
-		case s.Subresource == status:
+		case s.Subresource == statusSubresource:
 			return fmt.Errorf("migrate: %s: expected another endpoint: status says what somebody saw, not what somebody wants", s)
 		}
 	}

@@ -27,67 +27,67 @@ func TestMigrate(t *testing.T) {
 	}{
 		{
 			"no applier yet", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, csa, "data", "data.key"), entry(t, "other/Update", "data.x")},
+			[]apply.Entry{newEntry(t, csa, "data", "data.key"), newEntry(t, "other/Update", "data.x")},
 			"kubectl/Apply: .data .data.key\nother/Update: .data.x\n",
 		},
 		{
 			"both own everything", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, csa, "data", "data.key", "data.legacy")},
+			[]apply.Entry{newEntry(t, "kubectl/Apply", "data.key"), newEntry(t, csa, "data", "data.key", "data.legacy")},
 			"kubectl/Apply: .data .data.key .data.legacy\n",
 		},
 		{
 			"nothing to do", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, "kubectl/Update", "data.legacy")},
+			[]apply.Entry{newEntry(t, "kubectl/Apply", "data.key"), newEntry(t, "kubectl/Update", "data.legacy")},
 			"",
 		},
 		{
 			"what belonged to nobody before the first apply", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, "before-first-apply/Update", "data.legacy")},
+			[]apply.Entry{newEntry(t, "kubectl/Apply", "data.key"), newEntry(t, "before-first-apply/Update", "data.legacy")},
 			"kubectl/Apply: .data.key .data.legacy\n",
 		},
 		{
 			"many names, any operation",
 			Migration{From: []Selector{{Manager: "a"}, {Manager: "b"}, {Manager: "c", Operation: apply.Update}}, To: "ci"},
 			[]apply.Entry{
-				entry(t, "a/Apply", "data.a"), entry(t, "c/Apply", "data.kept"),
-				entry(t, "b/Update", "data.b"), entry(t, "c/Update", "data.c"),
+				newEntry(t, "a/Apply", "data.a"), newEntry(t, "c/Apply", "data.kept"),
+				newEntry(t, "b/Update", "data.b"), newEntry(t, "c/Update", "data.c"),
 			},
 			"c/Apply: .data.kept\nci/Apply: .data.a .data.b .data.c\n",
 		},
 		{
 			"an Update of the applier's own", Migration{From: []Selector{{Manager: "ci"}}, To: "ci"},
-			[]apply.Entry{entry(t, "ci/Apply", "data.a"), entry(t, "ci/Update", "data.b")},
+			[]apply.Entry{newEntry(t, "ci/Apply", "data.a"), newEntry(t, "ci/Update", "data.b")},
 			"ci/Apply: .data.a .data.b\n",
 		},
 		{
 			"status is never touched", Migration{From: []Selector{{Manager: "a", Subresource: AnySubresource}}, To: "ci"},
-			[]apply.Entry{entry(t, "a/Update", "spec.a"), entry(t, "a/Update/scale", "spec.replicas"), entry(t, "a/Update/status", "status.x")},
+			[]apply.Entry{newEntry(t, "a/Update", "spec.a"), newEntry(t, "a/Update/scale", "spec.replicas"), newEntry(t, "a/Update/status", "status.x")},
 			"ci/Apply: .spec.a .spec.replicas\na/Update/status: .status.x\n",
 		},
 		{
 			"the main endpoint alone unless others are named", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
-			[]apply.Entry{entry(t, "a/Update", "spec.a"), entry(t, "a/Update/scale", "spec.replicas")},
+			[]apply.Entry{newEntry(t, "a/Update", "spec.a"), newEntry(t, "a/Update/scale", "spec.replicas")},
 			"ci/Apply: .spec.a\na/Update/scale: .spec.replicas\n",
 		},
 		{
 			"at another endpoint", Migration{From: []Selector{{Manager: "a", Subresource: "scale"}}, To: "ci", Subresource: "scale"},
-			[]apply.Entry{entry(t, "ci/Apply", "spec.a"), entry(t, "a/Update/scale", "spec.replicas")},
+			[]apply.Entry{newEntry(t, "ci/Apply", "spec.a"), newEntry(t, "a/Update/scale", "spec.replicas")},
 			"ci/Apply: .spec.a\nci/Apply/scale: .spec.replicas\n",
 		},
 		{
 			"an entry without fields goes too", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
-			[]apply.Entry{entry(t, "a/Update"), entry(t, "ci/Apply", "spec.a"), entry(t, "other/Update")},
+			[]apply.Entry{newEntry(t, "a/Update"), newEntry(t, "ci/Apply", "spec.a"), newEntry(t, "other/Update")},
 			"ci/Apply: .spec.a\nother/Update:\n",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := apply.Object{Document: document.NewMap(), Entries: test.before}
-			was := show(t, test.before)
+			was := formatEntries(t, test.before)
 			result, err := Migrate(before, test.migration)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if now := show(t, test.before); now != was {
+			if now := formatEntries(t, test.before); now != was {
 				t.Errorf("the entries that were given changed to\n%s", now)
 			}
 			if result.NoOp() != (test.after == "") {
@@ -97,19 +97,19 @@ func TestMigrate(t *testing.T) {
 			if want == "" {
 				want = was
 			}
-			if got := show(t, result.Entries); got != want {
+			if got := formatEntries(t, result.Entries); got != want {
 				t.Errorf("received\n%swant\n%s", got, want)
 			}
 			again, err := Migrate(apply.Object{Document: before.Document, Entries: result.Entries}, test.migration)
-			if err != nil || !again.NoOp() || show(t, again.Entries) != want {
-				t.Errorf("again: %v, no-op %v\n%s", err, again.NoOp(), show(t, again.Entries))
+			if err != nil || !again.NoOp() || formatEntries(t, again.Entries) != want {
+				t.Errorf("again: %v, no-op %v\n%s", err, again.NoOp(), formatEntries(t, again.Entries))
 			}
 		})
 	}
 }
 
-func TestMigrateTellsWhatMoves(t *testing.T) {
-	o := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", "data.a"), entry(t, "old/Update", "data.a", "data.b")}}
+func TestMigrateReportsMoves(t *testing.T) {
+	o := apply.Object{Entries: []apply.Entry{newEntry(t, "ci/Apply", "data.a"), newEntry(t, "old/Update", "data.a", "data.b")}}
 	result, err := Migrate(o, Migration{From: []Selector{{Manager: "old"}}, To: "ci"})
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +127,8 @@ func TestMigrateTellsWhatMoves(t *testing.T) {
 // of a version that is not the applier's, so that nobody owns the fields any more.
 func TestMigrateVersions(t *testing.T) {
 	entries := []apply.Entry{
-		entry(t, "ci/Apply@example.com/v2", "spec.size"),
-		entry(t, "old/Update@example.com/v1", "spec.color", "spec.oldName", "spec.parts", `spec.parts[name="a"].count`, `spec.parts[name="gone"].count`),
+		newEntry(t, "ci/Apply@example.com/v2", "spec.size"),
+		newEntry(t, "old/Update@example.com/v1", "spec.color", "spec.oldName", "spec.parts", `spec.parts[name="a"].count`, `spec.parts[name="gone"].count`),
 	}
 	migration := Migration{From: []Selector{{Manager: "old"}}, To: "ci"}
 	t.Run("what the object does not have at the applier's version stays behind", func(t *testing.T) {
@@ -141,7 +141,7 @@ spec: {size: 1, color: red, newName: x, parts: [{name: a, count: 1}]}`)
 			t.Fatal(err)
 		}
 		want := `ci/Apply@example.com/v2: .spec.color .spec.parts .spec.size .spec.parts[name="a"].count` + "\n"
-		if got := show(t, result.Entries); got != want {
+		if got := formatEntries(t, result.Entries); got != want {
 			t.Errorf("received\n%swant\n%s", got, want)
 		}
 		if got, want := result.Moves[0].Lost.String(), `.spec.oldName`+"\n"+`.spec.parts[name="gone"].count`+"\n"; got != want {
@@ -153,9 +153,9 @@ spec: {size: 1, color: red, newName: x, parts: [{name: a, count: 1}]}`)
 apiVersion: example.com/v2
 spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
 		o.Entries = []apply.Entry{
-			entry(t, "ci/Apply@example.com/v2", "spec.size"),
-			entry(t, "old/Update@example.com/v1", "spec.whole", "spec.container"),
-			entry(t, "other/Update@example.com/v1", "spec.container.of"),
+			newEntry(t, "ci/Apply@example.com/v2", "spec.size"),
+			newEntry(t, "old/Update@example.com/v1", "spec.whole", "spec.container"),
+			newEntry(t, "other/Update@example.com/v1", "spec.container.of"),
 		}
 		result, err := Migrate(o, migration)
 		if err != nil {
@@ -163,7 +163,7 @@ spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
 		}
 		want := "ci/Apply@example.com/v2: .spec.container .spec.size .spec.whole.name .spec.whole.more.kind\n" +
 			"other/Update@example.com/v1: .spec.container.of\n"
-		if got := show(t, result.Entries); got != want {
+		if got := formatEntries(t, result.Entries); got != want {
 			t.Errorf("received\n%swant\n%s", got, want)
 		}
 		if m := result.Moves[0]; m.Gained.String() != ".spec.container\n.spec.whole\n" || !m.Lost.IsEmpty() {
@@ -181,18 +181,18 @@ spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
 	})
 	t.Run("any version does if all are of one", func(t *testing.T) {
 		o := readYAML(t, `apiVersion: example.com/v1`)
-		o.Entries = []apply.Entry{entry(t, "ci/Apply@example.com/v2", "spec.size"), entry(t, "old/Update@example.com/v2", "spec.newName")}
+		o.Entries = []apply.Entry{newEntry(t, "ci/Apply@example.com/v2", "spec.size"), newEntry(t, "old/Update@example.com/v2", "spec.newName")}
 		result, err := Migrate(o, migration)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := show(t, result.Entries), "ci/Apply@example.com/v2: .spec.newName .spec.size\n"; got != want {
+		if got, want := formatEntries(t, result.Entries), "ci/Apply@example.com/v2: .spec.newName .spec.size\n"; got != want {
 			t.Errorf("received\n%swant\n%s", got, want)
 		}
 	})
 }
 
-func TestMigrateRefuses(t *testing.T) {
+func TestMigrateErrors(t *testing.T) {
 	bad := apply.Object{Entries: []apply.Entry{{Manager: "a", Operation: apply.Update, APIVersion: "v1", FieldsV1: `{"f:x":1}`}}}
 	for _, test := range []struct {
 		object    apply.Object
@@ -218,7 +218,7 @@ func TestMigrateOracle(t *testing.T) {
 	changed := 0
 	for range 2000 {
 		o := randomObject(t, random)
-		names := pick(random, []string{"kubectl-client-side-apply", "before-first-apply", "a", "b"})
+		names := randomSubset(random, []string{"kubectl-client-side-apply", "before-first-apply", "a", "b"})
 		subresource := []string{"", "", "scale"}[random.IntN(3)]
 		migration := Migration{From: []Selector{}, To: "ssa", Subresource: subresource}
 		for _, name := range names {
@@ -234,7 +234,7 @@ func TestMigrateOracle(t *testing.T) {
 		}
 		want := fromClientGo(t, peer.GetManagedFields())
 		if !slices.EqualFunc(result.Entries, want, sameEntry) {
-			t.Fatalf("%+v of\n%s\nreceived\n%s\nwant\n%s", migration, show(t, o.Entries), show(t, result.Entries), show(t, want))
+			t.Fatalf("%+v of\n%s\nreceived\n%s\nwant\n%s", migration, formatEntries(t, o.Entries), formatEntries(t, result.Entries), formatEntries(t, want))
 		}
 		if !result.NoOp() {
 			changed++
@@ -264,13 +264,13 @@ func comparePatches(t *testing.T, o apply.Object, result Result, names []string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := patched(t, o, ours), patched(t, o, theirs); got != want {
+	if got, want := applyPatch(t, o, ours), applyPatch(t, o, theirs); got != want {
 		t.Fatalf("patched to\n%s\nwant\n%s", got, want)
 	}
 }
 
-// patched applies a patch, and sorts entries as a server does.
-func patched(t *testing.T, o apply.Object, patch []byte) string {
+// applyPatch applies a patch, and sorts entries as a server does.
+func applyPatch(t *testing.T, o apply.Object, patch []byte) string {
 	t.Helper()
 	doc, err := document.ParseJSON(o.JSON())
 	if err != nil {
@@ -314,7 +314,7 @@ func randomObject(t testing.TB, random *rand.Rand) apply.Object {
 		for range 1 + random.IntN(5) {
 			owned = append(owned, fmt.Sprintf("data.k%d", random.IntN(6)), fmt.Sprintf(`list[name="n%d"].x`, random.IntN(3)))
 		}
-		e := entry(t, who, owned[:1+random.IntN(len(owned)-1)]...)
+		e := newEntry(t, who, owned[:1+random.IntN(len(owned)-1)]...)
 		e.Time = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		o.Entries = append(o.Entries, e)
 	}
@@ -322,7 +322,7 @@ func randomObject(t testing.TB, random *rand.Rand) apply.Object {
 	return o
 }
 
-func pick(random *rand.Rand, names []string) []string {
+func randomSubset(random *rand.Rand, names []string) []string {
 	some := slices.DeleteFunc(slices.Clone(names), func(string) bool { return random.IntN(2) == 0 })
 	if len(some) == 0 {
 		return names[:1]

@@ -34,12 +34,12 @@ type Move struct {
 	Lost fieldset.Set
 }
 
-// change is a change of owners: entries give fields up, and one may get them.
-type change struct {
+// ownerChange is a change of owners: entries give fields up, and one may get them.
+type ownerChange struct {
 	// gives returns what an entry gives up of what it owns; ok is false if the change is not about it.
-	gives func(e apply.Entry, owned fieldset.Set) (given fieldset.Set, ok bool)
+	released func(e apply.Entry, owned fieldset.Set) (given fieldset.Set, ok bool)
 	// to is whose entry gets what the others give up, or nil.
-	to *Selector
+	receiver *Selector
 }
 
 // apply makes the change. It goes as follows:
@@ -50,41 +50,41 @@ type change struct {
 //
 // Sets of several versions come together only in an object that is at the version of the receiver: an *OtherVersionError
 // says which that is.
-func (c change) apply(o apply.Object) (Result, error) {
-	receiver := c.receiver(o)
+func (c ownerChange) apply(o apply.Object) (Result, error) {
+	receiverIndex := c.receiverIndex(o)
 	var entries []apply.Entry
 	var moves []Move
 	for i, e := range o.Entries {
-		owned, err := fieldsOf(o.Entries, i)
+		owned, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return Result{}, err
 		}
-		given, ok := fieldset.Set{}, false
-		if i != receiver {
-			given, ok = c.gives(e, owned)
+		released, ok := fieldset.Set{}, false
+		if i != receiverIndex {
+			released, ok = c.released(e, owned)
 		}
 		if !ok {
 			entries = append(entries, e)
 			continue
 		}
-		moves = append(moves, Move{From: e, Fields: given})
-		if left := owned.Difference(given); !left.IsEmpty() {
-			e.FieldsV1 = left.FieldsV1()
+		moves = append(moves, Move{From: e, Fields: released})
+		if rest := owned.Difference(released); !rest.IsEmpty() {
+			e.FieldsV1 = rest.FieldsV1()
 			entries = append(entries, e)
 		}
 	}
-	place := len(entries)
+	index := len(entries)
 	switch {
 	case len(moves) == 0:
 		return Result{Entries: o.Entries}, nil
-	case receiver >= 0:
-		place = slices.Index(entries, o.Entries[receiver])
-	case c.to != nil:
+	case receiverIndex >= 0:
+		index = slices.Index(entries, o.Entries[receiverIndex])
+	case c.receiver != nil:
 		entries = append(entries, c.newEntry(moves[0].From))
 	}
-	if c.to != nil {
+	if c.receiver != nil {
 		var err error
-		if entries[place], err = receive(o, entries[place], moves); err != nil {
+		if entries[index], err = receive(o, entries[index], moves); err != nil {
 			return Result{}, err
 		}
 	}
@@ -92,20 +92,20 @@ func (c change) apply(o apply.Object) (Result, error) {
 	return Result{Entries: entries, Moves: moves}, nil
 }
 
-// receiver returns the place of the entry that gets the fields, -1 if there is none yet.
-func (c change) receiver(o apply.Object) int {
-	if c.to == nil {
+// receiverIndex returns the place of the entry that gets the fields, -1 if there is none yet.
+func (c ownerChange) receiverIndex(o apply.Object) int {
+	if c.receiver == nil {
 		return -1
 	}
-	return slices.IndexFunc(o.Entries, c.to.Selects)
+	return slices.IndexFunc(o.Entries, c.receiver.Selects)
 }
 
 // newEntry returns the receiver's entry if there is none yet: it has the version and the time of one that
 // gives something up.
-func (c change) newEntry(giver apply.Entry) apply.Entry {
+func (c ownerChange) newEntry(releaser apply.Entry) apply.Entry {
 	return apply.Entry{
-		Manager: c.to.Manager, Operation: c.to.Operation, Subresource: c.to.Subresource,
-		APIVersion: giver.APIVersion, Time: giver.Time, FieldsV1: noFields,
+		Manager: c.receiver.Manager, Operation: c.receiver.Operation, Subresource: c.receiver.Subresource,
+		APIVersion: releaser.APIVersion, Time: releaser.Time, FieldsV1: emptyFieldsV1,
 	}
 }
 
@@ -121,48 +121,48 @@ func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, e
 			if version != receiver.APIVersion {
 				return receiver, &OtherVersionError{Entry: receiver, Received: version}
 			}
-			moved = atVersion(o, moved)
-			moves[i].Lost = m.Fields.Difference(present(o.Document, m.Fields))
+			moved = restrictToObject(o, moved)
+			moves[i].Lost = m.Fields.Difference(existingFields(o.Document, m.Fields))
 		}
-		moves[i].Gained = gained(m.Fields, moved.Difference(owned))
+		moves[i].Gained = gainedFields(m.Fields, moved.Difference(owned))
 		all = all.Union(moved)
 	}
 	receiver.FieldsV1 = all.FieldsV1()
 	return receiver, nil
 }
 
-// gained returns those of some fields that are new to somebody, by what is: it may have the fields of one instead.
-func gained(fields, fresh fieldset.Set) fieldset.Set {
-	if fields.Union(fresh).Equal(fields) {
-		return fresh
+// gainedFields returns those of some fields that are new to somebody, by what is: it may have the fields of one instead.
+func gainedFields(fields, added fieldset.Set) fieldset.Set {
+	if fields.Union(added).Equal(fields) {
+		return added
 	}
 	var paths []fieldset.Path
 	for path := range fields.All() {
-		one := fieldset.New(path)
-		if below := fresh.Covered(one); fresh.Has(path) || !below.IsEmpty() && fields.Intersection(below).IsEmpty() {
-			paths = append(paths, one.Paths()...)
+		single := fieldset.New(path)
+		if below := added.Covered(single); added.Has(path) || !below.IsEmpty() && fields.Intersection(below).IsEmpty() {
+			paths = append(paths, single.Paths()...)
 		}
 	}
 	return fieldset.New(paths...)
 }
 
-// noFields is the empty set as FieldsV1.
-const noFields = "{}"
+// emptyFieldsV1 is the empty set as FieldsV1.
+const emptyFieldsV1 = "{}"
 
-// setsOf are the field sets of entries. Reading them costs more than asking them: who asks about many paths reads once.
-func setsOf(entries []apply.Entry) ([]fieldset.Set, error) {
+// decodeAll are the field sets of entries. Reading them costs more than asking them: who asks about many paths reads once.
+func decodeAll(entries []apply.Entry) ([]fieldset.Set, error) {
 	sets := make([]fieldset.Set, len(entries))
 	for i := range entries {
 		var err error
-		if sets[i], err = fieldsOf(entries, i); err != nil {
+		if sets[i], err = decodeFields(entries, i); err != nil {
 			return nil, err
 		}
 	}
 	return sets, nil
 }
 
-// fieldsOf reads the set of an entry.
-func fieldsOf(entries []apply.Entry, i int) (fieldset.Set, error) {
+// decodeFields reads the set of an entry.
+func decodeFields(entries []apply.Entry, i int) (fieldset.Set, error) {
 	set, err := entries[i].Fields()
 	if err != nil {
 		return set, &apply.EntryError{Index: i, Problem: fmt.Sprintf("the fields of %q can't be read", entries[i].Manager), Err: err}

@@ -17,20 +17,20 @@ func Patch(o apply.Object, entries []apply.Entry) ([]byte, error) {
 	if revision.Text() == "" {
 		return nil, errors.New("expected an object with metadata.resourceVersion, as a server answers it; received one without, so that a patch could undo what others write")
 	}
-	list, err := managedFields(entries)
+	list, err := managedFieldsList(entries)
 	if err != nil {
 		return nil, err
 	}
 	patch := document.NewList(
-		replace("/metadata/managedFields", list),
+		replaceOperation("/metadata/managedFields", list),
 		// A server compares the revision with the one that it has when it writes. A test would be
 		// refused as a bad request instead of as a conflict.
-		replace("/metadata/resourceVersion", revision),
+		replaceOperation("/metadata/resourceVersion", revision),
 	)
 	return patch.AppendJSON(nil), nil
 }
 
-func replace(path string, value document.Value) document.Value {
+func replaceOperation(path string, value document.Value) document.Value {
 	return document.NewMap(
 		document.Field{Name: "op", Value: document.NewString("replace")},
 		document.Field{Name: "path", Value: document.NewString(path)},
@@ -38,9 +38,9 @@ func replace(path string, value document.Value) document.Value {
 	)
 }
 
-// managedFields returns entries as an object has them. No entries at all are written as a single empty
+// managedFieldsList returns entries as an object has them. No entries at all are written as a single empty
 // one: servers take an empty list for a client that does not know about managedFields, and keep theirs.
-func managedFields(entries []apply.Entry) (document.Value, error) {
+func managedFieldsList(entries []apply.Entry) (document.Value, error) {
 	if len(entries) == 0 {
 		return document.NewList(document.NewMap()), nil
 	}

@@ -35,7 +35,7 @@ type step struct {
 	// name is the field's, or the text in the brackets.
 	name string
 	// keys are the keys of an item; the item of a set has one without a name.
-	keys  []writtenKey
+	keys  []keyExpression
 	index int
 	// end is where the step ends in the text.
 	end int
@@ -44,21 +44,21 @@ type step struct {
 type stepKind uint8
 
 const (
-	byName   stepKind = iota // .name
-	byQuoted                 // ["name"]
-	byKeys                   // [key=value]
-	byValue                  // [=value]
-	byIndex                  // [0]
+	nameStep   stepKind = iota // .name
+	quotedStep                 // ["name"]
+	keysStep                   // [key=value]
+	valueStep                  // [=value]
+	indexStep                  // [0]
 )
 
-// writtenKey is a key with its value as it was written.
-type writtenKey struct {
+// keyExpression is a key with its value as it was written.
+type keyExpression struct {
 	name, text string
 	quoted     bool
 }
 
 // values returns what a written value may mean, the likeliest first.
-func (k writtenKey) values() []document.Value {
+func (k keyExpression) values() []document.Value {
 	text := document.NewString(k.text)
 	if !k.quoted {
 		if v, err := document.ParseJSON(k.text); err == nil && v.IsScalar() {
@@ -88,7 +88,7 @@ func (e *PathError) Error() string {
 // ParsePath parses a path expression such as spec.containers[name=app].image or metadata.labels["example.com/team"],
 // or the notation of [fieldset.Path]. Errors are of type [*PathError].
 func ParsePath(text string) (PathExpression, error) {
-	r := pathReader{text: text}
+	r := pathParser{text: text}
 	p := PathExpression{text: text}
 	for r.pos < len(text) {
 		s, problem := r.step()
@@ -107,24 +107,24 @@ func ParsePath(text string) (PathExpression, error) {
 // String returns the expression as it was written.
 func (p PathExpression) String() string { return p.text }
 
-// pathReader reads a path step by step. On a problem pos is where it is.
-type pathReader struct {
+// pathParser reads a path step by step. On a problem pos is where it is.
+type pathParser struct {
 	text string
 	pos  int
 }
 
-func (r *pathReader) rest() string { return r.text[r.pos:] }
+func (r *pathParser) rest() string { return r.text[r.pos:] }
 
-// received shows what comes next.
-func (r *pathReader) received() string {
+// describeNext shows what comes next.
+func (r *pathParser) describeNext() string {
 	if r.pos == len(r.text) {
 		return "the end"
 	}
 	return strconv.Quote(r.rest())
 }
 
-// take goes past a text if it is next.
-func (r *pathReader) take(text string) bool {
+// consume goes past a text if it is next.
+func (r *pathParser) consume(text string) bool {
 	if strings.HasPrefix(r.rest(), text) {
 		r.pos += len(text)
 		return true
@@ -132,21 +132,21 @@ func (r *pathReader) take(text string) bool {
 	return false
 }
 
-func (r *pathReader) step() (s step, problem string) {
+func (r *pathParser) step() (s step, problem string) {
 	switch {
-	case r.take("["):
+	case r.consume("["):
 		return r.brackets()
-	case r.take(".") || r.pos == 0:
+	case r.consume(".") || r.pos == 0:
 		s.name, _, problem = r.word(".[", "the name of a field")
 		return s, problem
 	}
-	return s, fmt.Sprintf("expected . or [, received %s", r.received())
+	return s, fmt.Sprintf("expected . or [, received %s", r.describeNext())
 }
 
-func (r *pathReader) brackets() (s step, problem string) {
-	if r.take("=") {
-		s.kind = byValue
-		s.keys = []writtenKey{{}}
+func (r *pathParser) brackets() (s step, problem string) {
+	if r.consume("=") {
+		s.kind = valueStep
+		s.keys = []keyExpression{{}}
 		s.keys[0].text, s.keys[0].quoted, problem = r.word("]", "the value of an item")
 		return s, r.close(problem)
 	}
@@ -158,7 +158,7 @@ func (r *pathReader) brackets() (s step, problem string) {
 		return r.keys(word)
 	}
 	if s.name = word; quoted {
-		s.kind = byQuoted
+		s.kind = quotedStep
 		return s, r.close("")
 	}
 	index, err := strconv.Atoi(word)
@@ -166,23 +166,23 @@ func (r *pathReader) brackets() (s step, problem string) {
 		r.pos -= len(word)
 		return s, fmt.Sprintf(`expected an item, such as [name=%[1]s] or [0], or a name in quotes, ["%[1]s"]; received [%[1]s]`, word)
 	}
-	s.kind, s.index = byIndex, index
+	s.kind, s.index = indexStep, index
 	return s, r.close("")
 }
 
 // keys reads the keys of an item; the name of the first has been read.
-func (r *pathReader) keys(name string) (s step, problem string) {
-	s.kind = byKeys
+func (r *pathParser) keys(name string) (s step, problem string) {
+	s.kind = keysStep
 	for {
-		key := writtenKey{name: name}
-		if !r.take("=") {
-			return s, fmt.Sprintf("expected = and the value of the key %s, received %s", name, r.received())
+		key := keyExpression{name: name}
+		if !r.consume("=") {
+			return s, fmt.Sprintf("expected = and the value of the key %s, received %s", name, r.describeNext())
 		}
 		if key.text, key.quoted, problem = r.word(",]", "the value of the key "+name); problem != "" {
 			return s, problem
 		}
 		s.keys = append(s.keys, key)
-		if !r.take(",") {
+		if !r.consume(",") {
 			return s, r.close("")
 		}
 		if name, _, problem = r.word("=]", "the name of a key"); problem != "" {
@@ -192,15 +192,15 @@ func (r *pathReader) keys(name string) (s step, problem string) {
 }
 
 // close reads the bracket at the end, unless there has been a problem already.
-func (r *pathReader) close(problem string) string {
-	if problem == "" && !r.take("]") {
-		return fmt.Sprintf("expected ], received %s", r.received())
+func (r *pathParser) close(problem string) string {
+	if problem == "" && !r.consume("]") {
+		return fmt.Sprintf("expected ], received %s", r.describeNext())
 	}
 	return problem
 }
 
 // word reads what is in quotes, or up to any of the given characters.
-func (r *pathReader) word(ends, what string) (word string, quoted bool, problem string) {
+func (r *pathParser) word(ends, what string) (word string, quoted bool, problem string) {
 	if rest := r.rest(); rest != "" && (rest[0] == '"' || rest[0] == '\'') {
 		word, problem = r.quoted(rest[0])
 		return word, true, problem
@@ -214,14 +214,14 @@ func (r *pathReader) word(ends, what string) (word string, quoted bool, problem 
 		r.pos++
 	}
 	if b.Len() == 0 {
-		return "", false, fmt.Sprintf("expected %s, received %s", what, r.received())
+		return "", false, fmt.Sprintf("expected %s, received %s", what, r.describeNext())
 	}
 	return b.String(), false, ""
 }
 
 // quoted reads what is in quotes. In double ones there are the escapes that Go has, as fieldset.Path shows
 // them.
-func (r *pathReader) quoted(quote byte) (word, problem string) {
+func (r *pathParser) quoted(quote byte) (word, problem string) {
 	if quote == '"' {
 		prefix, err := strconv.QuotedPrefix(r.rest())
 		if err != nil {

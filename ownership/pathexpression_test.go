@@ -56,11 +56,11 @@ func TestPathExpression(t *testing.T) {
 	}
 }
 
-// TestPathExpressionReadsShown reads every path that the object has owners for as it is shown.
-func TestPathExpressionReadsShown(t *testing.T) {
+// TestParsePathRoundTrip reads every path that the object has owners for as it is shown.
+func TestParsePathRoundTrip(t *testing.T) {
 	o := deployment(t)
 	for i := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,9 +77,9 @@ func TestPathExpressionReadsShown(t *testing.T) {
 	}
 }
 
-// TestWrittenValues has values without quotes that may be numbers or text.
-func TestWrittenValues(t *testing.T) {
-	o := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", `a[name="8080"]`, `b[port=8080]`, `c[name="true"]`, `d[=1]`, `e[x="1"]`, `e[x=1]`)}}
+// TestUnquotedKeyValues has values without quotes that may be numbers or text.
+func TestUnquotedKeyValues(t *testing.T) {
+	o := apply.Object{Entries: []apply.Entry{newEntry(t, "ci/Apply", `a[name="8080"]`, `b[port=8080]`, `c[name="true"]`, `d[=1]`, `e[x="1"]`, `e[x=1]`)}}
 	for written, want := range map[string]string{
 		"a[name=8080]": `.a[name="8080"]`,
 		"b[port=8080]": `.b[port=8080]`,
@@ -133,7 +133,7 @@ func TestPathExpressionErrors(t *testing.T) {
 			t.Errorf("%s: received\n%v\nwant\n%s", written, err, want)
 		}
 	}
-	both := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", `ports[port=80,protocol="TCP"]`, `ports[port=80,protocol="UDP"]`)}}
+	both := apply.Object{Entries: []apply.Entry{newEntry(t, "ci/Apply", `ports[port=80,protocol="TCP"]`, `ports[port=80,protocol="UDP"]`)}}
 	p, _ := ParsePath("ports[port=80]")
 	want := `path ports[port=80]: after ports: expected one item, received [port=80], which is [port=80,protocol="TCP"], [port=80,protocol="UDP"]; add keys`
 	if _, err := p.Resolve(both); err == nil || err.Error() != want {

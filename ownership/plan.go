@@ -39,36 +39,36 @@ func (p Plan) IsEmpty() bool {
 
 // Compare returns the effect of a write of a manager, from the object before, which is the zero Object if it did not
 // exist, and after. Both are at the same version; its schema may be nil, see [Blame].
-func Compare(before, after apply.Object, who Selector, t *schema.Type) (Plan, error) {
+func Compare(before, after apply.Object, manager Selector, t *schema.Type) (Plan, error) {
 	var p Plan
 	var err error
 	if p.Changes, err = compareValues(before, after, t); err != nil {
 		return p, err
 	}
-	mineBefore, err := union(before, who.Selects)
+	ownedBefore, err := union(before, manager.Selects)
 	if err != nil {
 		return p, err
 	}
-	mine, err := union(after, who.Selects)
+	owned, err := union(after, manager.Selects)
 	if err != nil {
 		return p, err
 	}
-	others, err := union(after, func(e apply.Entry) bool { return !who.Selects(e) })
+	others, err := union(after, func(e apply.Entry) bool { return !manager.Selects(e) })
 	if err != nil {
 		return p, err
 	}
-	gained := mine.Difference(mineBefore)
+	gained := owned.Difference(ownedBefore)
 	p.Shared = gained.Intersection(others)
 	p.Gained = gained.Difference(p.Shared)
-	p.Released = mineBefore.Difference(mine)
-	if p.Lost, err = lost(before, after, who); err != nil {
+	p.Released = ownedBefore.Difference(owned)
+	if p.Lost, err = lostFields(before, after, manager); err != nil {
 		return p, err
 	}
-	given := p.Released
+	released := p.Released
 	for _, m := range p.Lost {
-		given = given.Union(m.Fields.Difference(mine))
+		released = released.Union(m.Fields.Difference(owned))
 	}
-	p.Kept, err = staying(after, given, mine)
+	p.Kept, err = keptFields(after, released, owned)
 	return p, err
 }
 
@@ -91,7 +91,7 @@ func compareValues(before, after apply.Object, t *schema.Type) (apply.Changes, e
 	}
 	all := result.Changes()
 	return apply.Changes{
-		Added: all.Added.Difference(fixed), Modified: all.Modified.Difference(fixed), Removed: all.Removed.Difference(fixed),
+		Added: all.Added.Difference(untrackedFields), Modified: all.Modified.Difference(untrackedFields), Removed: all.Removed.Difference(untrackedFields),
 	}, nil
 }
 
@@ -102,7 +102,7 @@ func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error)
 		if !selects(e) {
 			continue
 		}
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return all, err
 		}
@@ -111,51 +111,51 @@ func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error)
 	return all, nil
 }
 
-// lost returns what each entry of others has no more.
-func lost(before, after apply.Object, who Selector) ([]Move, error) {
+// lostFields returns what each entry of others has no more.
+func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 	var moves []Move
 	for i, e := range before.Entries {
-		if who.Selects(e) {
+		if manager.Selects(e) {
 			continue
 		}
-		was, err := fieldsOf(before.Entries, i)
+		previous, err := decodeFields(before.Entries, i)
 		if err != nil {
 			return nil, err
 		}
-		is, err := union(after, func(other apply.Entry) bool {
+		now, err := union(after, func(other apply.Entry) bool {
 			return other.Manager == e.Manager && other.Operation == e.Operation && other.APIVersion == e.APIVersion && other.Subresource == e.Subresource
 		})
 		if err != nil {
 			return nil, err
 		}
-		if gone := was.Difference(is); !gone.IsEmpty() {
-			moves = append(moves, Move{From: e, Fields: gone})
+		if missing := previous.Difference(now); !missing.IsEmpty() {
+			moves = append(moves, Move{From: e, Fields: missing})
 		}
 	}
 	return moves, nil
 }
 
-// staying returns which of some fields an object has, the innermost ones, but for what is in a manager's own, or has some
+// keptFields returns which of some fields an object has, the innermost ones, but for what is in a manager's own, or has some
 // of it: at another version the same field may be known by a longer path, or by a shorter one. The annotation of
 // client-side apply is left out where it has its keeper: nobody configures it.
-func staying(o apply.Object, given, mine fieldset.Set) ([]KeptField, error) {
-	sets, err := setsOf(o.Entries)
+func keptFields(o apply.Object, released, owned fieldset.Set) ([]KeptField, error) {
+	sets, err := decodeAll(o.Entries)
 	if err != nil {
 		return nil, err
 	}
-	var stays []KeptField
-	own := mine.Leaves()
-	for path := range present(o.Document, given.Leaves()).All() {
-		if !mine.At(path).IsEmpty() || !fieldset.New(path).Covered(own).IsEmpty() {
+	var kept []KeptField
+	leaves := owned.Leaves()
+	for path := range existingFields(o.Document, released.Leaves()).All() {
+		if !owned.At(path).IsEmpty() || !fieldset.New(path).Covered(leaves).IsEmpty() {
 			continue
 		}
 		owners := ownersAt(o.Entries, sets, path)
 		if slices.ContainsFunc(owners, func(e apply.Entry) bool { return e.Manager == LastAppliedManager }) {
 			continue
 		}
-		stays = append(stays, KeptField{Path: slices.Clone(path), Value: ValueAt(o.Document, path), Owners: owners})
+		kept = append(kept, KeptField{Path: slices.Clone(path), Value: ValueAt(o.Document, path), Owners: owners})
 	}
-	return stays, nil
+	return kept, nil
 }
 
 // ownersAt are who owns a field, or something in it.

@@ -10,11 +10,11 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// writes plays what several managers apply to a Deployment, and returns the object after each.
-func writes(t *testing.T, configurations ...[2]string) []apply.Object {
+// applyAll plays what several managers apply to a Deployment, and returns the object after each.
+func applyAll(t *testing.T, configurations ...[2]string) []apply.Object {
 	t.Helper()
 	live := apply.Object{}
-	kind := topologyOf(t, readYAML(t, "{apiVersion: apps/v1, kind: Deployment}"))
+	kind := builtinType(t, readYAML(t, "{apiVersion: apps/v1, kind: Deployment}"))
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("apps/v1", kind), Unset: true})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func writes(t *testing.T, configurations ...[2]string) []apply.Object {
 	return all
 }
 
-func showPlan(p Plan) string {
+func formatPlan(p Plan) string {
 	var b strings.Builder
 	for _, part := range []struct {
 		name string
@@ -125,14 +125,14 @@ released .spec.template.spec.containers[name="b"] .spec.template.spec.containers
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			states := append([]apply.Object{{}}, writes(t, test.configurations...)...)
+			states := append([]apply.Object{{}}, applyAll(t, test.configurations...)...)
 			before, after := states[len(states)-2], states[len(states)-1]
 			who := Selector{Manager: test.configurations[len(test.configurations)-1][0]}
-			plan, err := Compare(before, after, who, topologyOf(t, after))
+			plan, err := Compare(before, after, who, builtinType(t, after))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := "\n" + showPlan(plan); got != test.want {
+			if got := "\n" + formatPlan(plan); got != test.want {
 				t.Errorf("received%swant%s", got, test.want)
 			}
 			if plan.IsEmpty() != (test.want == "\n") {
@@ -148,20 +148,20 @@ func TestCompareTakeOver(t *testing.T) {
 	annotation := `metadata.annotations."` + LastAppliedAnnotation + `"`
 	before := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3, gone: 4}}`)
 	before.Entries = []apply.Entry{
-		entry(t, "kubectl-client-side-apply/Update", "metadata.annotations", annotation, "spec", "spec.a", "spec.default", "spec.gone", "spec.shared"),
-		entry(t, "ops/Apply", "spec.shared"),
+		newEntry(t, "kubectl-client-side-apply/Update", "metadata.annotations", annotation, "spec", "spec.a", "spec.default", "spec.gone", "spec.shared"),
+		newEntry(t, "ops/Apply", "spec.shared"),
 	}
 	after := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3}}`)
 	after.Entries = []apply.Entry{
-		entry(t, "kubectl/Apply", "spec.a"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "ops/Apply", "spec.shared"),
+		newEntry(t, "kubectl/Apply", "spec.a"), newEntry(t, "kubectl-last-applied/Apply", annotation), newEntry(t, "ops/Apply", "spec.shared"),
 	}
 	plan, err := Compare(before, after, Selector{Manager: "kubectl"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stays, _ := strings.Cut(showPlan(plan), ".spec.shared\n")
+	_, stays, _ := strings.Cut(formatPlan(plan), ".spec.shared\n")
 	if want := ".spec.default stays 2, no managers\n.spec.shared stays 3, \"ops\" by Apply\n"; stays != want {
-		t.Errorf("received\n%swant\n%s", showPlan(plan), want)
+		t.Errorf("received\n%swant\n%s", formatPlan(plan), want)
 	}
 }
 
@@ -169,20 +169,20 @@ func TestCompareTakeOver(t *testing.T) {
 // does not give up.
 func TestCompareOtherVersion(t *testing.T) {
 	before := readYAML(t, `{apiVersion: v2, spec: {whole: {x: 1}, parts: {y: 2}, given: {z: 3}}}`)
-	before.Entries = []apply.Entry{entry(t, "ci/Apply@v1", "spec.whole", "spec.parts.y", "spec.given.z")}
+	before.Entries = []apply.Entry{newEntry(t, "ci/Apply@v1", "spec.whole", "spec.parts.y", "spec.given.z")}
 	after := before
-	after.Entries = []apply.Entry{entry(t, "ci/Apply@v2", "spec.whole.x", "spec.parts")}
+	after.Entries = []apply.Entry{newEntry(t, "ci/Apply@v2", "spec.whole.x", "spec.parts")}
 	plan, err := Compare(before, after, Selector{Manager: "ci"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(plan.Kept) != 1 || plan.Kept[0].Path.String() != ".spec.given.z" || len(plan.Kept[0].Owners) != 0 {
-		t.Errorf("received\n%s", showPlan(plan))
+		t.Errorf("received\n%s", formatPlan(plan))
 	}
 }
 
-// TestCompareMany: who owns what stays is read once, and not for each field.
-func TestCompareMany(t *testing.T) {
+// TestCompareCostIsLinear: who owns what stays is read once, and not for each field.
+func TestCompareCostIsLinear(t *testing.T) {
 	cost := func(n int) uint64 {
 		var fields, owned strings.Builder
 		for i := range n {
@@ -238,12 +238,12 @@ kind: Deployment
 metadata: {name: web, namespace: default}
 status: {replicas: 2}`},
 	} {
-		got, err := Extract(o, test.who, topologyOf(t, o))
+		got, err := Extract(o, test.who, builtinType(t, o))
 		if want := readYAML(t, test.want).Document; err != nil || got.JSON() != want.JSON() {
 			t.Errorf("%s: received\n%s, %v; want\n%s", test.who, got.YAML(), err, want.YAML())
 		}
 	}
-	config, err := Extract(o, Selector{Manager: "ci"}, topologyOf(t, o))
+	config, err := Extract(o, Selector{Manager: "ci"}, builtinType(t, o))
 	if err != nil || !strings.Contains(config.YAML(), "minReadySeconds:\n    k8s_io__value: unset\n") {
 		t.Errorf("what is owned and absent is not unset: %v\n%s", err, config.YAML())
 	}
@@ -252,19 +252,19 @@ status: {replicas: 2}`},
 // TestExtractPrefersApply has a manager that writes both ways.
 func TestExtractPrefersApply(t *testing.T) {
 	o := readYAML(t, "{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 1, paused: true}}")
-	o.Entries = []apply.Entry{entry(t, "ci/Update@apps/v1", "spec.paused"), entry(t, "ci/Apply@apps/v1", "spec.replicas")}
+	o.Entries = []apply.Entry{newEntry(t, "ci/Update@apps/v1", "spec.paused"), newEntry(t, "ci/Apply@apps/v1", "spec.replicas")}
 	for who, want := range map[Selector]string{
 		{Manager: "ci"}: `{"replicas":1}`, {Manager: "ci", Operation: apply.Update}: `{"paused":true}`,
 	} {
-		if got, err := Extract(o, who, topologyOf(t, o)); err != nil || got.Get("spec").JSON() != want {
+		if got, err := Extract(o, who, builtinType(t, o)); err != nil || got.Get("spec").JSON() != want {
 			t.Errorf("%s: received %s, %v; want %s", who, got, err, want)
 		}
 	}
 }
 
-func TestExtractRefuses(t *testing.T) {
+func TestExtractErrors(t *testing.T) {
 	o := deployment(t)
-	kind := topologyOf(t, o)
+	kind := builtinType(t, o)
 	if _, err := Extract(apply.Object{Document: o.Document}, Selector{Manager: "ci"}, kind); !errors.Is(err, apply.ErrNoManagedFields) {
 		t.Errorf("no entries: %v", err)
 	}
@@ -272,7 +272,7 @@ func TestExtractRefuses(t *testing.T) {
 	if _, err := Extract(o, Selector{Manager: "nobody"}, kind); err == nil || err.Error() != want {
 		t.Errorf("nobody: %v", err)
 	}
-	o.Entries = append(o.Entries, entry(t, "old/Apply@apps/v1beta1", "spec.replicas"))
+	o.Entries = append(o.Entries, newEntry(t, "old/Apply@apps/v1beta1", "spec.replicas"))
 	var other *OtherVersionError
 	if _, err := Extract(o, Selector{Manager: "old"}, kind); !errors.As(err, &other) || !strings.Contains(err.Error(), "apps/v1beta1") {
 		t.Errorf("another version: %v", err)

@@ -11,8 +11,8 @@ import (
 // AnySubresource in a [Selector] stands for the resource itself and every subresource except status.
 const AnySubresource = "*"
 
-// status is the endpoint that reports what is, not what somebody wants.
-const status = "status"
+// statusSubresource is the endpoint that reports what is, not what somebody wants.
+const statusSubresource = "status"
 
 // Selector selects managedFields entries.
 type Selector struct {
@@ -30,39 +30,39 @@ func (s Selector) Selects(e apply.Entry) bool {
 		return false
 	}
 	if s.Subresource == AnySubresource {
-		return e.Subresource != status
+		return e.Subresource != statusSubresource
 	}
 	return s.Subresource == e.Subresource
 }
 
 // String describes the selector.
 func (s Selector) String() string {
-	who := "any manager"
+	text := "any manager"
 	if s.Manager != "" {
-		who = fmt.Sprintf("%q", s.Manager)
+		text = fmt.Sprintf("%q", s.Manager)
 	}
 	if s.Operation != "" {
-		who += " by " + string(s.Operation)
+		text += " by " + string(s.Operation)
 	}
 	if s.Subresource == "" || s.Subresource == AnySubresource {
-		return who
+		return text
 	}
-	return who + " at " + s.Subresource
+	return text + " at " + s.Subresource
 }
 
-// where says how and at which endpoint the entries of whatever manager are meant.
-func (s Selector) where() string {
-	how := ""
+// scope says how and at which endpoint the entries of whatever manager are meant.
+func (s Selector) scope() string {
+	text := ""
 	if s.Operation != "" {
-		how = " by " + string(s.Operation)
+		text = " by " + string(s.Operation)
 	}
 	switch s.Subresource {
 	case AnySubresource:
-		return how + " at any endpoint but " + status
+		return text + " at any endpoint but " + statusSubresource
 	case "":
-		return how + " at the main endpoint"
+		return text + " at the main endpoint"
 	}
-	return how + " at " + s.Subresource
+	return text + " at " + s.Subresource
 }
 
 func anySelects(selectors []Selector, e apply.Entry) bool {

@@ -36,9 +36,9 @@ func TakeOver(o apply.Object, applier string) (Result, error) {
 // ClientSideManagers returns the managers that wrote an object by client-side apply: kubectl's default manager, and
 // every manager that owns [LastAppliedAnnotation] by an update, because kubectl can be told to use another name.
 func ClientSideManagers(o apply.Object) ([]Selector, error) {
-	all := []Selector{{Manager: clientSideApply, Operation: apply.Update}}
+	all := []Selector{{Manager: clientSideApplyManager, Operation: apply.Update}}
 	for i, e := range o.Entries {
-		owned, err := fieldsOf(o.Entries, i)
+		owned, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}
@@ -50,30 +50,30 @@ func ClientSideManagers(o apply.Object) ([]Selector, error) {
 	return all, nil
 }
 
-// keepLastApplied adds the owner of the annotation, unless it does not move, or an applier owns it already and goes on to.
-func keepLastApplied(o apply.Object, result Result) (Result, error) {
+// addLastAppliedEntry adds the owner of the annotation, unless it does not move, or an applier owns it already and goes on to.
+func addLastAppliedEntry(o apply.Object, result Result) (Result, error) {
 	if !slices.ContainsFunc(result.Moves, func(m Move) bool { return m.Fields.Has(lastAppliedPath()) }) {
 		return result, nil
 	}
 	owners, err := Owners(o, lastAppliedPath())
-	keeps := func(e apply.Entry) bool {
-		return e.Operation == apply.Apply && (!result.gives(e) || e.Manager == LastAppliedManager) // who takes it from that one means it
+	retains := func(e apply.Entry) bool {
+		return e.Operation == apply.Apply && (!result.hasReleased(e) || e.Manager == LastAppliedManager) // who takes it from that one means it
 	}
-	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, keeps) {
+	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, retains) {
 		return result, err
 	}
-	keeper := apply.Entry{
+	entry := apply.Entry{
 		Manager: LastAppliedManager, Operation: apply.Apply, APIVersion: owners[0].APIVersion, Time: owners[0].Time,
 		FieldsV1: fieldset.New(lastAppliedPath()).FieldsV1(),
 	}
-	result.LastAppliedEntry = &keeper
-	result.Entries = append(result.Entries, keeper)
+	result.LastAppliedEntry = &entry
+	result.Entries = append(result.Entries, entry)
 	apply.SortEntries(result.Entries)
 	return result, nil
 }
 
-// gives reports whether an entry gives fields up.
-func (r Result) gives(e apply.Entry) bool {
+// hasReleased reports whether an entry gives fields up.
+func (r Result) hasReleased(e apply.Entry) bool {
 	return slices.ContainsFunc(r.Moves, func(m Move) bool { return m.From == e })
 }
 

@@ -8,7 +8,7 @@ import (
 
 func TestTakeOver(t *testing.T) {
 	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
-	wrote := func(who string) apply.Entry { return entry(t, who, ".data.a", annotation) }
+	wrote := func(who string) apply.Entry { return newEntry(t, who, ".data.a", annotation) }
 	for _, test := range []struct {
 		name    string
 		entries []apply.Entry
@@ -17,11 +17,11 @@ func TestTakeOver(t *testing.T) {
 	}{
 		{
 			"kubectl keeps the annotation", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, KubectlManager,
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+			[]apply.Entry{wrote("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
-			"beside others, in Kubernetes' order", []apply.Entry{entry(t, "hpa/Update", ".data.b"), wrote("kubectl-client-side-apply/Update")}, KubectlManager,
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "hpa/Update", ".data.b")},
+			"beside others, in Kubernetes' order", []apply.Entry{newEntry(t, "hpa/Update", ".data.b"), wrote("kubectl-client-side-apply/Update")}, KubectlManager,
+			[]apply.Entry{wrote("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation), newEntry(t, "hpa/Update", ".data.b")},
 		},
 		{
 			"others do not, as nobody keeps it up to date", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, "ci",
@@ -29,11 +29,11 @@ func TestTakeOver(t *testing.T) {
 		},
 		{
 			"by any name", []apply.Entry{wrote("deploy-script/Update")}, KubectlManager,
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+			[]apply.Entry{wrote("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
-			"who owns no annotation did not apply", []apply.Entry{entry(t, "editor/Update", ".data.a")}, KubectlManager,
-			[]apply.Entry{entry(t, "editor/Update", ".data.a")},
+			"who owns no annotation did not apply", []apply.Entry{newEntry(t, "editor/Update", ".data.a")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "editor/Update", ".data.a")},
 		},
 		{
 			"an applier owns it", []apply.Entry{wrote("ops/Apply"), wrote("kubectl-client-side-apply/Update")}, KubectlManager,
@@ -44,8 +44,8 @@ func TestTakeOver(t *testing.T) {
 			[]apply.Entry{wrote("ci/Apply")},
 		},
 		{
-			"before there were managers, by who knows", []apply.Entry{entry(t, "before-first-apply/Update", ".data.a")}, KubectlManager,
-			[]apply.Entry{entry(t, "before-first-apply/Update", ".data.a")},
+			"before there were managers, by who knows", []apply.Entry{newEntry(t, "before-first-apply/Update", ".data.a")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "before-first-apply/Update", ".data.a")},
 		},
 		{
 			"at another endpoint", []apply.Entry{wrote("odd/Update/scale")}, KubectlManager,
@@ -53,12 +53,12 @@ func TestTakeOver(t *testing.T) {
 		},
 		{
 			"at another endpoint, which says nothing about the main one",
-			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")}, KubectlManager,
-			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")},
+			[]apply.Entry{newEntry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")},
 		},
 		{
-			"without an annotation", []apply.Entry{entry(t, "kubectl-client-side-apply/Update", ".data.a")}, KubectlManager,
-			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a")},
+			"without an annotation", []apply.Entry{newEntry(t, "kubectl-client-side-apply/Update", ".data.a")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "kubectl/Apply", ".data.a")},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestTakeOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := show(t, result.Entries), show(t, test.want); got != want {
+			if got, want := formatEntries(t, result.Entries), formatEntries(t, test.want); got != want {
 				t.Errorf("received\n%s\nwant\n%s", got, want)
 			}
 			o.Entries = result.Entries
@@ -79,18 +79,18 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// TestMigrateKeepsLastApplied: an applier that gives the annotation up does not keep it; one that does not give it up does.
-func TestMigrateKeepsLastApplied(t *testing.T) {
+// TestMigrateKeepLastApplied: an applier that gives the annotation up does not keep it; one that does not give it up does.
+func TestMigrateKeepLastApplied(t *testing.T) {
 	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
-	wrote := func(who string) apply.Entry { return entry(t, who, ".data.a", annotation) }
+	wrote := func(who string) apply.Entry { return newEntry(t, who, ".data.a", annotation) }
 	m := Migration{From: []Selector{{Manager: "ci"}, {Manager: LastAppliedManager}}, To: KubectlManager, KeepLastApplied: true}
 	for name, test := range map[string]struct{ entries, want []apply.Entry }{
 		"the only one": {
 			[]apply.Entry{wrote("ci/Apply")},
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+			[]apply.Entry{wrote("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		"the one that did": {
-			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a"), entry(t, "kubectl-last-applied/Apply", annotation)},
+			[]apply.Entry{newEntry(t, "kubectl/Apply", ".data.a"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
 			[]apply.Entry{wrote("kubectl/Apply")},
 		},
 		"one of two": {
@@ -105,14 +105,14 @@ func TestMigrateKeepsLastApplied(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := show(t, result.Entries), show(t, test.want); got != want {
+			if got, want := formatEntries(t, result.Entries), formatEntries(t, test.want); got != want {
 				t.Errorf("received\n%s\nwant\n%s", got, want)
 			}
 		})
 	}
 }
 
-func TestTakeOverOfWhatCantBeRead(t *testing.T) {
+func TestTakeOverInvalidEntry(t *testing.T) {
 	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test}}`)
 	o.Entries = []apply.Entry{{Manager: "kubectl-client-side-apply", Operation: apply.Update, APIVersion: "v1", FieldsV1: "{"}}
 	if _, err := TakeOver(o, KubectlManager); err == nil {

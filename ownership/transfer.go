@@ -15,7 +15,7 @@ import (
 // owns it again with its next apply. Release returns a [*NotOwnedError] if none of the managers owns anything at a
 // path.
 func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, error) {
-	return give(o, from, nil, paths)
+	return move(o, from, nil, paths)
 }
 
 // Transfer moves the ownership of the fields at some paths, and everything below them, from managers to another one.
@@ -31,23 +31,23 @@ func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result
 	case to.Operation == "":
 		to.Operation = apply.Apply
 	}
-	return give(o, from, &to, paths)
+	return move(o, from, &to, paths)
 }
 
-func give(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
+func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
 	if slices.ContainsFunc(paths, func(p fieldset.Path) bool { return len(p) == 0 }) || len(paths) == 0 {
 		return Result{}, errors.New("expected the path of a field, received none")
 	}
 	if err := checkOwned(o, from, to, paths); err != nil {
 		return Result{}, err
 	}
-	wanted := fieldset.New(paths...)
-	return change{
-		gives: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
-			given := owned.Covered(wanted)
+	selected := fieldset.New(paths...)
+	return ownerChange{
+		released: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
+			given := owned.Covered(selected)
 			return given, from.Selects(e) && !given.IsEmpty()
 		},
-		to: to,
+		receiver: to,
 	}.apply(o)
 }
 
@@ -78,10 +78,10 @@ func (e *NotOwnedError) Error() string {
 		return fmt.Sprintf("%s: it is a part of %s, which is owned as a whole, by %s; name that",
 			path, strings.TrimPrefix(e.WholePath.Quoted(), "."), describeManagers(e.Whole))
 	case len(e.Owners) > 0 && e.From.Manager == "":
-		return fmt.Sprintf("%s: nobody owns it%s; its owners are %s", path, e.From.where(), describeManagers(e.Owners))
+		return fmt.Sprintf("%s: nobody owns it%s; its owners are %s", path, e.From.scope(), describeManagers(e.Owners))
 	case len(e.Owners) > 0:
 		return fmt.Sprintf("%s: %s does not own it; its owners are %s", path, e.From, describeManagers(e.Owners))
-	case fixed.Has(e.Path):
+	case untrackedFields.Has(e.Path):
 		return path + ": nobody can own it: it says which object this is, or the server keeps it"
 	case e.From.Manager == "":
 		return path + ": nobody owns it"
@@ -102,7 +102,7 @@ func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Pa
 		}
 		problem := &NotOwnedError{Path: path, From: from, Owners: owners, Exists: exists, Managers: o.Entries}
 		for n := len(path) - 1; n > 0 && len(problem.Whole) == 0; n-- {
-			if problem.Whole, err = wholeOwners(o, path[:n]); err != nil {
+			if problem.Whole, err = atomicOwners(o, path[:n]); err != nil {
 				return err
 			}
 			problem.WholePath = path[:n]
@@ -112,11 +112,11 @@ func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Pa
 	return nil
 }
 
-// wholeOwners returns the entries that own a field, and nothing in it, although there is something in it.
-func wholeOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
+// atomicOwners returns the entries that own a field, and nothing in it, although there is something in it.
+func atomicOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	for i, e := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +132,7 @@ func Owners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	at := fieldset.New(path)
 	for i, e := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}

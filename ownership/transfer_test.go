@@ -12,12 +12,12 @@ import (
 
 const app = `spec.containers[name="app"]`
 
-func shared(t *testing.T) apply.Object {
+func sharedObject(t *testing.T) apply.Object {
 	return apply.Object{Document: document.NewMap(), Entries: []apply.Entry{
-		entry(t, "ci/Apply", "spec.replicas", app, app+".image", app+".name"),
-		entry(t, "hpa/Update/scale", "spec.replicas"),
-		entry(t, "kubectl-edit/Update", app+".image", app+".env", app+`.env[name="X"]`, app+`.env[name="X"].value`),
-		entry(t, "kubelet/Update/status", "status.ready"),
+		newEntry(t, "ci/Apply", "spec.replicas", app, app+".image", app+".name"),
+		newEntry(t, "hpa/Update/scale", "spec.replicas"),
+		newEntry(t, "kubectl-edit/Update", app+".image", app+".env", app+`.env[name="X"]`, app+`.env[name="X"].value`),
+		newEntry(t, "kubelet/Update/status", "status.ready"),
 	}}
 }
 
@@ -52,11 +52,11 @@ kubelet/Update/status: .status.ready
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			result, err := Release(shared(t), test.from, paths(t, test.paths...)...)
+			result, err := Release(sharedObject(t), test.from, mustPaths(t, test.paths...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := show(t, result.Entries); got != test.after {
+			if got := formatEntries(t, result.Entries); got != test.after {
 				t.Errorf("received\n%swant\n%s", got, test.after)
 			}
 		})
@@ -64,8 +64,8 @@ kubelet/Update/status: .status.ready
 }
 
 func TestTransfer(t *testing.T) {
-	o := shared(t)
-	result, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
+	o := sharedObject(t)
+	result, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, mustPaths(t, app+".image", app+".env")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,23 +74,23 @@ gitops/Apply: .spec.containers[name="app"].env .spec.containers[name="app"].imag
 hpa/Update/scale: .spec.replicas
 kubelet/Update/status: .status.ready
 `
-	if got := show(t, result.Entries); got != want {
+	if got := formatEntries(t, result.Entries); got != want {
 		t.Errorf("received\n%swant\n%s", got, want)
 	}
 	o.Entries = result.Entries
-	again, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
+	again, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, mustPaths(t, app+".image", app+".env")...)
 	if err != nil || !again.NoOp() {
 		t.Errorf("again: %v, %+v", err, again.Moves)
 	}
-	back, err := Transfer(o, Selector{Manager: "gitops"}, Selector{Manager: "ci"}, paths(t, app+".image")...)
-	if err != nil || !strings.Contains(show(t, back.Entries), `ci/Apply: .spec.replicas .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name`) {
-		t.Errorf("back: %v\n%s", err, show(t, back.Entries))
+	back, err := Transfer(o, Selector{Manager: "gitops"}, Selector{Manager: "ci"}, mustPaths(t, app+".image")...)
+	if err != nil || !strings.Contains(formatEntries(t, back.Entries), `ci/Apply: .spec.replicas .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name`) {
+		t.Errorf("back: %v\n%s", err, formatEntries(t, back.Entries))
 	}
 }
 
-func TestGiveRefuses(t *testing.T) {
-	o := shared(t)
-	replicas := paths(t, "spec.replicas")
+func TestReleaseAndTransferErrors(t *testing.T) {
+	o := sharedObject(t)
+	replicas := mustPaths(t, "spec.replicas")
 	release := func(from Selector, paths ...fieldset.Path) error { _, err := Release(o, from, paths...); return err }
 	transfer := func(from, to Selector) error { _, err := Transfer(o, from, to, replicas...); return err }
 	for _, test := range []struct {
@@ -101,7 +101,7 @@ func TestGiveRefuses(t *testing.T) {
 		{release(Selector{Manager: "ci"}, fieldset.Path{}), "expected the path of a field, received none"},
 		{release(Selector{Manager: "nobody"}, replicas...), `spec.replicas: "nobody" owns nothing in this object; its managers are "ci" by Apply, "hpa" by Update at scale, "kubectl-edit" by Update, "kubelet" by Update at status`},
 		{release(Selector{Manager: "kubectl-edit"}, replicas...), `spec.replicas: "kubectl-edit" does not own it; its owners are "ci" by Apply, "hpa" by Update at scale`},
-		{release(Selector{Manager: "ci"}, paths(t, "spec.paused")...), `spec.paused: "ci" does not own it; nobody does`},
+		{release(Selector{Manager: "ci"}, mustPaths(t, "spec.paused")...), `spec.paused: "ci" does not own it; nobody does`},
 		{transfer(Selector{Manager: "ci"}, Selector{}), "expected the name of the manager that gets the fields, received none"},
 		{transfer(Selector{Manager: "ci"}, Selector{Manager: "x", Subresource: AnySubresource}), `expected one endpoint for "x", received any`},
 	} {
@@ -123,7 +123,7 @@ func TestPatch(t *testing.T) {
 		want    string
 	}{
 		{
-			"guarded by the revision", []apply.Entry{entry(t, "ci/Apply", "data.a")},
+			"guarded by the revision", []apply.Entry{newEntry(t, "ci/Apply", "data.a")},
 			`[{"op":"replace","path":"/metadata/managedFields","value":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}},"manager":"ci","operation":"Apply"}]},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`,
 		},
 		{

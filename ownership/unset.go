@@ -12,7 +12,7 @@ import (
 // UnsetExtension is the OpenAPI extension by which a server declares that apply understands unset markers.
 const UnsetExtension = "x-cadastre-unset"
 
-var marker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
+var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
 
 // HasUnsetMarker reports whether a configuration has an unset marker.
 func HasUnsetMarker(config document.Value) bool {
@@ -33,14 +33,14 @@ func (p PathExpression) CheckKeys(t *schema.Type) error {
 	start := 0
 	for _, s := range p.steps {
 		switch {
-		case t != nil && s.kind == byKeys && t.List != nil:
+		case t != nil && s.kind == keysStep && t.List != nil:
 			for _, key := range t.List.Keys {
-				if key.Default.IsAbsent() && !slices.ContainsFunc(s.keys, func(k writtenKey) bool { return k.name == key.Name }) {
+				if key.Default.IsAbsent() && !slices.ContainsFunc(s.keys, func(k keyExpression) bool { return k.name == key.Name }) {
 					return &PathError{Path: p.text, At: start, Problem: fmt.Sprintf("expected an item by all keys of the list, received none for %s; add ,%s=VALUE", key.Name, key.Name)}
 				}
 			}
 			t = t.List.Item
-		case t != nil && (s.kind == byName || s.kind == byQuoted) && t.Map != nil:
+		case t != nil && (s.kind == nameStep || s.kind == quotedStep) && t.Map != nil:
 			t, _ = t.Map.TypeOf(s.name)
 		default:
 			return nil
@@ -63,19 +63,19 @@ func (p PathExpression) Unset(config document.Value) (document.Value, error) {
 // unsetIn puts the marker to where the steps from i on lead to in a value.
 func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, problem string, at int) {
 	if i == len(p.steps) {
-		if !v.IsAbsent() && !document.Equal(v, marker) {
+		if !v.IsAbsent() && !document.Equal(v, unsetMarker) {
 			return v, fmt.Sprintf("the configuration has %s there: leave it out to unset the field", describe(v)), 0
 		}
-		return marker, "", 0
+		return unsetMarker, "", 0
 	}
 	s, end := p.steps[i], 0
 	if i > 0 {
 		end = p.steps[i-1].end
 	}
 	switch {
-	case s.kind == byKeys && (v.IsAbsent() || v.Kind() == document.List):
+	case s.kind == keysStep && (v.IsAbsent() || v.Kind() == document.List):
 		return p.unsetItem(v, i)
-	case s.kind != byName && s.kind != byQuoted:
+	case s.kind != nameStep && s.kind != quotedStep:
 		return v, "expected a field, or an item by its keys, such as [name=app]", end
 	case !v.IsAbsent() && v.Kind() != document.Map:
 		return v, fmt.Sprintf("expected a map with the field %s, the configuration has %s", s.name, describe(v)), end
@@ -91,15 +91,15 @@ func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, pr
 func (p PathExpression) unsetItem(list document.Value, i int) (out document.Value, problem string, at int) {
 	keys := p.steps[i].keys
 	items := make([]document.Value, 0, list.Len()+1)
-	place := -1
+	index := -1
 	for j, item := range list.Items() {
-		if isWritten(item, keys) {
-			place = j
+		if matchesKeys(item, keys) {
+			index = j
 		}
 		items = append(items, item)
 	}
-	if place < 0 {
-		place = len(items)
+	if index < 0 {
+		index = len(items)
 		item := document.NewMap()
 		for _, key := range keys {
 			item = item.With(key.name, key.values()[0])
@@ -107,18 +107,18 @@ func (p PathExpression) unsetItem(list document.Value, i int) (out document.Valu
 		items = append(items, item)
 	}
 	if i+1 < len(p.steps) {
-		items[place], problem, at = p.unsetIn(items[place], i+1)
+		items[index], problem, at = p.unsetIn(items[index], i+1)
 		return document.NewList(items...), problem, at
 	}
-	if items[place].Len() > len(keys) && items[place].Get(apply.UnsetMarkerKey).IsAbsent() {
-		return list, fmt.Sprintf("the configuration has %s there: leave it out to unset the item", describe(items[place])), 0
+	if items[index].Len() > len(keys) && items[index].Get(apply.UnsetMarkerKey).IsAbsent() {
+		return list, fmt.Sprintf("the configuration has %s there: leave it out to unset the item", describe(items[index])), 0
 	}
-	items[place] = items[place].With(apply.UnsetMarkerKey, document.NewString(apply.UnsetMarkerValue))
+	items[index] = items[index].With(apply.UnsetMarkerKey, document.NewString(apply.UnsetMarkerValue))
 	return document.NewList(items...), "", 0
 }
 
-// isWritten reports whether an item has all the keys that were written.
-func isWritten(item document.Value, keys []writtenKey) bool {
+// matchesKeys reports whether an item has all the keys that were written.
+func matchesKeys(item document.Value, keys []keyExpression) bool {
 	for _, key := range keys {
 		found := false
 		for _, v := range key.values() {

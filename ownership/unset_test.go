@@ -33,7 +33,7 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-func TestHasMarker(t *testing.T) {
+func TestHasUnsetMarker(t *testing.T) {
 	for config, want := range map[string]bool{
 		"{}": false, "{a: k8s_io__value}": false, "{a: {k8s_io__value: other}}": false, "{k8s_io__value: unset}": true,
 		"{a: {b: {k8s_io__value: unset}}}": true, "{a: [1, {b: 1, k8s_io__value: unset}]}": true,
@@ -76,7 +76,7 @@ func TestCheckKeys(t *testing.T) {
 	}
 }
 
-func TestUnsetRefuses(t *testing.T) {
+func TestUnsetErrors(t *testing.T) {
 	for _, test := range []struct{ config, path, want string }{
 		{"{spec: {replicas: 2}}", "spec.replicas", "path spec.replicas: the configuration has number 2 there: leave it out to unset the field"},
 		{"{spec: 1}", "spec.replicas", "path spec.replicas: after spec: expected a map with the field replicas, the configuration has number 1"},

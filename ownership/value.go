@@ -12,18 +12,18 @@ import (
 // identifies list items.
 func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	for _, e := range path {
-		doc = child(doc, e)
+		doc = childOf(doc, e)
 	}
 	return doc
 }
 
 // OwnedValues returns the owned values of an object by path.
-type OwnedValues struct{ root place }
+type OwnedValues struct{ root node }
 
 // NewOwnedValues decodes the field sets of an object. The schema is that of the object's version, or nil; see [Blame].
 func NewOwnedValues(o apply.Object, t *schema.Type) (OwnedValues, error) {
-	sets, err := setsOf(o.Entries)
-	return OwnedValues{place{value: o.Document, topology: t, sets: sets}}, err
+	sets, err := decodeAll(o.Entries)
+	return OwnedValues{node{value: o.Document, schemaType: t, sets: sets}}, err
 }
 
 // At returns the value that owners of a path own there. A map, list or item that is owned field by field is returned
@@ -35,33 +35,33 @@ func (p OwnedValues) At(path fieldset.Path) document.Value {
 		if e.Kind() == fieldset.FieldName {
 			below = at.fieldType(e.Name())
 		}
-		at = at.step(e, child(at.value, e), below)
+		at = at.child(e, childOf(at.value, e), below)
 	}
-	if twins := p.twinsAt(path); len(twins) > 1 && at.all().IsEmpty() {
-		return document.NewList(twins...)
+	if duplicates := p.duplicatesAt(path); len(duplicates) > 1 && at.ownedBelow().IsEmpty() {
+		return document.NewList(duplicates...)
 	}
 	switch at.shape(0) {
-	case byField:
+	case mapShape:
 		return keysOf(path)
-	case byItem:
+	case listShape:
 		return document.NewList()
 	}
 	return at.value
 }
 
-// twinsAt are all items that have the keys at the end of a path: servers track items that have the same each as a whole.
-func (p OwnedValues) twinsAt(path fieldset.Path) []document.Value {
+// duplicatesAt are all items that have the keys at the end of a path: servers track items that have the same each as a whole.
+func (p OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
 	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
 		return nil
 	}
 	last := path[len(path)-1]
-	var twins []document.Value
+	var duplicates []document.Value
 	for _, item := range ValueAt(p.root.value, path[:len(path)-1]).Items() {
 		if _, all := hasKeys(item, last.KeyFields()); all {
-			twins = append(twins, item)
+			duplicates = append(duplicates, item)
 		}
 	}
-	return twins
+	return duplicates
 }
 
 // keysOf are the fields that tell an item apart, none if the path is not that of a keyed one.
@@ -76,8 +76,8 @@ func keysOf(path fieldset.Path) document.Value {
 	return keys
 }
 
-// child returns the part of a value that an element selects, absent if there is none.
-func child(v document.Value, e fieldset.Element) document.Value {
+// childOf returns the part of a value that an element selects, absent if there is none.
+func childOf(v document.Value, e fieldset.Element) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
 	}
@@ -98,9 +98,9 @@ func find(v document.Value, e fieldset.Element) int {
 			return i
 		}
 	case fieldset.SetValue:
-		wanted := e.Value()
+		value := e.Value()
 		for i, item := range v.Items() {
-			if document.Equal(item, wanted) {
+			if document.Equal(item, value) {
 				return i
 			}
 		}
@@ -113,16 +113,16 @@ func find(v document.Value, e fieldset.Element) int {
 // findKeyed prefers an item that has all keys. One that lacks some is meant if there is no better one:
 // keys that are left out have defaults.
 func findKeyed(v document.Value, keys []fieldset.KeyField) int {
-	lacking := -1
+	partial := -1
 	for i, item := range v.Items() {
 		switch same, all := hasKeys(item, keys); {
 		case same && all:
 			return i
-		case same && lacking < 0:
-			lacking = i
+		case same && partial < 0:
+			partial = i
 		}
 	}
-	return lacking
+	return partial
 }
 
 // hasKeys reports whether an item has at least one of the keys, none of them with another value, and
@@ -141,17 +141,17 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 	return has > 0, has == len(keys)
 }
 
-// present returns the part of a set that a document has values for.
-func present(doc document.Value, set fieldset.Set) fieldset.Set {
+// existingFields returns the part of a set that a document has values for.
+func existingFields(doc document.Value, set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
-	return presentIn(&b, doc, set)
+	return existingFieldsIn(&b, doc, set)
 }
 
-func presentIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
+func existingFieldsIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
-		if part := child(v, set.Element(i)); !part.IsAbsent() {
-			below := presentIn(b, part, set.Child(i))
+		if part := childOf(v, set.Element(i)); !part.IsAbsent() {
+			below := existingFieldsIn(b, part, set.Child(i))
 			b.Push(set.Element(i), set.Member(i), below)
 		}
 	}

@@ -30,14 +30,14 @@ map: {x: {z: 1}}
 		"set[=1]":                            "1",
 		"set[=2]":                            "",
 	} {
-		if got := ValueAt(doc, paths(t, path)[0]); got.JSON() != want {
+		if got := ValueAt(doc, mustPaths(t, path)[0]); got.JSON() != want {
 			t.Errorf("%s: received %s, want %s", path, got, want)
 		}
 	}
 }
 
-// TestOwned has values that others put into what somebody owns: those are not its own.
-func TestOwned(t *testing.T) {
+// TestOwnedValues has values that others put into what somebody owns: those are not its own.
+func TestOwnedValues(t *testing.T) {
 	o := readYAML(t, `
 apiVersion: v1
 ports: [{port: 80, name: web}]
@@ -47,8 +47,8 @@ map: {x: {z: 1}, empty: {}}
 whole: {x: 1}
 `)
 	o.Entries = []apply.Entry{
-		entry(t, "a/Apply", "map", "ports", "ports[port=80]", `twins[name="x"]`, `twins[name="b"]`, `twins[name="b"].name`, "set", "whole", "gone"),
-		entry(t, "b/Update", "map.x.z", "ports[port=80].name", `set[="a"]`),
+		newEntry(t, "a/Apply", "map", "ports", "ports[port=80]", `twins[name="x"]`, `twins[name="b"]`, `twins[name="b"].name`, "set", "whole", "gone"),
+		newEntry(t, "b/Update", "map.x.z", "ports[port=80].name", `set[="a"]`),
 	}
 	owned, err := NewOwnedValues(o, nil)
 	if err != nil {
@@ -67,13 +67,13 @@ whole: {x: 1}
 		"whole":           `{"x":1}`, // nobody owns a part of it, and nothing else says that it has any
 		"gone":            "",
 	} {
-		if got := owned.At(paths(t, path)[0]); got.JSON() != want {
+		if got := owned.At(mustPaths(t, path)[0]); got.JSON() != want {
 			t.Errorf("%s: received %s, want %s", path, got, want)
 		}
 	}
 	granular := &schema.Type{Map: &schema.Map{Element: schema.Untyped}}
 	root := &schema.Type{Map: &schema.Map{Fields: []schema.Field{{Name: "whole", Type: granular}}}}
-	if owned, err = NewOwnedValues(o, root); err != nil || owned.At(paths(t, "whole")[0]).JSON() != "{}" {
-		t.Errorf("with a topology: received %s, %v", owned.At(paths(t, "whole")[0]), err)
+	if owned, err = NewOwnedValues(o, root); err != nil || owned.At(mustPaths(t, "whole")[0]).JSON() != "{}" {
+		t.Errorf("with a topology: received %s, %v", owned.At(mustPaths(t, "whole")[0]), err)
 	}
 }
