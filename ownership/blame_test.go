@@ -38,10 +38,10 @@ func TestBlame(t *testing.T) {
 			with, without := formatBlame(t, o, builtinType(t, o), others...), formatBlame(t, o, nil, others...)
 			compareGolden(t, "testdata/"+name+".blame", with)
 			if without != with {
-				compareGolden(t, "testdata/"+name+"-untold.blame", without)
+				compareGolden(t, "testdata/"+name+"-no-schema.blame", without)
 			}
 			if len(others) > 0 {
-				compareGolden(t, "testdata/"+name+"-alone.blame", formatBlame(t, o, builtinType(t, o)))
+				compareGolden(t, "testdata/"+name+"-one-version.blame", formatBlame(t, o, builtinType(t, o)))
 			}
 		})
 	}
