@@ -29,13 +29,13 @@ type Line struct {
 // State is the ownership of a line.
 type State uint8
 
-// The states.
+// States of a line.
 const (
 	// Owned: the field has owners and a value.
 	Owned State = iota
 	// Unowned: the field has no owner, such as a default.
 	Unowned
-	// Container: the field itself has no owner; its children have lines of their own.
+	// Container: the field itself has no owner; its children have separate lines.
 	Container
 	// Untracked: managedFields never records the field; see [apply.UntrackedFields].
 	Untracked
@@ -47,7 +47,8 @@ const (
 	Uncertain
 )
 
-// String returns the state in one word, such as unowned.
+// String returns the state as it appears in JSON output of the command line: owned, unowned, container, fixed
+// (Untracked), absent, elsewhere (OtherVersion), uncertain.
 func (s State) String() string {
 	names := [...]string{"owned", "unowned", "container", "fixed", "absent", "elsewhere", "uncertain"}
 	if int(s) < len(names) {
@@ -56,18 +57,18 @@ func (s State) String() string {
 	return "State(" + strconv.Itoa(int(s)) + ")"
 }
 
-// untrackedFields are the fields that nobody can own.
+// untrackedFields are the fields that managedFields never records.
 var untrackedFields = apply.UntrackedFields()
 
-// Blame returns an object as YAML, without managedFields, with the owners of every line.
+// Blame returns an object as lines of YAML, without managedFields, with the owners of every line.
 //
-// The schema decides which values are atomic. It may be nil; then a value is atomic unless an entry owns a part of it.
-// This differs only for a map that is owned while no field in it is.
+// The schema determines which values are atomic. It may be nil; then a value is atomic unless an entry owns a field
+// below it. The results differ only for a map that is owned while none of its fields is.
 //
 // Entries of other versions own the fields with the same path at the object's version. Fields that exist only at such
-// a version have the state OtherVersion, and fields that may correspond to them are Uncertain. others are the object
-// at the versions of such entries; without them every unowned field is Uncertain if there are fields with the state
-// OtherVersion.
+// a version have the state OtherVersion, and unowned fields that may correspond to them are Uncertain. others are the
+// object at the versions of such entries. If a version is missing in others, every unowned field is Uncertain as soon
+// as an entry of that version owns a field that the object does not have.
 func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, error) {
 	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text(), otherVersions: map[string]document.Value{}}
 	for _, other := range others {
@@ -86,18 +87,18 @@ func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, er
 	return b.lines, nil
 }
 
-// node is a value on the way through an object, with what all owners have there.
+// node is a value of an object with the field sets of all entries below it.
 type node struct {
 	path  fieldset.Path
 	value document.Value
-	// topology is nil if it is not known.
+	// schemaType is nil if it is unknown.
 	schemaType *schema.Type
-	// sets are the entries' sets below path, and members says whose set has path itself.
+	// sets are the field sets of the entries below path; members reports which sets have path itself as a member.
 	sets    []fieldset.Set
 	members []bool
 }
 
-// child returns the place that an element selects.
+// child returns the node of a child with the given path element, value and type.
 func (p node) child(e fieldset.Element, v document.Value, t *schema.Type) node {
 	below := node{
 		path: append(slices.Clip(p.path), e), value: v, schemaType: t,
@@ -109,7 +110,7 @@ func (p node) child(e fieldset.Element, v document.Value, t *schema.Type) node {
 	return below
 }
 
-// ownedBelow returns what anybody owns below the place.
+// ownedBelow returns the union of the field sets below the node.
 func (p node) ownedBelow() fieldset.Set {
 	var all fieldset.Set
 	for _, set := range p.sets {
@@ -118,19 +119,19 @@ func (p node) ownedBelow() fieldset.Set {
 	return all
 }
 
-// isOwned reports whether anybody owns the place itself.
+// isOwned reports whether any entry owns the node itself.
 func (p node) isOwned() bool { return slices.Contains(p.members, true) }
 
-// shape says how a value is shown.
+// shape is how a value is split into lines with separate owners.
 type shape uint8
 
 const (
-	leafShape shape = iota // as one
+	leafShape shape = iota // one unit
 	mapShape               // field by field
 	listShape              // item by item
 )
 
-// shape decides by the topology, and without one by what is owned.
+// shape returns the shape according to the schema, or, without one, according to the owned fields.
 func (p node) shape(depth int) shape {
 	if p.value.Len() == 0 || depth > maxDepth {
 		return leafShape
@@ -149,8 +150,8 @@ func (p node) shape(depth int) shape {
 	return listShape
 }
 
-// maxDepth is how deep values are shown in parts; indentation makes the text of deeper ones grow with the
-// square of their depth.
+// maxDepth is the maximum depth to which values are split. Deeper values are shown as one unit, because indentation
+// makes the size of the output quadratic in the depth.
 const maxDepth = 64
 
 func (p node) fieldType(name string) *schema.Type {
@@ -168,17 +169,18 @@ func (p node) itemType() *schema.Type {
 	return p.schemaType.List.Item
 }
 
-// blamer collects lines.
+// blamer collects the lines of an object.
 type blamer struct {
 	entries       []apply.Entry
-	version       string // of the object
+	version       string // version of the object
 	otherVersions map[string]document.Value
-	// elsewhere are the versions at which somebody owns what the object does not have.
+	// missingVersions are the versions with an entry that owns a field that the object does not have at its own
+	// version.
 	missingVersions []string
 	lines           []Line
 }
 
-// fields shows the fields of a map, then those that are owned and absent.
+// fields adds the lines of a map's fields, followed by those of fields that are owned and absent.
 func (b *blamer) fields(p node, indent int) {
 	for name, v := range p.value.Fields() {
 		b.field(name, p.child(fieldset.NameElement(name), v, p.fieldType(name)), indent)
@@ -186,6 +188,7 @@ func (b *blamer) fields(p node, indent int) {
 	b.absentChildren(p, indent)
 }
 
+// field adds the lines of one field.
 func (b *blamer) field(name string, p node, indent int) {
 	switch p.shape(indent / 2) {
 	case mapShape:
@@ -200,7 +203,7 @@ func (b *blamer) field(name string, p node, indent int) {
 	}
 }
 
-// items shows the items of a granular list, then those that are owned and absent.
+// items adds the lines of a granular list's items, followed by those of items that are owned and absent.
 func (b *blamer) items(p node, indent int) {
 	elements := itemElements(p.value, p.ownedBelow())
 	for i, v := range p.value.Items() {
@@ -217,7 +220,7 @@ func (b *blamer) items(p node, indent int) {
 	b.absentChildren(p, indent)
 }
 
-// makeItemLine makes a line the first one of an item.
+// makeItemLine changes a line to the first line of a list item.
 func (b *blamer) makeItemLine(line *Line, item node, indent int) {
 	line.Text = strings.Repeat(" ", indent) + "- " + line.Text[indent+2:]
 	for _, owner := range b.owners(item) {
@@ -227,8 +230,8 @@ func (b *blamer) makeItemLine(line *Line, item node, indent int) {
 	}
 }
 
-// absentChildren shows what is owned below a place that is shown in parts, and has no value. What is missing
-// inside of a part that is there is shown with that part.
+// absentChildren adds the lines of owned children without a value. Descendants of existing children are added with
+// these.
 func (b *blamer) absentChildren(p node, indent int) {
 	all := p.ownedBelow()
 	for i := range all.Len() {
@@ -238,9 +241,11 @@ func (b *blamer) absentChildren(p node, indent int) {
 	}
 }
 
-// absentDescendants shows what is owned below a place that is shown as one, and has no value.
+// absentDescendants adds the lines of owned descendants, without a value, of a node that is shown as one unit.
 func (b *blamer) absentDescendants(p node, indent int) { b.absentDescendantsOf(p, len(p.path), indent) }
 
+// absentDescendantsOf is the recursion of absentDescendants; shown is the length of the path prefix that is not
+// repeated.
 func (b *blamer) absentDescendantsOf(p node, shown, indent int) {
 	all := p.ownedBelow()
 	for i := range all.Len() {
@@ -253,8 +258,8 @@ func (b *blamer) absentDescendantsOf(p node, shown, indent int) {
 	}
 }
 
-// absent shows a place that has no value, by the part of its path after what is shown already. What is in
-// it is shown only if that has other owners.
+// absent adds the line of a node without a value; shown is the length of the path prefix that is not repeated.
+// Descendants are added only if they have other owners.
 func (b *blamer) absent(p node, shown, indent int) {
 	if p.isOwned() {
 		line := Line{Path: p.path, Owners: b.owners(p), State: Absent}
@@ -273,7 +278,7 @@ func (b *blamer) absent(p node, shown, indent int) {
 	}
 }
 
-// add adds the lines of a place; unowned is their state if nobody owns it.
+// add adds the lines of a node. unowned is the state if it has no owner.
 func (b *blamer) add(p node, indent int, text []string, unowned State) {
 	line := Line{Path: p.path, Owners: b.owners(p), State: Owned}
 	switch {
@@ -293,6 +298,7 @@ func (b *blamer) add(p node, indent int, text []string, unowned State) {
 	}
 }
 
+// owners returns the entries that own the node itself.
 func (b *blamer) owners(p node) []apply.Entry {
 	var owners []apply.Entry
 	for i, member := range p.members {

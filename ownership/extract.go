@@ -11,9 +11,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Extract returns the configuration that a manager must apply to own what it owns and to change nothing; see
-// [apply.Engine.Extract]. If the manager owns fields by both operations, Extract uses those that it applied. The
-// object must be at the version of the manager's entry; otherwise Extract returns an [*OtherVersionError].
+// Extract returns the configuration that a manager can apply to keep the fields that it owns and to change nothing;
+// see [apply.Engine.Extract]. If the manager has entries of both operations, Extract uses the Apply entry. It returns
+// [apply.ErrNoManagedFields] if the object has no entries, and an [*OtherVersionError] if the object is not at the
+// version of the manager's entry.
 func Extract(o apply.Object, manager Selector, t *schema.Type) (document.Value, error) {
 	if len(o.Entries) == 0 {
 		return document.Value{}, apply.ErrNoManagedFields
@@ -30,15 +31,15 @@ func Extract(o apply.Object, manager Selector, t *schema.Type) (document.Value, 
 	if err != nil {
 		return document.Value{}, err
 	}
-	// What was written by Update is extracted as if it had been applied.
+	// An Update entry is extracted like an Apply entry.
 	others := slices.DeleteFunc(slices.Clone(o.Entries), manager.Selects)
 	entry.Operation = apply.Apply
 	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, entry)}
 	return engine.Extract(live, apply.Request{Manager: entry.Manager, Subresource: entry.Subresource, Version: version})
 }
 
-// withStringData gives a Secret back what was written as text. Servers keep it with its data, so that no object has the
-// field whose owners they note.
+// withStringData adds stringData to a Secret, decoded from data. Servers move stringData to data when they store a
+// Secret, but managedFields records the owners of stringData.
 func withStringData(doc document.Value) document.Value {
 	if doc.Get("apiVersion").Text() != "v1" || doc.Get("kind").Text() != "Secret" {
 		return doc
@@ -52,7 +53,7 @@ func withStringData(doc document.Value) document.Value {
 	return doc.With("stringData", document.NewMap(texts...))
 }
 
-// entryOf returns the entry that is meant; those of operation Apply come first.
+// entryOf returns the entry that the selector selects, preferably with operation Apply.
 func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
 	best := -1
 	for i, e := range o.Entries {
@@ -61,18 +62,18 @@ func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
 		}
 	}
 	if best < 0 {
-		return apply.Entry{}, fmt.Errorf("%s owns nothing in this object; its managers are %s", manager, describeManagers(o.Entries))
+		return apply.Entry{}, fmt.Errorf("%s owns no field of this object; its managers are %s", manager, describeManagers(o.Entries))
 	}
 	return o.Entries[best], nil
 }
 
-// OtherVersionError is returned when an object must be read at another version.
+// OtherVersionError is returned if the object must be read at another version.
 type OtherVersionError struct {
-	// Entry has the required version, and Received is the version of the object.
+	// Entry is the entry whose version is required; Received is the version of the object.
 	Entry    apply.Entry
 	Received string
 }
 
 func (e *OtherVersionError) Error() string {
-	return fmt.Sprintf("%q wrote at version %s: expected the object at that version, received it at %s", e.Entry.Manager, e.Entry.APIVersion, e.Received)
+	return fmt.Sprintf("expected the object at version %[2]s, at which manager %[1]q wrote it, received version %[3]s; read it at version %[2]s", e.Entry.Manager, e.Entry.APIVersion, e.Received)
 }

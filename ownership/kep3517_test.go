@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// The listings of KEP-3517, in its order. Those of "Motivation" are the same story without managedFields.
+// The listings of KEP-3517, in its order. The listings of its section "Motivation" are the same without managedFields.
 const (
 	clientSideApplied = `
 apiVersion: v1
@@ -104,8 +104,8 @@ metadata:
   name: test
   namespace: default
 `
-	// What the user applies, whole and without the field that should go; the annotation is what the
-	// server adds for kubectl.
+	// The configurations that the user applies, with the legacy field and without it. The server adds the annotation for
+	// kubectl.
 	fullConfig = `
 apiVersion: v1
 kind: ConfigMap
@@ -120,7 +120,7 @@ data: {key: value}
 `
 )
 
-// TestKEP3517Listings plays the story of the KEP, and compares each of its listings.
+// TestKEP3517Listings runs the scenario of the KEP and compares the object with each listing.
 func TestKEP3517Listings(t *testing.T) {
 	created := readYAML(t, clientSideApplied)
 	s := &scenario{t: t, engine: configMaps(t)}
@@ -139,14 +139,14 @@ func TestKEP3517Listings(t *testing.T) {
 	s.wantListing("migrated", migrated)
 	s.apply(configWithoutLegacy)
 	if legacy := s.object.Document.Lookup("data", "legacy"); !legacy.IsAbsent() {
-		t.Errorf("the field is still there: %s", s.object.JSON())
+		t.Errorf("legacy is not pruned: %s", s.object.JSON())
 	}
 	if key := s.object.Document.Lookup("data", "key"); key.Text() != "value" {
-		t.Errorf("the other field is %s", key)
+		t.Errorf("data.key = %s, want value", key)
 	}
 }
 
-// TestKEP3517MigratesEachListing migrates each of the listings, as client-go does.
+// TestKEP3517MigratesEachListing migrates each listing and compares the result with client-go's.
 func TestKEP3517MigratesEachListing(t *testing.T) {
 	for name, listing := range map[string]string{
 		"applied client-side": clientSideApplied, "then server-side": serverSideApplied,
@@ -159,29 +159,30 @@ func TestKEP3517MigratesEachListing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, want := formatEntries(t, result.Entries), formatEntries(t, readYAML(t, migrated).Entries); got != want {
-				t.Errorf("received\n%swant\n%s", got, want)
+				t.Errorf("Migrate() =\n%swant\n%s", got, want)
 			}
 			if result.NoOp() != (listing == migrated) {
-				t.Errorf("no-op: %v", result.NoOp())
+				t.Errorf("NoOp() = %v", result.NoOp())
 			}
 			peer := toUnstructured(t, o)
 			if err := csaupgrade.UpgradeManagedFields(peer, sets.New("kubectl-client-side-apply"), KubectlManager); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := formatEntries(t, result.Entries), formatEntries(t, fromClientGo(t, peer.GetManagedFields())); got != want {
-				t.Errorf("received\n%sclient-go\n%s", got, want)
+				t.Errorf("Migrate() =\n%sclient-go returns\n%s", got, want)
 			}
 		})
 	}
 }
 
-// scenario is an object that several write.
+// scenario is an object that several managers write.
 type scenario struct {
 	t      *testing.T
 	engine *apply.Engine
 	object apply.Object
 }
 
+// configMaps returns an engine for ConfigMaps.
 func configMaps(t *testing.T) *apply.Engine {
 	t.Helper()
 	kind, err := schema.FromGoType(reflect.TypeFor[corev1.ConfigMap]())
@@ -214,7 +215,8 @@ func (s *scenario) apply(configuration string) {
 	s.object = result.Object
 }
 
-// setDocument keeps the annotation up to date, which belongs to whoever has owned it.
+// setDocument replaces the document by the document of a listing, with the annotation that the server updates. Its owner does
+// not change.
 func (s *scenario) setDocument(listing string) {
 	s.object.Document = readYAML(s.t, listing).Document
 }
@@ -231,6 +233,6 @@ func (s *scenario) migrate() {
 func (s *scenario) wantListing(step, listing string) {
 	s.t.Helper()
 	if got, want := s.object.JSON(), readYAML(s.t, listing).JSON(); got != want {
-		s.t.Errorf("%s: received\n%s\nwant\n%s", step, got, want)
+		s.t.Errorf("%s: object =\n%s\nwant\n%s", step, got, want)
 	}
 }

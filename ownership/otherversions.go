@@ -7,15 +7,16 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// An entry has paths at the version that its manager wrote at. At another version the same field may be at another path,
-// and no server tells at which: it converts whole objects, and compares what they have. So only what has the same path is
-// the same here, and what has not is told apart from what nobody owns.
+// An entry has the paths of the version at which its manager wrote. At another version a field may have another path, and
+// the API does not expose the correspondence: servers convert and compare whole objects. Therefore fields correspond only
+// if their paths are equal, and fields that may correspond to another path are Uncertain instead of Unowned.
 //
-//	at v2     spec: {maxReplicas: 3, metrics: […]}                        somebody owns both
-//	at v1     spec: {maxReplicas: 3, targetCPUUtilizationPercentage: 50}
-//	blamed    maxReplicas is theirs, targetCPUUtilizationPercentage is uncertain, metrics is elsewhere
+//	at v2      spec: {maxReplicas: 3, metrics: […]}                        an entry at v2 owns both fields
+//	at v1      spec: {maxReplicas: 3, targetCPUUtilizationPercentage: 50}
+//	Blame(v1)  maxReplicas: Owned, targetCPUUtilizationPercentage: Uncertain, metrics: OtherVersion
 
-// addMissingVersion notes the version of an entry if it owns something that is only there.
+// addMissingVersion adds the version of the i-th entry to missingVersions if the entry owns a field that exists only
+// at that version.
 func (b *blamer) addMissingVersion(o apply.Object, i int, set fieldset.Set) {
 	version := b.entries[i].APIVersion
 	if version == b.version || slices.Contains(b.missingVersions, version) {
@@ -30,9 +31,10 @@ func (b *blamer) addMissingVersion(o apply.Object, i int, set fieldset.Set) {
 	}
 }
 
-// isUncertain reports whether a field that nobody owns may be what somebody owns elsewhere: a version does not have it.
+// isUncertain reports whether an unowned field may correspond to an owned field of another version: one of
+// missingVersions does not have the field, or is not in others.
 func (b *blamer) isUncertain(path fieldset.Path) bool {
-	if path[0].Name() == "metadata" { // which is the same at all versions
+	if path[0].Name() == "metadata" { // metadata is equal at all versions
 		return false
 	}
 	return slices.ContainsFunc(b.missingVersions, func(version string) bool {
@@ -41,7 +43,8 @@ func (b *blamer) isUncertain(path fieldset.Path) bool {
 	})
 }
 
-// isAtOtherVersion reports whether an owner of what is absent wrote at a version that has it, as far as that is known.
+// isAtOtherVersion reports whether an absent field of an entry has a value at the version of the entry, or may have
+// one because the object at that version was not passed.
 func (b *blamer) isAtOtherVersion(e apply.Entry, path fieldset.Path) bool {
 	other, known := b.otherVersions[e.APIVersion]
 	return e.APIVersion != b.version && (!known || !ValueAt(other, path).IsAbsent())

@@ -8,11 +8,11 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Result is the outcome of a change of owners.
+// Result is the outcome of a change of managedFields.
 type Result struct {
-	// Entries are the new entries, in the order of Kubernetes.
+	// Entries are the new entries, sorted as in Kubernetes.
 	Entries []apply.Entry
-	// Moves are the fields that entries lost. It is empty if nothing changed.
+	// Moves are the fields that entries released, one Move per entry. It is empty if nothing changed.
 	Moves []Move
 	// LastAppliedEntry is the entry of [LastAppliedManager] that was added, or nil.
 	LastAppliedEntry *apply.Entry
@@ -21,35 +21,35 @@ type Result struct {
 // NoOp reports whether nothing changed.
 func (r Result) NoOp() bool { return len(r.Moves) == 0 }
 
-// Move has the fields that one entry lost.
+// Move has the fields that one entry released.
 type Move struct {
 	// From is the entry before the change.
 	From apply.Entry
-	// Fields are the fields that it lost.
+	// Fields are the released fields.
 	Fields fieldset.Set
-	// Gained are those of Fields that the new owner did not own before. It is empty for a release.
+	// Gained are the released fields that the receiving manager did not own before. It is empty for a release.
 	Gained fieldset.Set
-	// Lost are those of Fields that have no new owner: the object does not have them at the version of the new owner's
-	// entry.
+	// Lost are the released fields that have no new owner, because the object does not have them at the version of
+	// the receiving entry.
 	Lost fieldset.Set
 }
 
-// ownerChange is a change of owners: entries give fields up, and one may get them.
+// ownerChange is a change of managedFields in which entries release fields, and one entry may receive them.
 type ownerChange struct {
-	// gives returns what an entry gives up of what it owns; ok is false if the change is not about it.
+	// released returns the fields that an entry releases; ok is false if the entry is not affected.
 	released func(e apply.Entry, owned fieldset.Set) (given fieldset.Set, ok bool)
-	// to is whose entry gets what the others give up, or nil.
+	// receiver selects the entry that receives the released fields, nil if there is none.
 	receiver *Selector
 }
 
-// apply makes the change. It goes as follows:
+// apply performs the change:
 //
-//  1. each entry but the receiver's gives up its part, and is gone if that is all;
-//  2. the receiver's entry is one that is there, or a new one that is like the first that gave something up;
-//  3. it gets all that was given up.
+//  1. Each affected entry other than the receiver's releases fields; it is removed if none remain.
+//  2. The entry of the receiver is an existing one, or a new one with the version and time of the first releasing entry.
+//  3. The receiver's entry gets all released fields.
 //
-// Sets of several versions come together only in an object that is at the version of the receiver: an *OtherVersionError
-// says which that is.
+// If the entries have different versions, the object must be at the version of the receiver's entry; otherwise apply
+// returns an *OtherVersionError.
 func (c ownerChange) apply(o apply.Object) (Result, error) {
 	receiverIndex := c.receiverIndex(o)
 	var entries []apply.Entry
@@ -92,7 +92,7 @@ func (c ownerChange) apply(o apply.Object) (Result, error) {
 	return Result{Entries: entries, Moves: moves}, nil
 }
 
-// receiverIndex returns the place of the entry that gets the fields, -1 if there is none yet.
+// receiverIndex returns the index of the receiver's entry, -1 if there is none.
 func (c ownerChange) receiverIndex(o apply.Object) int {
 	if c.receiver == nil {
 		return -1
@@ -100,8 +100,7 @@ func (c ownerChange) receiverIndex(o apply.Object) int {
 	return slices.IndexFunc(o.Entries, c.receiver.Selects)
 }
 
-// newEntry returns the receiver's entry if there is none yet: it has the version and the time of one that
-// gives something up.
+// newEntry returns a new, empty entry of the receiver with the version and time of a releasing entry.
 func (c ownerChange) newEntry(releaser apply.Entry) apply.Entry {
 	return apply.Entry{
 		Manager: c.receiver.Manager, Operation: c.receiver.Operation, Subresource: c.receiver.Subresource,
@@ -109,10 +108,10 @@ func (c ownerChange) newEntry(releaser apply.Entry) apply.Entry {
 	}
 }
 
-// receive returns the receiver with all that moves, and notes in the moves what it gained. A set of
-// another version counts as far as the object has the fields at the version of the receiver.
+// receive returns the receiver's entry with all released fields, and sets Gained and Lost of the moves. Fields of
+// another version are received if the object has them at the version of the receiver's entry.
 func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, error) {
-	owned, _ := receiver.Fields() // all sets have been read once
+	owned, _ := receiver.Fields() // the caller has decoded all sets without error
 	version := o.Document.Get("apiVersion").Text()
 	all := owned
 	for i, m := range moves {
@@ -131,7 +130,8 @@ func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, e
 	return receiver, nil
 }
 
-// gainedFields returns those of some fields that are new to somebody, by what is: it may have the fields of one instead.
+// gainedFields returns the subset of fields that was added to the receiver, where the receiver may have the fields
+// below a path instead of the path itself.
 func gainedFields(fields, added fieldset.Set) fieldset.Set {
 	if fields.Union(added).Equal(fields) {
 		return added
@@ -146,10 +146,11 @@ func gainedFields(fields, added fieldset.Set) fieldset.Set {
 	return fieldset.New(paths...)
 }
 
-// emptyFieldsV1 is the empty set as FieldsV1.
+// emptyFieldsV1 is the encoding of the empty field set.
 const emptyFieldsV1 = "{}"
 
-// decodeAll are the field sets of entries. Reading them costs more than asking them: who asks about many paths reads once.
+// decodeAll decodes the field sets of all entries. It is for callers that query many paths, because decoding is more
+// expensive than a query.
 func decodeAll(entries []apply.Entry) ([]fieldset.Set, error) {
 	sets := make([]fieldset.Set, len(entries))
 	for i := range entries {
@@ -161,11 +162,11 @@ func decodeAll(entries []apply.Entry) ([]fieldset.Set, error) {
 	return sets, nil
 }
 
-// decodeFields reads the set of an entry.
+// decodeFields decodes the field set of the i-th entry. It returns an *apply.EntryError if that fails.
 func decodeFields(entries []apply.Entry, i int) (fieldset.Set, error) {
 	set, err := entries[i].Fields()
 	if err != nil {
-		return set, &apply.EntryError{Index: i, Problem: fmt.Sprintf("the fields of %q can't be read", entries[i].Manager), Err: err}
+		return set, &apply.EntryError{Index: i, Problem: fmt.Sprintf("expected a field set of manager %q", entries[i].Manager), Err: err}
 	}
 	return set, nil
 }

@@ -10,35 +10,36 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Plan is the effect of a write on an object, for the manager that writes.
+// Plan is the effect of a write on an object and on its managedFields, from the point of view of the writing manager.
 type Plan struct {
-	// Changes are the changed values, without fields that the server maintains.
+	// Changes are the changed values, without untracked fields.
 	Changes apply.Changes
-	// Gained are the fields that the manager comes to own alone, Shared those that it comes to own together with
-	// others, and Released those that it no longer owns.
+	// Gained are the fields that the manager newly owns as the only owner, Shared are the fields that it newly owns
+	// with co-owners, and Released are the fields that it no longer owns.
 	Gained, Shared, Released fieldset.Set
-	// Lost are the fields that other managers no longer own.
+	// Lost are the fields that other managers no longer own, one Move per entry.
 	Lost []Move
-	// Kept are the fields that the manager no longer owns and that keep their value, including those that it takes
-	// over and releases in the same write.
+	// Kept are the fields that the manager released and that keep their value, including fields that it takes over
+	// and releases in the same write.
 	Kept []KeptField
 }
 
-// KeptField is a field that keeps its value although a manager released it.
+// KeptField is a field that keeps its value although the manager released it.
 type KeptField struct {
 	Path  fieldset.Path
 	Value document.Value
-	// Owners are the entries that own it. It is empty if the server sets the field or its default.
+	// Owners are the entries that own the field or a field below it. It is empty if the server sets the field or its
+	// default.
 	Owners []apply.Entry
 }
 
-// IsEmpty reports whether neither values nor owners change.
+// IsEmpty reports whether neither values nor owners change. Kept fields alone are no change.
 func (p Plan) IsEmpty() bool {
 	return p.Changes.IsEmpty() && p.Gained.IsEmpty() && p.Shared.IsEmpty() && p.Released.IsEmpty() && len(p.Lost) == 0
 }
 
-// Compare returns the effect of a write of a manager, from the object before, which is the zero Object if it did not
-// exist, and after. Both are at the same version; its schema may be nil, see [Blame].
+// Compare returns the effect of a manager's write, given the object before the write, which is the zero Object if it
+// did not exist, and after it. Both must be at the same version. The schema may be nil; see [Blame].
 func Compare(before, after apply.Object, manager Selector, t *schema.Type) (Plan, error) {
 	var p Plan
 	var err error
@@ -72,14 +73,14 @@ func Compare(before, after apply.Object, manager Selector, t *schema.Type) (Plan
 	return p, err
 }
 
-// compareValues has an engine compare the documents, as it does for every update.
+// compareValues compares the documents as [apply.Engine.Update] does.
 func compareValues(before, after apply.Object, t *schema.Type) (apply.Changes, error) {
 	if t == nil {
 		t = schema.Untyped
 	}
 	version := after.Document.Get("apiVersion").Text()
 	if was := before.Document.Get("apiVersion"); !was.IsAbsent() && was.Text() != version {
-		return apply.Changes{}, fmt.Errorf("compare: expected an object at one version before and after, received %s and %s", was.Text(), version)
+		return apply.Changes{}, fmt.Errorf("compare: expected both objects at the same version, received %s and %s", was.Text(), version)
 	}
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
 	if err != nil {
@@ -95,7 +96,7 @@ func compareValues(before, after apply.Object, t *schema.Type) (apply.Changes, e
 	}, nil
 }
 
-// union returns all that some entries own.
+// union returns the union of the field sets of the selected entries.
 func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error) {
 	var all fieldset.Set
 	for i, e := range o.Entries {
@@ -111,7 +112,7 @@ func union(o apply.Object, selects func(apply.Entry) bool) (fieldset.Set, error)
 	return all, nil
 }
 
-// lostFields returns what each entry of others has no more.
+// lostFields returns the fields that entries of other managers no longer have.
 func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 	var moves []Move
 	for i, e := range before.Entries {
@@ -135,9 +136,9 @@ func lostFields(before, after apply.Object, manager Selector) ([]Move, error) {
 	return moves, nil
 }
 
-// keptFields returns which of some fields an object has, the innermost ones, but for what is in a manager's own, or has some
-// of it: at another version the same field may be known by a longer path, or by a shorter one. The annotation of
-// client-side apply is left out where it has its keeper: nobody configures it.
+// keptFields returns the released leaf fields that the object still has. A field is omitted if the manager owns a
+// field below it, or a container of it, because at another version the same field may have a longer or shorter path.
+// The last-applied annotation is omitted if LastAppliedManager owns it, because it is not part of any configuration.
 func keptFields(o apply.Object, released, owned fieldset.Set) ([]KeptField, error) {
 	sets, err := decodeAll(o.Entries)
 	if err != nil {
@@ -158,7 +159,7 @@ func keptFields(o apply.Object, released, owned fieldset.Set) ([]KeptField, erro
 	return kept, nil
 }
 
-// ownersAt are who owns a field, or something in it.
+// ownersAt returns the entries that own a field or a field below it.
 func ownersAt(entries []apply.Entry, sets []fieldset.Set, path fieldset.Path) []apply.Entry {
 	var owners []apply.Entry
 	for i, set := range sets {

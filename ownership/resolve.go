@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Resolve returns the path that the expression selects in an object. List items are found by some of their keys or by
-// index, in the document and in the field sets. The field need not exist. Errors are of type [*PathError], or an
-// [*apply.EntryError] if a field set can't be decoded.
+// Resolve returns the path that the expression selects in an object. List items are selected by some of their keys or
+// by index, and are looked up in the document and in the field sets. The field need not exist. Errors are of type
+// [*PathError], or [*apply.EntryError] if a field set can't be decoded.
 func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
 	at := resolver{value: o.Document}
 	for i := range o.Entries {
@@ -37,15 +37,15 @@ func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
 	return path, nil
 }
 
-// resolver is where a written path has led to.
+// resolver is the state after some steps of a path expression.
 type resolver struct {
 	value document.Value
-	// owned is what anybody owns below it, and whole says whether anybody owns the spot itself.
+	// owned is the union of the field sets below the current value; isOwned reports whether an entry owns the value\n\t// itself.
 	owned   fieldset.Set
 	isOwned bool
 }
 
-// element returns what a step selects.
+// element returns the path element that a step selects.
 func (at resolver) element(s step) (e fieldset.Element, problem string) {
 	isList := at.value.Kind() == document.List || len(at.items()) > 0
 	switch {
@@ -53,17 +53,17 @@ func (at resolver) element(s step) (e fieldset.Element, problem string) {
 		return e, fmt.Sprintf("expected one of the list's items%s, received the field %s", at.choices(), s.name)
 	case s.kind == nameStep, s.kind == quotedStep && !isList:
 		if at.value.IsScalar() {
-			return e, fmt.Sprintf("expected the end of the path, as the field is %s; received the field %s", describe(at.value), s.name)
+			return e, fmt.Sprintf("expected the end of the path, because the field is %s; received the field %s", describe(at.value), s.name)
 		}
 		return fieldset.NameElement(s.name), ""
 	case !isList && at.value.IsAbsent():
-		return e, "expected a list with items, found nothing there"
+		return e, "expected a list with items, received absent"
 	case !isList:
-		return e, fmt.Sprintf("expected a list, to select one of its items, found %s", describe(at.value))
+		return e, fmt.Sprintf("expected a list, received %s", describe(at.value))
 	case len(at.items()) == 0 && !at.isOwned:
-		return e, "nobody owns the list, nor anything of its items"
+		return e, "expected an owned list or item; neither the list nor any of its items has an owner"
 	case len(at.items()) == 0:
-		return e, "the list is owned as a whole: leave out what comes after it"
+		return e, "expected the end of the path, because the list is owned as a whole; remove the item"
 	case s.kind == indexStep:
 		return at.elementByIndex(s.index)
 	case s.kind == quotedStep:
@@ -72,8 +72,7 @@ func (at resolver) element(s step) (e fieldset.Element, problem string) {
 	return at.elementByKeys(s.keys)
 }
 
-// items returns the elements of items that anybody owns something of; there are some if the list is owned
-// item by item.
+// items returns the path elements of items in the field sets. If there are any, the list is granular.
 func (at resolver) items() []fieldset.Element {
 	var items []fieldset.Element
 	for i := range at.owned.Len() {
@@ -84,16 +83,18 @@ func (at resolver) items() []fieldset.Element {
 	return items
 }
 
+// elementByIndex returns the path element of the i-th item.
 func (at resolver) elementByIndex(i int) (e fieldset.Element, problem string) {
 	if i >= at.value.Len() {
-		return e, fmt.Sprintf("expected one of %d items, received the number %d; items are counted from 0", at.value.Len(), i)
+		return e, fmt.Sprintf("expected an index less than %d, received %d", at.value.Len(), i)
 	}
 	if e = itemElements(at.value, at.owned)[i]; e.Kind() == fieldset.Index {
-		return e, fmt.Sprintf("nobody owns anything of the item %d: %s", i, describe(at.value.At(i)))
+		return e, fmt.Sprintf("expected an owned item; item %d has no owner: %s", i, describe(at.value.At(i)))
 	}
 	return e, ""
 }
 
+// elementByKeys returns the path element of the only item that has the given keys.
 func (at resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, problem string) {
 	var found []fieldset.Element
 	for _, item := range at.items() {
@@ -107,10 +108,10 @@ func (at resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, prob
 	case 0:
 		return e, fmt.Sprintf("expected one of the list's items%s, received %s", at.choices(), showKeys(keys))
 	}
-	return e, fmt.Sprintf("expected one item, received %s, which is %s; add keys", showKeys(keys), listElements(found))
+	return e, fmt.Sprintf("expected keys of one item, received %s, which matches %s; add keys", showKeys(keys), listElements(found))
 }
 
-// hasKeyExpressions reports whether an element has all the keys that were written.
+// hasKeyExpressions reports whether a path element has all the given keys.
 func hasKeyExpressions(e fieldset.Element, keys []keyExpression) bool {
 	for _, key := range keys {
 		if !hasKeyExpression(e, key) {
@@ -120,6 +121,7 @@ func hasKeyExpressions(e fieldset.Element, keys []keyExpression) bool {
 	return true
 }
 
+// hasKeyExpression reports whether a path element has the given key.
 func hasKeyExpression(e fieldset.Element, key keyExpression) bool {
 	for _, value := range key.values() {
 		if e.Kind() == fieldset.SetValue && key.name == "" && document.Equal(e.Value(), value) {
@@ -134,7 +136,7 @@ func hasKeyExpression(e fieldset.Element, key keyExpression) bool {
 	return false
 }
 
-// choices shows some items, for errors.
+// choices returns some items, for errors.
 func (at resolver) choices() string {
 	items := at.items()
 	if len(items) == 0 {
@@ -143,9 +145,10 @@ func (at resolver) choices() string {
 	return " " + listElements(items)
 }
 
-// maxChoices is how many items an error shows.
+// maxChoices is the maximum number of items in an error.
 const maxChoices = 5
 
+// listElements formats path elements, for errors.
 func listElements(elements []fieldset.Element) string {
 	var texts []string
 	for i, e := range elements {
@@ -158,6 +161,7 @@ func listElements(elements []fieldset.Element) string {
 	return strings.Join(texts, ", ")
 }
 
+// showKeys formats the keys of an expression, for errors.
 func showKeys(keys []keyExpression) string {
 	texts := make([]string, len(keys))
 	for i, key := range keys {
@@ -166,7 +170,7 @@ func showKeys(keys []keyExpression) string {
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-// describe shows a value in an error.
+// describe returns the kind of a value and the beginning of its JSON, for errors.
 func describe(v document.Value) string {
 	const maxBytes = 60
 	text := v.JSON()
@@ -176,10 +180,11 @@ func describe(v document.Value) string {
 	return v.Kind().String() + " " + text
 }
 
-// IsIn reports whether a configuration has a value at the path. List items are found by some of their keys; an index
-// matches any item.
+// IsIn reports whether a configuration has a value at the path. List items match if they have at least one of the
+// given keys and no other value for any of them; an index matches any item.
 func (p PathExpression) IsIn(config document.Value) bool { return isIn(config, p.steps) }
 
+// isIn is the recursion of IsIn.
 func isIn(v document.Value, steps []step) bool {
 	if len(steps) == 0 || v.IsAbsent() {
 		return !v.IsAbsent()
@@ -196,7 +201,7 @@ func isIn(v document.Value, steps []step) bool {
 	return false
 }
 
-// mayMatch reports whether a step may mean an item of a list. Keys that an item lacks may have defaults.
+// mayMatch reports whether a step may select a list item. Keys that the item does not have may be defaulted.
 func (s step) mayMatch(item document.Value) bool {
 	switch s.kind {
 	case indexStep:

@@ -7,21 +7,23 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastset"
 )
 
-// Fields of one version become fields of another here, without the topologies of either: those count that the object has.
-// A map that was owned as a whole may be owned field by field at the other version. If nobody owns any of its fields, it
-// comes with all of them; where it still is owned as a whole, servers take a part of it for all of it.
+// Field sets are moved between versions without the schemas of either: a path is kept if the object has a value there. A
+// map that is atomic at one version may be granular at the other. If no entry owns a field inside the map, the map is
+// replaced by all of its fields; if the map is still atomic, servers reconcile that to ownership of the whole map.
 
-// restrictToObject returns the part of a set of another version that an object has values for.
+// restrictToObject returns the fields of a set of another version for which the object has values. Maps without owned
+// fields are replaced by their fields.
 func restrictToObject(o apply.Object, set fieldset.Set) fieldset.Set {
 	var owned fieldset.Set
 	for _, e := range o.Entries {
-		fields, _ := e.Fields() // all sets have been read once
+		fields, _ := e.Fields() // the caller has decoded all sets without error
 		owned = owned.Union(fields)
 	}
 	var b fastset.Builder
 	return restrictToValue(&b, o.Document, set, owned)
 }
 
+// restrictToValue is the recursion of restrictToObject.
 func restrictToValue(b *fastset.Builder, v document.Value, set, owned fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
@@ -42,7 +44,7 @@ func restrictToValue(b *fastset.Builder, v document.Value, set, owned fieldset.S
 	return b.Set(mark)
 }
 
-// fieldsBelow are the fields of a map, and what is in them.
+// fieldsBelow returns the paths of the leaves of a map, the empty set for other values.
 func fieldsBelow(b *fastset.Builder, v document.Value) fieldset.Set {
 	mark := b.Mark()
 	if v.Kind() == document.Map {

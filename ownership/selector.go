@@ -8,15 +8,15 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// AnySubresource in a [Selector] stands for the resource itself and every subresource except status.
+// AnySubresource in a [Selector] selects the resource itself and every subresource except status.
 const AnySubresource = "*"
 
-// statusSubresource is the endpoint that reports what is, not what somebody wants.
+// statusSubresource reports observed state, and is not affected by changes of the desired state's owners.
 const statusSubresource = "status"
 
 // Selector selects managedFields entries.
 type Selector struct {
-	// Manager is the name; "" selects every manager.
+	// Manager is the name of the field manager; "" selects every manager.
 	Manager string
 	// Operation selects the operation; "" selects both.
 	Operation apply.Operation
@@ -35,7 +35,7 @@ func (s Selector) Selects(e apply.Entry) bool {
 	return s.Subresource == e.Subresource
 }
 
-// String describes the selector.
+// String describes the selector, for messages.
 func (s Selector) String() string {
 	text := "any manager"
 	if s.Manager != "" {
@@ -50,7 +50,7 @@ func (s Selector) String() string {
 	return text + " at " + s.Subresource
 }
 
-// scope says how and at which endpoint the entries of whatever manager are meant.
+// scope describes the operation and subresource of the selector, for messages.
 func (s Selector) scope() string {
 	text := ""
 	if s.Operation != "" {
@@ -58,18 +58,19 @@ func (s Selector) scope() string {
 	}
 	switch s.Subresource {
 	case AnySubresource:
-		return text + " at any endpoint but " + statusSubresource
+		return text + " of any subresource except " + statusSubresource
 	case "":
-		return text + " at the main endpoint"
+		return text + " of the main resource"
 	}
-	return text + " at " + s.Subresource
+	return text + " of subresource " + s.Subresource
 }
 
+// anySelects reports whether any of the selectors selects the entry.
 func anySelects(selectors []Selector, e apply.Entry) bool {
 	return slices.ContainsFunc(selectors, func(s Selector) bool { return s.Selects(e) })
 }
 
-// describeManagers names the managers of entries, for errors.
+// describeManagers lists the managers of entries, each once, for messages.
 func describeManagers(entries []apply.Entry) string {
 	if len(entries) == 0 {
 		return "no managers"

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// ValueAt returns the value of a document at a path, absent if there is none. It needs no schema, because the path
-// identifies list items.
+// ValueAt returns the value of a document at a path, absent if there is none. It requires no schema, because path
+// elements identify list items.
 func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	for _, e := range path {
 		doc = childOf(doc, e)
@@ -17,17 +17,18 @@ func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	return doc
 }
 
-// OwnedValues returns the owned values of an object by path.
+// OwnedValues looks up owned values of an object by path.
 type OwnedValues struct{ root node }
 
-// NewOwnedValues decodes the field sets of an object. The schema is that of the object's version, or nil; see [Blame].
+// NewOwnedValues decodes the field sets of an object. The schema is that of the object's version, or nil; see
+// [Blame].
 func NewOwnedValues(o apply.Object, t *schema.Type) (OwnedValues, error) {
 	sets, err := decodeAll(o.Entries)
 	return OwnedValues{node{value: o.Document, schemaType: t, sets: sets}}, err
 }
 
-// At returns the value that owners of a path own there. A map, list or item that is owned field by field is returned
-// empty, except for the keys of the item. For duplicate items it is the list of them.
+// At returns the value that an owner of the path owns. A granular map, list or item is returned without its fields
+// and items, which have separate owners; an item has its keys. For duplicate items it returns the list of them.
 func (p OwnedValues) At(path fieldset.Path) document.Value {
 	at := p.root
 	for _, e := range path {
@@ -49,7 +50,7 @@ func (p OwnedValues) At(path fieldset.Path) document.Value {
 	return at.value
 }
 
-// duplicatesAt are all items that have the keys at the end of a path: servers track items that have the same each as a whole.
+// duplicatesAt returns all items that have the keys at the end of a path. Servers track duplicates as one unit.
 func (p OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
 	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
 		return nil
@@ -64,7 +65,7 @@ func (p OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
 	return duplicates
 }
 
-// keysOf are the fields that tell an item apart, none if the path is not that of a keyed one.
+// keysOf returns a map of the keys at the end of a path, empty if the path does not end with a list map item.
 func keysOf(path fieldset.Path) document.Value {
 	keys := document.NewMap()
 	if len(path) == 0 {
@@ -76,7 +77,7 @@ func keysOf(path fieldset.Path) document.Value {
 	return keys
 }
 
-// childOf returns the part of a value that an element selects, absent if there is none.
+// childOf returns the child of a value that a path element selects, absent if there is none.
 func childOf(v document.Value, e fieldset.Element) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
@@ -87,7 +88,7 @@ func childOf(v document.Value, e fieldset.Element) document.Value {
 	return document.Value{}
 }
 
-// find returns the place of the item that an element selects in a list, -1 if there is none.
+// find returns the index of the item that a path element selects in a list, -1 if there is none.
 func find(v document.Value, e fieldset.Element) int {
 	if v.Kind() != document.List {
 		return -1
@@ -110,8 +111,8 @@ func find(v document.Value, e fieldset.Element) int {
 	return -1
 }
 
-// findKeyed prefers an item that has all keys. One that lacks some is meant if there is no better one:
-// keys that are left out have defaults.
+// findKeyed returns the index of the item with all the given keys, or else of the first item without some of them,
+// because missing keys may be defaulted.
 func findKeyed(v document.Value, keys []fieldset.KeyField) int {
 	partial := -1
 	for i, item := range v.Items() {
@@ -125,8 +126,8 @@ func findKeyed(v document.Value, keys []fieldset.KeyField) int {
 	return partial
 }
 
-// hasKeys reports whether an item has at least one of the keys, none of them with another value, and
-// whether it has all of them.
+// hasKeys reports whether an item has at least one of the keys and no other value for any of them (same), and whether
+// it has all of them (all).
 func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 	has := 0
 	for _, key := range keys {
@@ -141,12 +142,13 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
 	return has > 0, has == len(keys)
 }
 
-// existingFields returns the part of a set that a document has values for.
+// existingFields returns the fields of a set for which a document has values.
 func existingFields(doc document.Value, set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
 	return existingFieldsIn(&b, doc, set)
 }
 
+// existingFieldsIn is the recursion of existingFields.
 func existingFieldsIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
