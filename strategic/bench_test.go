@@ -72,7 +72,7 @@ func benchCases(b *testing.B) []benchCase {
 	cases := []benchCase{{name: "deployment", kind: deployment, object: mustParse(b, benchDeployment), patch: mustParse(b, benchPatch)}}
 	for _, size := range []int{10, 100, 1000, 10_000} {
 		cases = append(cases, benchCase{name: fmt.Sprintf("items=%d", size), kind: reflect.TypeFor[corev1.Pod](),
-			object: variables(size, false), patch: variables(size, true)})
+			object: envPod(size, false), patch: envPod(size, true)})
 	}
 	for i, c := range cases {
 		patched, err := Merge(c.object, c.patch, mustType(b, c.kind))
@@ -84,8 +84,8 @@ func benchCases(b *testing.B) []benchCase {
 	return cases
 }
 
-// variables makes a pod with so many variables, or a patch that changes each, in reverse.
-func variables(count int, patch bool) document.Value {
+// envPod makes a pod with so many variables, or a patch that changes each, in reverse.
+func envPod(count int, patch bool) document.Value {
 	items := make([]document.Value, count)
 	for i := range items {
 		n, value := i, "old"

@@ -62,11 +62,11 @@ func itemConflict(f *field, wanted, changed document.Value) *ConflictError {
 		ids.add(identify(item.Get(f.key)))
 	}
 	for _, item := range wanted.Items() {
-		place := ids.find(identify(item.Get(f.key)))
-		if place < 0 {
+		position := ids.find(identify(item.Get(f.key)))
+		if position < 0 {
 			continue
 		}
-		if c := conflict(f.typ, item, changed.At(place)); c != nil {
+		if c := conflict(f.typ, item, changed.At(position)); c != nil {
 			c.Path = keyStep(f.key, item.Get(f.key)) + c.Path
 			return c
 		}

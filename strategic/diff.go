@@ -44,7 +44,7 @@ type fieldFinder struct {
 	next, end int
 }
 
-func finder(v document.Value) fieldFinder {
+func newFieldFinder(v document.Value) fieldFinder {
 	if v.Kind() != document.Map {
 		return fieldFinder{}
 	}
@@ -76,37 +76,37 @@ func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, erro
 
 // diffFields is diffMap for who adds other fields to the patch: it pushes them.
 func (d *differ) diffFields(t *Type, retain bool, v versions) error {
-	if haveSameText(v.current, v.modified) {
+	if equalText(v.current, v.modified) {
 		return nil
 	}
 	mark := d.build.Mark()
-	found, err := d.diffWanted(t, v)
+	found, err := d.diffModified(t, v)
 	if err != nil {
 		return err
 	}
 	if found < v.current.Len() { // otherwise all that is there is wanted
-		d.diffUnwanted(v)
+		d.diffRemoved(v)
 	}
-	if retain && (d.build.Pushed(mark) > 0 || hasOthers(v.current, v.modified)) {
-		if names := presentNames(v.modified); names.Len() > 0 {
+	if retain && (d.build.Pushed(mark) > 0 || hasExtraFields(v.current, v.modified)) {
+		if names := nonNullNames(v.modified); names.Len() > 0 {
 			d.build.Push(retainDirective, names)
 		}
 	}
 	return nil
 }
 
-// diffWanted sets what the author wants and is not there. It returns how many fields are
+// diffModified sets what the author wants and is not there. It returns how many fields are
 // wanted and there.
-func (d *differ) diffWanted(t *Type, v versions) (found int, err error) {
+func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 	twoWay := v.twoWay()
-	currents, originals, wanted := finder(v.current), finder(v.original), finder(v.modified)
+	currents, originals, wanted := newFieldFinder(v.current), newFieldFinder(v.original), newFieldFinder(v.modified)
 	for i := range wanted.end {
 		name, modified := v.modified.Field(i)
 		part := versions{current: currents.find(name), modified: modified}
 		if !part.current.IsAbsent() {
 			found++
 		}
-		if haveSameText(part.current, modified) {
+		if equalText(part.current, modified) {
 			continue
 		}
 		if part.original = part.current; !twoWay {
@@ -125,9 +125,9 @@ func (d *differ) diffWanted(t *Type, v versions) (found int, err error) {
 	return found, nil
 }
 
-// diffUnwanted removes what the author no longer wants and is there.
-func (d *differ) diffUnwanted(v versions) {
-	currents, wanted, originals := finder(v.current), finder(v.modified), finder(v.original)
+// diffRemoved removes what the author no longer wants and is there.
+func (d *differ) diffRemoved(v versions) {
+	currents, wanted, originals := newFieldFinder(v.current), newFieldFinder(v.modified), newFieldFinder(v.original)
 	for i := range originals.end {
 		name := v.original.Name(i)
 		if wanted.find(name).IsAbsent() && !currents.find(name).IsAbsent() {
@@ -136,8 +136,8 @@ func (d *differ) diffUnwanted(v versions) {
 	}
 }
 
-// haveSameText reports whether two values are known to be equal, at little cost.
-func haveSameText(a, b document.Value) bool {
+// equalText reports whether two values are known to be equal, at little cost.
+func equalText(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true
 	}
@@ -149,8 +149,8 @@ func haveSameText(a, b document.Value) bool {
 	return known && x == y
 }
 
-// hasOthers reports whether a map has fields that another lacks.
-func hasOthers(current, modified document.Value) bool {
+// hasExtraFields reports whether a map has fields that another lacks.
+func hasExtraFields(current, modified document.Value) bool {
 	for name, value := range current.Fields() {
 		if !value.IsNull() && modified.Get(name).IsAbsent() {
 			return true
@@ -159,8 +159,8 @@ func hasOthers(current, modified document.Value) bool {
 	return false
 }
 
-// presentNames lists the fields of a map that are not null.
-func presentNames(v document.Value) document.Value {
+// nonNullNames lists the fields of a map that are not null.
+func nonNullNames(v document.Value) document.Value {
 	names := make([]document.Value, 0, v.Len())
 	for name, value := range v.Fields() {
 		if !value.IsNull() {

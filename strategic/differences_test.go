@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// differs merges a patch, and fails if Kubernetes makes the same of it.
-func differs(t *testing.T, kind reflect.Type, object, patch string) (document.Value, error) {
+// mergeDiffers merges a patch, and fails if Kubernetes makes the same of it.
+func mergeDiffers(t *testing.T, kind reflect.Type, object, patch string) (document.Value, error) {
 	t.Helper()
 	o, p := mustParse(t, object), mustParse(t, patch)
 	ours, err := Merge(o, p, mustType(t, kind))
@@ -27,13 +27,13 @@ func differs(t *testing.T, kind reflect.Type, object, patch string) (document.Va
 	return ours, err
 }
 
-func TestDifferenceAmbiguousMergeKeysAreRefused(t *testing.T) {
+func TestDifferenceAmbiguousMergeKeysAreRejected(t *testing.T) {
 	const live = `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`
 	for where, c := range map[string][2]string{
 		"in the object": {live, `{spec: {ports: [{port: 53, protocol: UDP, targetPort: 5353}]}}`},
 		"in the patch":  {`{spec: {ports: []}}`, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`},
 	} {
-		_, err := differs(t, service, c[0], c[1])
+		_, err := mergeDiffers(t, service, c[0], c[1])
 		var e *Error
 		if !errors.As(err, &e) || e.Reason.Status() != 422 || e.Path != `.spec.ports[port=53]` ||
 			!strings.Contains(e.Error(), "two "+where) || !strings.Contains(e.Error(), `"TCP"`) || !strings.Contains(e.Error(), `"UDP"`) {
@@ -41,16 +41,16 @@ func TestDifferenceAmbiguousMergeKeysAreRefused(t *testing.T) {
 		}
 	}
 	// What does not touch them is merged, and they keep their places.
-	got, err := differs(t, service, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 80, name: web}]}}`)
+	got, err := mergeDiffers(t, service, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 80, name: web}]}}`)
 	want := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80, name: web}, {port: 53, protocol: UDP}]}}`)
 	if err != nil || !document.Equal(got, want) {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
 
-// TestEqualTwins: items with one merge key are no riddle where they are equal, or the patch changes none of them.
+// TestEqualDuplicates: items with one merge key are no riddle where they are equal, or the patch changes none of them.
 // Kubernetes makes the same of the first ones; the last it merges into each other.
-func TestEqualTwins(t *testing.T) {
+func TestEqualDuplicates(t *testing.T) {
 	for _, c := range []struct {
 		object, patch, result string
 		differs               bool
@@ -78,31 +78,31 @@ func TestEqualTwins(t *testing.T) {
 }
 
 func TestDifferenceDuplicatesStay(t *testing.T) {
-	got, err := differs(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
+	got, err := mergeDiffers(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: [c, a, b, a]}}`)) {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
 
-func TestDifferenceReplacingWhatIsNotThereSetsIt(t *testing.T) {
-	got, err := differs(t, deployment, `{spec: {}}`, `{spec: {strategy: {$patch: replace, type: Recreate}}}`)
+func TestDifferenceReplaceSetsAbsentMap(t *testing.T) {
+	got, err := mergeDiffers(t, deployment, `{spec: {}}`, `{spec: {strategy: {$patch: replace, type: Recreate}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{spec: {strategy: {type: Recreate}}}`)) {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
 
 func TestDifferencePatchMergeIsAllowed(t *testing.T) {
-	got, err := differs(t, pod, `{spec: {containers: [{name: a, image: x}], securityContext: {fsGroup: 1}}}`,
+	got, err := mergeDiffers(t, pod, `{spec: {containers: [{name: a, image: x}], securityContext: {fsGroup: 1}}}`,
 		`{spec: {containers: [{name: a, $patch: merge, tty: true}], securityContext: {$patch: merge, runAsUser: 2}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{spec: {containers: [{name: a, image: x, tty: true}], securityContext: {fsGroup: 1, runAsUser: 2}}}`)) {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
 
-// TestDifferenceNothingOfThePatchIsLeft: strategicpatch leaves directives and nulls in items
+// TestDifferenceDirectivesAreRemoved: strategicpatch leaves directives and nulls in items
 // that are new. (The oracle of the other tests removes them.) theirs is what an API server
 // decodes of that: a null in a map of strings is an empty string, and what is to be deleted is added.
-func TestDifferenceNothingOfThePatchIsLeft(t *testing.T) {
+func TestDifferenceDirectivesAreRemoved(t *testing.T) {
 	for _, c := range []struct{ object, patch, ours, theirs string }{
 		{`{spec: {volumes: [{name: a}]}}`,
 			`{spec: {volumes: [{$retainKeys: [name, emptyDir], name: b, emptyDir: {medium: null}, hostPath: null}], tolerations: [{key: null}]}}`,
@@ -140,8 +140,8 @@ func decodedPod(t *testing.T, text []byte) (pod corev1.Pod) {
 	return pod
 }
 
-func TestDifferenceAnEmptyListMayHaveAnOrder(t *testing.T) {
-	got, err := differs(t, pod, `{metadata: {finalizers: []}}`, `{metadata: {$setElementOrder/finalizers: [a]}}`)
+func TestDifferenceOrderOfEmptyList(t *testing.T) {
+	got, err := mergeDiffers(t, pod, `{metadata: {finalizers: []}}`, `{metadata: {$setElementOrder/finalizers: [a]}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: []}}`)) {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -153,7 +153,7 @@ func TestDifferenceDirectivesAreChecked(t *testing.T) {
 		{`{spec: {}}`, `{spec: {securityContext: {$patch: remove}}}`, `.spec.securityContext.$patch`},
 		{`{spec: {}}`, `{spec: {securityContext: {$retainKeys: [fsGroup], runAsUser: 1}}}`, `.spec.securityContext.$retainKeys`},
 	} {
-		_, err := differs(t, pod, c[0], c[1])
+		_, err := mergeDiffers(t, pod, c[0], c[1])
 		var e *Error
 		if !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != c[2] {
 			t.Errorf("%s: %v", c[1], err)
@@ -161,11 +161,11 @@ func TestDifferenceDirectivesAreChecked(t *testing.T) {
 	}
 }
 
-func TestDifferenceMapsOfAnythingAreMerged(t *testing.T) {
+func TestDifferenceMapsOfMapsAreMerged(t *testing.T) {
 	type any struct {
 		Values map[string]map[string]string `json:"values"`
 	}
-	got, err := differs(t, reflect.TypeFor[any](), `{values: {a: {x: "1", y: "2"}}}`, `{values: {a: {y: null, z: "3"}}}`)
+	got, err := mergeDiffers(t, reflect.TypeFor[any](), `{values: {a: {x: "1", y: "2"}}}`, `{values: {a: {y: null, z: "3"}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{values: {a: {x: "1", z: "3"}}}`)) {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -198,7 +198,7 @@ func TestDifferenceJSONTestsCompareValues(t *testing.T) {
 	}
 }
 
-func TestDifferencePatchesOfTwins(t *testing.T) {
+func TestDifferencePatchesOfDuplicates(t *testing.T) {
 	typ := mustType(t, reflect.TypeFor[corev1.Service]())
 	before := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`)
 	after := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP, targetPort: 5353}]}}`)
@@ -256,7 +256,7 @@ func TestDifferenceUnchangedReplacedMaps(t *testing.T) {
 	}
 }
 
-func TestDifferenceOrderOfScalarsIsTheAuthors(t *testing.T) {
+func TestDifferenceScalarOrderIsPreserved(t *testing.T) {
 	typ := mustType(t, pod)
 	same := mustParse(t, `{metadata: {finalizers: [b, a]}}`)
 	if patch, err := Diff(same, mustParse(t, same.JSON()).With("kind", document.NewString("Pod")), typ); err != nil || patch.Len() != 1 {

@@ -6,10 +6,10 @@ import (
 
 // diffList makes the patch of a list that is merged, with its directives.
 func (d *differ) diffList(f *field, name string, v versions) error {
-	if haveSameText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
+	if equalText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
 	}
-	if rows, ok := d.matchFew(f.key, v); ok {
+	if rows, ok := d.matchShort(f.key, v); ok {
 		return d.diffKeyed(f, name, v, &rows)
 	}
 	kind, err := itemKind(v.current, v.modified)
@@ -20,7 +20,7 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 		return malformed("strings, numbers or booleans as items", "maps",
 			"this list has no merge key, so that maps in it can't be told apart")
 	}
-	rows, err := d.readRows(f.key, v)
+	rows, err := d.matchItems(f.key, v)
 	if err != nil {
 		return err
 	}
@@ -28,24 +28,24 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 		d.diffScalars(name, v, &rows)
 		return nil
 	}
-	if err := rows.twins(f.key, v); err != nil {
-		return d.diffTwins(f, name, v, &rows, err)
+	if err := rows.duplicateError(f.key, v); err != nil {
+		return d.diffDuplicates(f, name, v, &rows, err)
 	}
 	return d.diffKeyed(f, name, v, &rows)
 }
 
-// rows are the identities of the items of a list's versions, and which of them are the same.
-type rows struct {
+// itemMatches are the identities of the items of a list's versions, and which of them are the same.
+type itemMatches struct {
 	original, current, modified identities
 	// before and now are where the modified items are in the original and in the current list;
 	// -1 where they are not.
-	before, now []int
+	inOriginal, inCurrent []int
 	// gone are the places of the original items that the author no longer wants and that are
 	// there; of items with the same identity, the first.
-	gone []int
+	removed []int
 }
 
-func (d *differ) readRows(key string, v versions) (r rows, err error) {
+func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	if r.current, err = d.identify(key, v.current); err != nil {
 		return r, err
 	}
@@ -57,29 +57,29 @@ func (d *differ) readRows(key string, v versions) (r rows, err error) {
 			return r, err
 		}
 	}
-	r.now = d.match(&r.modified, &r.current)
-	if r.before = r.now; !v.twoWay() {
-		r.before = d.match(&r.modified, &r.original)
+	r.inCurrent = d.findPositions(&r.modified, &r.current)
+	if r.inOriginal = r.inCurrent; !v.twoWay() {
+		r.inOriginal = d.findPositions(&r.modified, &r.original)
 	}
-	r.gone = room(&d.places, len(r.original.all))[:0]
-	for i, wanted := range d.wanted(r.before, len(r.original.all)) {
-		if !wanted && r.original.isFirst(i) && r.current.near(r.original.all[i], i) >= 0 {
-			r.gone = append(r.gone, i)
+	r.removed = alloc(&d.positions, len(r.original.all))[:0]
+	for i, isMatched := range d.markPositions(r.inOriginal, len(r.original.all)) {
+		if !isMatched && r.original.isFirst(i) && r.current.findNear(r.original.all[i], i) >= 0 {
+			r.removed = append(r.removed, i)
 		}
 	}
 	return r, nil
 }
 
-// wanted returns which items of a list of so many are in one of these places; of items with the
+// markPositions returns which items of a list of so many are in one of these places; of items with the
 // same identity, the first.
-func (d *differ) wanted(places []int, count int) []bool {
-	wanted := d.flags(count)
-	for _, place := range places {
-		if place >= 0 {
-			wanted[place] = true
+func (d *differ) markPositions(positions []int, count int) []bool {
+	marked := d.flags(count)
+	for _, position := range positions {
+		if position >= 0 {
+			marked[position] = true
 		}
 	}
-	return wanted
+	return marked
 }
 
 // identify returns the identities of the items of a list.
@@ -95,74 +95,74 @@ func (d *differ) identify(key string, list document.Value) (identities, error) {
 	return ids, nil
 }
 
-// match returns where the items of one list are in another.
-func (d *differ) match(items, in *identities) []int {
-	places := room(&d.places, len(items.all))
+// findPositions returns where the items of one list are in another.
+func (d *differ) findPositions(items, in *identities) []int {
+	positions := alloc(&d.positions, len(items.all))
 	expected := 0
 	for i, id := range items.all {
-		places[i] = in.near(id, expected)
-		expected = places[i] + 1
+		positions[i] = in.findNear(id, expected)
+		expected = positions[i] + 1
 	}
-	return places
+	return positions
 }
 
 // reordered reports whether items that are there come in another order than the author's.
-func (r *rows) reordered() bool {
+func (r *itemMatches) reordered() bool {
 	last := -1
-	for _, place := range r.now {
-		if place < 0 {
+	for _, position := range r.inCurrent {
+		if position < 0 {
 			continue
 		}
-		if place < last {
+		if position < last {
 			return true
 		}
-		last = place
+		last = position
 	}
 	return false
 }
 
-func (d *differ) diffScalars(name string, v versions, r *rows) {
+func (d *differ) diffScalars(name string, v versions, r *itemMatches) {
 	mark := d.build.Mark()
-	for i, place := range r.now {
-		if place < 0 && r.modified.isFirst(i) {
+	for i, position := range r.inCurrent {
+		if position < 0 && r.modified.isFirst(i) {
 			d.build.Push("", v.modified.At(i))
 		}
 	}
 	added := d.build.List(mark)
-	for _, i := range r.gone {
+	for _, i := range r.removed {
 		d.build.Push("", v.original.At(i))
 	}
-	gone := d.build.List(mark)
+	removed := d.build.List(mark)
 	if added.Len() > 0 {
 		d.build.Push(name, added)
 	}
-	if gone.Len() > 0 {
-		d.build.Push(removeDirective+"/"+name, gone)
+	if removed.Len() > 0 {
+		d.build.Push(removeDirective+"/"+name, removed)
 	}
-	if v.modified.Len() > 0 && (added.Len()+gone.Len() > 0 || r.reordered()) {
+	if v.modified.Len() > 0 && (added.Len()+removed.Len() > 0 || r.reordered()) {
 		d.build.Push(orderDirective+"/"+name, v.modified)
 	}
 }
 
-func (d *differ) diffKeyed(f *field, name string, v versions, r *rows) error {
+func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) error {
 	mark := d.build.Mark()
-	for i, place := range r.now {
+	for i, position := range r.inCurrent {
 		item := v.modified.At(i)
-		if place < 0 {
+		if position < 0 {
 			d.build.Push("", item)
 			continue
 		}
-		part := versions{current: v.current.At(place), modified: item}
-		if before := r.before[i]; before >= 0 {
+		part := versions{current: v.current.At(position), modified: item}
+		if before := r.inOriginal[i]; before >= 0 {
 			part.original = v.original.At(before)
 		}
 		if err := d.diffItem(f, part); err != nil {
 			return under(err, keyStep(f.key, item.Get(f.key)))
 		}
 	}
-	for _, i := range r.gone {
+	for _, i := range r.removed {
 		item := d.build.Mark()
-		d.build.Push(patchDirective, deletion)
+		d.build.Push(patchDirective, deleteValue)
 		d.build.Push(f.key, v.original.At(i).Get(f.key))
 		d.build.Push("", d.build.SortedMap(item))
 	}
@@ -172,12 +172,12 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *rows) error {
 	}
 	// What is added to nothing needs no order: its own counts.
 	if v.current.Len() > 0 && v.modified.Len() > 0 && (items.Len() > 0 || r.reordered()) {
-		d.build.Push(orderDirective+"/"+name, d.keysOf(f.key, v.modified))
+		d.build.Push(orderDirective+"/"+name, d.keyMaps(f.key, v.modified))
 	}
 	return nil
 }
 
-var deletion = document.NewString("delete")
+var deleteValue = document.NewString("delete")
 
 // diffItem adds the patch of an item that is there, if it changes.
 func (d *differ) diffItem(f *field, v versions) error {
@@ -194,8 +194,8 @@ func (d *differ) diffItem(f *field, v versions) error {
 	return nil
 }
 
-// keysOf returns a list of maps of which only the key is left.
-func (d *differ) keysOf(key string, list document.Value) document.Value {
+// keyMaps returns a list of maps of which only the key is left.
+func (d *differ) keyMaps(key string, list document.Value) document.Value {
 	mark := d.build.Mark()
 	for _, item := range list.Items() {
 		d.build.Push("", d.build.MapOf(key, item.Get(key)))

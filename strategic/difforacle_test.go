@@ -13,24 +13,24 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// next makes another object of the same kind out of one.
-func (r *random) next(t testing.TB, kind reflect.Type, object document.Value) document.Value {
-	next, err := Merge(object, r.patch(kind, object, 9), mustType(t, kind))
+// mutate makes another object of the same kind out of one.
+func (r *generator) mutate(t testing.TB, kind reflect.Type, object document.Value) document.Value {
+	mutated, err := Merge(object, r.patch(kind, object, 9), mustType(t, kind))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reread(t, next)
+	return reparse(t, mutated)
 }
 
-func TestDiffTurnsOneIntoTheOther(t *testing.T) {
+func TestDiffThenMerge(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 4))}
-		original := reread(t, r.value(kind, "", 9))
-		modified := r.next(t, kind, original)
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 4))}
+		original := reparse(t, r.value(kind, "", 9))
+		modified := r.mutate(t, kind, original)
 		if r.chance(20) {
-			modified = reread(t, r.value(kind, "", 9))
+			modified = reparse(t, r.value(kind, "", 9))
 		}
 		patch, err := Diff(original, modified, typ)
 		if err != nil {
@@ -40,7 +40,7 @@ func TestDiffTurnsOneIntoTheOther(t *testing.T) {
 		if err != nil || !document.Equal(got, modified) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nerror %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
 		}
-		if got, err = oracle(original, patch, kind); isMapOfAnything(err) {
+		if got, err = oracle(original, patch, kind); isGoMapError(err) {
 			continue
 		}
 		if err != nil || !document.Equal(got, modified) {
@@ -57,14 +57,14 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 5))}
-		original := reread(t, r.value(kind, "", 9))
-		current, modified := r.next(t, kind, original), r.next(t, kind, original)
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 5))}
+		original := reparse(t, r.value(kind, "", 9))
+		current, modified := r.mutate(t, kind, original), r.mutate(t, kind, original)
 		if r.chance(20) {
 			modified = original
 		}
 		want, wantErr := oracleThreeWay(original, modified, current, kind, true)
-		if isMapOfAnything(wantErr) {
+		if isGoMapError(wantErr) {
 			continue
 		}
 		patch, err := ThreeWay{Type: typ, Overwrite: true}.Diff(original, modified, current)

@@ -125,8 +125,8 @@ func readKeySet(v document.Value) (keySet, error) {
 	return s, nil
 }
 
-// keeps reports whether the field of that name stays in the object.
-func (s *keySet) keeps(name string) bool {
+// has reports whether the field of that name stays in the object.
+func (s *keySet) has(name string) bool {
 	if !s.present {
 		return true
 	}
@@ -140,7 +140,7 @@ func (s *keySet) check(patch document.Value) error {
 		return nil
 	}
 	for name, value := range patch.Fields() {
-		if !value.IsNull() && !isDirective(name) && !s.keeps(name) {
+		if !value.IsNull() && !isDirective(name) && !s.has(name) {
 			err := malformed("all fields that the patch sets to be listed", "a patch that sets "+clip(name)+", which is not",
 				"add it to the list, or leave it out of the patch")
 			return underField(err, retainDirective)
@@ -149,28 +149,28 @@ func (s *keySet) check(patch document.Value) error {
 	return nil
 }
 
-// touched goes through the fields that a map of a patch is about, in the order of names: those
+// fieldCursor goes through the fields that a map of a patch is about, in the order of names: those
 // that it has, and those that only its directives name.
-type touched struct {
+type fieldCursor struct {
 	patch   document.Value
 	next    int
 	orders  []listDirective // those that are left
 	removes []listDirective
 }
 
-// touch is all that a map of a patch says of one field; what it does not say is absent.
-type touch struct {
+// fieldPatch is all that a map of a patch says of one field; what it does not say is absent.
+type fieldPatch struct {
 	name                 string
 	value, order, remove document.Value
 }
 
-// step goes to the next field. It reports false at the end.
-func (c *touched) step(t *touch) bool {
+// advance goes to the next field. It reports false at the end.
+func (c *fieldCursor) advance(t *fieldPatch) bool {
 	for c.next < c.patch.Len() && isDirective(c.patch.Name(c.next)) {
 		c.next++
 	}
 	if len(c.orders)+len(c.removes) > 0 {
-		c.stepDirected(t)
+		c.advanceWithDirectives(t)
 		return true
 	}
 	if c.next >= c.patch.Len() {
@@ -182,29 +182,29 @@ func (c *touched) step(t *touch) bool {
 	return true
 }
 
-// stepDirected is step while there are directives about lists left.
-func (c *touched) stepDirected(t *touch) {
-	*t = touch{}
+// advanceWithDirectives is step while there are directives about lists left.
+func (c *fieldCursor) advanceWithDirectives(t *fieldPatch) {
+	*t = fieldPatch{}
 	has := c.next < c.patch.Len()
 	if has {
 		t.name, t.value = c.patch.Field(c.next)
 	}
 	for _, directives := range [...][]listDirective{c.orders, c.removes} {
 		if len(directives) > 0 && (!has || directives[0].name < t.name) {
-			*t = touch{name: directives[0].name}
+			*t = fieldPatch{name: directives[0].name}
 			has = true
 		}
 	}
 	if !t.value.IsAbsent() {
 		c.next++
 	}
-	t.order, c.orders = takeDirective(c.orders, t.name)
-	t.remove, c.removes = takeDirective(c.removes, t.name)
+	t.order, c.orders = popDirective(c.orders, t.name)
+	t.remove, c.removes = popDirective(c.removes, t.name)
 }
 
-// takeDirective returns the list of the first directive if it is about the named field, and
+// popDirective returns the list of the first directive if it is about the named field, and
 // the directives that are left.
-func takeDirective(from []listDirective, name string) (document.Value, []listDirective) {
+func popDirective(from []listDirective, name string) (document.Value, []listDirective) {
 	if len(from) == 0 || from[0].name != name {
 		return document.Value{}, from
 	}

@@ -104,11 +104,11 @@ func show(v document.Value) string { return clip(v.JSON()) }
 
 // clip shortens a text, between two characters, to what an error repeats.
 func clip(s string) string {
-	const most = 120
-	if len(s) <= most {
+	const maxBytes = 120
+	if len(s) <= maxBytes {
 		return s
 	}
-	end := most
+	end := maxBytes
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// refusedCases are patches that can't be merged. Kubernetes refuses them too, unless lenient.
-var refusedCases = []struct {
+// errorCases are patches that can't be merged. Kubernetes refuses them too, unless lenient.
+var errorCases = []struct {
 	name          string
 	kind          reflect.Type
 	object, patch string
@@ -45,8 +45,8 @@ var refusedCases = []struct {
 	{"taking maps away", pod, `{spec: {tolerations: [{key: a}]}}`, `{spec: {$deleteFromPrimitiveList/tolerations: [a]}}`, Unprocessable, `.spec.$deleteFromPrimitiveList/tolerations`, `$patch: delete`, false},
 }
 
-func TestRefused(t *testing.T) {
-	for _, c := range refusedCases {
+func TestMergeErrors(t *testing.T) {
+	for _, c := range errorCases {
 		t.Run(c.name, func(t *testing.T) {
 			object, patch := mustParse(t, c.object), mustParse(t, c.patch)
 			_, err := Merge(object, patch, mustType(t, c.kind))
@@ -64,7 +64,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestNotMaps(t *testing.T) {
+func TestRejectsNonMaps(t *testing.T) {
 	list := mustParse(t, `[1]`)
 	for name, refuse := range map[string]func() error{
 		"strategic merge patch": func() error { _, err := Merge(mustParse(t, `{}`), list, nil); return err },
@@ -81,8 +81,8 @@ func TestNotMaps(t *testing.T) {
 	}
 }
 
-// TestNull: as a whole patch it says nothing, save in RFC 7396, where it would remove the object.
-func TestNull(t *testing.T) {
+// TestNullPatch: as a whole patch it says nothing, save in RFC 7396, where it would remove the object.
+func TestNullPatch(t *testing.T) {
 	object, null := mustParse(t, `{a: 1}`), document.NewNull()
 	if got, err := Merge(object, null, nil); err != nil || !document.Same(got, object) {
 		t.Errorf("strategic merge patch: %s, %v", got, err)
@@ -95,8 +95,8 @@ func TestNull(t *testing.T) {
 	}
 }
 
-// TestPathsEnd: the path in an error does not grow with what a hostile patch chooses.
-func TestPathsEnd(t *testing.T) {
+// TestErrorPathIsBounded: the path in an error does not grow with what a hostile patch chooses.
+func TestErrorPathIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 5000) + `{"$patch":"x"}` + strings.Repeat("}", 5000)
 	_, err := Merge(mustParse(t, `{}`), mustParse(t, deep), nil)
 	if err == nil || len(err.Error()) > 2*maxPath {

@@ -56,7 +56,7 @@ spec:
 	//         name: proxy
 }
 
-func ExampleMerge_refused() {
+func ExampleMerge_error() {
 	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
 	live := yaml(`spec: {strategy: {type: RollingUpdate}}`)
 	patch := yaml(`spec: {strategy: {$retainKeys: [type], type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}`)

@@ -9,18 +9,18 @@ import (
 // than to make identities of them. Like flat.go this is a shortcut: what is unusual takes the long way,
 // which also says what is wrong with it.
 
-// keys are those of a short list.
-type keys struct {
-	names [few]string
+// stringKeys are those of a short list.
+type stringKeys struct {
+	names [maxLinear]string
 	count int
 }
 
 // read adds the keys of the items of a list. It reports false if the list is not one of those.
-func (k *keys) read(key string, list document.Value) bool {
+func (k *stringKeys) read(key string, list document.Value) bool {
 	switch {
 	case list.Kind() != document.List:
 		return true
-	case list.Len() > few:
+	case list.Len() > maxLinear:
 		return false
 	}
 	for i := range list.Len() {
@@ -32,7 +32,7 @@ func (k *keys) read(key string, list document.Value) bool {
 }
 
 // add adds a key. It reports false if it is none, or there already.
-func (k *keys) add(name string, isText bool) bool {
+func (k *stringKeys) add(name string, isText bool) bool {
 	if !isText || k.find(name, k.count) >= 0 {
 		return false
 	}
@@ -42,7 +42,7 @@ func (k *keys) add(name string, isText bool) bool {
 }
 
 // find returns the place of a key, or -1. It looks at the expected place first.
-func (k *keys) find(name string, expected int) int {
+func (k *stringKeys) find(name string, expected int) int {
 	if expected < k.count && k.names[expected] == name {
 		return expected
 	}
@@ -60,92 +60,92 @@ func equalNames(a, b string) bool {
 	return len(a) == len(b) && (last < 0 || a[last] == b[last] && a == b)
 }
 
-// matchFew returns where the items of a short list of a patch are in a live one; -1 where they
+// matchShort returns where the items of a short list of a patch are in a live one; -1 where they
 // are not. It reports false if either is not such a list, or the patch has directives.
-func (m *merger) matchFew(key string, live, patch document.Value, order *order) (places []int, ok bool) {
-	if m.plain || key == "" || order != nil || patch.Len() > few {
+func (m *merger) matchShort(key string, live, patch document.Value, order *order) (positions []int, ok bool) {
+	if m.plain || key == "" || order != nil || patch.Len() > maxLinear {
 		return nil, false
 	}
-	var there, wanted keys
-	if !there.read(key, live) || !wanted.read(key, patch) {
+	var liveKeys, patchKeys stringKeys
+	if !liveKeys.read(key, live) || !patchKeys.read(key, patch) {
 		return nil, false
 	}
-	places = room(&m.places, patch.Len())
+	positions = alloc(&m.positions, patch.Len())
 	expected := 0
-	for i := range places {
+	for i := range positions {
 		if mayHaveDirectives(patch.At(i)) {
 			return nil, false
 		}
-		places[i] = there.find(wanted.names[i], expected)
-		expected = places[i] + 1
+		positions[i] = liveKeys.find(patchKeys.names[i], expected)
+		expected = positions[i] + 1
 	}
-	return places, true
+	return positions, true
 }
 
-// mergeFew is mergeKeyed for lists that were matched.
-func (m *merger) mergeFew(f *field, live, patch document.Value, places []int) (document.Value, error) {
-	l := arrangement{m: m, live: live, done: m.flags(live.Len())}
-	l.expect(len(places))
-	for i, place := range places {
+// mergeShort is mergeKeyed for lists that were matched.
+func (m *merger) mergeShort(f *field, live, patch document.Value, positions []int) (document.Value, error) {
+	l := listBuilder{m: m, live: live, done: m.flags(live.Len())}
+	l.reserve(len(positions))
+	for i, position := range positions {
 		var old document.Value
-		if place >= 0 {
-			old = live.At(place)
+		if position >= 0 {
+			old = live.At(position)
 		}
 		item := patch.At(i)
 		result, err := m.mergeMap(f.typ, old, item)
 		if err != nil {
 			return document.Value{}, under(err, keyStep(f.key, item.Get(f.key)))
 		}
-		if place >= 0 {
-			l.put(place, result)
+		if position >= 0 {
+			l.put(position, result)
 		} else {
 			l.putNew(result)
 		}
 	}
-	return l.finish(), nil
+	return l.build(), nil
 }
 
-// matchFew is readRows for short lists. It reports false if one of the versions is not such a list.
-func (d *differ) matchFew(key string, v versions) (r rows, ok bool) {
+// matchShort is readRows for short lists. It reports false if one of the versions is not such a list.
+func (d *differ) matchShort(key string, v versions) (r itemMatches, ok bool) {
 	if d.plain || key == "" {
 		return r, false
 	}
-	var original, current, modified keys
+	var original, current, modified stringKeys
 	if !current.read(key, v.current) || !modified.read(key, v.modified) {
 		return r, false
 	}
-	r.now = d.find(&modified, &current)
+	r.inCurrent = d.findKeys(&modified, &current)
 	if v.twoWay() {
-		r.before = r.now
-		r.gone = d.lacking(r.before, &current, &current)
+		r.inOriginal = r.inCurrent
+		r.removed = d.unmatched(r.inOriginal, &current, &current)
 		return r, true
 	}
 	if !original.read(key, v.original) {
 		return r, false
 	}
-	r.before = d.find(&modified, &original)
-	r.gone = d.lacking(r.before, &original, &current)
+	r.inOriginal = d.findKeys(&modified, &original)
+	r.removed = d.unmatched(r.inOriginal, &original, &current)
 	return r, true
 }
 
-// find returns where keys are among others.
-func (d *differ) find(wanted, in *keys) []int {
-	places := room(&d.places, wanted.count)
+// findKeys returns where keys are among others.
+func (d *differ) findKeys(keys, in *stringKeys) []int {
+	positions := alloc(&d.positions, keys.count)
 	expected := 0
-	for i := range places {
-		places[i] = in.find(wanted.names[i], expected)
-		expected = places[i] + 1
+	for i := range positions {
+		positions[i] = in.find(keys.names[i], expected)
+		expected = positions[i] + 1
 	}
-	return places
+	return positions
 }
 
-// lacking returns the places of keys that are in none of the given places, and are there.
-func (d *differ) lacking(places []int, of, there *keys) []int {
-	lacking := room(&d.places, of.count)[:0]
-	for i, wanted := range d.wanted(places, of.count) {
-		if !wanted && there.find(of.names[i], i) >= 0 {
-			lacking = append(lacking, i)
+// unmatched returns the places of keys that are in none of the given places, and are there.
+func (d *differ) unmatched(positions []int, keys, current *stringKeys) []int {
+	unmatched := alloc(&d.positions, keys.count)[:0]
+	for i, isMatched := range d.markPositions(positions, keys.count) {
+		if !isMatched && current.find(keys.names[i], i) >= 0 {
+			unmatched = append(unmatched, i)
 		}
 	}
-	return lacking
+	return unmatched
 }

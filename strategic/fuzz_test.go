@@ -13,7 +13,7 @@ func FuzzMerge(f *testing.F) {
 	for _, c := range mergeCases {
 		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.patch).JSON())
 	}
-	for _, c := range refusedCases {
+	for _, c := range errorCases {
 		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.patch).JSON())
 	}
 	f.Fuzz(func(t *testing.T, objectText, patchText string) {
@@ -52,11 +52,11 @@ func FuzzDiff(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, originalText, modifiedText string) {
 		original, err := document.ParseJSON(originalText)
-		if err != nil || original.Kind() != document.Map || !isSettled(reread(t, original)) {
+		if err != nil || original.Kind() != document.Map || !isFreeOfDirectives(reparse(t, original)) {
 			return
 		}
 		modified, err := document.ParseJSON(modifiedText)
-		if err != nil || modified.Kind() != document.Map || !isSettled(reread(t, modified)) {
+		if err != nil || modified.Kind() != document.Map || !isFreeOfDirectives(reparse(t, modified)) {
 			return
 		}
 		typ := mustType(t, pod)
@@ -66,18 +66,18 @@ func FuzzDiff(f *testing.F) {
 			return
 		}
 		got, err := Merge(original, patch, typ)
-		if err != nil || !document.Equal(got, modified) && !hasTwinScalars(modified) {
+		if err != nil || !document.Equal(got, modified) && !hasDuplicateScalars(modified) {
 			t.Fatalf("original %s\nmodified %s\npatch %s\ngot %s, %v", original, modified, patch, got, err)
 		}
 	})
 }
 
-// hasTwinScalars reports whether a list has a scalar twice, which merged lists don't keep.
-func hasTwinScalars(v document.Value) bool {
+// hasDuplicateScalars reports whether a list has a scalar twice, which merged lists don't keep.
+func hasDuplicateScalars(v document.Value) bool {
 	var ids identities
 	for i := range v.Len() {
 		item := v.At(i)
-		if hasTwinScalars(item) {
+		if hasDuplicateScalars(item) {
 			return true
 		}
 		if v.Kind() == document.List && item.IsScalar() && ids.add(identify(item)) != len(ids.all)-1 {

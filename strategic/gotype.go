@@ -66,7 +66,7 @@ func goFields(t reflect.Type) map[string]*field {
 func addField(fields map[string]*field, f reflect.StructField) (embedded reflect.Type) {
 	tag := f.Tag.Get("json")
 	name, _, _ := strings.Cut(tag, ",")
-	value := pointedTo(f.Type)
+	value := deref(f.Type)
 	switch {
 	case tag == "-":
 	case f.Anonymous && name == "" && value.Kind() == reflect.Struct:
@@ -88,32 +88,32 @@ func goField(f reflect.StructField, value reflect.Type) *field {
 		s = strategy{}
 	}
 	if isList(value) {
-		value = pointedTo(value.Elem())
+		value = deref(value.Elem())
 	}
-	return &field{s, goValue(value)}
+	return &field{s, goValueType(value)}
 }
 
-// goValue returns the type of what is in a field, an item or a map's element; nil if nothing
+// goValueType returns the type of what is in a field, an item or a map's element; nil if nothing
 // can be declared in it.
-func goValue(t reflect.Type) *Type {
+func goValueType(t reflect.Type) *Type {
 	switch {
-	case hasOwnJSON(t):
+	case hasCustomJSON(t):
 		return nil
 	case t.Kind() == reflect.Struct:
 		return goStruct(t)
 	case t.Kind() == reflect.Map:
 		return &Type{load: func(made *Type) {
-			element := pointedTo(t.Elem())
+			element := deref(t.Elem())
 			if isList(element) {
-				element = pointedTo(element.Elem())
+				element = deref(element.Elem())
 			}
-			made.element = &field{typ: goValue(element)}
+			made.element = &field{typ: goValueType(element)}
 		}}
 	}
 	return nil
 }
 
-func pointedTo(t reflect.Type) reflect.Type {
+func deref(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
 	}
@@ -122,8 +122,8 @@ func pointedTo(t reflect.Type) reflect.Type {
 
 func isList(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Array }
 
-// hasOwnJSON reports whether the JSON of a type does not follow from its structure.
-func hasOwnJSON(t reflect.Type) bool {
+// hasCustomJSON reports whether the JSON of a type does not follow from its structure.
+func hasCustomJSON(t reflect.Type) bool {
 	pointer := reflect.PointerTo(t)
 	return pointer.Implements(reflect.TypeFor[json.Marshaler]()) ||
 		pointer.Implements(reflect.TypeFor[encoding.TextMarshaler]())

@@ -75,18 +75,18 @@ func identifyItem(key string, item document.Value) (identity, error) {
 
 // identities finds the first place of each identity in a list.
 type identities struct {
-	all   []identity
-	slots []uint32 // if there are many: a hash table of first places, counted from one
-	seen  uint64   // if there are few: a bit for each hash, by its last digits
-	twin  int      // the first place whose identity comes earlier, too; 0 if there is none
+	all            []identity
+	slots          []uint32 // if there are many: a hash table of first places, counted from one
+	seen           uint64   // if there are few: a bit for each hash, by its last digits
+	firstDuplicate int      // the first place whose identity comes earlier, too; 0 if there is none
 }
 
-// few is how many identities are faster looked at one by one.
-const few = 16
+// maxLinear is how many identities are faster looked at one by one.
+const maxLinear = 16
 
-// slotsFor is how many slots a hash table of so many places has: a power of two, of which at
+// hashSlots is how many slots a hash table of so many places has: a power of two, of which at
 // least half stay free.
-func slotsFor(count int) int { return 1 << bits.Len(uint(2*count-1)) }
+func hashSlots(count int) int { return 1 << bits.Len(uint(2*count-1)) }
 
 // add appends an identity, and returns the first place that has it.
 func (s *identities) add(id identity) int {
@@ -97,8 +97,8 @@ func (s *identities) add(id identity) int {
 			s.slots[slot] = uint32(first + 1)
 		}
 		s.seen |= id.bit()
-	} else if s.twin == 0 {
-		s.twin = len(s.all)
+	} else if s.firstDuplicate == 0 {
+		s.firstDuplicate = len(s.all)
 	}
 	s.all = append(s.all, id)
 	return first
@@ -125,32 +125,32 @@ func (s *identities) search(id identity) (first, slot int) {
 	}
 	for slot = int(id.hash); ; slot++ {
 		slot &= len(s.slots) - 1
-		place := s.slots[slot]
-		if place == 0 {
+		position := s.slots[slot]
+		if position == 0 {
 			return -1, slot
 		}
-		if s.all[place-1] == id {
-			return int(place - 1), slot
+		if s.all[position-1] == id {
+			return int(position - 1), slot
 		}
 	}
 }
 
-// near is find for who expects an identity in a place: most lists that are compared have
+// findNear is find for who expects an identity in a place: most lists that are compared have
 // nearly the same order.
-func (s *identities) near(id identity, place int) int {
-	if s.twin == 0 && place < len(s.all) && s.all[place] == id {
-		return place
+func (s *identities) findNear(id identity, position int) int {
+	if s.firstDuplicate == 0 && position < len(s.all) && s.all[position] == id {
+		return position
 	}
 	return s.find(id)
 }
 
 // isFirst reports whether no place before this one has the same identity.
-func (s *identities) isFirst(place int) bool {
-	return s.twin == 0 || place < s.twin || s.find(s.all[place]) == place
+func (s *identities) isFirst(position int) bool {
+	return s.firstDuplicate == 0 || position < s.firstDuplicate || s.find(s.all[position]) == position
 }
 
-// each goes through the identities, each once.
-func (s *identities) each() iter.Seq[identity] {
+// unique goes through the identities, each once.
+func (s *identities) unique() iter.Seq[identity] {
 	return func(yield func(identity) bool) {
 		for i, id := range s.all {
 			if s.isFirst(i) && !yield(id) {

@@ -13,7 +13,7 @@ import (
 func TestIdentities(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		count := 1 + r.IntN(3*few)
+		count := 1 + r.IntN(3*maxLinear)
 		names := 1 + r.IntN(3*count)
 		one := func() identity {
 			n := r.IntN(names)
@@ -44,20 +44,20 @@ func TestIdentities(t *testing.T) {
 			}
 			plain = append(plain, id)
 		}
-		if ids.twin != twin {
-			t.Fatalf("seed %d: the first twin is %d, want %d", seed, ids.twin, twin)
+		if ids.firstDuplicate != twin {
+			t.Fatalf("seed %d: the first twin is %d, want %d", seed, ids.firstDuplicate, twin)
 		}
 		for i, id := range plain {
 			if got := ids.isFirst(i); got != (find(id) == i) {
 				t.Fatalf("seed %d: %d is the first: %v", seed, i, got)
 			}
-			if got := ids.near(id, i); got != find(id) {
+			if got := ids.findNear(id, i); got != find(id) {
 				t.Fatalf("seed %d: %v is near %d, want %d", seed, id, got, find(id))
 			}
 		}
 		for range 2 * count {
 			id := one()
-			if got := ids.near(id, r.IntN(count+1)); got != find(id) || ids.find(id) != got {
+			if got := ids.findNear(id, r.IntN(count+1)); got != find(id) || ids.find(id) != got {
 				t.Fatalf("seed %d: %v is at %d, want %d", seed, id, got, find(id))
 			}
 		}

@@ -24,7 +24,7 @@ func (m *merger) mergeJSON(live, patch document.Value) document.Value {
 	case live.Kind() == document.Map:
 		return patch // with its nulls: that is Kubernetes' way
 	}
-	return keepEqual(live, m.withoutNulls(patch))
+	return liveIfEqual(live, m.withoutNulls(patch))
 }
 
 func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
@@ -32,14 +32,14 @@ func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
 	changed := false
 	next := 0 // of the object's fields
 	for name, value := range patch.Fields() {
-		place, found := object.Find(name)
-		if next < place {
-			m.build.PushAll(object, next, place)
+		position, found := object.Find(name)
+		if next < position {
+			m.build.PushAll(object, next, position)
 		}
-		next = place
+		next = position
 		var live, result document.Value
 		if found {
-			live = object.At(place)
+			live = object.At(position)
 			next++
 		}
 		if !value.IsNull() {
@@ -56,7 +56,7 @@ func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
 
 // withoutNulls returns a value without the fields that are null. Items that are null stay.
 func (m *merger) withoutNulls(v document.Value) document.Value {
-	if v.Kind() != document.Map && v.Kind() != document.List || isWithoutNulls(v) {
+	if v.Kind() != document.Map && v.Kind() != document.List || isFreeOfNulls(v) {
 		return v
 	}
 	mark := m.build.Mark()

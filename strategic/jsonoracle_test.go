@@ -34,8 +34,8 @@ func applyOperations(object, patch []byte) ([]byte, error) {
 
 func TestJSONMergeLikeKubernetes(t *testing.T) {
 	for seed := range uint64(6_000) {
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 2))}
-		object, patch := reread(t, r.jsonMap(4)), reread(t, r.jsonMap(4))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 2))}
+		object, patch := reparse(t, r.jsonMap(4)), reparse(t, r.jsonMap(4))
 		want, _, wantErr := jsonOracle(object, patch, jsonpatch.MergePatch)
 		got, err := MergeJSON(object, patch)
 		if err != nil || wantErr != nil || !document.Equal(got, want) {
@@ -50,9 +50,9 @@ func TestJSONMergeLikeKubernetes(t *testing.T) {
 func TestJSONPatchLikeKubernetes(t *testing.T) {
 	applied, panics := 0, 0
 	for seed := range uint64(12_000) {
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 3))}
-		object := reread(t, r.jsonMap(4))
-		patch := reread(t, r.operations(object))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 3))}
+		object := reparse(t, r.jsonMap(4))
+		patch := reparse(t, r.operations(object))
 		want, panicked, wantErr := jsonOracle(object, patch, applyOperations)
 		got, err := ApplyJSONPatch(object, patch)
 		if panicked {

@@ -42,7 +42,7 @@ func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	}
 	p := &jsonPatch{root: &node{value: object}}
 	for i := range operations {
-		if err := p.do(&operations[i]); err != nil {
+		if err := p.apply(&operations[i]); err != nil {
 			return document.Value{}, underIndex(err, i)
 		}
 	}
@@ -116,10 +116,10 @@ type jsonPatch struct {
 }
 
 func (p *jsonPatch) finish(object document.Value) document.Value {
-	return keepEqual(object, p.root.freeze(&p.build))
+	return liveIfEqual(object, p.root.toValue(&p.build))
 }
 
-func (p *jsonPatch) do(o *operation) error {
+func (p *jsonPatch) apply(o *operation) error {
 	switch o.op {
 	case "add":
 		return p.add(o, &node{value: o.value})
@@ -137,37 +137,37 @@ func (p *jsonPatch) do(o *operation) error {
 	return underField(unprocessable("add, remove, replace, move, copy or test", "the operation "+strconv.Quote(clip(o.op)), ""), "op")
 }
 
-// place is where an operation works: a field or an item of a container.
-type place struct {
+// target is where an operation works: a field or an item of a container.
+type target struct {
 	container *node
 	step      string
 }
 
 // find returns the place that a pointer points to; its container has to be there.
-func (p *jsonPatch) find(pointer string, missing bool) (place, error) {
+func (p *jsonPatch) find(pointer string, missing bool) (target, error) {
 	if missing {
-		return place{}, unprocessable("a pointer such as /metadata/labels", "nothing", "")
+		return target{}, unprocessable("a pointer such as /metadata/labels", "nothing", "")
 	}
 	rest, ok := strings.CutPrefix(pointer, "/")
 	if !ok {
-		return place{}, unprocessable("a pointer to a field or an item, which starts with /", strconv.Quote(clip(pointer)), "")
+		return target{}, unprocessable("a pointer to a field or an item, which starts with /", strconv.Quote(clip(pointer)), "")
 	}
 	at := p.root
 	for {
 		step, more, deeper := strings.Cut(rest, "/")
 		step = unescape(step)
-		if !at.open() {
-			return place{}, unprocessable("a map or a list before "+strconv.Quote(clip(step)), describe(at.value), "")
+		if !at.expand() {
+			return target{}, unprocessable("a map or a list before "+strconv.Quote(clip(step)), describe(at.value), "")
 		}
 		if !deeper {
-			return place{at, step}, nil
+			return target{at, step}, nil
 		}
 		next, err := at.get(step)
 		if err != nil {
-			return place{}, err
+			return target{}, err
 		}
 		if next == nil {
-			return place{}, unprocessable("a path that is there", "no field "+strconv.Quote(clip(step))+" in "+strconv.Quote(clip(pointer)),
+			return target{}, unprocessable("a path that is there", "no field "+strconv.Quote(clip(step))+" in "+strconv.Quote(clip(pointer)),
 				"add the maps around it first")
 		}
 		at, rest = next, more
@@ -182,7 +182,7 @@ func unescape(step string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 }
 
-func (p *jsonPatch) findPath(o *operation) (place, error) {
+func (p *jsonPatch) findPath(o *operation) (target, error) {
 	at, err := p.find(o.path, o.noPath)
 	if err != nil {
 		return at, underField(err, "path")
@@ -190,7 +190,7 @@ func (p *jsonPatch) findPath(o *operation) (place, error) {
 	return at, nil
 }
 
-func (p *jsonPatch) findFrom(o *operation) (place, error) {
+func (p *jsonPatch) findFrom(o *operation) (target, error) {
 	at, err := p.find(o.from, o.noFrom)
 	if err != nil {
 		return at, underField(err, "from")
@@ -264,7 +264,7 @@ func (p *jsonPatch) copy(o *operation) error {
 	}
 	value := document.NewNull()
 	if from != nil {
-		value = from.freeze(&p.build)
+		value = from.toValue(&p.build)
 	}
 	if p.copied += value.JSONSize(); p.copied > MaxCopiedBytes {
 		return unprocessable(fmt.Sprintf("at most %d bytes to be copied by one patch", MaxCopiedBytes),
@@ -286,7 +286,7 @@ func (p *jsonPatch) test(o *operation) error {
 	}
 	value := document.NewNull()
 	if received != nil {
-		value = received.freeze(&p.build)
+		value = received.toValue(&p.build)
 	}
 	if !document.Equal(value, o.value) {
 		return unprocessable("the value at "+strconv.Quote(clip(o.path))+" to be "+show(o.value), show(value), "the test failed")

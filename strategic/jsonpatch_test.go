@@ -33,7 +33,7 @@ func TestJSONPatch(t *testing.T) {
 	}
 }
 
-func TestJSONPatchRefused(t *testing.T) {
+func TestJSONPatchErrors(t *testing.T) {
 	object := mustParse(t, `{a: {b: [1]}, s: x}`)
 	for _, c := range []struct {
 		patch      string

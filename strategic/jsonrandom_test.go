@@ -8,7 +8,7 @@ import (
 )
 
 // json makes any JSON.
-func (r *random) json(depth int) document.Value {
+func (r *generator) json(depth int) document.Value {
 	switch n := r.IntN(10); {
 	case depth <= 0 || n < 2:
 		return r.word()
@@ -26,7 +26,7 @@ func (r *random) json(depth int) document.Value {
 	return r.jsonMap(depth)
 }
 
-func (r *random) jsonMap(depth int) document.Value {
+func (r *generator) jsonMap(depth int) document.Value {
 	var fields []document.Field
 	for range r.IntN(5) {
 		fields = append(fields, document.Field{Name: r.name(), Value: r.json(depth - 1)})
@@ -35,12 +35,12 @@ func (r *random) jsonMap(depth int) document.Value {
 }
 
 // name makes the name of a field; some need escapes in a pointer.
-func (r *random) name() string {
+func (r *generator) name() string {
 	return []string{"a", "b", "c", "d", "a/b", "m~n", "", "0", "-", "~1"}[r.IntN(10)]
 }
 
 // pointer makes a pointer to something that is there, mostly.
-func (r *random) pointer(v document.Value) string {
+func (r *generator) pointer(v document.Value) string {
 	pointer := ""
 	for {
 		switch {
@@ -63,7 +63,7 @@ func (r *random) pointer(v document.Value) string {
 	}
 }
 
-func (r *random) operations(object document.Value) document.Value {
+func (r *generator) operations(object document.Value) document.Value {
 	operations := make([]document.Value, 1+r.IntN(3))
 	for i := range operations {
 		op := []string{"add", "remove", "replace", "move", "copy", "test", "what"}[r.IntN(100)%7]

@@ -11,14 +11,14 @@ func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (
 		if err := order.checkList(f.key, patch); err != nil {
 			return document.Value{}, err
 		}
-		result, err := m.settled(f.typ, patch)
-		return keepEqual(live, result), err
+		result, err := m.resolveNewList(f.typ, patch)
+		return liveIfEqual(live, result), err
 	}
 	if live.Len() == 0 && patch.Len() == 0 {
 		return live, nil
 	}
-	if places, ok := m.matchFew(f.key, live, patch, order); ok {
-		return m.mergeFew(f, live, patch, places)
+	if positions, ok := m.matchShort(f.key, live, patch, order); ok {
+		return m.mergeShort(f, live, patch, positions)
 	}
 	kind, err := itemKind(live, patch)
 	switch {
@@ -81,7 +81,7 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 // mergeScalars merges lists of scalars: what is there already is not added. Without an order,
 // that of the patch counts.
 func (m *merger) mergeScalars(live, patch document.Value, order *order) (document.Value, error) {
-	l, err := arrange(m, "", live)
+	l, err := newListBuilder(m, "", live)
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -96,26 +96,26 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	if err := order.check(added.all); err != nil {
 		return document.Value{}, err
 	}
-	l.expect(len(order.or(&added).all))
-	for id := range order.or(&added).each() {
-		if place := l.find(id); place >= 0 {
-			l.putAll(place)
+	l.reserve(len(order.orElse(&added).all))
+	for id := range order.orElse(&added).unique() {
+		if position := l.find(id); position >= 0 {
+			l.putWithDuplicates(position)
 		} else if i := added.find(id); i >= 0 {
 			l.putNew(patch.At(i))
 		}
 	}
-	return l.finish(), nil
+	return l.build(), nil
 }
 
-// without takes the scalars of one list out of another.
-func (m *merger) without(list, remove document.Value) (document.Value, error) {
-	gone := m.identities(remove.Len())
+// withoutScalars takes the scalars of one list out of another.
+func (m *merger) withoutScalars(list, remove document.Value) (document.Value, error) {
+	removed := m.identities(remove.Len())
 	for i, item := range remove.Items() {
 		id, err := identifyItem("", item)
 		if err != nil {
 			return list, underIndex(err, i)
 		}
-		gone.add(id)
+		removed.add(id)
 	}
 	mark := m.build.Mark()
 	for i, item := range list.Items() {
@@ -124,7 +124,7 @@ func (m *merger) without(list, remove document.Value) (document.Value, error) {
 			return list, unprocessable("a list of strings, numbers or booleans", "one whose item "+indexStep(i)+" is "+describe(item),
 				"remove items of a list of maps with $patch: delete")
 		}
-		if gone.find(id) < 0 {
+		if removed.find(id) < 0 {
 			m.build.Push("", item)
 		}
 	}

@@ -129,8 +129,8 @@ func TestMergeMutatesNothing(t *testing.T) {
 	}
 }
 
-// TestMergeShares: what the patch leaves alone is not copied.
-func TestMergeShares(t *testing.T) {
+// TestMergeSharesUnchangedParts: what the patch leaves alone is not copied.
+func TestMergeSharesUnchangedParts(t *testing.T) {
 	object := mustParse(t, `{metadata: {labels: {a: "1"}}, spec: {containers: [{name: a, ports: [{containerPort: 80}]}, {name: b, env: [{name: x}]}]}}`)
 	got, err := Merge(object, mustParse(t, `{spec: {containers: [{name: a, image: x}]}}`), mustType(t, pod))
 	if err != nil {

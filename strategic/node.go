@@ -16,15 +16,15 @@ import (
 //	fields != nil || items != nil    it was taken apart; value is what it was before
 //	value is of another kind         it is a scalar
 type node struct {
-	value  document.Value
-	fields map[string]*node
-	items  []*node
-	opened bool
+	value    document.Value
+	fields   map[string]*node
+	items    []*node
+	expanded bool
 }
 
-// open takes a container apart; it reports whether it is one.
-func (n *node) open() bool {
-	if n.opened {
+// expand takes a container apart; it reports whether it is one.
+func (n *node) expand() bool {
+	if n.expanded {
 		return true
 	}
 	kind := n.value.Kind()
@@ -45,20 +45,20 @@ func (n *node) open() bool {
 			n.items[i] = &nodes[i]
 		}
 	}
-	n.opened = true
+	n.expanded = true
 	return true
 }
 
-// freeze returns the value of a node. What did not change is the value that it was before.
-func (n *node) freeze(build *fastdoc.Builder) document.Value {
-	if !n.opened {
+// toValue returns the value of a node. What did not change is the value that it was before.
+func (n *node) toValue(build *fastdoc.Builder) document.Value {
+	if !n.expanded {
 		return n.value
 	}
 	mark := build.Mark()
 	if n.fields == nil {
 		changed := len(n.items) != n.value.Len()
 		for i, item := range n.items {
-			value := item.freeze(build)
+			value := item.toValue(build)
 			changed = changed || !document.Same(value, n.value.At(i))
 			build.Push("", value)
 		}
@@ -66,7 +66,7 @@ func (n *node) freeze(build *fastdoc.Builder) document.Value {
 	}
 	changed := len(n.fields) != n.value.Len()
 	for i, name := range slices.Sorted(maps.Keys(n.fields)) {
-		value := n.fields[name].freeze(build)
+		value := n.fields[name].toValue(build)
 		changed = changed || n.value.Name(i) != name || !document.Same(value, n.value.At(i))
 		build.Push(name, value)
 	}

@@ -37,9 +37,9 @@ func loadKubernetes(t testing.TB) *Schema {
 	return s
 }
 
-// TestOpenAPISaysWhatTagsSay compares the strategies of both sources, wherever both have a
+// TestOpenAPIEqualsGoTags compares the strategies of both sources, wherever both have a
 // field: the document and the Go types may be of different releases.
-func TestOpenAPISaysWhatTagsSay(t *testing.T) {
+func TestOpenAPIEqualsGoTags(t *testing.T) {
 	s := loadKubernetes(t)
 	declared, compared := 0, 0
 	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
@@ -150,9 +150,9 @@ func TestRetainKeysOfCustomKinds(t *testing.T) {
 	}
 }
 
-// TestRetainKeysClearsWhatTheAuthorNeverHad is what the directive is for: the live field comes
+// TestRetainKeysRemovesForeignFields is what the directive is for: the live field comes
 // from somebody else.
-func TestRetainKeysClearsWhatTheAuthorNeverHad(t *testing.T) {
+func TestRetainKeysRemovesForeignFields(t *testing.T) {
 	typ := mustType(t, deployment)
 	original := mustParse(t, `{spec: {replicas: 1}}`)
 	modified := mustParse(t, `{spec: {replicas: 1, strategy: {type: Recreate}}}`)
@@ -169,7 +169,7 @@ func TestRetainKeysClearsWhatTheAuthorNeverHad(t *testing.T) {
 	}
 }
 
-func TestBadStrategies(t *testing.T) {
+func TestInvalidStrategies(t *testing.T) {
 	_, err := LoadOpenAPI(mustParse(t, `{definitions: {Foo: {properties: {
 	  a: {type: array, x-kubernetes-patch-strategy: mrge},
 	  b: {type: array, x-kubernetes-patch-strategy: "merge,replace"}}}}}`))
@@ -185,8 +185,8 @@ func TestBadStrategies(t *testing.T) {
 	}
 }
 
-// TestHostileSchemas end: references in circles, and to nothing.
-func TestHostileSchemas(t *testing.T) {
+// TestCyclicAndDeepSchemas end: references in circles, and to nothing.
+func TestCyclicAndDeepSchemas(t *testing.T) {
 	s, err := LoadOpenAPI(mustParse(t, `{definitions: {
 	  A: {$ref: '#/definitions/B'}, B: {$ref: '#/definitions/A'},
 	  C: {properties: {a: {$ref: '#/definitions/A'}, c: {$ref: '#/definitions/C'}, gone: {$ref: '#/definitions/None'}}}}}`))
@@ -204,8 +204,8 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-// TestEmbedding: fields of embedded structs belong to the struct around them.
-func TestEmbedding(t *testing.T) {
+// TestEmbeddedFields: fields of embedded structs belong to the struct around them.
+func TestEmbeddedFields(t *testing.T) {
 	fields := goFields(reflect.TypeFor[corev1.Pod]())
 	var names []string
 	for name := range fields {
@@ -221,8 +221,8 @@ func TestEmbedding(t *testing.T) {
 	}
 }
 
-// TestNearestFieldCounts: a field hides one of the same name in an embedded struct.
-func TestNearestFieldCounts(t *testing.T) {
+// TestFieldHidesEmbeddedField: a field hides one of the same name in an embedded struct.
+func TestFieldHidesEmbeddedField(t *testing.T) {
 	type Inner struct {
 		Names []string `json:"names" patchStrategy:"merge"`
 	}

@@ -59,9 +59,9 @@ func comparisons() int {
 	return *rounds * len(kinds)
 }
 
-// isMapOfAnything reports whether the oracle refused to look into a Go map, where we do not: see
-// TestDifferenceMapsOfAnythingAreMerged.
-func isMapOfAnything(err error) bool {
+// isGoMapError reports whether the oracle refused to look into a Go map, where we do not: see
+// TestDifferenceMapsOfMapsAreMerged.
+func isGoMapError(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "data type is not struct")
 }
 
@@ -77,18 +77,18 @@ func oracle(object, patch document.Value, t reflect.Type) (result document.Value
 		return document.Value{}, err
 	}
 	result, err = document.ParseJSON(text)
-	return withoutLeftovers(result), err
+	return withoutDirectives(result), err
 }
 
-// withoutLeftovers removes the directives and nulls that Kubernetes leaves in objects: see
-// TestDifferenceNothingOfThePatchIsLeft. Items with $patch, and maps that are deleted, go as a whole.
-func withoutLeftovers(v document.Value) document.Value {
+// withoutDirectives removes the directives and nulls that Kubernetes leaves in objects: see
+// TestDifferenceDirectivesAreRemoved. Items with $patch, and maps that are deleted, go as a whole.
+func withoutDirectives(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
 		var fields []document.Field
 		for name, value := range v.Fields() {
 			if !isDirective(name) && !value.IsNull() && value.Get(patchDirective).Text() != "delete" {
-				fields = append(fields, document.Field{Name: name, Value: withoutLeftovers(value)})
+				fields = append(fields, document.Field{Name: name, Value: withoutDirectives(value)})
 			}
 		}
 		return document.NewMap(fields...)
@@ -96,7 +96,7 @@ func withoutLeftovers(v document.Value) document.Value {
 		var items []document.Value
 		for _, item := range v.Items() {
 			if item.Get(patchDirective).IsAbsent() {
-				items = append(items, withoutLeftovers(item))
+				items = append(items, withoutDirectives(item))
 			}
 		}
 		return document.NewList(items...)
@@ -122,8 +122,8 @@ func mustParse(t testing.TB, text string) document.Value {
 	return v
 }
 
-// reread writes and reads a value, so that it is as values are that were received.
-func reread(t testing.TB, v document.Value) document.Value {
+// reparse writes and reads a value, so that it is as values are that were received.
+func reparse(t testing.TB, v document.Value) document.Value {
 	t.Helper()
 	v, err := document.ParseJSON(v.JSON())
 	if err != nil {
@@ -137,11 +137,11 @@ func TestMergeLikeKubernetes(t *testing.T) {
 	merged, changed := 0, 0
 	for seed := range uint64(count) {
 		kind := kinds[seed%uint64(len(kinds))]
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 1))}
-		object := reread(t, r.value(kind, "", 9))
-		patch := reread(t, r.patch(kind, object, 9))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+		object := reparse(t, r.value(kind, "", 9))
+		patch := reparse(t, r.patch(kind, object, 9))
 		want, wantErr := oracle(object, patch, kind)
-		if isMapOfAnything(wantErr) {
+		if isGoMapError(wantErr) {
 			continue
 		}
 		got, err := Merge(object, patch, mustType(t, kind))

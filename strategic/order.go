@@ -66,34 +66,34 @@ func (o *order) checkList(key string, list document.Value) error {
 	return o.check(ids)
 }
 
-// or returns what the order names, or the given identities if there is no order.
-func (o *order) or(other *identities) *identities {
+// orElse returns what the order names, or the given identities if there is no order.
+func (o *order) orElse(other *identities) *identities {
 	if o == nil {
 		return other
 	}
 	return &o.ids
 }
 
-// arrangement is a live list whose items get new places, values and neighbours.
-type arrangement struct {
-	m     *merger
-	live  document.Value
-	ids   identities    // of the live items
-	twins map[int][]int // by the first place of an identity, the others that have it
-	done  []bool        // live items that are named, or gone
-	named []namedItem
-	room  int // how many new items are taken for live ones
-	next  int // the live item that is expected to be asked for next
+// listBuilder is a live list whose items get new places, values and neighbours.
+type listBuilder struct {
+	m           *merger
+	live        document.Value
+	ids         identities    // of the live items
+	duplicates  map[int][]int // by the first place of an identity, the others that have it
+	done        []bool        // live items that are named, or gone
+	ordered     []orderedItem
+	reusedSlots int // how many new items are taken for live ones
+	next        int // the live item that is expected to be asked for next
 }
 
-// namedItem is an item that the patch names, with its place in the live list, or -1.
-type namedItem struct {
-	value document.Value
-	place int
+// orderedItem is an item that the patch names, with its place in the live list, or -1.
+type orderedItem struct {
+	value    document.Value
+	position int
 }
 
-func arrange(m *merger, key string, live document.Value) (arrangement, error) {
-	l := arrangement{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
+func newListBuilder(m *merger, key string, live document.Value) (listBuilder, error) {
+	l := listBuilder{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
 	for i, item := range live.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
@@ -101,87 +101,87 @@ func arrange(m *merger, key string, live document.Value) (arrangement, error) {
 				"replace the list as a whole, with a JSON patch"), i)
 		}
 		if first := l.ids.add(id); first != i {
-			if l.twins == nil {
-				l.twins = map[int][]int{}
+			if l.duplicates == nil {
+				l.duplicates = map[int][]int{}
 			}
-			l.twins[first] = append(l.twins[first], i)
+			l.duplicates[first] = append(l.duplicates[first], i)
 		}
 	}
 	return l, nil
 }
 
 // find returns the first place of an identity among the live items that are left, or -1.
-func (l *arrangement) find(id identity) int {
-	place := l.ids.near(id, l.next)
-	l.next = place + 1
-	if place >= 0 && !l.done[place] {
-		return place
+func (l *listBuilder) find(id identity) int {
+	position := l.ids.findNear(id, l.next)
+	l.next = position + 1
+	if position >= 0 && !l.done[position] {
+		return position
 	}
 	return -1
 }
 
-// expect makes room for so many named items.
-func (l *arrangement) expect(count int) { l.named = room(&l.m.named, count)[:0] }
+// reserve makes room for so many named items.
+func (l *listBuilder) reserve(count int) { l.ordered = alloc(&l.m.ordered, count)[:0] }
 
 // put gives a live item the next place in the row of those that are named, with what became
 // of it.
-func (l *arrangement) put(place int, value document.Value) {
-	l.done[place] = true
-	l.named = append(l.named, namedItem{value, place})
+func (l *listBuilder) put(position int, value document.Value) {
+	l.done[position] = true
+	l.ordered = append(l.ordered, orderedItem{value, position})
 }
 
 // putNew does that for an item that is new.
-func (l *arrangement) putNew(value document.Value) {
-	place := -1
-	if l.room > 0 {
-		l.room--
-		place = l.live.Len()
+func (l *listBuilder) putNew(value document.Value) {
+	position := -1
+	if l.reusedSlots > 0 {
+		l.reusedSlots--
+		position = l.live.Len()
 	}
-	l.named = append(l.named, namedItem{value, place})
+	l.ordered = append(l.ordered, orderedItem{value, position})
 }
 
-// putAll puts a live item and its twins.
-func (l *arrangement) putAll(place int) {
-	l.put(place, l.live.At(place))
-	for _, twin := range l.twins[place] {
-		if !l.done[twin] {
-			l.put(twin, l.live.At(twin))
+// putWithDuplicates puts a live item and its twins.
+func (l *listBuilder) putWithDuplicates(position int) {
+	l.put(position, l.live.At(position))
+	for _, duplicate := range l.duplicates[position] {
+		if !l.done[duplicate] {
+			l.put(duplicate, l.live.At(duplicate))
 		}
 	}
 }
 
-// drop takes a live item and its twins away, and returns how many those are.
-func (l *arrangement) drop(place int) int {
-	l.done[place] = true
-	for _, twin := range l.twins[place] {
-		l.done[twin] = true
+// remove takes a live item and its twins away, and returns how many those are.
+func (l *listBuilder) remove(position int) int {
+	l.done[position] = true
+	for _, duplicate := range l.duplicates[position] {
+		l.done[duplicate] = true
 	}
-	return 1 + len(l.twins[place])
+	return 1 + len(l.duplicates[position])
 }
 
-// finish puts the two rows together.
-func (l *arrangement) finish() document.Value {
-	build := &l.m.build
-	mark := build.Mark()
+// build puts the two rows together.
+func (l *listBuilder) build() document.Value {
+	docs := &l.m.build
+	mark := docs.Mark()
 	changed := false
 	push := func(value document.Value) {
-		at := build.Pushed(mark)
+		at := docs.Pushed(mark)
 		changed = changed || at >= l.live.Len() || !document.Same(value, l.live.At(at))
-		build.Push("", value)
+		docs.Push("", value)
 	}
-	named := l.named
-	for place := range l.live.Len() {
-		if l.done[place] {
+	ordered := l.ordered
+	for position := range l.live.Len() {
+		if l.done[position] {
 			continue
 		}
-		for len(named) > 0 && named[0].place < place { // new items too: they have no place
-			push(named[0].value)
-			named = named[1:]
+		for len(ordered) > 0 && ordered[0].position < position { // new items too: they have no place
+			push(ordered[0].value)
+			ordered = ordered[1:]
 		}
-		push(l.live.At(place))
+		push(l.live.At(position))
 	}
-	for _, item := range named {
+	for _, item := range ordered {
 		push(item.value)
 	}
-	return build.ListIf(changed || build.Pushed(mark) != l.live.Len(), mark, l.live)
+	return docs.ListIf(changed || docs.Pushed(mark) != l.live.Len(), mark, l.live)
 }

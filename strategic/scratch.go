@@ -9,14 +9,14 @@ import (
 
 // scratch is the memory of one merge, or of the making of one patch. The next uses it again.
 type scratch struct {
-	build  fastdoc.Builder
-	ids    []identity
-	slots  []uint32
-	done   []bool
-	places []int
-	values []document.Value
-	named  []namedItem
-	plain  bool // take no shortcuts
+	build     fastdoc.Builder
+	ids       []identity
+	slots     []uint32
+	done      []bool
+	positions []int
+	values    []document.Value
+	ordered   []orderedItem
+	plain     bool // take no shortcuts
 }
 
 // merger is one merge, differ the making of one patch.
@@ -44,8 +44,8 @@ func (d *differ) free() {
 	differPool.Put(d)
 }
 
-// maxKept is how many identities there is memory for between uses.
-const maxKept = 1 << 17
+// maxPooledIdentities is how many identities there is memory for between uses.
+const maxPooledIdentities = 1 << 17
 
 // reset makes the memory free, but for what was built.
 func (s *scratch) reset() {
@@ -60,19 +60,19 @@ func (s *scratch) recycle() {
 }
 
 func (s *scratch) clear() {
-	if cap(s.ids) > maxKept {
+	if cap(s.ids) > maxPooledIdentities {
 		*s = scratch{build: s.build, plain: s.plain}
 	}
 	clear(s.ids) // these keep documents alive
 	clear(s.values)
-	clear(s.named)
-	s.ids, s.slots, s.done, s.places = s.ids[:0], s.slots[:0], s.done[:0], s.places[:0]
-	s.values, s.named = s.values[:0], s.named[:0]
+	clear(s.ordered)
+	s.ids, s.slots, s.done, s.positions = s.ids[:0], s.slots[:0], s.done[:0], s.positions[:0]
+	s.values, s.ordered = s.values[:0], s.ordered[:0]
 }
 
-// room returns memory for so many elements, until the scratch memory is reset. It need not be
+// alloc returns memory for so many elements, until the scratch memory is reset. It need not be
 // zero.
-func room[T any](memory *[]T, count int) []T {
+func alloc[T any](memory *[]T, count int) []T {
 	if cap(*memory)-len(*memory) < count {
 		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // enough for the next time
 	}
@@ -81,21 +81,21 @@ func room[T any](memory *[]T, count int) []T {
 	return (*memory)[from : from+count : from+count]
 }
 
-// zeroed is room for who counts on zeros.
-func zeroed[T any](memory *[]T, count int) []T {
-	taken := room(memory, count)
+// allocZeroed is room for who counts on zeros.
+func allocZeroed[T any](memory *[]T, count int) []T {
+	taken := alloc(memory, count)
 	clear(taken)
 	return taken
 }
 
 // identities returns room for so many identities.
 func (s *scratch) identities(count int) identities {
-	ids := identities{all: room(&s.ids, count)[:0]}
-	if count > few {
-		ids.slots = zeroed(&s.slots, slotsFor(count))
+	ids := identities{all: alloc(&s.ids, count)[:0]}
+	if count > maxLinear {
+		ids.slots = allocZeroed(&s.slots, hashSlots(count))
 	}
 	return ids
 }
 
 // flags returns so many flags, all false.
-func (s *scratch) flags(count int) []bool { return zeroed(&s.done, count) }
+func (s *scratch) flags(count int) []bool { return allocZeroed(&s.done, count) }

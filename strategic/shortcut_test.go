@@ -55,24 +55,24 @@ func checkDiffPlain(t testing.TB, what string, w ThreeWay, v versions) {
 	checkPlain(t, what+", diff", got, err, plain, plainErr)
 }
 
-func TestShortcuts(t *testing.T) {
+func TestFastPaths(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 21))}
-		original := reread(t, r.value(kind, "", 9))
-		modified, current := r.next(t, kind, original), r.next(t, kind, original)
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 21))}
+		original := reparse(t, r.value(kind, "", 9))
+		modified, current := r.mutate(t, kind, original), r.mutate(t, kind, original)
 		what := fmt.Sprintf("seed %d", seed)
 
-		checkMergePlain(t, what, original, reread(t, r.patch(kind, original, 9)), typ)
+		checkMergePlain(t, what, original, reparse(t, r.patch(kind, original, 9)), typ)
 		checkMergePlain(t, what, original, modified, typ) // a patch that says it all
 		checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{original, original, modified})
 		checkDiffPlain(t, what, ThreeWay{Type: typ, Overwrite: r.chance(50)}, versions{original, current, modified})
 	}
 }
 
-// variableLists are lists that are almost flat, or almost keyed by strings that are all different.
-var variableLists = []string{
+// envLists are lists that are almost flat, or almost keyed by strings that are all different.
+var envLists = []string{
 	`[]`,
 	`[{name: a}]`,
 	`[{name: a, value: "1"}]`,
@@ -118,27 +118,27 @@ var variableLists = []string{
 	`null`,
 }
 
-// TestShortcutsTakenOrNot merges each list into each, and makes patches between them.
-func TestShortcutsTakenOrNot(t *testing.T) {
+// TestFastPathConditions merges each list into each, and makes patches between them.
+func TestFastPathConditions(t *testing.T) {
 	typ := mustType(t, pod)
-	pods := make([]document.Value, len(variableLists))
-	for i, list := range variableLists {
-		pods[i] = reread(t, mustParse(t, `{spec: {containers: [{name: main, env: `+list+`}]}}`))
+	pods := make([]document.Value, len(envLists))
+	for i, list := range envLists {
+		pods[i] = reparse(t, mustParse(t, `{spec: {containers: [{name: main, env: `+list+`}]}}`))
 	}
 	for i, a := range pods {
 		for k, b := range pods {
-			what := variableLists[i] + " and " + variableLists[k]
+			what := envLists[i] + " and " + envLists[k]
 			checkMergePlain(t, what, a, b, typ)
 			checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{a, a, b})
 			for n, c := range pods {
-				checkDiffPlain(t, what+" and "+variableLists[n], ThreeWay{Type: typ, Overwrite: true}, versions{c, a, b})
+				checkDiffPlain(t, what+" and "+envLists[n], ThreeWay{Type: typ, Overwrite: true}, versions{c, a, b})
 			}
 		}
 	}
 }
 
-// TestNothingLeftOfWhatIsAdded: what is added and taken away again leaves the object itself.
-func TestNothingLeftOfWhatIsAdded(t *testing.T) {
+// TestAddAndRemoveIsNoOp: what is added and taken away again leaves the object itself.
+func TestAddAndRemoveIsNoOp(t *testing.T) {
 	object := mustParse(t, `{metadata: {finalizers: [a]}}`)
 	patch := mustParse(t, `{metadata: {finalizers: [b], $deleteFromPrimitiveList/finalizers: [b]}}`)
 	if got, err := Merge(object, patch, mustType(t, pod)); err != nil || !document.Same(got, object) {
@@ -146,12 +146,12 @@ func TestNothingLeftOfWhatIsAdded(t *testing.T) {
 	}
 }
 
-// TestShortcutsAtTheirEnd is about lists as long as shortcuts go, and one longer.
-func TestShortcutsAtTheirEnd(t *testing.T) {
+// TestFastPathLengthLimit is about lists as long as shortcuts go, and one longer.
+func TestFastPathLengthLimit(t *testing.T) {
 	typ := mustType(t, pod)
-	for _, count := range []int{few - 1, few, few + 1} {
-		for _, other := range []int{few - 1, few, few + 1} {
-			object, patch := reread(t, variables(count, false)), reread(t, variables(other, true))
+	for _, count := range []int{maxLinear - 1, maxLinear, maxLinear + 1} {
+		for _, other := range []int{maxLinear - 1, maxLinear, maxLinear + 1} {
+			object, patch := reparse(t, envPod(count, false)), reparse(t, envPod(other, true))
 			what := fmt.Sprintf("%d and %d items", count, other)
 			checkMergePlain(t, what, object, patch, typ)
 			checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{object, object, patch})

@@ -78,8 +78,8 @@ func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 type textReader struct{ reader fastdoc.Reader }
 
 // read reads a document that is expected to have much in common with another, if there is one.
-func (r *textReader) read(what, text string, like document.Value, sealed ...string) (document.Value, error) {
-	v, err := r.reader.ParseJSON(text, document.Limits{}, like, sealed...)
+func (r *textReader) read(what, text string, similar document.Value, sealed ...string) (document.Value, error) {
+	v, err := r.reader.ParseJSON(text, document.Limits{}, similar, sealed...)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
 	}
@@ -89,15 +89,15 @@ func (r *textReader) read(what, text string, like document.Value, sealed ...stri
 // readLive reads the object that two documents speak of, the first of which is expected to have
 // much in common with it. If neither says anything of its managedFields, their field sets need
 // not be looked into.
-func (r *textReader) readLive(text string, like, other document.Value) (document.Value, error) {
-	if speaksOfManagers(like) || speaksOfManagers(other) {
-		return r.read("object", text, like)
+func (r *textReader) readLive(text string, similar, other document.Value) (document.Value, error) {
+	if mentionsManagedFields(similar) || mentionsManagedFields(other) {
+		return r.read("object", text, similar)
 	}
-	return r.read("object", text, like, fastdoc.FieldsV1Path...)
+	return r.read("object", text, similar, fastdoc.FieldsV1Path...)
 }
 
-// speaksOfManagers reports whether managedFields, or a directive about them, are in a document.
-func speaksOfManagers(v document.Value) bool {
+// mentionsManagedFields reports whether managedFields, or a directive about them, are in a document.
+func mentionsManagedFields(v document.Value) bool {
 	for name := range v.Get("metadata").Fields() {
 		if strings.HasSuffix(name, "managedFields") {
 			return true

@@ -14,8 +14,8 @@ import (
 // From text to text is the same as from document to document, whatever was there before: the
 // memory is that of the calls before.
 
-// checkTexts compares what comes of texts with what comes of documents.
-func checkTexts(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
+// compareAppend compares what comes of texts with what comes of documents.
+func compareAppend(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 		t.Fatalf("%s: from texts %v\nfrom documents %v", what, err, wantErr)
@@ -25,32 +25,32 @@ func checkTexts(t testing.TB, what string, want document.Value, wantErr error, g
 	}
 }
 
-func TestTextsLikeDocuments(t *testing.T) {
+func TestAppendEqualsDocuments(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 8))}
-		original := reread(t, r.value(kind, "", 9))
-		modified, current := r.next(t, kind, original), r.next(t, kind, original)
-		patch := reread(t, r.patch(kind, original, 9))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 8))}
+		original := reparse(t, r.value(kind, "", 9))
+		modified, current := r.mutate(t, kind, original), r.mutate(t, kind, original)
+		patch := reparse(t, r.patch(kind, original, 9))
 
 		want, wantErr := Merge(original, patch, typ)
 		got, err := AppendMerge(nil, original.JSON(), patch.JSON(), typ)
-		checkTexts(t, fmt.Sprintf("seed %d, merge", seed), want, wantErr, got, err)
+		compareAppend(t, fmt.Sprintf("seed %d, merge", seed), want, wantErr, got, err)
 
 		want, wantErr = Diff(original, modified, typ)
 		got, err = AppendDiff(nil, original.JSON(), modified.JSON(), typ)
-		checkTexts(t, fmt.Sprintf("seed %d, diff", seed), want, wantErr, got, err)
+		compareAppend(t, fmt.Sprintf("seed %d, diff", seed), want, wantErr, got, err)
 
 		w := ThreeWay{Type: typ, Overwrite: r.chance(50), Immutable: KubectlImmutable()}
 		want, wantErr = w.Diff(original, modified, current)
 		got, err = w.AppendDiff(nil, original.JSON(), modified.JSON(), current.JSON())
-		checkTexts(t, fmt.Sprintf("seed %d, three-way", seed), want, wantErr, got, err)
+		compareAppend(t, fmt.Sprintf("seed %d, three-way", seed), want, wantErr, got, err)
 	}
 }
 
-// TestTextsOfManagers: field sets are not looked into unless somebody speaks of them.
-func TestTextsOfManagers(t *testing.T) {
+// TestAppendMergeManagedFields: field sets are not looked into unless somebody speaks of them.
+func TestAppendMergeManagedFields(t *testing.T) {
 	const live = `{"metadata":{"managedFields":[{"fieldsV1":{"f:b":{},"f:a":{"f:c":{}}},"manager":"a"}],"name":"x"}}`
 	for patch, want := range map[string]string{
 		`{"metadata":{"name":"y"}}`:                      strings.Replace(live, `"x"`, `"y"`, 1),
@@ -67,9 +67,9 @@ func TestTextsOfManagers(t *testing.T) {
 	}
 }
 
-// TestTextsOfManagersInAMap: what is no list of managers is merged as any other map, although
+// TestAppendMergeManagedFieldsMap: what is no list of managers is merged as any other map, although
 // its names lead to where the field sets are.
-func TestTextsOfManagersInAMap(t *testing.T) {
+func TestAppendMergeManagedFieldsMap(t *testing.T) {
 	const live = `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"}}}}}}`
 	got, err := AppendMerge(nil, live, `{"metadata":{"managedFields":{"*":{"fieldsV1":{"d":"e"}}}}}`, nil)
 	if want := `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"},"d":"e"}}}}}`; err != nil || string(got) != want {
@@ -77,8 +77,8 @@ func TestTextsOfManagersInAMap(t *testing.T) {
 	}
 }
 
-// TestTextsKeepErrors: what an error shows is not overwritten by the next call.
-func TestTextsKeepErrors(t *testing.T) {
+// TestAppendErrorOutlivesMemory: what an error shows is not overwritten by the next call.
+func TestAppendErrorOutlivesMemory(t *testing.T) {
 	typ := mustType(t, deployment)
 	_, err := ThreeWay{Type: typ}.AppendDiff(nil, `{"spec":{"replicas":1}}`, `{"spec":{"replicas":2}}`, `{"spec":{"replicas":5}}`)
 	var conflict *ConflictError
@@ -96,7 +96,7 @@ func TestTextsKeepErrors(t *testing.T) {
 	}
 }
 
-func TestTextsRefused(t *testing.T) {
+func TestAppendSyntaxErrors(t *testing.T) {
 	for what, call := range map[string]func() ([]byte, error){
 		"patch":    func() ([]byte, error) { return AppendMerge(nil, `{}`, `{"a":}`, nil) },
 		"object":   func() ([]byte, error) { return AppendMerge(nil, `{"a":}`, `{}`, nil) },
@@ -110,13 +110,13 @@ func TestTextsRefused(t *testing.T) {
 	}
 }
 
-// TestTextsAtOnce: calls at the same time do not share memory.
-func TestTextsAtOnce(t *testing.T) {
+// TestAppendConcurrently: calls at the same time do not share memory.
+func TestAppendConcurrently(t *testing.T) {
 	typ := mustType(t, pod)
 	var all sync.WaitGroup
 	for n := range 8 {
 		all.Go(func() {
-			object, patch := variables(n+10, false).JSON(), variables(n+10, true).JSON()
+			object, patch := envPod(n+10, false).JSON(), envPod(n+10, true).JSON()
 			want, err := AppendMerge(nil, object, patch, typ)
 			for range 200 {
 				got, err := AppendMerge(nil, object, patch, typ)

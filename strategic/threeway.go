@@ -33,10 +33,10 @@ func (w ThreeWay) diff(d *differ, v versions) (document.Value, error) {
 	if err != nil {
 		return document.Value{}, err
 	}
-	for _, fixed := range w.Immutable {
-		if value := patch.Lookup(strings.Split(fixed, ".")...); !value.IsAbsent() {
+	for _, path := range w.Immutable {
+		if value := patch.Lookup(strings.Split(path, ".")...); !value.IsAbsent() {
 			return document.Value{}, under(unprocessable("this field not to change", describe(value),
-				"it can't be changed by a patch: make another object"), "."+fixed)
+				"it can't be changed by a patch: make another object"), "."+path)
 		}
 	}
 	if w.Overwrite {

@@ -52,9 +52,9 @@ func (t *Type) field(name string) *field {
 
 // readStrategy reads what tags and extensions say: one strategy, or two of which one is
 // retainKeys.
-func readStrategy(words, key string) (strategy, error) {
+func readStrategy(tag, key string) (strategy, error) {
 	s := strategy{key: key}
-	for word := range strings.SplitSeq(words, ",") {
+	for word := range strings.SplitSeq(tag, ",") {
 		switch word {
 		case "":
 		case "merge":
@@ -68,7 +68,7 @@ func readStrategy(words, key string) (strategy, error) {
 		}
 	}
 	if s.merge && s.replace {
-		return s, fmt.Errorf("patch strategy: expected merge or replace, received both in %q", words)
+		return s, fmt.Errorf("patch strategy: expected merge or replace, received both in %q", tag)
 	}
 	return s, nil
 }
