@@ -6,18 +6,19 @@ import (
 
 // ConflictError is returned for a three-way patch that would overwrite a change by another writer.
 type ConflictError struct {
-	// Path is the first conflicting field, such as .spec.replicas.
+	// Path is the path of the first conflicting field, such as .spec.replicas.
 	Path string
-	// Wanted is the value in the patch, and Changed the value of the other change; null means removal.
+	// Wanted is the value in the patch, Changed is the value that the other writer set; null means that the field is
+	// removed.
 	Wanted, Changed document.Value
 }
 
 func (e *ConflictError) Error() string {
-	return e.Path + ": somebody else changed this to " + show(e.Changed) + ", the patch would change it to " + show(e.Wanted) +
-		"; adopt the change, or overwrite it"
+	return e.Path + ": another writer changed the value to " + show(e.Changed) + ", the patch would change it to " + show(e.Wanted) +
+		"; apply the changed value, or overwrite it"
 }
 
-// conflict returns how two patches of one map contradict each other, nil if they don't.
+// conflict returns the first conflict between two patches of one map, nil if there is none.
 func conflict(t *Type, wanted, changed document.Value) *ConflictError {
 	a, b := wanted.Get(patchDirective), changed.Get(patchDirective)
 	if !document.Equal(a, b) {
@@ -39,6 +40,7 @@ func conflict(t *Type, wanted, changed document.Value) *ConflictError {
 	return nil
 }
 
+// fieldConflict returns the first conflict between two patches of one field, nil if there is none.
 func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
 	switch kind := wanted.Kind(); {
 	case kind == document.Map && changed.Kind() == document.Map && !f.replace:
@@ -46,7 +48,7 @@ func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
 	case kind == document.List && changed.Kind() == document.List && f.merge && f.key != "":
 		return itemConflict(f, wanted, changed)
 	case kind == document.List && changed.Kind() == document.List && f.merge:
-		return nil // either adds what it adds
+		return nil // both sets of added items are kept
 	}
 	if document.Equal(wanted, changed) {
 		return nil
@@ -54,7 +56,7 @@ func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
 	return &ConflictError{Wanted: wanted, Changed: changed}
 }
 
-// itemConflict compares the items of two lists that have the same key.
+// itemConflict returns the first conflict between items with equal merge keys, nil if there is none.
 func itemConflict(f *field, wanted, changed document.Value) *ConflictError {
 	var memory scratch
 	ids := memory.identities(changed.Len())

@@ -4,7 +4,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// diffList makes the patch of a list that is merged, with its directives.
+// diffList pushes the patch of a list with the merge strategy, and its directives.
 func (d *differ) diffList(f *field, name string, v versions) error {
 	if equalText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
@@ -18,7 +18,7 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 	}
 	if kind == document.Map && f.key == "" {
 		return malformed("strings, numbers or booleans as items", "maps",
-			"this list has no merge key, so that maps in it can't be told apart")
+			"the list has no merge key to identify maps")
 	}
 	rows, err := d.matchItems(f.key, v)
 	if err != nil {
@@ -34,17 +34,18 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 	return d.diffKeyed(f, name, v, &rows)
 }
 
-// itemMatches are the identities of the items of a list's versions, and which of them are the same.
+// itemMatches are the identities of the items of a list in all versions, and their correspondence.
 type itemMatches struct {
 	original, current, modified identities
-	// before and now are where the modified items are in the original and in the current list;
-	// -1 where they are not.
+	// inOriginal and inCurrent are the positions of the modified items in the original and in the current list, -1
+	// for items that are not in it.
 	inOriginal, inCurrent []int
-	// gone are the places of the original items that the author no longer wants and that are
-	// there; of items with the same identity, the first.
+	// removed are the positions of the original items that are not in modified and that current has; for duplicates,
+	// only the first.
 	removed []int
 }
 
+// matchItems computes the itemMatches of a list.
 func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	if r.current, err = d.identify(key, v.current); err != nil {
 		return r, err
@@ -70,8 +71,7 @@ func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	return r, nil
 }
 
-// markPositions returns which items of a list of so many are in one of these places; of items with the
-// same identity, the first.
+// markPositions returns flags for count items, true at the given positions. Negative positions are ignored.
 func (d *differ) markPositions(positions []int, count int) []bool {
 	marked := d.flags(count)
 	for _, position := range positions {
@@ -95,7 +95,7 @@ func (d *differ) identify(key string, list document.Value) (identities, error) {
 	return ids, nil
 }
 
-// findPositions returns where the items of one list are in another.
+// findPositions returns the positions of the items of one list in another, -1 for items that are not in it.
 func (d *differ) findPositions(items, in *identities) []int {
 	positions := alloc(&d.positions, len(items.all))
 	expected := 0
@@ -106,7 +106,7 @@ func (d *differ) findPositions(items, in *identities) []int {
 	return positions
 }
 
-// reordered reports whether items that are there come in another order than the author's.
+// reordered reports whether the common items have different orders in modified and current.
 func (r *itemMatches) reordered() bool {
 	last := -1
 	for _, position := range r.inCurrent {
@@ -121,6 +121,7 @@ func (r *itemMatches) reordered() bool {
 	return false
 }
 
+// diffScalars pushes the patch of a list of scalars.
 func (d *differ) diffScalars(name string, v versions, r *itemMatches) {
 	mark := d.build.Mark()
 	for i, position := range r.inCurrent {
@@ -144,6 +145,7 @@ func (d *differ) diffScalars(name string, v versions, r *itemMatches) {
 	}
 }
 
+// diffKeyed pushes the patch of a list with a merge key.
 func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) error {
 	mark := d.build.Mark()
 	for i, position := range r.inCurrent {
@@ -170,7 +172,7 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) er
 	if items.Len() > 0 {
 		d.build.Push(name, items)
 	}
-	// What is added to nothing needs no order: its own counts.
+	// If the current list is empty, the order of the items in the patch is sufficient.
 	if v.current.Len() > 0 && v.modified.Len() > 0 && (items.Len() > 0 || r.reordered()) {
 		d.build.Push(orderDirective+"/"+name, d.keyMaps(f.key, v.modified))
 	}
@@ -179,7 +181,7 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) er
 
 var deleteValue = document.NewString("delete")
 
-// diffItem adds the patch of an item that is there, if it changes.
+// diffItem pushes the patch of an existing item, if it changes.
 func (d *differ) diffItem(f *field, v versions) error {
 	if !f.retainKeys && d.isFlatDiff(v) {
 		d.build.Push("", v.modified)
@@ -194,7 +196,7 @@ func (d *differ) diffItem(f *field, v versions) error {
 	return nil
 }
 
-// keyMaps returns a list of maps of which only the key is left.
+// keyMaps returns a list of maps with only the merge key of each item.
 func (d *differ) keyMaps(key string, list document.Value) document.Value {
 	mark := d.build.Mark()
 	for _, item := range list.Items() {

@@ -4,10 +4,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Twins are items of a keyed list that have the same key, such as a port for TCP and for UDP.
-// A patch can't tell them apart, so that none that is made changes one of them.
+// Duplicates are items of a list that have the same merge key, such as a port for TCP and for UDP. A patch can't address
+// one of them, so that computed patches do not change duplicates individually.
 
-// duplicateError returns why a keyed list can't be patched item by item, nil if it can.
+// duplicateError returns an error if the current or modified list has duplicates.
 func (r *itemMatches) duplicateError(key string, v versions) error {
 	switch {
 	case r.current.firstDuplicate > 0:
@@ -18,14 +18,14 @@ func (r *itemMatches) duplicateError(key string, v versions) error {
 	return nil
 }
 
+// ambiguousKeyError returns the error for the first duplicate.
 func (s *identities) ambiguousKeyError(key string, list document.Value) error {
 	first := s.find(s.all[s.firstDuplicate])
 	return ambiguousKeyError(key, "in the list", list.At(first), list.At(s.firstDuplicate))
 }
 
-// diffDuplicates makes the patch of a keyed list that has twins. If all that is there is the
-// author's, the list is replaced; otherwise that would remove what is somebody else's, and it
-// is an error if there is anything to change.
+// diffDuplicates pushes the patch of a list with duplicates. A two-way patch replaces the list. A three-way patch
+// would thereby remove items of other writers, so that it is an error if there is anything to change.
 func (d *differ) diffDuplicates(f *field, name string, v versions, r *itemMatches, duplicateErr error) error {
 	if v.twoWay() {
 		if !document.Equal(v.current, v.modified) {
@@ -45,13 +45,13 @@ func (d *differ) diffDuplicates(f *field, name string, v versions, r *itemMatche
 	}
 	for id, remaining := range original {
 		if len(remaining) > 0 && len(current[id]) > 0 {
-			return duplicateErr // to be removed
+			return duplicateErr // an item would have to be removed
 		}
 	}
 	return nil
 }
 
-// positionsByIdentity returns the places of each identity, in order.
+// positionsByIdentity returns the positions of each identity, in ascending order.
 func positionsByIdentity(ids *identities) map[identity][]int {
 	positions := make(map[identity][]int, len(ids.all))
 	for i, id := range ids.all {
@@ -60,7 +60,7 @@ func positionsByIdentity(ids *identities) map[identity][]int {
 	return positions
 }
 
-// takeFirst takes the first item of an identity out of a queue; absent if there is none left.
+// takeFirst removes the first remaining position of an identity and returns its item, absent if there is none.
 func takeFirst(positions map[identity][]int, id identity, list document.Value) document.Value {
 	remaining := positions[id]
 	if len(remaining) == 0 {
@@ -70,7 +70,7 @@ func takeFirst(positions map[identity][]int, id identity, list document.Value) d
 	return list.At(remaining[0])
 }
 
-// replacementList is a list of a patch that takes the place of a merged list as a whole.
+// replacementList returns the list with the directive {$patch: replace}, which replaces the live list.
 func replacementList(list document.Value) document.Value {
 	items := make([]document.Value, 0, list.Len()+1)
 	items = append(items, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// generator makes objects of Go types, and patches of them, out of few words, so that things
-// meet. All that it makes is valid.
+// generator generates random objects of Go types, and patches of them, from few words, so that values and keys
+// coincide. All objects and patches are valid.
 type generator struct {
 	*rand.Rand
 }
@@ -20,7 +20,7 @@ func (r *generator) chance(percent int) bool { return r.IntN(100) < percent }
 
 func (r *generator) word() document.Value { return document.NewString(words[r.IntN(len(words))]) }
 
-// value makes a value of a Go type.
+// value returns a random value of a Go type.
 func (r *generator) value(t reflect.Type, key string, depth int) document.Value {
 	t = deref(t)
 	switch {
@@ -88,13 +88,14 @@ func (r *generator) keyValue(item reflect.Type, key string) document.Value {
 	return r.word()
 }
 
-// structField is a field of the JSON of a Go struct.
+// structField is a field in the JSON of a Go struct.
 type structField struct {
 	reflect.StructField
 	name, key string
 	merge     bool
 }
 
+// jsonFields returns the fields in the JSON of a Go struct.
 func jsonFields(t reflect.Type) []structField {
 	var found []structField
 	for i := range t.NumField() {
@@ -110,7 +111,7 @@ func jsonFields(t reflect.Type) []structField {
 	return found
 }
 
-// patch makes a patch of an object of a Go type.
+// patch returns a random patch of an object of a Go type.
 func (r *generator) patch(t reflect.Type, live document.Value, depth int) document.Value {
 	t = deref(t)
 	patch := document.NewMap()
@@ -173,7 +174,7 @@ func (r *generator) fieldPatch(f structField, old document.Value, depth int) doc
 	case old.Kind() == document.List && f.merge && f.key != "":
 		return r.keyedPatch(f, old, depth)
 	case r.chance(20) && t.Kind() == reflect.Struct:
-		return r.patch(t, document.Value{}, depth) // with nulls, where nothing is
+		return r.patch(t, document.Value{}, depth) // with nulls, for an absent map
 	}
 	return r.value(f.Type, f.key, depth)
 }
@@ -191,7 +192,7 @@ func (r *generator) keyedPatch(f structField, old document.Value, depth int) doc
 	}
 	for _, fresh := range r.list(item, f.key, depth).Items() {
 		if r.chance(30) && !hasCustomJSON(item) {
-			fresh = r.itemPatch(item, fresh, f.key, depth) // with nulls and directives, in what is new
+			fresh = r.itemPatch(item, fresh, f.key, depth) // with nulls and directives, for a new item
 		}
 		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
 			return document.Equal(v.Get(f.key), fresh.Get(f.key))
@@ -201,15 +202,15 @@ func (r *generator) keyedPatch(f structField, old document.Value, depth int) doc
 	}
 	r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
 	if r.chance(6) {
-		// First, because Kubernetes takes one that comes last for an item out of order. The
-		// others have no directives, because Kubernetes would leave them in.
+		// The replace directive is first, because strategicpatch takes a later one for an item out of order. The other
+		// items have no directives, because strategicpatch would leave them in the result.
 		items = slices.Collect(values(r.list(item, f.key, depth)))
 		items = slices.Insert(items, 0, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))
 	}
 	return document.NewList(items...)
 }
 
-// itemPatch makes a patch of an item with a merge key, which it has, and retains.
+// itemPatch returns a patch of an item that has and retains its merge key.
 func (r *generator) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
 	p := r.patch(item, live, depth).With(key, live.Get(key))
 	if keys := p.Get(retainDirective); !keys.IsAbsent() {
@@ -218,6 +219,7 @@ func (r *generator) itemPatch(item reflect.Type, live document.Value, key string
 	return p
 }
 
+// values iterates over the items of a list.
 func values(list document.Value) func(func(document.Value) bool) {
 	return func(yield func(document.Value) bool) {
 		for _, v := range list.Items() {
@@ -228,7 +230,7 @@ func values(list document.Value) func(func(document.Value) bool) {
 	}
 }
 
-// listDirectives adds directives about a list that the patch has; sometimes they remain alone.
+// listDirectives adds directives for a list of the patch; sometimes it removes the list.
 func (r *generator) listDirectives(patch document.Value, f structField, old document.Value) document.Value {
 	list := patch.Get(f.name)
 	alone := r.chance(20)
@@ -260,7 +262,7 @@ func isScalarType(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64
 }
 
-// order makes an order that fits: the items of the patch, and some of the live ones between.
+// order returns a valid $setElementOrder: the items of the patch, mixed with some live items.
 func (r *generator) order(f structField, list, old document.Value) document.Value {
 	var order []document.Value
 	var ids identities

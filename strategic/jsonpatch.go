@@ -9,19 +9,20 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// What Kubernetes allows in one JSON patch.
+// Limits of a JSON patch, as in Kubernetes.
 const (
 	// MaxOperations is the maximum number of operations.
 	MaxOperations = 10_000
-	// MaxCopiedBytes is the maximum amount of JSON that all copy operations may add together.
+	// MaxCopiedBytes is the maximum total size of the JSON that copy operations add.
 	MaxCopiedBytes = 3 << 20
 )
 
-// ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. A patch that changes nothing returns the object itself.
-// Errors are of type [*Error]; their path starts with the index of the operation.
+// ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. A patch that changes nothing returns the object
+// itself. Errors are of type [*Error]; their path starts with the index of the operation.
 //
-// Like Kubernetes it accepts more than the RFC: replace adds a missing field, a negative index counts from the end, a
-// missing value is null, and so is a missing field that is tested or copied. Null is a patch without operations.
+// As in Kubernetes, more is accepted than the RFC allows: replace adds a missing field, a negative index counts from
+// the end, a missing value is null, and a missing field that is tested or copied is null, too. A null patch has no
+// operations.
 func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	if patch.IsNull() {
 		return object, nil
@@ -55,9 +56,10 @@ type operation struct {
 	path, from string
 	noPath     bool
 	noFrom     bool
-	value      document.Value // null if it was left out
+	value      document.Value // null if it is missing
 }
 
+// readOperation decodes one operation.
 func readOperation(v document.Value) (o operation, err error) {
 	if v.Kind() != document.Map && !v.IsNull() {
 		return o, malformed("an operation, a map with op and path", describe(v), "")
@@ -75,7 +77,7 @@ func readOperation(v document.Value) (o operation, err error) {
 	return o, err
 }
 
-// readText reads a field of an operation that is a string if it is there.
+// readText returns an optional string field of an operation.
 func readText(v document.Value, name string) (text string, missing bool, err error) {
 	switch field := v.Get(name); field.Kind() {
 	case document.String:
@@ -88,7 +90,7 @@ func readText(v document.Value, name string) (text string, missing bool, err err
 }
 
 // UnknownFields returns the paths of unknown fields in the operations of a JSON patch, such as [1].vaule, for
-// warnings. ApplyJSONPatch ignores them.
+// warnings. ApplyJSONPatch ignores such fields.
 func UnknownFields(patch document.Value) (paths []string) {
 	if patch.Kind() != document.List {
 		return nil
@@ -108,17 +110,19 @@ func UnknownFields(patch document.Value) (paths []string) {
 	return paths
 }
 
-// jsonPatch is a JSON patch at work.
+// jsonPatch is the state of applying a JSON patch.
 type jsonPatch struct {
 	root   *node
 	copied int
 	build  fastdoc.Builder
 }
 
+// finish returns the patched object, which is the original one if it is equal.
 func (p *jsonPatch) finish(object document.Value) document.Value {
 	return liveIfEqual(object, p.root.toValue(&p.build))
 }
 
+// apply applies one operation.
 func (p *jsonPatch) apply(o *operation) error {
 	switch o.op {
 	case "add":
@@ -137,16 +141,16 @@ func (p *jsonPatch) apply(o *operation) error {
 	return underField(unprocessable("add, remove, replace, move, copy or test", "the operation "+strconv.Quote(clip(o.op)), ""), "op")
 }
 
-// target is where an operation works: a field or an item of a container.
+// target is the container and the last step of a JSON pointer.
 type target struct {
 	container *node
 	step      string
 }
 
-// find returns the place that a pointer points to; its container has to be there.
+// find returns the target of a pointer; its container must exist.
 func (p *jsonPatch) find(pointer string, missing bool) (target, error) {
 	if missing {
-		return target{}, unprocessable("a pointer such as /metadata/labels", "nothing", "")
+		return target{}, unprocessable("a pointer such as /metadata/labels", "none", "")
 	}
 	rest, ok := strings.CutPrefix(pointer, "/")
 	if !ok {
@@ -167,14 +171,14 @@ func (p *jsonPatch) find(pointer string, missing bool) (target, error) {
 			return target{}, err
 		}
 		if next == nil {
-			return target{}, unprocessable("a path that is there", "no field "+strconv.Quote(clip(step))+" in "+strconv.Quote(clip(pointer)),
-				"add the maps around it first")
+			return target{}, unprocessable("an existing path", strconv.Quote(clip(pointer))+" without the field "+strconv.Quote(clip(step)),
+				"add the containing maps first")
 		}
 		at, rest = next, more
 	}
 }
 
-// unescape decodes a step of a pointer. A tilde that stands for nothing is taken as it is.
+// unescape decodes a step of a JSON pointer. An invalid escape is kept unchanged.
 func unescape(step string) string {
 	if !strings.Contains(step, "~") {
 		return step
@@ -223,7 +227,7 @@ func (p *jsonPatch) remove(o *operation) error {
 func (p *jsonPatch) replace(o *operation) error {
 	if o.path == "" && !o.noPath {
 		if k := o.value.Kind(); k != document.Map && k != document.List {
-			return underField(unprocessable("a map or a list in the place of the object", describe(o.value), ""), "value")
+			return underField(unprocessable("a map or a list as the new object", describe(o.value), ""), "value")
 		}
 		p.root = &node{value: o.value}
 		return nil
@@ -267,8 +271,8 @@ func (p *jsonPatch) copy(o *operation) error {
 		value = from.toValue(&p.build)
 	}
 	if p.copied += value.JSONSize(); p.copied > MaxCopiedBytes {
-		return unprocessable(fmt.Sprintf("at most %d bytes to be copied by one patch", MaxCopiedBytes),
-			strconv.Itoa(p.copied)+" up to here", "send several patches")
+		return unprocessable(fmt.Sprintf("at most %d bytes copied by one patch", MaxCopiedBytes),
+			strconv.Itoa(p.copied), "send several patches")
 	}
 	return p.add(o, &node{value: value})
 }
@@ -289,7 +293,7 @@ func (p *jsonPatch) test(o *operation) error {
 		value = received.toValue(&p.build)
 	}
 	if !document.Equal(value, o.value) {
-		return unprocessable("the value at "+strconv.Quote(clip(o.path))+" to be "+show(o.value), show(value), "the test failed")
+		return unprocessable("the value "+show(o.value)+" at "+strconv.Quote(clip(o.path)), show(value), "the test operation failed")
 	}
 	return nil
 }

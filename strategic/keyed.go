@@ -4,16 +4,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// listPatch are what a list of a patch says about a keyed list.
+// listPatch is the patch of a list with a merge key.
 type listPatch struct {
 	key     string
-	items   []document.Value // merged or added
-	ids     identities       // of the items
-	next    int              // the item that is expected to be asked for next
-	deleted []identity       // deleted
-	replace bool             // the items take the place of all others
+	items   []document.Value // items to merge or add
+	ids     identities       // identities of items
+	next    int              // expected position of the next lookup
+	deleted []identity       // items to delete
+	replace bool             // items replace the live list
 }
 
+// readListPatch parses the patch of a list.
 func (m *merger) readListPatch(key string, patch document.Value) (listPatch, error) {
 	e := listPatch{key: key, items: alloc(&m.values, patch.Len())[:0], ids: m.identities(patch.Len())}
 	for i, item := range patch.Items() {
@@ -24,13 +25,14 @@ func (m *merger) readListPatch(key string, patch document.Value) (listPatch, err
 	return e, nil
 }
 
-// find returns the first item with an identity, or -1.
+// find returns the position of the first item with an identity, -1 if there is none.
 func (e *listPatch) find(id identity) int {
 	i := e.ids.findNear(id, e.next)
 	e.next = i + 1
 	return i
 }
 
+// read parses one item.
 func (e *listPatch) read(item document.Value) error {
 	action, err := itemAction(item)
 	if err != nil {
@@ -53,8 +55,7 @@ func (e *listPatch) read(item document.Value) error {
 	return nil
 }
 
-// checkDuplicates refuses items with the same key: the second would be merged into the first. If they are
-// equal, that changes nothing.
+// checkDuplicates rejects different items with the same merge key: the second would be merged into the first.
 func (e *listPatch) checkDuplicates() error {
 	if e.replace || e.ids.firstDuplicate == 0 {
 		return nil
@@ -70,14 +71,13 @@ func (e *listPatch) checkDuplicates() error {
 	return nil
 }
 
-// ambiguousKeyError is the error for a key that two items have. Merging either would be a guess.
+// ambiguousKeyError is the error for two items with the same merge key, of which the one to merge is ambiguous.
 func ambiguousKeyError(key, where string, a, b document.Value) error {
 	return under(unprocessable("one item with this merge key", "two "+where+": "+show(a)+" and "+show(b),
 		"replace the list as a whole, with an item {$patch: replace}, or use a JSON patch or apply"), keyStep(key, a.Get(key)))
 }
 
-// mergeKeyed merges lists of maps whose items are told apart by a key. Without an order, that
-// of the patch counts.
+// mergeKeyed merges lists with a merge key. Without $setElementOrder, the items are in the order of the patch.
 func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	e, err := m.readListPatch(f.key, patch)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 	}
 	if err := e.checkDuplicates(); err != nil {
 		if document.Equal(live, patch) {
-			return live, nil // a list with twins that was set where there was none, set again
+			return live, nil // the same list with duplicates, which was set where the list was absent
 		}
 		return document.Value{}, err
 	}
@@ -116,12 +116,13 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 		}
 	}
 	if len(e.deleted) == 0 {
-		return l.build(), nil // which is the live list, or differs
+		return l.build(), nil // build returns the live list itself if nothing changed
 	}
 	return liveIfEqual(live, l.build()), nil
 }
 
-// mergeItem gives the items with an identity their place, merged if the patch has one.
+// mergeItem adds the live items with an identity to the result, merged with the item of the patch if there is one, or
+// the new item.
 func (m *merger) mergeItem(f *field, l *listBuilder, e *listPatch, id identity) error {
 	position, edit := l.find(id), e.find(id)
 	if edit < 0 {
@@ -150,8 +151,8 @@ func (m *merger) mergeItem(f *field, l *listBuilder, e *listPatch, id identity) 
 	return nil
 }
 
-// keepDuplicates gives twins their place if the patch changes none of them. Which one to change would be a
-// guess.
+// keepDuplicates adds live items with the same merge key to the result if the patch changes none of them. Otherwise
+// it returns an error, because the item to change is ambiguous.
 func (m *merger) keepDuplicates(f *field, l *listBuilder, position int, item, first document.Value) error {
 	duplicates := l.duplicates[position]
 	changed := !document.Same(first, l.live.At(position))

@@ -4,8 +4,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mergeList merges a list of a patch into a live one by the strategy of its field. Where there
-// is no live list, or it is not merged, the patch's list takes its place.
+// mergeList merges a list of a patch into a live list. If the list has no merge strategy, or there is no live list,
+// the list of the patch replaces it.
 func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	if live.Kind() != document.List || !f.merge {
 		if err := order.checkList(f.key, patch); err != nil {
@@ -26,14 +26,15 @@ func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (
 		return document.Value{}, err
 	case kind == document.Map && f.key == "":
 		return document.Value{}, malformed("strings, numbers or booleans as items", "maps",
-			"this list has no merge key, so that maps in it can't be told apart")
+			"the list has no merge key to identify maps")
 	case f.key != "":
 		return m.mergeKeyed(f, live, patch, order)
 	}
 	return m.mergeScalars(live, patch, order)
 }
 
-// itemKind returns what the items of two lists are, which are not both empty.
+// itemKind returns the common kind of the items of several lists, at least one of which is not empty. It fails if the
+// kinds differ, or are lists or null.
 func itemKind(lists ...document.Value) (document.Kind, error) {
 	kind := document.Absent
 	for _, list := range lists {
@@ -46,7 +47,7 @@ func itemKind(lists ...document.Value) (document.Kind, error) {
 			case kind == document.Absent:
 				kind = found
 			case kind != found:
-				return kind, underIndex(malformed("a "+kind.String()+", as other items are", describe(item), ""), i)
+				return kind, underIndex(malformed("a "+kind.String()+" like the other items", describe(item), ""), i)
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 		live = document.Value{}
 	}
 	if k := live.Kind(); k != document.Absent && k != document.List {
-		return document.Value{}, unprocessable("the object to have a list here, because of "+orderDirective, describe(live), "")
+		return document.Value{}, unprocessable("a list in the object, because of "+orderDirective, describe(live), "")
 	}
 	if len(order.ids.all) == 0 {
 		order = nil
@@ -78,8 +79,7 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 	return m.mergeScalars(live, patch, order)
 }
 
-// mergeScalars merges lists of scalars: what is there already is not added. Without an order,
-// that of the patch counts.
+// mergeScalars merges lists of scalars as sets. Without $setElementOrder, the items are in the order of the patch.
 func (m *merger) mergeScalars(live, patch document.Value, order *order) (document.Value, error) {
 	l, err := newListBuilder(m, "", live)
 	if err != nil {
@@ -107,7 +107,7 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	return l.build(), nil
 }
 
-// withoutScalars takes the scalars of one list out of another.
+// withoutScalars returns a list without the given scalars.
 func (m *merger) withoutScalars(list, remove document.Value) (document.Value, error) {
 	removed := m.identities(remove.Len())
 	for i, item := range remove.Items() {

@@ -6,9 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Merge merges a strategic merge patch into an object by the patch strategies of a type; both are maps. A patch that
-// changes nothing returns the object itself. The result has neither directives nor nulls of the patch. Null is an
-// empty patch. Errors are of type [*Error].
+// Merge applies a strategic merge patch to an object according to the patch strategies of a type; both are maps. A
+// patch that changes nothing returns the object itself. The result has neither directives nor nulls of the patch. A
+// null patch is empty. Errors are of type [*Error].
 func Merge(object, patch document.Value, t *Type) (document.Value, error) {
 	m := newMerger()
 	defer m.free()
@@ -25,8 +25,8 @@ func (m *merger) merge(t *Type, object, patch document.Value) (document.Value, e
 	return m.mergeMap(t, object, patch)
 }
 
-// mergeMap merges a map of a patch into one of the object, or into nothing if that is absent
-// or not a map. It returns an absent value if there is to be nothing.
+// mergeMap merges a map of a patch into a map of the object. A value of another kind is treated as absent. It returns
+// an absent value if the patch deletes an absent map.
 func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value, error) {
 	if object.Kind() != document.Map {
 		if isFreeOfDirectives(patch) {
@@ -52,12 +52,11 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 	return m.mergeFields(t, object, patch, &d)
 }
 
-// mergeFields is mergeMap with directives that were read. Between two fields that the patch
-// touches, the object's fields stay as they are.
+// mergeFields is mergeMap after its directives were parsed. Runs of fields that the patch does not affect are copied.
 func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directives) (document.Value, error) {
 	mark := m.build.Mark()
 	changed := object.IsAbsent()
-	next := 0 // of the object's fields
+	next := 0 // index of the next field of the object
 	fields := fieldCursor{patch: patch, orders: d.orders, removes: d.removes}
 	var current fieldPatch
 	for {
@@ -76,7 +75,7 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directive
 			old = object.At(position)
 			next++
 		}
-		if d.retain.has(current.name) {
+		if d.retain.retains(current.name) {
 			live = old
 		}
 		value, err := m.mergeField(t, live, &current)
@@ -88,7 +87,7 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directive
 	}
 }
 
-// findNext is Find for a field that is not among the first so many, and often just after them.
+// findNext is Find for a field that is not before the index next, and often at it.
 func findNext(object document.Value, next int, name string) (position int, found bool) {
 	if next < object.Len() && object.Name(next) == name {
 		return next, true
@@ -96,8 +95,8 @@ func findNext(object document.Value, next int, name string) (position int, found
 	return object.Find(name)
 }
 
-// copyRetained keeps the object's fields from one number up to another, save those that are not
-// retained. It reports whether there were any such.
+// copyRetained copies the fields of the object from one index up to another, except those that are not retained. It
+// reports whether it dropped any.
 func (m *merger) copyRetained(object document.Value, from, end int, retain *keySet) (dropped bool) {
 	if !retain.present {
 		if from < end {
@@ -107,7 +106,7 @@ func (m *merger) copyRetained(object document.Value, from, end int, retain *keyS
 	}
 	for i := from; i < end; i++ {
 		name, value := object.Field(i)
-		if retain.has(name) {
+		if retain.retains(name) {
 			m.build.Push(name, value)
 		} else {
 			dropped = true
@@ -116,9 +115,8 @@ func (m *merger) copyRetained(object document.Value, from, end int, retain *keyS
 	return dropped
 }
 
-// mergeField returns what becomes of one field, which may be absent before and after. Items
-// are added to a list before any are taken from it, so that what is both added and taken away
-// is not there.
+// mergeField returns the patched value of one field, which may be absent before and after. $deleteFromPrimitiveList
+// is applied after items are added, so that an item that is both added and deleted is not in the result.
 func (m *merger) mergeField(typ *Type, live document.Value, t *fieldPatch) (document.Value, error) {
 	if t.value.IsScalar() && t.order.IsAbsent() && t.remove.IsAbsent() {
 		return liveIfEqual(live, t.value), nil
@@ -141,6 +139,7 @@ func (m *merger) mergeField(typ *Type, live document.Value, t *fieldPatch) (docu
 	return liveIfEqual(live, result), nil
 }
 
+// mergeValue returns the patched value of a field, without $deleteFromPrimitiveList.
 func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	if order != nil {
 		return m.mergeOrdered(f, live, patch, order)
@@ -162,8 +161,8 @@ func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) 
 	return liveIfEqual(live, patch), nil
 }
 
-// liveIfEqual returns the live value if it equals the new one, so that what did not change is
-// seen to be the same, and keeps its spelling.
+// liveIfEqual returns the live value if both values are equal, so that an unchanged value is identical and keeps its
+// spelling.
 func liveIfEqual(live, value document.Value) document.Value {
 	if document.Equal(live, value) {
 		return live
@@ -171,8 +170,7 @@ func liveIfEqual(live, value document.Value) document.Value {
 	return value
 }
 
-// resolveNewList returns what a list of a patch becomes where there is none, or none that it is
-// merged with: the list without directives and nulls.
+// resolveNewList returns a list of a patch without directives and nulls, for a list that is added or replaced.
 func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, error) {
 	if isFreeOfDirectives(list) {
 		return list, nil
@@ -190,8 +188,7 @@ func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, e
 	return m.build.ListIf(changed, mark, list), nil
 }
 
-// resolveNewItem returns what an item of a patch becomes as a new one; absent if it only says
-// what is done with others.
+// resolveNewItem returns an item of a patch without directives and nulls, absent if the item is only a directive.
 func (m *merger) resolveNewItem(t *Type, item document.Value) (document.Value, error) {
 	switch item.Kind() {
 	case document.List:
@@ -205,7 +202,7 @@ func (m *merger) resolveNewItem(t *Type, item document.Value) (document.Value, e
 	return item, nil
 }
 
-// itemAction reads the directive $patch of an item of a list.
+// itemAction returns the directive $patch of a list item.
 func itemAction(item document.Value) (action, error) {
 	directive := item.Get(patchDirective)
 	if directive.IsAbsent() {
@@ -218,14 +215,14 @@ func itemAction(item document.Value) (action, error) {
 	return action, nil
 }
 
-// isFreeOfDirectives reports whether a value is known to have neither directives nor nulls. Most have
-// none, and of most this shows in the text.
+// isFreeOfDirectives reports whether a value certainly has neither directives nor nulls. It searches the canonical
+// JSON, and returns false if that is not available.
 func isFreeOfDirectives(v document.Value) bool {
 	text, ok := v.CanonicalJSON()
 	return ok && !strings.Contains(text, "null") && !strings.Contains(text, `"$`)
 }
 
-// isFreeOfNulls reports whether a value is known to have no nulls.
+// isFreeOfNulls reports whether a value certainly has no nulls.
 func isFreeOfNulls(v document.Value) bool {
 	text, ok := v.CanonicalJSON()
 	return ok && !strings.Contains(text, "null")

@@ -4,16 +4,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// How a merged list is ordered. Items that the patch names, in its list or in a directive
-// $setElementOrder, follow each other in that order; all others follow each other as in the
-// live list. The two rows are then put together: an item that the patch does not name comes
-// before one that it names if it did so in the live list, and as late as possible otherwise.
-// With a directive, new items are taken for the last of the live list, as many as were deleted
-// from it: that is how Kubernetes does it, by reusing their memory.
+// The order of a merged list is a merge of two sequences: the items that the patch lists, in its list or in a directive
+// $setElementOrder, in that order; and all other items, in the order of the live list. An item of the second sequence
+// precedes an item of the first if it did so in the live list, and is placed as late as possible otherwise. With a
+// directive, new items count as the last items of the live list, as many as were deleted from it, because Kubernetes
+// reuses the slots of the deleted items.
 
-// order is what a directive $setElementOrder says; nil if there is none.
+// order is the value of $setElementOrder; nil if there is no directive.
 type order struct{ ids identities }
 
+// readOrder parses the value of $setElementOrder.
 func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	if list.IsAbsent() {
 		return nil, nil
@@ -29,7 +29,7 @@ func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	return o, nil
 }
 
-// check refuses items that the order does not name, or that come in another one.
+// check rejects items that are not in the order, or are in another order.
 func (o *order) check(items []identity) error {
 	if o == nil {
 		return nil
@@ -43,8 +43,8 @@ func (o *order) check(items []identity) error {
 	if next == len(items) {
 		return nil
 	}
-	return malformed("the items in the order that "+orderDirective+" gives, which has to name all of them",
-		clip(items[next].text)+" out of order or not named", "name the items of the patch in both places in the same order")
+	return malformed("all items of the patch in "+orderDirective+", in the same order",
+		"the item "+clip(items[next].text)+", missing or in another order", "list the items in the same order in the patch and in the directive")
 }
 
 // checkList is check for a list that is not merged.
@@ -55,7 +55,7 @@ func (o *order) checkList(key string, list document.Value) error {
 	var ids []identity
 	for i, item := range list.Items() {
 		if action, err := itemAction(item); err != nil || action != mergeAction {
-			continue // it names no item of the result
+			continue // a directive item is not part of the result
 		}
 		id, err := identifyItem(key, item)
 		if err != nil {
@@ -66,7 +66,7 @@ func (o *order) checkList(key string, list document.Value) error {
 	return o.check(ids)
 }
 
-// orElse returns what the order names, or the given identities if there is no order.
+// orElse returns the identities of the order, or other if there is no order.
 func (o *order) orElse(other *identities) *identities {
 	if o == nil {
 		return other
@@ -74,30 +74,31 @@ func (o *order) orElse(other *identities) *identities {
 	return &o.ids
 }
 
-// listBuilder is a live list whose items get new places, values and neighbours.
+// listBuilder builds a merged list from a live list.
 type listBuilder struct {
 	m           *merger
 	live        document.Value
-	ids         identities    // of the live items
-	duplicates  map[int][]int // by the first place of an identity, the others that have it
-	done        []bool        // live items that are named, or gone
+	ids         identities    // identities of the live items
+	duplicates  map[int][]int // positions of duplicates by the first position of their identity
+	done        []bool        // live items that are in ordered, or removed
 	ordered     []orderedItem
-	reusedSlots int // how many new items are taken for live ones
-	next        int // the live item that is expected to be asked for next
+	reusedSlots int // number of deleted items whose slots new items reuse
+	next        int // expected position of the next lookup
 }
 
-// orderedItem is an item that the patch names, with its place in the live list, or -1.
+// orderedItem is an item that the patch lists, with its position in the live list, or -1 for a new item.
 type orderedItem struct {
 	value    document.Value
 	position int
 }
 
+// newListBuilder identifies the items of the live list.
 func newListBuilder(m *merger, key string, live document.Value) (listBuilder, error) {
 	l := listBuilder{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
 	for i, item := range live.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
-			return l, underIndex(unprocessable("the object's items to have the merge key "+key, show(item),
+			return l, underIndex(unprocessable("an item of the object with the merge key "+key, show(item),
 				"replace the list as a whole, with a JSON patch"), i)
 		}
 		if first := l.ids.add(id); first != i {
@@ -110,7 +111,7 @@ func newListBuilder(m *merger, key string, live document.Value) (listBuilder, er
 	return l, nil
 }
 
-// find returns the first place of an identity among the live items that are left, or -1.
+// find returns the first position of an identity among the live items that are not done, -1 if there is none.
 func (l *listBuilder) find(id identity) int {
 	position := l.ids.findNear(id, l.next)
 	l.next = position + 1
@@ -120,17 +121,16 @@ func (l *listBuilder) find(id identity) int {
 	return -1
 }
 
-// reserve makes room for so many named items.
+// reserve allocates memory for count ordered items.
 func (l *listBuilder) reserve(count int) { l.ordered = alloc(&l.m.ordered, count)[:0] }
 
-// put gives a live item the next place in the row of those that are named, with what became
-// of it.
+// put appends a live item with its merged value to the ordered items.
 func (l *listBuilder) put(position int, value document.Value) {
 	l.done[position] = true
 	l.ordered = append(l.ordered, orderedItem{value, position})
 }
 
-// putNew does that for an item that is new.
+// putNew appends a new item to the ordered items.
 func (l *listBuilder) putNew(value document.Value) {
 	position := -1
 	if l.reusedSlots > 0 {
@@ -140,7 +140,7 @@ func (l *listBuilder) putNew(value document.Value) {
 	l.ordered = append(l.ordered, orderedItem{value, position})
 }
 
-// putWithDuplicates puts a live item and its twins.
+// putWithDuplicates appends a live item and its duplicates to the ordered items.
 func (l *listBuilder) putWithDuplicates(position int) {
 	l.put(position, l.live.At(position))
 	for _, duplicate := range l.duplicates[position] {
@@ -150,7 +150,7 @@ func (l *listBuilder) putWithDuplicates(position int) {
 	}
 }
 
-// remove takes a live item and its twins away, and returns how many those are.
+// remove removes a live item and its duplicates, and returns their number.
 func (l *listBuilder) remove(position int) int {
 	l.done[position] = true
 	for _, duplicate := range l.duplicates[position] {
@@ -159,7 +159,7 @@ func (l *listBuilder) remove(position int) int {
 	return 1 + len(l.duplicates[position])
 }
 
-// build puts the two rows together.
+// build merges the ordered items with the remaining live items. It returns the live list itself if nothing changed.
 func (l *listBuilder) build() document.Value {
 	docs := &l.m.build
 	mark := docs.Mark()
@@ -174,7 +174,7 @@ func (l *listBuilder) build() document.Value {
 		if l.done[position] {
 			continue
 		}
-		for len(ordered) > 0 && ordered[0].position < position { // new items too: they have no place
+		for len(ordered) > 0 && ordered[0].position < position { // position is -1 for new items
 			push(ordered[0].value)
 			ordered = ordered[1:]
 		}

@@ -4,18 +4,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Short lists whose items are told apart by a string, and are all different, are most of what
-// there is: containers, variables, ports with names. To look at their keys one by one costs less
-// than to make identities of them. Like flat.go this is a shortcut: what is unusual takes the long way,
-// which also says what is wrong with it.
+// Most lists with a merge key are short and have unique string keys: containers, environment variables, named ports. This
+// fast path compares the keys directly instead of computing identities. Lists that do not meet its conditions, and all
+// errors, are left to the general path.
 
-// stringKeys are those of a short list.
+// stringKeys are the merge keys of a short list.
 type stringKeys struct {
 	names [maxLinear]string
 	count int
 }
 
-// read adds the keys of the items of a list. It reports false if the list is not one of those.
+// read adds the keys of the items of a list. It returns false if the list is too long or a key is not a unique
+// string.
 func (k *stringKeys) read(key string, list document.Value) bool {
 	switch {
 	case list.Kind() != document.List:
@@ -31,7 +31,7 @@ func (k *stringKeys) read(key string, list document.Value) bool {
 	return true
 }
 
-// add adds a key. It reports false if it is none, or there already.
+// add adds a key. It returns false if the key is not a string or is a duplicate.
 func (k *stringKeys) add(name string, isText bool) bool {
 	if !isText || k.find(name, k.count) >= 0 {
 		return false
@@ -41,7 +41,7 @@ func (k *stringKeys) add(name string, isText bool) bool {
 	return true
 }
 
-// find returns the place of a key, or -1. It looks at the expected place first.
+// find returns the position of a key, -1 if there is none. It compares the expected position first.
 func (k *stringKeys) find(name string, expected int) int {
 	if expected < k.count && k.names[expected] == name {
 		return expected
@@ -54,14 +54,14 @@ func (k *stringKeys) find(name string, expected int) int {
 	return -1
 }
 
-// equalNames compares names, most of which differ in their length or at their end.
+// equalNames compares two strings, first their length and last byte, in which most names differ.
 func equalNames(a, b string) bool {
 	last := len(a) - 1
 	return len(a) == len(b) && (last < 0 || a[last] == b[last] && a == b)
 }
 
-// matchShort returns where the items of a short list of a patch are in a live one; -1 where they
-// are not. It reports false if either is not such a list, or the patch has directives.
+// matchShort returns the positions of the patch's items in the live list, -1 for new items. ok is false if a list
+// does not meet the conditions of the fast path, or the patch has directives.
 func (m *merger) matchShort(key string, live, patch document.Value, order *order) (positions []int, ok bool) {
 	if m.plain || key == "" || order != nil || patch.Len() > maxLinear {
 		return nil, false
@@ -82,7 +82,7 @@ func (m *merger) matchShort(key string, live, patch document.Value, order *order
 	return positions, true
 }
 
-// mergeShort is mergeKeyed for lists that were matched.
+// mergeShort is mergeKeyed for lists that matchShort matched.
 func (m *merger) mergeShort(f *field, live, patch document.Value, positions []int) (document.Value, error) {
 	l := listBuilder{m: m, live: live, done: m.flags(live.Len())}
 	l.reserve(len(positions))
@@ -105,7 +105,8 @@ func (m *merger) mergeShort(f *field, live, patch document.Value, positions []in
 	return l.build(), nil
 }
 
-// matchShort is readRows for short lists. It reports false if one of the versions is not such a list.
+// matchShort is matchItems for short lists. ok is false if one of the lists does not meet the conditions of the fast
+// path.
 func (d *differ) matchShort(key string, v versions) (r itemMatches, ok bool) {
 	if d.plain || key == "" {
 		return r, false
@@ -128,7 +129,7 @@ func (d *differ) matchShort(key string, v versions) (r itemMatches, ok bool) {
 	return r, true
 }
 
-// findKeys returns where keys are among others.
+// findKeys returns the positions of keys in another list, -1 for keys that are not in it.
 func (d *differ) findKeys(keys, in *stringKeys) []int {
 	positions := alloc(&d.positions, keys.count)
 	expected := 0
@@ -139,7 +140,7 @@ func (d *differ) findKeys(keys, in *stringKeys) []int {
 	return positions
 }
 
-// unmatched returns the places of keys that are in none of the given places, and are there.
+// unmatched returns the positions of the keys that are at none of the given positions and that the current list has.
 func (d *differ) unmatched(positions []int, keys, current *stringKeys) []int {
 	unmatched := alloc(&d.positions, keys.count)[:0]
 	for i, isMatched := range d.markPositions(positions, keys.count) {

@@ -11,17 +11,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// From text to text is the same as from document to document, whatever was there before: the
-// memory is that of the calls before.
+// AppendMerge and AppendDiff have the same results as Merge and Diff, although they reuse the memory of previous calls.
 
-// compareAppend compares what comes of texts with what comes of documents.
+// compareAppend compares the result of an Append function with the result for documents.
 func compareAppend(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
-		t.Fatalf("%s: from texts %v\nfrom documents %v", what, err, wantErr)
+		t.Fatalf("%s: error from JSON = %v\nfrom documents %v", what, err, wantErr)
 	}
 	if err == nil && string(got) != want.JSON() {
-		t.Fatalf("%s: from texts\n%s\nfrom documents\n%s", what, got, want.JSON())
+		t.Fatalf("%s: result from JSON\n%s\nfrom documents\n%s", what, got, want.JSON())
 	}
 }
 
@@ -49,7 +48,7 @@ func TestAppendEqualsDocuments(t *testing.T) {
 	}
 }
 
-// TestAppendMergeManagedFields: field sets are not looked into unless somebody speaks of them.
+// TestAppendMergeManagedFields: field sets keep their spelling unless the patch has managedFields.
 func TestAppendMergeManagedFields(t *testing.T) {
 	const live = `{"metadata":{"managedFields":[{"fieldsV1":{"f:b":{},"f:a":{"f:c":{}}},"manager":"a"}],"name":"x"}}`
 	for patch, want := range map[string]string{
@@ -62,28 +61,28 @@ func TestAppendMergeManagedFields(t *testing.T) {
 	} {
 		got, err := AppendMerge([]byte("> "), live, patch, mustType(t, pod))
 		if err != nil || string(got) != "> "+want {
-			t.Errorf("patch %s: got %s, %v\nwant %s", patch, got, err, want)
+			t.Errorf("patch %s: AppendMerge() = %s, %v\nwant %s", patch, got, err, want)
 		}
 	}
 }
 
-// TestAppendMergeManagedFieldsMap: what is no list of managers is merged as any other map, although
-// its names lead to where the field sets are.
+// TestAppendMergeManagedFieldsMap: managedFields that is not a list is merged like any other map, although it has the
+// path of field sets.
 func TestAppendMergeManagedFieldsMap(t *testing.T) {
 	const live = `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"}}}}}}`
 	got, err := AppendMerge(nil, live, `{"metadata":{"managedFields":{"*":{"fieldsV1":{"d":"e"}}}}}`, nil)
 	if want := `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"},"d":"e"}}}}}`; err != nil || string(got) != want {
-		t.Errorf("got %s, %v\nwant %s", got, err, want)
+		t.Errorf("AppendMerge() = %s, %v\nwant %s", got, err, want)
 	}
 }
 
-// TestAppendErrorOutlivesMemory: what an error shows is not overwritten by the next call.
+// TestAppendErrorOutlivesMemory: later calls do not overwrite the values in an error.
 func TestAppendErrorOutlivesMemory(t *testing.T) {
 	typ := mustType(t, deployment)
 	_, err := ThreeWay{Type: typ}.AppendDiff(nil, `{"spec":{"replicas":1}}`, `{"spec":{"replicas":2}}`, `{"spec":{"replicas":5}}`)
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
-		t.Fatalf("got %v, want a conflict", err)
+		t.Fatalf("AppendDiff() error = %v, want a conflict", err)
 	}
 	before := err.Error()
 	for range 100 {
@@ -92,7 +91,7 @@ func TestAppendErrorOutlivesMemory(t *testing.T) {
 		}
 	}
 	if err.Error() != before || conflict.Changed.JSON() != "5" {
-		t.Errorf("the error was %q, and is %q", before, err)
+		t.Errorf("Error() changed from %q to %q", before, err)
 	}
 }
 
@@ -105,12 +104,12 @@ func TestAppendSyntaxErrors(t *testing.T) {
 	} {
 		var e *document.SyntaxError
 		if _, err := call(); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), what+": ") {
-			t.Errorf("%s: got %v", what, err)
+			t.Errorf("%s: error = %v, want a SyntaxError", what, err)
 		}
 	}
 }
 
-// TestAppendConcurrently: calls at the same time do not share memory.
+// TestAppendConcurrently: concurrent calls do not share memory.
 func TestAppendConcurrently(t *testing.T) {
 	typ := mustType(t, pod)
 	var all sync.WaitGroup
@@ -121,7 +120,7 @@ func TestAppendConcurrently(t *testing.T) {
 			for range 200 {
 				got, err := AppendMerge(nil, object, patch, typ)
 				if err != nil || string(got) != string(want) {
-					t.Errorf("got %s, %v, want %s", got, err, want)
+					t.Errorf("AppendMerge() = %s, %v, want %s", got, err, want)
 					return
 				}
 			}
