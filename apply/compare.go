@@ -49,7 +49,7 @@ func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	for i := range c.sets {
 		c.sets[i].Reset()
 	}
-	comparers.Put(c) // not deferred: after a panic its builders are inconsistent
+	comparers.Put(c) // not deferred: after a panic the comparer's builders are inconsistent
 	return found
 }
 
@@ -240,7 +240,7 @@ func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) 
 			item.old = before.At(i)
 			i++
 		default:
-			return false // the order of common items differs
+			return false // the common items of both lists have different orders
 		}
 		if document.Equal(item.old, item.new) {
 			continue
@@ -320,8 +320,8 @@ type occurrence struct {
 // occurrences are the items of a list that have the same path element.
 type occurrences struct {
 	list  document.Value
-	links []occurrence // of all items of the list; nil if the list has no duplicates
-	first int          // index of the first item, -1 if there is none
+	links []occurrence // links of all list items to their duplicates; nil if the list has none
+	first int          // index of the first list item with the path element, -1 if there is none
 }
 
 // item returns the first item, absent if there is none.

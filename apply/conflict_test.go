@@ -138,7 +138,7 @@ func TestForcePaths(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		paths []string
-		left  []int // indexes in all of the conflicts that remain
+		left  []int // indexes of the conflicts that are not forced, in the slice all
 	}{
 		{"none", nil, []int{0, 1, 2, 3, 4, 5}},
 		{"one field", []string{".number"}, []int{0, 1, 2, 3, 5}},

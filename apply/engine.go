@@ -26,7 +26,7 @@ type Options struct {
 	// merged. 0 means 10, as in Kubernetes.
 	MaxUpdateEntries int
 
-	// plain disables the fast paths, for tests that compare both.
+	// plain disables the fast paths, for tests that compare the results with and without them.
 	plain bool
 }
 

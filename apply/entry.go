@@ -96,6 +96,6 @@ var untrackedFields = fieldset.New(
 	fieldset.Names("metadata", "generation"),
 	fieldset.Names("metadata", "managedFields"),
 	fieldset.Names("metadata", "resourceVersion"),
-	// The container itself: every object has metadata.
+	// The container metadata itself, which every object has.
 	fieldset.Names("metadata"),
 )

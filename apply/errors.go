@@ -43,7 +43,7 @@ type EntryError struct {
 	// Index is the index of the invalid entry, -1 if managedFields is not a list.
 	Index   int
 	Problem string
-	// Err is the underlying error, or nil.
+	// Err is the cause of the decoding error, or nil.
 	Err error
 }
 

@@ -98,7 +98,8 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	case isMap, v.IsAbsent() && t.Map != nil && !t.Map.Atomic:
 		return x.nonEmpty(v, below, x.fields(t.Map, v, below))
 	case isList && below.IsEmpty() && v.Len() > 0:
-		return document.NewNull() // an owner of the list without items has applied null; an empty list has no owner
+		// A manager that owns a list but no items has applied null, because an applied empty list has no owner.
+		return document.NewNull()
 	case isList, v.IsAbsent() && t.List != nil && t.List.Relationship != schema.Atomic:
 		return x.nonEmpty(v, below, x.items(t.List, v, below))
 	}

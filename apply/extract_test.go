@@ -50,7 +50,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractAfterOtherManagers: the extract has the manager's fields with their live values after other managers
+// TestExtractAfterOtherManagers: the extracted configuration has the manager's fields with their live values after other managers
 // changed them.
 func TestExtractAfterOtherManagers(t *testing.T) {
 	for _, c := range []struct{ name, others, mine, after, want string }{
@@ -89,7 +89,7 @@ func TestExtractAddsKeys(t *testing.T) {
 	}
 }
 
-// TestExtractIdentifiesObject: the extract has apiVersion, kind, name and namespace, so that it can be applied.
+// TestExtractIdentifiesObject: the extracted configuration has apiVersion, kind, name and namespace, so that it can be applied.
 func TestExtractIdentifiesObject(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns, uid: u, resourceVersion: "5", labels: {a: b}}, number: 1}`)
@@ -144,7 +144,7 @@ func TestExtractSelectsApplyEntry(t *testing.T) {
 	}
 }
 
-// TestExtractAtVersion: the extract is at the version of the manager's entry.
+// TestExtractAtVersion: the extracted configuration is at the version of the manager's entry.
 func TestExtractAtVersion(t *testing.T) {
 	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("me", `{number: 1, map: {a: 1}}`)

@@ -258,7 +258,7 @@ func objectHistory(g generator, steps, managers int) error {
 			doc = withLabel(live.Document, r.Manager, g.IntN(9))
 		}
 		if err := validate(c.kind, document.Value{}, doc, false); err != nil && !update {
-			continue // derived from a live object with duplicates
+			continue // the configuration has duplicate list items from the live object
 		}
 		if g.chance(3) {
 			live.Entries = nil

@@ -265,7 +265,7 @@ func (g generator) mutate(t *schema.Type, v document.Value, duplicates bool) doc
 
 func (g generator) mutateAt(t *schema.Type, v document.Value, depth int, duplicates bool) document.Value {
 	if t == nil {
-		t = schema.Untyped // the document is invalid
+		t = schema.Untyped // the random document does not conform to the schema here
 	}
 	if depth > 0 && g.chance(12) {
 		return g.value(t, depth, duplicates)
@@ -309,7 +309,7 @@ func (g generator) mutateList(l *schema.List, v document.Value, depth int, dupli
 			continue
 		}
 		if l.Relationship == schema.Keyed && item.Kind() != document.Map {
-			continue // the document is invalid
+			continue // the random document does not conform to the schema here
 		}
 		if l.Relationship == schema.Keyed {
 			item = g.mutateAt(&schema.Type{Map: l.Item.Map}, item, depth+1, duplicates)

@@ -203,7 +203,7 @@ func (x elementIndex) duplicates() []bool {
 // selectedItem is a list item whose path element is in the first level of a set.
 type selectedItem struct {
 	listIndex int  // index of the item in the list
-	setIndex  int  // index of its element in the first level of the set
+	setIndex  int  // index of the item's path element in the first level of the set
 	duplicate bool // another item of the list has the same path element
 }
 
@@ -220,7 +220,7 @@ func selectItems(to []selectedItem, l *schema.List, list document.Value, set fie
 	var targets [maxLinearElements]struct {
 		kind fieldset.ElementKind
 		text string
-		last int // 1 + the index in the result of the last item with the element, 0 if there is none
+		last int // 1 + the index in the result of the last item with this path element, 0 if there is none
 	}
 	for at := range set.Len() {
 		targets[at].kind, targets[at].text = fastset.Spelling(set.Element(at))

@@ -108,7 +108,7 @@ func defaultField(name, value string) func(document.Value) document.Value {
 // unsetCase is a field of testKind with a value and the paths that its applier owns.
 type unsetCase struct {
 	name, field string
-	value       string // applied by manager 1
+	value       string // value that manager 1 applies
 	owned       string // paths that manager 1 owns
 	conflicts   string // paths on which unsetting conflicts with manager 1
 }
@@ -402,7 +402,7 @@ func TestUnsetDefaults(t *testing.T) {
 	t.Run("a defaulted field has no owner", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `text: x`)
-		s.live.Document = defaultNumber(s.live.Document) // the server's defaulting
+		s.live.Document = defaultNumber(s.live.Document) // as the server does after a merge
 		s.wantOwners("m1 .text")
 		s.apply("m2", `number: 8`)
 		s.wantOwners("m1 .text", "m2 .number")
@@ -461,7 +461,7 @@ func TestUnsetDefaults(t *testing.T) {
 			s.wantOwners("m1 " + c.owned)
 			s.noOp("m1", c.field+": {k8s_io__value: unset}")
 			s.noOp("m1", s.extract("m1").String())
-			s.apply("m2", c.field+": "+c.value) // equal values are shared
+			s.apply("m2", c.field+": "+c.value) // applying an equal value makes m2 a co-owner
 			s.noOp("m1", c.field+": {k8s_io__value: unset}")
 		})
 	}
@@ -550,9 +550,9 @@ func TestUnsetAcrossRequests(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: {k8s_io__value: unset}}}`)
 	s.wantOwners("m1 .number .map.a")
-	s.apply("m2", `{text: x, map: {b: 1}}`) // unrelated
+	s.apply("m2", `{text: x, map: {b: 1}}`) // an apply to unrelated fields
 	s.wantOwners("m1 .number .map.a", "m2 .text .map.b")
-	s.update("m3", `{text: x, map: {b: 1}, flag: true}`) // unrelated
+	s.update("m3", `{text: x, map: {b: 1}, flag: true}`) // an update of an unrelated field
 	s.wantOwners("m1 .number .map.a", "m2 .text .map.b", "m3/Update .flag")
 	s.apply("m1", `map: {a: {k8s_io__value: unset}}`) // releases one unset field
 	s.wantOwners("m1 .map.a", "m2 .text .map.b", "m3/Update .flag")
@@ -697,7 +697,7 @@ func TestUnsetOwnedFields(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{struct: {inner: {a: 1}}, text: x}`)
 		s.apply("m1", `{struct: {inner: {a: {k8s_io__value: unset}}}, text: x}`)
-		s.want(`{struct: {inner: {}}, text: x}`) // the container was not unset
+		s.want(`{struct: {inner: {}}, text: x}`) // only the field was unset, the container stays
 		s.wantOwners("m1 .struct.inner.a .text")
 		s.apply("m1", `text: x`)
 		s.want(`text: x`) // releasing the unset field prunes the container

@@ -76,7 +76,7 @@ func TestMotivationScenarios(t *testing.T) {
 	t.Run("GET, edit locally, then apply", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("ci", `{number: 1, text: x}`)
-		s.apply("ops", `{number: 1, text: x, flag: true}`) // all fields that were read, and one more
+		s.apply("ops", `{number: 1, text: x, flag: true}`) // all fields of the live object, and one more
 		s.want(`{number: 1, text: x, flag: true}`)
 		s.wantOwners("ci .number .text", "ops .number .text .flag")
 	})
@@ -623,7 +623,7 @@ func TestEmptyEntriesAreRemoved(t *testing.T) {
 		s.live = Object{Document: parse(`number: 1`), Entries: []Entry{
 			{Manager: "idle", Operation: Apply, APIVersion: "v1", FieldsV1: "{}"},
 			{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`}}}
-		for range 3 { // repeated, so that the entries are in the engine's cache
+		for range 3 { // repeated, so that the field sets are in the engine's cache
 			s := *s
 			s.apply("m1", `number: 2`)
 			s.wantOwners("m1 .number")

@@ -203,7 +203,7 @@ func (z *listMerger) step(i, j int) (nextI, nextJ int) {
 			z.docs.Push("", z.live.At(i))
 			return i + 1, j
 		case j < z.config.Len() && len(z.pending) > 0 && z.pending[0] != at:
-			// The live item is in config, too, where its position is earlier or later: config decides the order.
+			// The live item is also in config, at another position: it is added in the order of config.
 			return i + 1, j
 		case z.done[at]:
 			i++

@@ -75,7 +75,7 @@ func fromTyped(v *typed.TypedValue) document.Value {
 // outcome is the result of a request in a form that can be compared: that of an engine or of structured-merge-diff.
 type outcome struct {
 	doc       document.Value
-	owners    map[string]string // version and field set by entryKey
+	owners    map[string]string // maps entryKey to the version and the encoded field set
 	conflicts []string
 	err       error
 }

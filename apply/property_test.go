@@ -427,7 +427,7 @@ func TestDisjointAppliersCommute(t *testing.T) {
 		root := w.types["v1"]
 		// Each manager has a separate set of root fields.
 		configs := make([]document.Value, 3)
-		whole := withoutEmptyLists(root, g.value(root, 0, false)) // empty lists have no owner
+		whole := withoutEmptyLists(root, g.value(root, 0, false)) // without empty lists, which have no owner
 		for i := range configs {
 			var fields []document.Field
 			for n, name := range []string{"a", "b", "c", "d", "e"} {

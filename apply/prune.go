@@ -98,7 +98,7 @@ func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (docum
 		return document.Value{}, err
 	}
 	if document.Equal(back.doc, doc.doc) {
-		return reduced.doc, nil // the conversion is lossless
+		return reduced.doc, nil // converting to the other version and back is lossless
 	}
 	visible := pathsOf(doc.t, back.doc)
 	removed = visible.Difference(pathsOf(doc.t, reduced.doc))

@@ -57,7 +57,7 @@ types:
 		{"atomic to granular", whole, leaves, atomic, granular},
 		{"granular to atomic", leaves, whole, granular, atomic},
 		{"nothing changed", whole, whole, atomic, atomic},
-		// A manager that owns a granular container itself applied it empty.
+		// A manager that owns a granular container itself has applied it empty.
 		{"nothing changed, owned containers", whole, whole, granular, granular},
 	} {
 		t.Run(c.name, func(t *testing.T) {

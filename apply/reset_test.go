@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Reset fields of the endpoints of testKind: that of the main resource resets the status, that of the status resets all\n// other fields.
+// Reset fields of the endpoints of testKind: the main resource resets the status, and the status subresource resets all
+// other fields.
 var (
 	mainEndpoint   = map[string]fieldset.Set{"v1": pathSet(".status"), "v2": pathSet(".status")}
 	statusEndpoint = map[string]fieldset.Set{
@@ -68,7 +69,7 @@ func TestResetFieldsPerEndpoint(t *testing.T) {
 
 	s.subresource = ""
 	s.fast, s.plain = atMain, atMainPlain
-	s.live.Document = parse(`{number: 1, map: {a: 1}, status: {a: 1, b: 2}}`) // the server restores reset fields
+	s.live.Document = parse(`{number: 1, map: {a: 1}, status: {a: 1, b: 2}}`) // the server restores the live values of reset fields
 	s.apply("ci", `{number: 2, map: {a: 1}, status: {a: 9}}`)
 	s.wantOwners("ci .number .map.a", "controller:status .status.a", "controller/Update:status .status.b", "other:status .status.inner.a")
 	s.update("kubectl", `{number: 3, map: {a: 1}}`)

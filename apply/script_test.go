@@ -138,7 +138,7 @@ func checkResult(t *testing.T, live Object, result Result) {
 	}
 	whole := result.Object
 	if whole.Document.Get("metadata").IsAbsent() {
-		whole.Document = whole.Document.With("metadata", document.NewMap()) // for managedFields
+		whole.Document = whole.Document.With("metadata", document.NewMap()) // encoding managedFields requires metadata
 	}
 	again, err := ReadObject(whole.AppendJSON(nil))
 	if err != nil || dump(again) != dump(whole) {

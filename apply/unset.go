@@ -33,7 +33,7 @@ func isUnsetMarker(v document.Value) bool {
 // search is the only cost of the option.
 func mayContainMarker(v document.Value) bool {
 	if v.Len() == 0 {
-		return false // scalars, null, and empty containers
+		return false // scalars, null and empty containers contain no markers
 	}
 	if text, ok := v.CanonicalJSON(); ok {
 		return strings.Contains(text, UnsetMarkerKey)
@@ -153,7 +153,7 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // the container had nothing but markers
+		return document.Value{} // the container had nothing but unset markers
 	}
 	return s.docs.MapIf(changed, docs, v)
 }
@@ -177,7 +177,7 @@ func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value 
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // the container had nothing but markers
+		return document.Value{} // the container had nothing but unset markers
 	}
 	return s.docs.ListIf(changed, docs, v)
 }

@@ -149,7 +149,7 @@ func TestBeforeFirstApply(t *testing.T) {
 // TestUpdateEntriesAreCapped: an object has at most ten Update entries; the oldest are merged into ancient-changes.
 func TestUpdateEntriesAreCapped(t *testing.T) {
 	s := newScript(t)
-	s.oracle = nil // structured-merge-diff has no limit
+	s.oracle = nil // structured-merge-diff does not limit the number of entries
 	fields := ""
 	for i := range 12 {
 		fields += fmt.Sprintf("k%02d: 1, ", i)
@@ -158,7 +158,7 @@ func TestUpdateEntriesAreCapped(t *testing.T) {
 			t.Errorf("len(Entries) = %d, want 10", len(s.live.Entries))
 		}
 	}
-	s.apply("m", `text: x`) // Apply entries do not count
+	s.apply("m", `text: x`) // Apply entries do not count towards the limit
 	if len(s.live.Entries) != 11 {
 		t.Errorf("len(Entries) = %d, want 10 Update entries and one Apply entry", len(s.live.Entries))
 	}
@@ -211,7 +211,7 @@ func TestEntryTimes(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `number: 1`)
 	first := s.now
-	s.apply("m2", `number: 1`) // becomes a co-owner, changes no value
+	s.apply("m2", `number: 1`) // m2 becomes a co-owner and changes no value
 	if e := s.entry("m2"); !e.Time.IsZero() {
 		t.Errorf("Time of m2 = %v, want zero", e.Time)
 	}
@@ -223,7 +223,7 @@ func TestEntryTimes(t *testing.T) {
 		t.Errorf("Time of m1 = %v, want %v", e.Time, first)
 	}
 	second := s.now
-	s.apply("m2", `text: x`) // releases a shared field; the document does not change
+	s.apply("m2", `text: x`) // m2 releases a shared field; the document does not change
 	if e := s.entry("m2"); !e.Time.Equal(second) {
 		t.Errorf("Time of m2 = %v, want %v", e.Time, second)
 	}

@@ -55,7 +55,7 @@ func (o *managedFields) mergeOldestUpdates(limit int) error {
 // field set is decoded and merged once, at the end.
 type updateMerger struct {
 	*managedFields
-	indexes map[[4]string]int // positions in the list by Entry.identity
+	indexes map[[4]string]int // maps Entry.identity to the position in the list
 	// sets are the field sets to merge into the entry at a position; merged are the positions of entries to remove.
 	sets   map[int][]fieldset.Set
 	merged map[int]bool

@@ -41,7 +41,7 @@ type versionChange struct {
 	seed    uint64
 	version string
 	live    Object
-	applied map[string]document.Value // last configurations, converted to the current version
+	applied map[string]document.Value // maps a manager to its last configuration, converted to the current version
 }
 
 // apply applies a configuration and checks that the fields of all managers are in the result.

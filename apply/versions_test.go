@@ -92,7 +92,7 @@ func TestConvertBetweenVersions(t *testing.T) {
 	s.force("m3", `amount: 2`)
 	s.wantOwners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
 	s.convertTo("v1")
-	s.apply("m3", `text: x`) // at another version than the previous apply
+	s.apply("m3", `text: x`) // m3 applies at another version than before
 	s.want(`{text: x, flag: true}`)
 	s.wantOwners("m1 .text", "m2@v2 .flag", "m3 .text")
 	s.update("m3", `{text: z, flag: true}`)
@@ -141,7 +141,7 @@ func TestObsoleteVersions(t *testing.T) {
 		s.T = t
 		s.apply("m1", `{number: 2}`) // no conflict with entries of a removed version
 		s.wantOwners("m1 .number")
-		s.want(`{number: 2, text: x, flag: true}`) // nothing is pruned
+		s.want(`{number: 2, text: x, flag: true}`) // fields of dropped entries are not pruned
 	})
 	t.Run("dropped by updates", func(t *testing.T) {
 		s := *s
@@ -152,7 +152,7 @@ func TestObsoleteVersions(t *testing.T) {
 	t.Run("the applier of a dropped entry applies again", func(t *testing.T) {
 		s := *s
 		s.T = t
-		s.apply("old", `number: 1`) // its entry is dropped, so that text is not released
+		s.apply("old", `number: 1`) // the entry of old is dropped, so that its field text is not pruned
 		s.want(`{number: 1, text: x, flag: true}`)
 		s.wantOwners("m1 .number", "old .number")
 	})

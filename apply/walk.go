@@ -40,8 +40,8 @@ type configWalker struct {
 	unset          fastset.Builder
 
 	keys    []document.Field // stack: keys of the items of all open lists
-	maxKeys int              // maximum length of keys, for clearing them
-	ints    []int            // stack: order and end offsets of these items
+	maxKeys int              // maximum length that keys had, for clearing the whole stack
+	ints    []int            // stack: sorted order and end offsets of the items of all open lists
 }
 
 var configWalkers = sync.Pool{New: func() any { return new(configWalker) }}
@@ -58,7 +58,7 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set,
 	if done = !w.failed && !(w.setsUntracked && w.markerCount > 0); done {
 		in = intent{config: config, merged: merged, fieldsV1: string(w.fields.End()), unset: w.unset.Set(0), setsUntracked: w.setsUntracked}
 	}
-	w.release() // not deferred: after a panic its builders are inconsistent
+	w.release() // not deferred: after a panic the walker's builders are inconsistent
 	return in, done
 }
 
@@ -182,11 +182,11 @@ func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) d
 		switch {
 		case changed:
 		case old.Len() == 0 && w.markerCount > markerCount:
-			// This is the first marker; all applied fields before it are unchanged.
+			// This is the first unset marker: copy all applied fields before it.
 			changed = true
 			w.docs.PushAll(config, 0, j)
 		case old.Len() > 0 && merged != oldField:
-			// This is the first difference; all live fields before it are unchanged.
+			// This is the first difference: copy all live fields before it.
 			changed = true
 			before, _ := old.Find(name)
 			w.docs.PushAll(old, 0, before)
@@ -245,7 +245,8 @@ func (w *configWalker) fieldWithMarkers(t *schema.Type, declared bool, name fiel
 	mark, markerCount := w.unset.Mark(), w.markerCount
 	merged := w.container(t, declared, name, old, value)
 	if w.markerCount > markerCount {
-		// An undeclared field with nothing but markers must not become a member; the plain path handles it.
+		// An undeclared field with nothing but markers must not become a member of the field set; readInSteps handles
+		// that case.
 		w.failed = w.failed || !declared
 		w.unset.Push(fieldset.NameElement(name.Text), false, w.unset.Set(mark))
 	}
@@ -355,7 +356,7 @@ func (w *configWalker) item(l *schema.List, items itemMark, j int, old, item doc
 	}
 	if w.markerCount > markerCount {
 		e, ok := elementOf(l, item)
-		// An item with nothing but markers must not become a member; the plain path handles it.
+		// A list item with nothing but markers must not become a member of the field set; readInSteps handles that case.
 		w.failed = w.failed || !ok || !hasExplicitKey(l, item)
 		w.unset.Push(e, false, w.unset.Set(mark))
 	}

@@ -126,9 +126,9 @@ func (p node) isOwned() bool { return slices.Contains(p.members, true) }
 type shape uint8
 
 const (
-	leafShape shape = iota // one unit
-	mapShape               // field by field
-	listShape              // item by item
+	leafShape shape = iota // the value is shown as one unit
+	mapShape               // each field of a map is shown separately
+	listShape              // each item of a list is shown separately
 )
 
 // shape returns the shape according to the schema, or, without one, according to the owned fields.

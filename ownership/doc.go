@@ -42,7 +42,7 @@ package ownership
 //	ownerchange.go      Result and Move; the common implementation: entries release fields, one entry receives them
 //	selector.go         Selector
 //	patch.go            Patch: new entries as a JSON patch
-//	blame.go            Blame: the owners of every line; lines.go formats lines, otherversions.go handles entries of other versions
+//	blame.go            Blame: the owners of every line; lines.go: formatting; otherversions.go: entries of other versions
 //	extract.go          Extract: the configuration that a manager applies
 //	plan.go             Compare: the effect of a write on values and owners
 //	pathexpression.go   path expressions; resolve.go resolves them in an object

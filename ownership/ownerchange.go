@@ -23,9 +23,9 @@ func (r Result) NoOp() bool { return len(r.Moves) == 0 }
 
 // Move has the fields that one entry released.
 type Move struct {
-	// From is the entry before the change.
+	// From is the releasing entry before the change.
 	From apply.Entry
-	// Fields are the released fields.
+	// Fields are the fields that the entry released.
 	Fields fieldset.Set
 	// Gained are the released fields that the receiving manager did not own before. It is empty for a release.
 	Gained fieldset.Set

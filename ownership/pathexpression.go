@@ -44,11 +44,11 @@ type step struct {
 type stepKind uint8
 
 const (
-	nameStep   stepKind = iota // .name
-	quotedStep                 // ["name"]
-	keysStep                   // [key=value]
-	valueStep                  // [=value]
-	indexStep                  // [0]
+	nameStep   stepKind = iota // a field: .name
+	quotedStep                 // a quoted field name or set item: ["name"]
+	keysStep                   // a list item by keys: [key=value]
+	valueStep                  // a set item by value: [=value]
+	indexStep                  // a list item by index: [0]
 )
 
 // keyExpression is a key of a list item with the text of its value.
@@ -70,7 +70,7 @@ func (k keyExpression) values() []document.Value {
 
 // PathError is an error in a path expression, or in resolving it.
 type PathError struct {
-	// Path is the expression.
+	// Path is the text of the expression.
 	Path string
 	// At is the byte offset of the error.
 	At int

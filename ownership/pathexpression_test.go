@@ -36,7 +36,7 @@ func TestPathExpression(t *testing.T) {
 		pod + ".containers[1]":                                             `.spec.template.spec.containers[name="proxy"]`,
 		pod + ".containers[name=app].ports[containerPort=80]":              container + `.ports[containerPort=80,protocol="TCP"]`,
 		pod + `.containers[name=app].ports[protocol=TCP,containerPort=80]`: container + `.ports[containerPort=80,protocol="TCP"]`,
-		pod + ".containers[name=app].env[name=OLD]":                        container + `.env[name="OLD"]`, // owned and absent
+		pod + ".containers[name=app].env[name=OLD]":                        container + `.env[name="OLD"]`, // the item is owned and absent
 		pod + ".containers[name=app].newField":                             container + ".newField",
 		"metadata.finalizers[=example.com/a]":                              `.metadata.finalizers[="example.com/a"]`,
 		`metadata.finalizers["example.com/a"]`:                             `.metadata.finalizers[="example.com/a"]`,

@@ -58,7 +58,7 @@ func formatPlan(p Plan) string {
 func TestCompare(t *testing.T) {
 	for _, test := range []struct {
 		name           string
-		configurations [][2]string // manager and spec; the last apply is compared, for its manager
+		configurations [][2]string // pairs of manager and spec; the objects before and after the last apply are compared
 		want           string
 	}{
 		{"create", [][2]string{{"ci", "{replicas: 1}"}}, `

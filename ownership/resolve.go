@@ -40,7 +40,8 @@ func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
 // resolver is the state after some steps of a path expression.
 type resolver struct {
 	value document.Value
-	// owned is the union of the field sets below the current value; isOwned reports whether an entry owns the value\n\t// itself.
+	// owned is the union of the field sets below the current value; isOwned reports whether an entry owns the value
+	// itself.
 	owned   fieldset.Set
 	isOwned bool
 }

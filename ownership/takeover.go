@@ -59,7 +59,8 @@ func addLastAppliedEntry(o apply.Object, result Result) (Result, error) {
 	}
 	owners, err := Owners(o, lastAppliedPath())
 	retains := func(e apply.Entry) bool {
-		return e.Operation == apply.Apply && (!result.hasReleased(e) || e.Manager == LastAppliedManager) // releasing the annotation from LastAppliedManager is intended
+		// If LastAppliedManager itself releases the annotation, that is intended: it gets no new entry.
+		return e.Operation == apply.Apply && (!result.hasReleased(e) || e.Manager == LastAppliedManager)
 	}
 	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, retains) {
 		return result, err

@@ -55,13 +55,13 @@ func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (R
 // NotOwnedError is returned if a field to release or transfer is not owned by the selected managers.
 type NotOwnedError struct {
 	Path fieldset.Path
-	// From selects the managers.
+	// From is the selector of the managers.
 	From Selector
 	// Owners are the entries that own the field or a field below it.
 	Owners []apply.Entry
 	// Exists reports whether a selected manager has an entry.
 	Exists bool
-	// Managers are all entries of the object.
+	// Managers are the managed fields entries of the object.
 	Managers []apply.Entry
 	// Whole are the entries that own an atomic value that contains the field, at WholePath.
 	Whole     []apply.Entry

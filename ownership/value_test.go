@@ -22,7 +22,7 @@ map: {x: {z: 1}}
 		"map.y2.z":                           "",
 		"map[0]":                             "",
 		`ports[port=80,protocol="TCP"].name`: `"all"`,
-		`ports[port=81,protocol="TCP"].name`: `"alone"`, // the protocol may be defaulted
+		`ports[port=81,protocol="TCP"].name`: `"alone"`, // the missing key protocol may be defaulted
 		`ports[port=82,protocol="TCP"].name`: "",        // an item without any of the keys does not match
 		"ports[3].name":                      `"alone"`,
 		"ports[4].name":                      "",

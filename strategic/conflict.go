@@ -48,7 +48,7 @@ func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
 	case kind == document.List && changed.Kind() == document.List && f.merge && f.key != "":
 		return itemConflict(f, wanted, changed)
 	case kind == document.List && changed.Kind() == document.List && f.merge:
-		return nil // both sets of added items are kept
+		return nil // lists of scalars do not conflict: the items that both patches add are kept
 	}
 	if document.Equal(wanted, changed) {
 		return nil

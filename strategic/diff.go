@@ -86,7 +86,7 @@ func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	if err != nil {
 		return err
 	}
-	if found < v.current.Len() { // otherwise modified has all fields of current
+	if found < v.current.Len() { // otherwise modified has all fields of current, and none is removed
 		d.diffRemoved(v)
 	}
 	if retain && (d.build.Pushed(mark) > 0 || hasExtraFields(v.current, v.modified)) {

@@ -19,7 +19,7 @@ const (
 type action uint8
 
 const (
-	mergeAction action = iota // the default without directive
+	mergeAction action = iota // the default if a map has no $patch directive
 	replaceAction
 	deleteAction
 )
@@ -28,8 +28,8 @@ const (
 type directives struct {
 	action  action
 	retain  keySet
-	orders  []listDirective // sorted by name
-	removes []listDirective // sorted by name
+	orders  []listDirective // $setElementOrder, sorted by field name
+	removes []listDirective // $deleteFromPrimitiveList, sorted by field name
 }
 
 // listDirective is a directive for the list in the field with the given name.
@@ -109,7 +109,7 @@ func appendDirective(to []listDirective, name, prefix string, value document.Val
 // keySet is the value of $retainKeys. The zero keySet means that there is no such directive.
 type keySet struct {
 	present bool
-	names   []string // sorted
+	names   []string // sorted field names
 }
 
 // readKeySet parses the value of $retainKeys. Items that are not strings are ignored.
@@ -156,8 +156,8 @@ func (s *keySet) check(patch document.Value) error {
 type fieldCursor struct {
 	patch   document.Value
 	next    int
-	orders  []listDirective // remaining ones
-	removes []listDirective
+	orders  []listDirective // $setElementOrder directives that are not consumed yet
+	removes []listDirective // $deleteFromPrimitiveList directives that are not consumed yet
 }
 
 // fieldPatch is the value and the list directives of a patch for one field; those that the patch does not have are

@@ -23,7 +23,8 @@
 //	a list                                  is merged item by item, or replaced, according to its strategy
 //	$patch: replace                         in a map: the map replaces the live one;
 //	                                        in a list item: the other items replace the live list
-//	$patch: delete                          in a map: empties the live map;\n//	                                        in a list item: removes the item with this merge key
+//	$patch: delete                          in a map: empties the live map;
+//	                                        in a list item: removes the item with this merge key
 //	$patch: merge                           has no effect: merging is the default
 //	$retainKeys: [a, b]                     removes all other fields of the live map; the patch must
 //	                                        not set other fields

@@ -45,7 +45,7 @@ func (d *differ) diffDuplicates(f *field, name string, v versions, r *itemMatche
 	}
 	for id, remaining := range original {
 		if len(remaining) > 0 && len(current[id]) > 0 {
-			return duplicateErr // an item would have to be removed
+			return duplicateErr // one of several duplicates would have to be removed
 		}
 	}
 	return nil

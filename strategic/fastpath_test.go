@@ -67,7 +67,7 @@ func TestFastPaths(t *testing.T) {
 		what := fmt.Sprintf("seed %d", seed)
 
 		checkMergePlain(t, what, original, reparse(t, r.patch(kind, original, 9)), typ)
-		checkMergePlain(t, what, original, modified, typ) // a complete object as the patch
+		checkMergePlain(t, what, original, modified, typ) // the patch is a complete object
 		checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{original, original, modified})
 		checkDiffPlain(t, what, ThreeWay{Type: typ, Overwrite: r.chance(50)}, versions{original, current, modified})
 	}

@@ -174,7 +174,7 @@ func (r *generator) fieldPatch(f structField, old document.Value, depth int) doc
 	case old.Kind() == document.List && f.merge && f.key != "":
 		return r.keyedPatch(f, old, depth)
 	case r.chance(20) && t.Kind() == reflect.Struct:
-		return r.patch(t, document.Value{}, depth) // with nulls, for an absent map
+		return r.patch(t, document.Value{}, depth) // a patch with nulls for an absent map
 	}
 	return r.value(f.Type, f.key, depth)
 }
@@ -192,7 +192,7 @@ func (r *generator) keyedPatch(f structField, old document.Value, depth int) doc
 	}
 	for _, fresh := range r.list(item, f.key, depth).Items() {
 		if r.chance(30) && !hasCustomJSON(item) {
-			fresh = r.itemPatch(item, fresh, f.key, depth) // with nulls and directives, for a new item
+			fresh = r.itemPatch(item, fresh, f.key, depth) // a patch with nulls and directives for a new item
 		}
 		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
 			return document.Equal(v.Get(f.key), fresh.Get(f.key))

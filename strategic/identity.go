@@ -78,8 +78,8 @@ func identifyItem(key string, item document.Value) (identity, error) {
 // identities are the identities of a list's items, with a lookup of the first position of each.
 type identities struct {
 	all            []identity
-	slots          []uint32 // for long lists: hash table of first positions + 1
-	seen           uint64   // for short lists: Bloom filter, one bit per hash
+	slots          []uint32 // only for long lists: hash table of first positions, plus one; 0 is an empty slot
+	seen           uint64   // Bloom filter of the hashes, for short lists
 	firstDuplicate int      // first position whose identity also occurs earlier; 0 if there is none
 }
 

@@ -22,7 +22,7 @@ func (m *merger) mergeJSON(live, patch document.Value) document.Value {
 	case live.Kind() == document.Map && patch.Kind() == document.Map:
 		return m.mergeJSONFields(live, patch)
 	case live.Kind() == document.Map:
-		return patch // nulls in it are kept, as in Kubernetes
+		return patch // nulls in the replacement are kept, as in Kubernetes
 	}
 	return liveIfEqual(live, m.withoutNulls(patch))
 }

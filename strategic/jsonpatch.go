@@ -56,7 +56,7 @@ type operation struct {
 	path, from string
 	noPath     bool
 	noFrom     bool
-	value      document.Value // null if it is missing
+	value      document.Value // null if the operation has no value
 }
 
 // readOperation decodes one operation.

@@ -7,11 +7,11 @@ import (
 // listPatch is the patch of a list with a merge key.
 type listPatch struct {
 	key     string
-	items   []document.Value // items to merge or add
-	ids     identities       // identities of items
-	next    int              // expected position of the next lookup
-	deleted []identity       // items to delete
-	replace bool             // items replace the live list
+	items   []document.Value // items of the patch to merge or add
+	ids     identities       // identities of the items to merge or add
+	next    int              // expected position in items of the next lookup
+	deleted []identity       // merge keys of items with $patch: delete
+	replace bool             // the patch has {$patch: replace}: its items replace the live list
 }
 
 // readListPatch parses the patch of a list.

@@ -80,10 +80,10 @@ type listBuilder struct {
 	live        document.Value
 	ids         identities    // identities of the live items
 	duplicates  map[int][]int // positions of duplicates by the first position of their identity
-	done        []bool        // live items that are in ordered, or removed
+	done        []bool        // flags of live items that are in ordered or removed
 	ordered     []orderedItem
 	reusedSlots int // number of deleted items whose slots new items reuse
-	next        int // expected position of the next lookup
+	next        int // expected position in the live list of the next lookup
 }
 
 // orderedItem is an item that the patch lists, with its position in the live list, or -1 for a new item.

@@ -74,7 +74,7 @@ func (s *scratch) clear() {
 // alloc returns memory for count elements, valid until the scratch memory is reset. The elements are not zeroed.
 func alloc[T any](memory *[]T, count int) []T {
 	if cap(*memory)-len(*memory) < count {
-		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // grow geometrically
+		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // capacity grows geometrically
 	}
 	from := len(*memory)
 	*memory = (*memory)[:from+count]

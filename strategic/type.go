@@ -13,7 +13,7 @@ type Type struct {
 	load func(*Type) // sets fields and element on first use; may be nil
 
 	fields  map[string]*field
-	element *field // for all other fields; may be nil
+	element *field // strategy of all fields that are not in fields; may be nil
 }
 
 // field is the strategy and type of one field of a map.
@@ -25,7 +25,7 @@ type field struct {
 // strategy is the declared patch strategy of a field.
 type strategy struct {
 	merge      bool   // list: items are merged, by merge key or by value
-	replace    bool   // map: replaced as a whole
+	replace    bool   // map: replaced as a whole instead of merged
 	retainKeys bool   // map: computed patches have a $retainKeys directive
 	key        string // list of maps: the merge key
 }
