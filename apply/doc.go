@@ -27,9 +27,9 @@
 // managedFields to a schema that changed.
 //
 // An [Entry] is a managedFields entry: the fields that one manager owns, by operation, version and subresource. Several
-// managers may own a field. A conflict is a field that an apply would change and that other managers own; forcing takes it over.
-// An unset marker, {k8s_io__value: unset}, is a value in a configuration that owns a field and requires it to be absent.
-// Reset fields are the fields that an endpoint ignores.
+// managers may own a field. A conflict is a field that an apply would change and that other managers own; forcing takes
+// it over. An unset marker, {k8s_io__value: unset}, is a value in a configuration that owns a field and requires it to
+// be absent. Reset fields are the fields that an endpoint ignores.
 //
 // # Guarantees
 //

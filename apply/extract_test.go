@@ -50,8 +50,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestExtractAfterOtherManagers: the extracted configuration has the manager's fields with their live values after other managers
-// changed them.
+// TestExtractAfterOtherManagers: the extracted configuration has the manager's fields with their live values after
+// other managers changed them.
 func TestExtractAfterOtherManagers(t *testing.T) {
 	for _, c := range []struct{ name, others, mine, after, want string }{
 		{"null for a list with items of another manager", `set: [a]`, `set: null`, ``, `set: null`},
@@ -89,7 +89,8 @@ func TestExtractAddsKeys(t *testing.T) {
 	}
 }
 
-// TestExtractIdentifiesObject: the extracted configuration has apiVersion, kind, name and namespace, so that it can be applied.
+// TestExtractIdentifiesObject: the extracted configuration has apiVersion, kind, name and namespace, so that it can be
+// applied.
 func TestExtractIdentifiesObject(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns, uid: u, resourceVersion: "5", labels: {a: b}}, number: 1}`)

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// This file has comparisons that tolerate the deliberate differences of pruning (differences_test.go), which occur in random
-// histories, and no others.
+// This file has comparisons that tolerate the deliberate differences of pruning (differences_test.go), which occur in
+// random histories, and no others.
 
 // equalExceptEmptied reports whether two documents are equal, except that a container emptied by pruning may be empty
 // in ours and null in theirs.

@@ -1,5 +1,5 @@
-// Package ownership reports the owners of the fields of an object and moves fields between field managers. It consists of
-// pure functions on objects that were read from any Kubernetes API server.
+// Package ownership reports the owners of the fields of an object and moves fields between field managers. It consists
+// of pure functions on objects that were read from any Kubernetes API server.
 //
 //	object, err := apply.ReadObject(body)
 //	if err != nil {
@@ -26,8 +26,8 @@
 //
 // # Guarantees
 //
-// Stability: the exported API follows semantic versioning and is listed in docs/api/ownership.txt. The texts of errors may
-// change in any release.
+// Stability: the exported API follows semantic versioning and is listed in docs/api/ownership.txt. The texts of errors
+// may change in any release.
 //
 // Concurrency: all functions are safe for concurrent use. They do not modify their arguments.
 //

@@ -215,8 +215,8 @@ func (s *scenario) apply(configuration string) {
 	s.object = result.Object
 }
 
-// setDocument replaces the document by the document of a listing, with the annotation that the server updates. Its owner does
-// not change.
+// setDocument replaces the document by the document of a listing, with the annotation that the server updates. Its
+// owner does not change.
 func (s *scenario) setDocument(listing string) {
 	s.object.Document = readYAML(s.t, listing).Document
 }

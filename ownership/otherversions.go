@@ -7,9 +7,10 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// An entry has the paths of the version at which its manager wrote. At another version a field may have another path, and
-// the API does not expose the correspondence: servers convert and compare whole objects. Therefore fields correspond only
-// if their paths are equal, and fields that may correspond to another path are Uncertain instead of Unowned.
+// An entry has the paths of the version at which its manager wrote. At another version a field may have another path,
+// and the API does not expose the correspondence: servers convert and compare whole objects. Therefore fields
+// correspond only if their paths are equal, and fields that may correspond to another path are Uncertain instead of
+// Unowned.
 //
 //	at v2      spec: {maxReplicas: 3, metrics: […]}                        an entry at v2 owns both fields
 //	at v1      spec: {maxReplicas: 3, targetCPUUtilizationPercentage: 50}

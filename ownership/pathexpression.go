@@ -19,7 +19,8 @@ import (
 //	name  = characters up to the next . or [, each optionally escaped by a backslash; or quoted
 //	value = quoted, or characters up to the next , or ]
 //
-// Quotes are single or double. A value without quotes that is a valid number or boolean matches that value or the string.
+// Quotes are single or double. A value without quotes that is a valid number or boolean matches that value or the
+// string.
 
 // PathExpression is a path in the notation of users, such as spec.containers[name=app].image. Which field it selects
 // depends on the object; see [PathExpression.Resolve].

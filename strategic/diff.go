@@ -4,8 +4,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Two-way and three-way patches are computed by the same recursion over three maps: the new configuration (modified), the
-// last configuration (original) and the live object (current). Fields of modified that differ from current are set;
+// Two-way and three-way patches are computed by the same recursion over three maps: the new configuration (modified),
+// the last configuration (original) and the live object (current). Fields of modified that differ from current are set;
 // fields of original that are not in modified are removed if current has them; all other fields of current are left
 // unchanged. In a two-way patch, original is current.
 

@@ -1,5 +1,5 @@
-// Package strategic applies and computes the patch types of Kubernetes other than apply: strategic merge patch, JSON merge
-// patch (RFC 7396) and JSON patch (RFC 6902).
+// Package strategic applies and computes the patch types of Kubernetes other than apply: strategic merge patch, JSON
+// merge patch (RFC 7396) and JSON patch (RFC 6902).
 //
 //	deployment, err := strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]())
 //	if err != nil {
@@ -34,13 +34,13 @@
 //
 // # Guarantees
 //
-// Stability: the exported API follows semantic versioning and is listed in docs/api/strategic.txt. Results equal those of
-// apimachinery, except for the differences in differences_test.go. The texts of errors may change in any release.
+// Stability: the exported API follows semantic versioning and is listed in docs/api/strategic.txt. Results equal those
+// of apimachinery, except for the differences in differences_test.go. The texts of errors may change in any release.
 //
 // Concurrency: a [Type] is safe for concurrent use, and so are all functions.
 //
-// Memory: the result shares the unchanged parts of the object and of the patch and keeps them alive; a patch that changes
-// nothing returns the object itself.
+// Memory: the result shares the unchanged parts of the object and of the patch and keeps them alive; a patch that
+// changes nothing returns the object itself.
 package strategic
 
 // Files:

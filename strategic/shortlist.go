@@ -4,9 +4,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Most lists with a merge key are short and have unique string keys: containers, environment variables, named ports. This
-// fast path compares the keys directly instead of computing identities. Lists that do not meet its conditions, and all
-// errors, are left to the general path.
+// Most lists with a merge key are short and have unique string keys: containers, environment variables, named ports.
+// This fast path compares the keys directly instead of computing identities. Lists that do not meet its conditions, and
+// all errors, are left to the general path.
 
 // stringKeys are the merge keys of a short list.
 type stringKeys struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// The functions in this file read and return JSON. No document escapes them, so that all intermediate memory is reused by
-// the next call, and parts that are equal in several texts are parsed once.
+// The functions in this file read and return JSON. No document escapes them, so that all intermediate memory is reused
+// by the next call, and parts that are equal in several texts are parsed once.
 
 // AppendDiff is [Diff] for JSON: it appends the patch to dst.
 func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) {
@@ -105,8 +105,8 @@ func mentionsManagedFields(v document.Value) bool {
 	return false
 }
 
-// textDiffer and textMerger have all memory of a call. After an error the memory is not returned to the pool, because the
-// error may refer to parts of documents.
+// textDiffer and textMerger have all memory of a call. After an error the memory is not returned to the pool, because
+// the error may refer to parts of documents.
 type (
 	textDiffer struct {
 		textReader
