@@ -56,12 +56,12 @@ func (b *setBuilder) fields(t *schema.Type, v document.Value) fieldset.Set {
 func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	items, _ := elements(l, v)
 	found := newElementIndex(items)
-	repeated := found.duplicates()
+	duplicates := found.duplicates()
 	mark := b.Mark()
 	for i, e := range items {
 		switch {
 		case e == fieldset.Element{}:
-		case repeated == nil || !repeated[i]:
+		case duplicates == nil || !duplicates[i]:
 			b.Push(e, true, b.below(l.Item, v.At(i)))
 		case found.find(e) == i:
 			b.Push(e, true, fieldset.Set{})

@@ -188,16 +188,16 @@ func (x elementIndex) find(e fieldset.Element) int {
 // duplicates reports for each item whether another item has the same element. It returns nil if there are no
 // duplicates.
 func (x elementIndex) duplicates() []bool {
-	var repeated []bool
+	var duplicates []bool
 	for i, e := range x.elements {
 		if first := x.find(e); first != i {
-			if repeated == nil {
-				repeated = make([]bool, len(x.elements))
+			if duplicates == nil {
+				duplicates = make([]bool, len(x.elements))
 			}
-			repeated[first], repeated[i] = true, true
+			duplicates[first], duplicates[i] = true, true
 		}
 	}
-	return repeated
+	return duplicates
 }
 
 // selectedItem is a list item whose path element is in the first level of a set.

@@ -76,13 +76,13 @@ func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, 
 		var items []document.Value
 		for _, item := range part.Items() {
 			e, isOwned := ownedItem(owned, item)
-			here := append(at[:len(at):len(at)], e)
+			itemPath := append(at[:len(at):len(at)], e)
 			if isOwned && isKeyless(owned, before, e) {
-				l.add(owned, here)
+				l.add(owned, itemPath)
 				continue
 			}
 			if isOwned {
-				item = l.without(item, below(owned, e), below(before, e), here)
+				item = l.without(item, below(owned, e), below(before, e), itemPath)
 			}
 			items = append(items, item)
 		}
@@ -137,9 +137,9 @@ func ownsOne(owned fieldset.Set, keys []fieldset.KeyField) bool {
 	})
 }
 
-func TestWithoutKeyless(t *testing.T) {
+func TestWithoutKeylessItems(t *testing.T) {
 	const more = `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:value":{}}},"f:number":{}}`
-	const keyless, owned, whole = `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{}}`
+	const keyless, owned, listOnly = `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{}}`
 	for _, c := range []struct{ name, ours, owned, before, want, wantOwned string }{
 		{"key lost its owner", `{items: [{name: a}]}`, keyless, owned, `{items: []}`, ""},
 		{"key lost its owner, beside another item", `{items: [{name: a}, {name: b}]}`, keyless, owned, `{items: [{name: b}]}`, ""},
@@ -147,7 +147,7 @@ func TestWithoutKeyless(t *testing.T) {
 		{"key is owned", `{items: [{name: a}]}`, owned, owned, `{items: [{name: a}]}`, owned},
 		{"unowned field in the item", `{items: [{name: a, value: 1}]}`, keyless, owned, `{items: []}`, ""},
 		{"owned field in the item", `{items: [{name: a, value: 1}], number: 1}`, more, owned, `{items: [], number: 1}`, `{"f:number":{}}`},
-		{"list is owned without items", `{items: [{name: a}]}`, whole, owned, `{items: [{name: a}]}`, whole},
+		{"list is owned without items", `{items: [{name: a}]}`, listOnly, owned, `{items: [{name: a}]}`, listOnly},
 		{"other item", `{items: [{name: b}]}`, keyless, owned, `{items: [{name: b}]}`, keyless},
 	} {
 		got := withoutKeylessItems(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}}, []Entry{{Manager: "me", FieldsV1: c.before}})

@@ -24,9 +24,9 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *rand
 	for seed := *firstSeed; seed < *firstSeed+uint64(*histories/4+1); seed++ {
 		g := newGenerator(seed)
 		w := newRandomKind(g)
-		o := options
-		o.Versions = OneVersion("v1", w.types["v1"])
-		e := mustEngine(o)
+		engineOptions := options
+		engineOptions.Versions = OneVersion("v1", w.types["v1"])
+		e := mustEngine(engineOptions)
 		var live Object
 		configs := map[string]document.Value{}
 		for n := range 12 {
@@ -73,11 +73,11 @@ func TestEntriesRoundTrip(t *testing.T) {
 				return fmt.Errorf("%s: upstream: %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, theirs)
 			}
 		}
-		whole := result.Object
-		whole.Document = whole.Document.With("metadata", document.NewMap())
-		read, err := ReadObject(whole.AppendJSON(nil))
-		if err != nil || dump(read) != dump(whole) {
-			return fmt.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(whole), dump(read))
+		object := result.Object
+		object.Document = object.Document.With("metadata", document.NewMap())
+		read, err := ReadObject(object.AppendJSON(nil))
+		if err != nil || dump(read) != dump(object) {
+			return fmt.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(object), dump(read))
 		}
 		return nil
 	})
@@ -309,7 +309,7 @@ func TestUnsetProperties(t *testing.T) {
 			for _, entry := range result.Object.Entries {
 				fields, _ := entry.Fields()
 				below := fields.At(p)
-				if mine := entry.Manager == s.r.Manager && entry.Operation == Apply; mine && (!fields.Has(p) || !below.IsEmpty()) {
+				if isApplier := entry.Manager == s.r.Manager && entry.Operation == Apply; isApplier && (!fields.Has(p) || !below.IsEmpty()) {
 					return fmt.Errorf("%v is unset, but its manager owns\n%v", p, fields)
 				}
 			}
@@ -427,12 +427,12 @@ func TestDisjointAppliersCommute(t *testing.T) {
 		root := w.types["v1"]
 		// Each manager has a separate set of root fields.
 		configs := make([]document.Value, 3)
-		whole := withoutEmptyLists(root, g.value(root, 0, false)) // without empty lists, which have no owner
+		complete := withoutEmptyLists(root, g.value(root, 0, false)) // without empty lists, which have no owner
 		for i := range configs {
 			var fields []document.Field
 			for n, name := range []string{"a", "b", "c", "d", "e"} {
 				if n%len(configs) == i {
-					fields = append(fields, document.Field{Name: name, Value: whole.Get(name)})
+					fields = append(fields, document.Field{Name: name, Value: complete.Get(name)})
 				}
 			}
 			configs[i] = document.NewMap(fields...)

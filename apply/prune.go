@@ -67,11 +67,11 @@ func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ow
 		if version == before.version {
 			continue
 		}
-		also, err := e.retainedAt(version, merged, rest, ownedByVersion[version])
+		restored, err := e.retainedAt(version, merged, rest, ownedByVersion[version])
 		if err != nil {
 			return document.Value{}, err
 		}
-		retained = retained.Union(also)
+		retained = retained.Union(restored)
 	}
 
 	// 3. Remove the applier's previous fields that were not restored at any version.
@@ -90,20 +90,20 @@ func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (docum
 	case reduced.doc == converted.doc:
 		return doc.doc, nil
 	}
-	back, err := e.convertTo(converted, doc.version)
+	roundTrip, err := e.convertTo(converted, doc.version)
 	if err != nil {
 		return document.Value{}, err
 	}
 	if reduced, err = e.convertTo(reduced, doc.version); err != nil {
 		return document.Value{}, err
 	}
-	if document.Equal(back.doc, doc.doc) {
+	if document.Equal(roundTrip.doc, doc.doc) {
 		return reduced.doc, nil // converting to the other version and back is lossless
 	}
-	visible := pathsOf(doc.t, back.doc)
+	visible := pathsOf(doc.t, roundTrip.doc)
 	removed = visible.Difference(pathsOf(doc.t, reduced.doc))
-	onlyHere := pathsOf(doc.t, doc.doc).Difference(visible)
-	return remove(doc.t, doc.doc, excludeParents(onlyHere, removed, doc.t)), nil
+	invisible := pathsOf(doc.t, doc.doc).Difference(visible)
+	return remove(doc.t, doc.doc, excludeParents(invisible, removed, doc.t)), nil
 }
 
 // excludeParents removes from the set of removed fields the declared fields that contain a retained field. List items

@@ -105,9 +105,9 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 		if err != nil {
 			return Object{}, &EntryError{Index: i, Problem: "expected a field set", Err: err}
 		}
-		fitted := expandSet(set, o.Document, before, now)
-		if fitted = reconcile(fitted, now); !fitted.Equal(set) {
-			entries[i].FieldsV1 = fitted.FieldsV1()
+		reconciled := expandSet(set, o.Document, before, now)
+		if reconciled = reconcile(reconciled, now); !reconciled.Equal(set) {
+			entries[i].FieldsV1 = reconciled.FieldsV1()
 		}
 	}
 	return Object{Document: o.Document, Entries: entries}, nil
@@ -122,21 +122,21 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 	var rekeyed []fieldset.Set
 	for i := range s.Len() {
 		e, member, below := s.Element(i), s.Member(i), s.Child(i)
-		was, _ := childType(before, e)
-		is, declared := childType(now, e)
+		oldType, _ := childType(before, e)
+		newType, declared := childType(now, e)
 		value := childOf(doc, items, e, i)
 		switch {
-		case was == nil || is == nil:
-		case member && below.IsEmpty() && shapeOf(was, value) == leafShape && shapeOf(is, value) != leafShape && value.Len() > 0:
-			below = fieldsOf(is, value)
+		case oldType == nil || newType == nil:
+		case member && below.IsEmpty() && shapeOf(oldType, value) == leafShape && shapeOf(newType, value) != leafShape && value.Len() > 0:
+			below = fieldsOf(newType, value)
 			member = !declared
 		default:
-			below = expandSet(below, value, was, is)
+			below = expandSet(below, value, oldType, newType)
 		}
 		if key, ok := rekeyedElement(e, value, before, now); ok {
-			one := b.Mark()
+			keyMark := b.Mark()
 			b.Push(key, member, below)
-			rekeyed = append(rekeyed, b.Set(one))
+			rekeyed = append(rekeyed, b.Set(keyMark))
 			continue
 		}
 		b.Push(e, member, below)

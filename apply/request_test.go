@@ -18,12 +18,12 @@ func TestManagedFieldsInDocumentAreIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := parse(first.Object.JSON())
-	updated, err := e.Update(first.Object, whole.With("number", document.NewInt(2)), Request{Manager: "m2", Version: "v1"})
+	withManagedFields := parse(first.Object.JSON())
+	updated, err := e.Update(first.Object, withManagedFields.With("number", document.NewInt(2)), Request{Manager: "m2", Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	applied, err := e.Apply(Object{Document: whole, Entries: first.Object.Entries}, parse(`{text: a}`), Request{Manager: "m2", Version: "v1"})
+	applied, err := e.Apply(Object{Document: withManagedFields, Entries: first.Object.Entries}, parse(`{text: a}`), Request{Manager: "m2", Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}

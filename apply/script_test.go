@@ -136,13 +136,13 @@ func checkResult(t *testing.T, live Object, result Result) {
 	if !slices.IsSortedFunc(result.Object.Entries, compareEntries) && !sameBackingArray(live.Entries, result.Object.Entries) {
 		t.Errorf("entries are not sorted: %v", result.Object.Entries)
 	}
-	whole := result.Object
-	if whole.Document.Get("metadata").IsAbsent() {
-		whole.Document = whole.Document.With("metadata", document.NewMap()) // encoding managedFields requires metadata
+	object := result.Object
+	if object.Document.Get("metadata").IsAbsent() {
+		object.Document = object.Document.With("metadata", document.NewMap()) // encoding managedFields requires metadata
 	}
-	again, err := ReadObject(whole.AppendJSON(nil))
-	if err != nil || dump(again) != dump(whole) {
-		t.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(whole), dump(again))
+	again, err := ReadObject(object.AppendJSON(nil))
+	if err != nil || dump(again) != dump(object) {
+		t.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(object), dump(again))
 	}
 }
 
@@ -323,13 +323,13 @@ func entryName(e Entry) string {
 func pathSet(paths string) fieldset.Set {
 	var all []fieldset.Path
 	for _, field := range strings.Fields(paths) {
-		stem, ends, braces := strings.Cut(field, "{")
-		if !braces {
+		prefix, suffixes, hasSuffixes := strings.Cut(field, "{")
+		if !hasSuffixes {
 			all = append(all, mustPath(field))
 			continue
 		}
-		for _, end := range strings.Split(strings.TrimSuffix(ends, "}"), ",") {
-			all = append(all, mustPath(stem+end))
+		for _, suffix := range strings.Split(strings.TrimSuffix(suffixes, "}"), ",") {
+			all = append(all, mustPath(prefix+suffix))
 		}
 	}
 	return fieldset.New(all...)

@@ -130,10 +130,10 @@ func TestObsoleteVersions(t *testing.T) {
 	s.update("old", `{number: 1, text: x, flag: true}`)
 	s.version = "v1"
 	s.apply("m1", `number: 1`)
-	gone := Options{Versions: newTestVersions()}
-	s.fast = mustEngine(gone)
-	gone.plain = true
-	s.plain = mustEngine(gone)
+	withoutV0 := Options{Versions: newTestVersions()}
+	s.fast = mustEngine(withoutV0)
+	withoutV0.plain = true
+	s.plain = mustEngine(withoutV0)
 	s.wantOwners("old@v0 .number .text", "old/Update@v0 .flag", "m1 .number")
 
 	t.Run("dropped", func(t *testing.T) {
@@ -228,7 +228,7 @@ types:
 		return mustEngine(Options{Versions: OneVersion("v1", root)})
 	}
 	granular, atomic := load("separable"), load("atomic")
-	play := func(t *testing.T, first, then *Engine) *script {
+	applyThenSwitch := func(t *testing.T, first, then *Engine) *script {
 		s := newScript(t)
 		s.oracle = nil // testOracle has only one schema
 		s.fast, s.plain = first, first
@@ -237,7 +237,7 @@ types:
 		return s
 	}
 	t.Run("granular to atomic", func(t *testing.T) {
-		s := play(t, granular, atomic)
+		s := applyThenSwitch(t, granular, atomic)
 		s.apply("m2", `number: 1`)
 		s.wantOwners("m1 .struct .map", "m2 .number")
 		s.conflict("m2", `{struct: {a: 1, b: 2}, map: {z: 1}}`, ".map m1", ".struct m1")
@@ -245,7 +245,7 @@ types:
 		s.want(`{struct: {a: 1}, number: 1}`)
 	})
 	t.Run("atomic to granular", func(t *testing.T) {
-		s := play(t, atomic, granular)
+		s := applyThenSwitch(t, atomic, granular)
 		s.wantOwners("m1 .struct .map")
 		s.apply("m1", `{struct: {a: 1, b: 1}, map: {x: 1}}`)
 		s.wantOwners("m1 .struct.a .struct.b .map.x")
@@ -295,15 +295,15 @@ func TestOneVersion(t *testing.T) {
 
 // TestResultReportsDroppedEntries: Result.Dropped has the entries whose version no longer exists.
 func TestResultReportsDroppedEntries(t *testing.T) {
-	gone := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
-	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{gone}}
+	obsolete := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
+	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{obsolete}}
 	for _, plain := range []bool{false, true} {
 		result, err := mustEngine(Options{plain: plain}).Apply(live, parse(`{text: a}`), Request{Manager: "me", Version: "v1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(result.Dropped) != 1 || result.Dropped[0] != gone {
-			t.Errorf("plain=%v: Dropped = %v, want %v", plain, result.Dropped, gone)
+		if len(result.Dropped) != 1 || result.Dropped[0] != obsolete {
+			t.Errorf("plain=%v: Dropped = %v, want %v", plain, result.Dropped, obsolete)
 		}
 	}
 }
@@ -344,8 +344,8 @@ func TestNoOpSkipsConversion(t *testing.T) {
 // and reported. It neither conflicts nor prevents pruning.
 func TestConversionToRemovedVersion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
-	mine := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
-	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{mine, other}}
+	own := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
+	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{own, other}}
 	for _, plain := range []bool{false, true} {
 		e := mustEngine(Options{Versions: failingVersions{ErrVersionGone}, plain: plain})
 		for verb, do := range map[string]func() (Result, error){

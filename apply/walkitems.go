@@ -45,14 +45,14 @@ func (w *configWalker) pushKeys(l *schema.List, item document.Value) {
 		w.keys = append(w.keys, document.Field{Value: item})
 		return
 	}
-	some := false
+	hasKey := false
 	w.failed = w.failed || item.Kind() != document.Map
 	for _, key := range sortedKeys(l) {
 		value := keyValue(key, item)
-		some = some || !value.IsAbsent()
+		hasKey = hasKey || !value.IsAbsent()
 		w.keys = append(w.keys, document.Field{Name: key.Name, Value: value})
 	}
-	w.failed = w.failed || !some
+	w.failed = w.failed || !hasKey
 }
 
 // keysOf returns the keys of the j-th item.

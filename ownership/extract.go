@@ -55,16 +55,16 @@ func withStringData(doc document.Value) document.Value {
 
 // entryOf returns the entry that the selector selects, preferably with operation Apply.
 func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
-	best := -1
+	selected := -1
 	for i, e := range o.Entries {
-		if manager.Selects(e) && (best < 0 || e.Operation == apply.Apply && o.Entries[best].Operation != apply.Apply) {
-			best = i
+		if manager.Selects(e) && (selected < 0 || e.Operation == apply.Apply && o.Entries[selected].Operation != apply.Apply) {
+			selected = i
 		}
 	}
-	if best < 0 {
+	if selected < 0 {
 		return apply.Entry{}, fmt.Errorf("%s owns no field of this object; its managers are %s", manager, describeManagers(o.Entries))
 	}
-	return o.Entries[best], nil
+	return o.Entries[selected], nil
 }
 
 // OtherVersionError is returned if the object must be read at another version.

@@ -82,12 +82,12 @@ func TestMigrate(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := apply.Object{Document: document.NewMap(), Entries: test.before}
-			was := formatEntries(t, test.before)
+			beforeText := formatEntries(t, test.before)
 			result, err := Migrate(before, test.migration)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if now := formatEntries(t, test.before); now != was {
+			if now := formatEntries(t, test.before); now != beforeText {
 				t.Errorf("Migrate() modified its argument:\n%s", now)
 			}
 			if result.NoOp() != (test.after == "") {
@@ -95,7 +95,7 @@ func TestMigrate(t *testing.T) {
 			}
 			want := test.after
 			if want == "" {
-				want = was
+				want = beforeText
 			}
 			if got := formatEntries(t, result.Entries); got != want {
 				t.Errorf("Entries =\n%swant\n%s", got, want)
@@ -326,9 +326,9 @@ func randomObject(t testing.TB, random *rand.Rand) apply.Object {
 
 // randomSubset returns a random non-empty subset of the names.
 func randomSubset(random *rand.Rand, names []string) []string {
-	some := slices.DeleteFunc(slices.Clone(names), func(string) bool { return random.IntN(2) == 0 })
-	if len(some) == 0 {
+	subset := slices.DeleteFunc(slices.Clone(names), func(string) bool { return random.IntN(2) == 0 })
+	if len(subset) == 0 {
 		return names[:1]
 	}
-	return some
+	return subset
 }

@@ -79,8 +79,8 @@ func compareValues(before, after apply.Object, t *schema.Type) (apply.Changes, e
 		t = schema.Untyped
 	}
 	version := after.Document.Get("apiVersion").Text()
-	if was := before.Document.Get("apiVersion"); !was.IsAbsent() && was.Text() != version {
-		return apply.Changes{}, fmt.Errorf("compare: expected both objects at the same version, received %s and %s", was.Text(), version)
+	if beforeVersion := before.Document.Get("apiVersion"); !beforeVersion.IsAbsent() && beforeVersion.Text() != version {
+		return apply.Changes{}, fmt.Errorf("compare: expected both objects at the same version, received %s and %s", beforeVersion.Text(), version)
 	}
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
 	if err != nil {

@@ -192,9 +192,9 @@ func TestCompareCostIsLinear(t *testing.T) {
 		}
 		before := readYAML(t, "{apiVersion: v1, data: {"+fields.String()+"}}")
 		all := `{"f:data":{` + owned.String()[1:] + `}}`
-		mine, theirs := apply.Entry{Manager: "alice", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}, apply.Entry{Manager: "bob", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}
-		before.Entries = []apply.Entry{mine, theirs}
-		after := apply.Object{Document: before.Document, Entries: []apply.Entry{theirs}}
+		first, second := apply.Entry{Manager: "alice", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}, apply.Entry{Manager: "bob", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}
+		before.Entries = []apply.Entry{first, second}
+		after := apply.Object{Document: before.Document, Entries: []apply.Entry{second}}
 		compare := func() Plan {
 			p, err := Compare(before, after, Selector{Manager: "alice"}, nil)
 			if err != nil {

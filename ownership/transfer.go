@@ -45,8 +45,8 @@ func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (R
 	selected := fieldset.New(paths...)
 	return ownerChange{
 		released: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
-			given := owned.Covered(selected)
-			return given, from.Selects(e) && !given.IsEmpty()
+			released := owned.Covered(selected)
+			return released, from.Selects(e) && !released.IsEmpty()
 		},
 		receiver: to,
 	}.apply(o)

@@ -129,17 +129,17 @@ func findKeyed(v document.Value, keys []fieldset.KeyField) int {
 // hasKeys reports whether an item has at least one of the keys and no other value for any of them (same), and whether
 // it has all of them (all).
 func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
-	has := 0
+	matches := 0
 	for _, key := range keys {
 		switch value := item.Get(key.Name); {
 		case value.IsAbsent():
 		case document.Equal(value, key.Value):
-			has++
+			matches++
 		default:
 			return false, false
 		}
 	}
-	return has > 0, has == len(keys)
+	return matches > 0, matches == len(keys)
 }
 
 // existingFields returns the fields of a set for which a document has values.

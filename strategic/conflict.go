@@ -19,16 +19,16 @@ func (e *ConflictError) Error() string {
 }
 
 // conflict returns the first conflict between two patches of one map, nil if there is none.
-func conflict(t *Type, wanted, changed document.Value) *ConflictError {
-	a, b := wanted.Get(patchDirective), changed.Get(patchDirective)
+func conflict(t *Type, patch, otherPatch document.Value) *ConflictError {
+	a, b := patch.Get(patchDirective), otherPatch.Get(patchDirective)
 	if !document.Equal(a, b) {
-		return &ConflictError{Wanted: wanted, Changed: changed}
+		return &ConflictError{Wanted: patch, Changed: otherPatch}
 	}
-	for name, value := range wanted.Fields() {
+	for name, value := range patch.Fields() {
 		if isDirective(name) {
 			continue
 		}
-		other := changed.Get(name)
+		other := otherPatch.Get(name)
 		if other.IsAbsent() {
 			continue
 		}
@@ -41,34 +41,34 @@ func conflict(t *Type, wanted, changed document.Value) *ConflictError {
 }
 
 // fieldConflict returns the first conflict between two patches of one field, nil if there is none.
-func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
-	switch kind := wanted.Kind(); {
-	case kind == document.Map && changed.Kind() == document.Map && !f.replace:
-		return conflict(f.typ, wanted, changed)
-	case kind == document.List && changed.Kind() == document.List && f.merge && f.key != "":
-		return itemConflict(f, wanted, changed)
-	case kind == document.List && changed.Kind() == document.List && f.merge:
+func fieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
+	switch kind := patch.Kind(); {
+	case kind == document.Map && otherPatch.Kind() == document.Map && !f.replace:
+		return conflict(f.typ, patch, otherPatch)
+	case kind == document.List && otherPatch.Kind() == document.List && f.merge && f.key != "":
+		return itemConflict(f, patch, otherPatch)
+	case kind == document.List && otherPatch.Kind() == document.List && f.merge:
 		return nil // lists of scalars do not conflict: the items that both patches add are kept
 	}
-	if document.Equal(wanted, changed) {
+	if document.Equal(patch, otherPatch) {
 		return nil
 	}
-	return &ConflictError{Wanted: wanted, Changed: changed}
+	return &ConflictError{Wanted: patch, Changed: otherPatch}
 }
 
 // itemConflict returns the first conflict between items with equal merge keys, nil if there is none.
-func itemConflict(f *field, wanted, changed document.Value) *ConflictError {
+func itemConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	var memory scratch
-	ids := memory.identities(changed.Len())
-	for _, item := range changed.Items() {
+	ids := memory.identities(otherPatch.Len())
+	for _, item := range otherPatch.Items() {
 		ids.add(identify(item.Get(f.key)))
 	}
-	for _, item := range wanted.Items() {
+	for _, item := range patch.Items() {
 		position := ids.find(identify(item.Get(f.key)))
 		if position < 0 {
 			continue
 		}
-		if c := conflict(f.typ, item, changed.At(position)); c != nil {
+		if c := conflict(f.typ, item, otherPatch.At(position)); c != nil {
 			c.Path = keyStep(f.key, item.Get(f.key)) + c.Path
 			return c
 		}

@@ -20,9 +20,9 @@ func Diff(original, modified document.Value, t *Type) (document.Value, error) {
 
 // diffRoot returns the patch of an object, an empty map if nothing changes.
 func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
-	for _, whole := range []document.Value{v.original, v.current, v.modified} {
-		if whole.IsScalar() || whole.Kind() == document.List {
-			return document.Value{}, malformed("an object, which is a map", describe(whole), "")
+	for _, input := range []document.Value{v.original, v.current, v.modified} {
+		if input.IsScalar() || input.Kind() == document.List {
+			return document.Value{}, malformed("an object, which is a map", describe(input), "")
 		}
 	}
 	patch, err := d.diffMap(t, false, v)
@@ -101,10 +101,10 @@ func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 // both.
 func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 	twoWay := v.twoWay()
-	currents, originals, wanted := newFieldFinder(v.current), newFieldFinder(v.original), newFieldFinder(v.modified)
-	for i := range wanted.end {
+	currentFields, originalFields, modifiedFields := newFieldFinder(v.current), newFieldFinder(v.original), newFieldFinder(v.modified)
+	for i := range modifiedFields.end {
 		name, modified := v.modified.Field(i)
-		part := versions{current: currents.find(name), modified: modified}
+		part := versions{current: currentFields.find(name), modified: modified}
 		if !part.current.IsAbsent() {
 			found++
 		}
@@ -112,7 +112,7 @@ func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 			continue
 		}
 		if part.original = part.current; !twoWay {
-			part.original = originals.find(name)
+			part.original = originalFields.find(name)
 		}
 		if modified.IsNull() {
 			if part.current.Kind() > document.Null {
@@ -129,10 +129,10 @@ func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 
 // diffRemoved pushes null for the fields of original that are not in modified and that current has.
 func (d *differ) diffRemoved(v versions) {
-	currents, wanted, originals := newFieldFinder(v.current), newFieldFinder(v.modified), newFieldFinder(v.original)
-	for i := range originals.end {
+	currentFields, modifiedFields, originalFields := newFieldFinder(v.current), newFieldFinder(v.modified), newFieldFinder(v.original)
+	for i := range originalFields.end {
 		name := v.original.Name(i)
-		if wanted.find(name).IsAbsent() && !currents.find(name).IsAbsent() {
+		if modifiedFields.find(name).IsAbsent() && !currentFields.find(name).IsAbsent() {
 			d.build.Push(name, document.NewNull())
 		}
 	}

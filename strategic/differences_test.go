@@ -240,8 +240,8 @@ func TestDifferencePatchesOfDuplicates(t *testing.T) {
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, after, current); !errors.As(err, &e) || e.Path != `.spec.ports[port=53]` {
 		t.Errorf("one of two ports changed: Diff() = %s, %v", patch, err)
 	}
-	fewer := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
-	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, fewer, current); !errors.As(err, &e) {
+	onePort := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
+	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, onePort, current); !errors.As(err, &e) {
 		t.Errorf("one of two ports was removed: Diff() = %s, %v", patch, err)
 	}
 }

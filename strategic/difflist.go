@@ -9,8 +9,8 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 	if equalText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
 	}
-	if rows, ok := d.matchShort(f.key, v); ok {
-		return d.diffKeyed(f, name, v, &rows)
+	if matches, ok := d.matchShort(f.key, v); ok {
+		return d.diffKeyed(f, name, v, &matches)
 	}
 	kind, err := itemKind(v.current, v.modified)
 	if err != nil {
@@ -20,18 +20,18 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 		return malformed("strings, numbers or booleans as items", "maps",
 			"the list has no merge key to identify maps")
 	}
-	rows, err := d.matchItems(f.key, v)
+	matches, err := d.matchItems(f.key, v)
 	if err != nil {
 		return err
 	}
 	if f.key == "" {
-		d.diffScalars(name, v, &rows)
+		d.diffScalars(name, v, &matches)
 		return nil
 	}
-	if err := rows.duplicateError(f.key, v); err != nil {
-		return d.diffDuplicates(f, name, v, &rows, err)
+	if err := matches.duplicateError(f.key, v); err != nil {
+		return d.diffDuplicates(f, name, v, &matches, err)
 	}
-	return d.diffKeyed(f, name, v, &rows)
+	return d.diffKeyed(f, name, v, &matches)
 }
 
 // itemMatches are the identities of the items of a list in all versions, and their correspondence.

@@ -188,14 +188,14 @@ func (c *fieldCursor) advance(t *fieldPatch) bool {
 // advanceWithDirectives is advance while list directives remain.
 func (c *fieldCursor) advanceWithDirectives(t *fieldPatch) {
 	*t = fieldPatch{}
-	has := c.next < c.patch.Len()
-	if has {
+	hasField := c.next < c.patch.Len()
+	if hasField {
 		t.name, t.value = c.patch.Field(c.next)
 	}
 	for _, directives := range [...][]listDirective{c.orders, c.removes} {
-		if len(directives) > 0 && (!has || directives[0].name < t.name) {
+		if len(directives) > 0 && (!hasField || directives[0].name < t.name) {
 			*t = fieldPatch{name: directives[0].name}
-			has = true
+			hasField = true
 		}
 	}
 	if !t.value.IsAbsent() {

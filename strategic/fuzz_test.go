@@ -35,7 +35,7 @@ func FuzzMerge(f *testing.F) {
 			}
 			return
 		}
-		if reread, err := document.ParseJSON(got.JSON()); err != nil || !document.Equal(reread, got) {
+		if reparsed, err := document.ParseJSON(got.JSON()); err != nil || !document.Equal(reparsed, got) {
 			t.Fatalf("Merge() = %s is not valid JSON: %v", got, err)
 		}
 		// The second merge may fail: a list that was added may not be mergeable.

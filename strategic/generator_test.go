@@ -190,14 +190,14 @@ func (r *generator) keyedPatch(f structField, old document.Value, depth int) doc
 			items = append(items, r.itemPatch(item, live, f.key, depth))
 		}
 	}
-	for _, fresh := range r.list(item, f.key, depth).Items() {
+	for _, added := range r.list(item, f.key, depth).Items() {
 		if r.chance(30) && !hasCustomJSON(item) {
-			fresh = r.itemPatch(item, fresh, f.key, depth) // a patch with nulls and directives for a new item
+			added = r.itemPatch(item, added, f.key, depth) // a patch with nulls and directives for a new item
 		}
 		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
-			return document.Equal(v.Get(f.key), fresh.Get(f.key))
+			return document.Equal(v.Get(f.key), added.Get(f.key))
 		}) {
-			items = append(items, fresh)
+			items = append(items, added)
 		}
 	}
 	r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })

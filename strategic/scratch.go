@@ -83,9 +83,9 @@ func alloc[T any](memory *[]T, count int) []T {
 
 // allocZeroed is alloc with zeroed elements.
 func allocZeroed[T any](memory *[]T, count int) []T {
-	taken := alloc(memory, count)
-	clear(taken)
-	return taken
+	zeroed := alloc(memory, count)
+	clear(zeroed)
+	return zeroed
 }
 
 // identities returns empty identities with memory for count.

@@ -19,11 +19,11 @@ func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) 
 	if err != nil {
 		return dst, err
 	}
-	wanted, err := d.read("modified", modified, before)
+	after, err := d.read("modified", modified, before)
 	if err != nil {
 		return dst, err
 	}
-	patch, err := d.diffRoot(t, versions{before, before, wanted})
+	patch, err := d.diffRoot(t, versions{before, before, after})
 	if err != nil {
 		return dst, err
 	}
@@ -40,15 +40,15 @@ func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]
 			return dst, err
 		}
 	}
-	wanted, err := d.read("modified", modified, before)
+	after, err := d.read("modified", modified, before)
 	if err != nil {
 		return dst, err
 	}
-	now, err := d.readLive(current, before, wanted)
+	now, err := d.readLive(current, before, after)
 	if err != nil {
 		return dst, err
 	}
-	patch, err := w.diff(&d.differ, versions{before, now, wanted})
+	patch, err := w.diff(&d.differ, versions{before, now, after})
 	if err != nil {
 		return dst, err
 	}
