@@ -7,10 +7,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestCorruptConfigurations: what is wrong with a configuration is found by the fast engine as
-// by the plain one, whatever the live object is. What both accept has the same result.
-func TestCorruptConfigurations(t *testing.T) {
-	refused, accepted := 0, 0
+// TestFastEngineRejectsLikePlainEngine: for randomly corrupted configurations and several live objects, the fast and
+// the plain engine return the same error or the same result.
+func TestFastEngineRejectsLikePlainEngine(t *testing.T) {
+	rejected, accepted := 0, 0
 	for _, unset := range []bool{false, true} {
 		eachHistory(t, Options{Unset: unset}, nil, func(g generator, e *Engine, before Object, s step, result Result) error {
 			if s.update {
@@ -21,13 +21,13 @@ func TestCorruptConfigurations(t *testing.T) {
 			plain := mustEngine(options)
 			for _, live := range []Object{{}, before, result.Object} {
 				s.doc = g.corrupt(s.doc)
-				want, wantErr := s.play(plain, live)
-				got, err := s.play(e, live)
+				want, wantErr := s.run(plain, live)
+				got, err := s.run(e, live)
 				if fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && (dump(got.Object) != dump(want.Object) || got.NoOp != want.NoOp) {
 					return fmt.Errorf("corrupted to %v\nover %s: %v\n%s\nplain: %v\n%s", s.doc, dump(live), err, dump(got.Object), wantErr, dump(want.Object))
 				}
 				if err != nil {
-					refused++
+					rejected++
 				} else {
 					accepted++
 				}
@@ -35,18 +35,18 @@ func TestCorruptConfigurations(t *testing.T) {
 			return nil
 		})
 	}
-	if refused < 300 || accepted < 300 {
-		t.Errorf("%d configurations were refused, %d accepted; too few to tell", refused, accepted)
+	if rejected < 300 || accepted < 300 {
+		t.Errorf("%d configurations rejected, %d accepted; want at least 300 of each", rejected, accepted)
 	}
 }
 
-// corrupt puts something into a document that may not belong there.
+// corrupt replaces, adds or removes a random part of a document, so that it may become invalid.
 func (g generator) corrupt(v document.Value) document.Value {
 	if v.Len() == 0 {
 		return v
 	}
 	i := g.IntN(v.Len())
-	odd := parse(one(g, "null", "[]", "{}", "1", "x", "[null]", "[[]]", "[{}]", "{k: null}", "{k: p}", "[{k: p}, {k: p}]",
+	odd := parse(pick(g, "null", "[]", "{}", "1", "x", "[null]", "[[]]", "[{}]", "{k: null}", "{k: p}", "[{k: p}, {k: p}]",
 		"[1, 1.0]", "[{k: p, j: 1}, {k: p}]", "{k8s_io__value: unset}", "{k8s_io__value: 1}", "{k: p, k8s_io__value: unset}",
 		"{x: {k8s_io__value: unset}}", "[{k8s_io__value: unset}]", "{…: 1}"))
 	if v.Kind() == document.Map {
@@ -75,8 +75,9 @@ func (g generator) corrupt(v document.Value) document.Value {
 	return document.NewList(items...)
 }
 
-// Each of these was accepted once.
-func TestRefusedOverLiveItems(t *testing.T) {
+// TestInvalidItemsOverLiveList: invalid items are rejected if the live list has other items. Each case is a former
+// bug.
+func TestInvalidItemsOverLiveList(t *testing.T) {
 	for _, test := range []struct{ live, config, path string }{
 		{`items: [{name: a}]`, `items: [{value: 1}]`, ".items[0]"},
 		{`items: [{name: a}]`, `items: [null]`, ".items[0]"},
@@ -91,8 +92,8 @@ func TestRefusedOverLiveItems(t *testing.T) {
 	}
 }
 
-// A name that stands for something elsewhere is a name like any other.
-func TestEllipsisIsPruned(t *testing.T) {
+// TestPruneFieldNamedEllipsis: the field name "…" has no special meaning.
+func TestPruneFieldNamedEllipsis(t *testing.T) {
 	s := newScript(t)
 	s.apply("ops", `free: {b: 1}`)
 	for range 3 {
@@ -102,11 +103,11 @@ func TestEllipsisIsPruned(t *testing.T) {
 	s.want(`free: {a: 1, b: 1}`)
 }
 
-// An item that is told apart by defaults alone, and holds nothing but markers, is owned for
-// what it unsets and not for itself.
-func TestUnsetInItemWithoutKeys(t *testing.T) {
+// TestUnsetInItemWithDefaultedKeysOnly: of an item that has only defaulted keys and nothing but unset markers, the
+// applier owns the unset fields but not the item.
+func TestUnsetInItemWithDefaultedKeysOnly(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `ports: [{port: 1, alias: a}]`)
 	s.apply("m2", `ports: [{alias: {k8s_io__value: unset}}]`)
-	s.owners(`m1 .ports[port=1,protocol="TCP"]{,.alias,.port}`, `m2 .ports[protocol="TCP"].alias`)
+	s.wantOwners(`m1 .ports[port=1,protocol="TCP"]{,.alias,.port}`, `m2 .ports[protocol="TCP"].alias`)
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// random makes objects of Go types, and patches of them, out of few words, so that things
-// meet. All that it makes is valid.
-type random struct {
+// generator generates random objects of Go types, and patches of them, from few words, so that values and keys
+// coincide. All objects and patches are valid.
+type generator struct {
 	*rand.Rand
 }
 
 var words = []string{"a", "b", "c", "d", "e", "f"}
 
-func (r *random) chance(percent int) bool { return r.IntN(100) < percent }
+func (r *generator) chance(percent int) bool { return r.IntN(100) < percent }
 
-func (r *random) word() document.Value { return document.NewString(words[r.IntN(len(words))]) }
+func (r *generator) word() document.Value { return document.NewString(words[r.IntN(len(words))]) }
 
-// value makes a value of a Go type.
-func (r *random) value(t reflect.Type, key string, depth int) document.Value {
-	t = pointedTo(t)
+// value returns a random value of a Go type.
+func (r *generator) value(t reflect.Type, key string, depth int) document.Value {
+	t = deref(t)
 	switch {
-	case hasOwnJSON(t) || t.Kind() == reflect.Interface || t == reflect.TypeFor[[]byte]():
+	case hasCustomJSON(t) || t.Kind() == reflect.Interface || t == reflect.TypeFor[[]byte]():
 		return r.word()
 	case isList(t):
-		return r.list(pointedTo(t.Elem()), key, depth)
+		return r.list(deref(t.Elem()), key, depth)
 	case t.Kind() == reflect.Struct:
 		return r.object(t, depth)
 	case t.Kind() == reflect.Map:
@@ -40,7 +40,7 @@ func (r *random) value(t reflect.Type, key string, depth int) document.Value {
 	return r.scalar(t)
 }
 
-func (r *random) scalar(t reflect.Type) document.Value {
+func (r *generator) scalar(t reflect.Type) document.Value {
 	switch t.Kind() {
 	case reflect.String:
 		return r.word()
@@ -50,9 +50,9 @@ func (r *random) scalar(t reflect.Type) document.Value {
 	return document.NewInt(int64(r.IntN(6)))
 }
 
-func (r *random) object(t reflect.Type, depth int) document.Value {
+func (r *generator) object(t reflect.Type, depth int) document.Value {
 	var fields []document.Field
-	for _, f := range fieldsOf(t) {
+	for _, f := range jsonFields(t) {
 		if depth > 0 && r.chance(45) || f.name == "spec" || f.name == "template" || f.name == "containers" {
 			fields = append(fields, document.Field{Name: f.name, Value: r.value(f.Type, f.key, depth-1)})
 		}
@@ -60,7 +60,7 @@ func (r *random) object(t reflect.Type, depth int) document.Value {
 	return document.NewMap(fields...)
 }
 
-func (r *random) list(item reflect.Type, key string, depth int) document.Value {
+func (r *generator) list(item reflect.Type, key string, depth int) document.Value {
 	var items []document.Value
 	var ids identities
 	for range r.IntN(5) {
@@ -72,36 +72,37 @@ func (r *random) list(item reflect.Type, key string, depth int) document.Value {
 		if key != "" {
 			id = identify(v.Get(key))
 		}
-		if place := len(ids.all); v.Kind() == document.List || ids.add(id) == place || key == "" && v.Kind() == document.Map {
+		if position := len(ids.all); v.Kind() == document.List || ids.add(id) == position || key == "" && v.Kind() == document.Map {
 			items = append(items, v)
 		}
 	}
 	return document.NewList(items...)
 }
 
-func (r *random) keyValue(item reflect.Type, key string) document.Value {
-	for _, f := range fieldsOf(item) {
+func (r *generator) keyValue(item reflect.Type, key string) document.Value {
+	for _, f := range jsonFields(item) {
 		if f.name == key {
-			return r.scalar(pointedTo(f.Type))
+			return r.scalar(deref(f.Type))
 		}
 	}
 	return r.word()
 }
 
-// structField is a field of the JSON of a Go struct.
+// structField is a field in the JSON of a Go struct.
 type structField struct {
 	reflect.StructField
 	name, key string
 	merge     bool
 }
 
-func fieldsOf(t reflect.Type) []structField {
+// jsonFields returns the fields in the JSON of a Go struct.
+func jsonFields(t reflect.Type) []structField {
 	var found []structField
 	for i := range t.NumField() {
 		f := t.Field(i)
 		named := map[string]*field{}
 		if embedded := addField(named, f); embedded != nil {
-			found = append(found, fieldsOf(embedded)...)
+			found = append(found, jsonFields(embedded)...)
 		}
 		for name, how := range named {
 			found = append(found, structField{f, name, how.key, how.merge})
@@ -110,9 +111,9 @@ func fieldsOf(t reflect.Type) []structField {
 	return found
 }
 
-// patch makes a patch of an object of a Go type.
-func (r *random) patch(t reflect.Type, live document.Value, depth int) document.Value {
-	t = pointedTo(t)
+// patch returns a random patch of an object of a Go type.
+func (r *generator) patch(t reflect.Type, live document.Value, depth int) document.Value {
+	t = deref(t)
 	patch := document.NewMap()
 	if t.Kind() == reflect.Map {
 		for range r.IntN(3) {
@@ -121,17 +122,17 @@ func (r *random) patch(t reflect.Type, live document.Value, depth int) document.
 		}
 		return patch
 	}
-	if t.Kind() != reflect.Struct || hasOwnJSON(t) {
+	if t.Kind() != reflect.Struct || hasCustomJSON(t) {
 		return patch
 	}
-	for _, f := range fieldsOf(t) {
+	for _, f := range jsonFields(t) {
 		old := live.Get(f.name)
 		if depth <= 0 || !r.chance(35) && f.name != "spec" && f.name != "template" {
 			continue
 		}
 		value := r.fieldPatch(f, old, depth-1)
 		patch = patch.With(f.name, value)
-		if isList(pointedTo(f.Type)) && value.Kind() == document.List {
+		if isList(deref(f.Type)) && value.Kind() == document.List {
 			patch = r.listDirectives(patch, f, old)
 		}
 	}
@@ -141,7 +142,7 @@ func (r *random) patch(t reflect.Type, live document.Value, depth int) document.
 	return patch
 }
 
-func (r *random) retained(live, patch document.Value) document.Value {
+func (r *generator) retained(live, patch document.Value) document.Value {
 	var names []document.Value
 	for name := range patch.Fields() {
 		if !isDirective(name) {
@@ -156,12 +157,12 @@ func (r *random) retained(live, patch document.Value) document.Value {
 	return document.NewList(names...)
 }
 
-func (r *random) fieldPatch(f structField, old document.Value, depth int) document.Value {
-	t := pointedTo(f.Type)
+func (r *generator) fieldPatch(f structField, old document.Value, depth int) document.Value {
+	t := deref(f.Type)
 	switch {
 	case r.chance(10):
 		return document.NewNull()
-	case old.Kind() == document.Map && t.Kind() != reflect.Interface && !hasOwnJSON(t):
+	case old.Kind() == document.Map && t.Kind() != reflect.Interface && !hasCustomJSON(t):
 		switch p := r.patch(t, old, depth); {
 		case r.chance(6):
 			return p.Without(retainDirective).With(patchDirective, document.NewString("delete"))
@@ -173,13 +174,13 @@ func (r *random) fieldPatch(f structField, old document.Value, depth int) docume
 	case old.Kind() == document.List && f.merge && f.key != "":
 		return r.keyedPatch(f, old, depth)
 	case r.chance(20) && t.Kind() == reflect.Struct:
-		return r.patch(t, document.Value{}, depth) // with nulls, where nothing is
+		return r.patch(t, document.Value{}, depth) // a patch with nulls for an absent map
 	}
 	return r.value(f.Type, f.key, depth)
 }
 
-func (r *random) keyedPatch(f structField, old document.Value, depth int) document.Value {
-	item := pointedTo(pointedTo(f.Type).Elem())
+func (r *generator) keyedPatch(f structField, old document.Value, depth int) document.Value {
+	item := deref(deref(f.Type).Elem())
 	var items []document.Value
 	for _, live := range old.Items() {
 		if id := live.Get(f.key); r.chance(15) {
@@ -189,28 +190,28 @@ func (r *random) keyedPatch(f structField, old document.Value, depth int) docume
 			items = append(items, r.itemPatch(item, live, f.key, depth))
 		}
 	}
-	for _, fresh := range r.list(item, f.key, depth).Items() {
-		if r.chance(30) && !hasOwnJSON(item) {
-			fresh = r.itemPatch(item, fresh, f.key, depth) // with nulls and directives, in what is new
+	for _, added := range r.list(item, f.key, depth).Items() {
+		if r.chance(30) && !hasCustomJSON(item) {
+			added = r.itemPatch(item, added, f.key, depth) // a patch with nulls and directives for a new item
 		}
 		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
-			return document.Equal(v.Get(f.key), fresh.Get(f.key))
+			return document.Equal(v.Get(f.key), added.Get(f.key))
 		}) {
-			items = append(items, fresh)
+			items = append(items, added)
 		}
 	}
 	r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
 	if r.chance(6) {
-		// First, because Kubernetes takes one that comes last for an item out of order. The
-		// others have no directives, because Kubernetes would leave them in.
+		// The replace directive is first, because strategicpatch takes a later one for an item out of order. The other
+		// items have no directives, because strategicpatch would leave them in the result.
 		items = slices.Collect(values(r.list(item, f.key, depth)))
 		items = slices.Insert(items, 0, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))
 	}
 	return document.NewList(items...)
 }
 
-// itemPatch makes a patch of an item with a merge key, which it has, and retains.
-func (r *random) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
+// itemPatch returns a patch of an item that has and retains its merge key.
+func (r *generator) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
 	p := r.patch(item, live, depth).With(key, live.Get(key))
 	if keys := p.Get(retainDirective); !keys.IsAbsent() {
 		p = p.With(retainDirective, document.NewList(append(slices.Collect(values(keys)), document.NewString(key))...))
@@ -218,6 +219,7 @@ func (r *random) itemPatch(item reflect.Type, live document.Value, key string, d
 	return p
 }
 
+// values iterates over the items of a list.
 func values(list document.Value) func(func(document.Value) bool) {
 	return func(yield func(document.Value) bool) {
 		for _, v := range list.Items() {
@@ -228,8 +230,8 @@ func values(list document.Value) func(func(document.Value) bool) {
 	}
 }
 
-// listDirectives adds directives about a list that the patch has; sometimes they remain alone.
-func (r *random) listDirectives(patch document.Value, f structField, old document.Value) document.Value {
+// listDirectives adds directives for a list of the patch; sometimes it removes the list.
+func (r *generator) listDirectives(patch document.Value, f structField, old document.Value) document.Value {
 	list := patch.Get(f.name)
 	alone := r.chance(20)
 	if alone {
@@ -243,15 +245,15 @@ func (r *random) listDirectives(patch document.Value, f structField, old documen
 			patch = patch.With(orderDirective+"/"+f.name, order)
 		}
 	}
-	if r.chance(40) && f.key == "" && isScalarType(pointedTo(pointedTo(f.Type).Elem())) {
-		var gone []document.Value
+	if r.chance(40) && f.key == "" && isScalarType(deref(deref(f.Type).Elem())) {
+		var removed []document.Value
 		for range r.IntN(3) {
-			v := r.scalar(pointedTo(pointedTo(f.Type).Elem()))
+			v := r.scalar(deref(deref(f.Type).Elem()))
 			if !slices.ContainsFunc(slices.Collect(values(list)), func(w document.Value) bool { return document.Equal(v, w) }) {
-				gone = append(gone, v)
+				removed = append(removed, v)
 			}
 		}
-		patch = patch.With(removeDirective+"/"+f.name, document.NewList(gone...))
+		patch = patch.With(removeDirective+"/"+f.name, document.NewList(removed...))
 	}
 	return patch
 }
@@ -260,8 +262,8 @@ func isScalarType(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64
 }
 
-// order makes an order that fits: the items of the patch, and some of the live ones between.
-func (r *random) order(f structField, list, old document.Value) document.Value {
+// order returns a valid $setElementOrder: the items of the patch, mixed with some live items.
+func (r *generator) order(f structField, list, old document.Value) document.Value {
 	var order []document.Value
 	var ids identities
 	add := func(item document.Value) {
@@ -276,7 +278,7 @@ func (r *random) order(f structField, list, old document.Value) document.Value {
 			order = append(order, item)
 		}
 	}
-	named := func(v document.Value) bool {
+	isNamed := func(v document.Value) bool {
 		for _, item := range list.Items() {
 			if f.key != "" && document.Equal(item.Get(f.key), v.Get(f.key)) || f.key == "" && document.Equal(item, v) {
 				return true
@@ -289,14 +291,14 @@ func (r *random) order(f structField, list, old document.Value) document.Value {
 			continue
 		}
 		for _, live := range old.Items() {
-			if r.chance(15) && !named(live) {
+			if r.chance(15) && !isNamed(live) {
 				add(live)
 			}
 		}
 		add(item)
 	}
 	for _, live := range old.Items() {
-		if r.chance(50) && !named(live) {
+		if r.chance(50) && !isNamed(live) {
 			add(live)
 		}
 	}

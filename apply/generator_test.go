@@ -10,21 +10,21 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file makes random schemas, and random values that fit them. A schema is
-// made in structured-merge-diff's form and translated (translate_test.go), so that
-// both sides are sure to mean the same.
+// This file generates random schemas, and random values that conform to them. A schema is generated in the form of
+// structured-merge-diff and translated (translate_test.go), so that both implementations use the same one.
 
-// generator draws everything from one source, so that a seed tells a whole history.
+// generator generates random values from one source, so that a seed determines a whole history.
 type generator struct{ *rand.Rand }
 
 func newGenerator(seed uint64) generator {
 	return generator{rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15))}
 }
 
+// chance returns true with the given probability.
 func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// one picks one of several, evenly.
-func one[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
+// pick returns one of the choices with equal probability.
+func pick[T any](g generator, choices ...T) T { return choices[g.IntN(len(choices))] }
 
 const (
 	deducedName = "__untyped_deduced_"
@@ -33,8 +33,7 @@ const (
 
 var fieldNames = []string{"a", "b", "c", "d", "e"}
 
-// schema returns a schema with the types T0 (the root, a struct that nothing refers
-// to), T1 (a struct) and T2 to T5.
+// schema returns a schema with the types T0 (the root, a struct to which no type refers), T1 (a struct) and T2 to T5.
 func (g generator) schema() *smd.Schema {
 	s := &smd.Schema{}
 	for i := range 6 {
@@ -52,6 +51,7 @@ func (g generator) schema() *smd.Schema {
 
 func typeName(i int) string { return fmt.Sprintf("T%d", i) }
 
+// untypedDefs returns the types that structured-merge-diff uses for fields without a schema.
 func untypedDefs() []smd.TypeDef {
 	deduced, atomic := deducedName, atomicName
 	scalar := smd.Untyped
@@ -66,17 +66,17 @@ func untypedDefs() []smd.TypeDef {
 	}
 }
 
-// ref returns a reference to a type: one of the named ones, or a new one inline.
+// ref returns a reference to a random named type, or a new inlined type.
 func (g generator) ref(depth int) smd.TypeRef {
 	switch {
 	case g.chance(10):
-		return smd.TypeRef{NamedType: new(one(g, deducedName, deducedName, atomicName))}
+		return smd.TypeRef{NamedType: new(pick(g, deducedName, deducedName, atomicName))}
 	case depth > 3:
 		return smd.TypeRef{Inlined: g.scalar()}
 	case g.chance(25):
 		ref := smd.TypeRef{NamedType: new(typeName(1 + g.IntN(5)))}
 		if *ref.NamedType == "T1" && g.chance(50) {
-			ref.ElementRelationship = new(one(g, smd.Atomic, smd.Separable))
+			ref.ElementRelationship = new(pick(g, smd.Atomic, smd.Separable))
 		}
 		return ref
 	}
@@ -84,7 +84,7 @@ func (g generator) ref(depth int) smd.TypeRef {
 }
 
 func (g generator) scalar() smd.Atom {
-	return smd.Atom{Scalar: new(one(g, smd.Numeric, smd.String, smd.Boolean, smd.Untyped))}
+	return smd.Atom{Scalar: new(pick(g, smd.Numeric, smd.String, smd.Boolean, smd.Untyped))}
 }
 
 func (g generator) atom(depth int) smd.Atom {
@@ -100,11 +100,11 @@ func (g generator) atom(depth int) smd.Atom {
 	case n < 83:
 		return smd.Atom{Map: g.structType(depth, g.chance(15))}
 	default:
-		return smd.Atom{Map: &smd.Map{ElementType: g.ref(depth + 1), ElementRelationship: one(g, smd.Separable, smd.Separable, smd.Atomic, "")}}
+		return smd.Atom{Map: &smd.Map{ElementType: g.ref(depth + 1), ElementRelationship: pick(g, smd.Separable, smd.Separable, smd.Atomic, "")}}
 	}
 }
 
-// structType returns a struct with some of the usual fields.
+// structType returns a struct with a random selection of fieldNames.
 func (g generator) structType(depth int, atomic bool) *smd.Map {
 	m := &smd.Map{}
 	if atomic {
@@ -121,7 +121,7 @@ func (g generator) structType(depth int, atomic bool) *smd.Map {
 	return m
 }
 
-// keyedList returns a list of structs with one or two scalar keys.
+// keyedList returns a list of type map with one or two scalar keys.
 func (g generator) keyedList(depth int) *smd.List {
 	item := g.structType(depth+1, g.chance(10))
 	l := &smd.List{ElementRelationship: smd.Associative}
@@ -133,7 +133,7 @@ func (g generator) keyedList(depth int) *smd.List {
 	if g.chance(40) {
 		var def any
 		if g.chance(60) {
-			def = one[any](g, 1, 2)
+			def = pick[any](g, 1, 2)
 		}
 		key("j", smd.Numeric, def)
 	}
@@ -141,8 +141,7 @@ func (g generator) keyedList(depth int) *smd.List {
 	return l
 }
 
-// value returns a random value of a type. Duplicates may occur in sets and keyed
-// lists if they are allowed.
+// value returns a random value of a type. duplicates allows duplicate items in lists of type set and map.
 func (g generator) value(t *schema.Type, depth int, duplicates bool) document.Value {
 	if g.chance(6) && depth > 0 {
 		return document.NewNull()
@@ -165,11 +164,11 @@ func (g generator) scalarValue(s schema.Scalar) document.Value {
 	case schema.Numeric:
 		return document.NewInt(int64(g.IntN(3)))
 	case schema.String:
-		return document.NewString(one(g, "", "x", "y"))
+		return document.NewString(pick(g, "", "x", "y"))
 	case schema.Boolean:
 		return document.NewBool(g.chance(50))
 	}
-	return g.scalarValue(one(g, schema.Numeric, schema.String, schema.Boolean))
+	return g.scalarValue(pick(g, schema.Numeric, schema.String, schema.Boolean))
 }
 
 func (g generator) listValue(l *schema.List, depth int, duplicates bool) document.Value {
@@ -179,7 +178,7 @@ func (g generator) listValue(l *schema.List, depth int, duplicates bool) documen
 			break
 		}
 		item := g.item(l, depth, duplicates)
-		if l.Relationship != schema.Atomic && (!duplicates || g.chance(70)) && g.occurs(l, items, item) {
+		if l.Relationship != schema.Atomic && (!duplicates || g.chance(70)) && g.isDuplicate(l, items, item) {
 			continue
 		}
 		items = append(items, item)
@@ -187,9 +186,10 @@ func (g generator) listValue(l *schema.List, depth int, duplicates bool) documen
 	return document.NewList(items...)
 }
 
-func (g generator) occurs(l *schema.List, items []document.Value, item document.Value) bool {
+// isDuplicate reports whether adding the item would add a duplicate.
+func (g generator) isDuplicate(l *schema.List, items []document.Value, item document.Value) bool {
 	all, _ := elements(l, document.NewList(append(items[:len(items):len(items)], item)...))
-	return newIndex(all).duplicates() != nil
+	return newElementIndex(all).duplicates() != nil
 }
 
 func (g generator) item(l *schema.List, depth int, duplicates bool) document.Value {
@@ -198,7 +198,7 @@ func (g generator) item(l *schema.List, depth int, duplicates bool) document.Val
 		return g.scalarValue(l.Item.Scalar)
 	case schema.Keyed:
 		v := g.mapValue(l.Item.Map, depth+1, duplicates)
-		v = v.With("k", document.NewString(one(g, "p", "q", "r")))
+		v = v.With("k", document.NewString(pick(g, "p", "q", "r")))
 		if len(l.Keys) > 1 {
 			v = v.Without("j")
 			if g.chance(70) {
@@ -230,9 +230,8 @@ func (g generator) mapValue(m *schema.Map, depth int, duplicates bool) document.
 	return document.NewMap(fields...)
 }
 
-// withoutEmptyLists leaves out the empty granular lists of a value. They are not
-// tracked by field sets, and structured-merge-diff loses sight of what is around
-// them; see docs/differences.md.
+// withoutEmptyLists returns a value without its empty granular lists. Field sets do not record these lists, and
+// structured-merge-diff prunes the containers around them; see docs/differences.md.
 func withoutEmptyLists(t *schema.Type, v document.Value) document.Value {
 	switch {
 	case v.Kind() == document.Map && t.Map != nil && !t.Map.Atomic:
@@ -259,15 +258,14 @@ func isEmptyGranularList(t *schema.Type, v document.Value) bool {
 	return v.Kind() == document.List && v.Len() == 0 && t.List != nil && t.List.Relationship != schema.Atomic
 }
 
-// mutate returns a value with some parts replaced by others, so that histories
-// have both agreement and change.
+// mutate returns a value with some random changes, so that histories have equal and different values.
 func (g generator) mutate(t *schema.Type, v document.Value, duplicates bool) document.Value {
 	return g.mutateAt(t, v, 0, duplicates)
 }
 
 func (g generator) mutateAt(t *schema.Type, v document.Value, depth int, duplicates bool) document.Value {
 	if t == nil {
-		t = schema.Untyped // in an invalid document
+		t = schema.Untyped // the random document does not conform to the schema here
 	}
 	if depth > 0 && g.chance(12) {
 		return g.value(t, depth, duplicates)
@@ -302,7 +300,7 @@ func (g generator) mutateAt(t *schema.Type, v document.Value, depth int, duplica
 func (g generator) mutateList(l *schema.List, v document.Value, depth int, duplicates bool) document.Value {
 	var items []document.Value
 	add := func(item document.Value) {
-		if l.Relationship == schema.Atomic || duplicates && g.chance(30) || !g.occurs(l, items, item) {
+		if l.Relationship == schema.Atomic || duplicates && g.chance(30) || !g.isDuplicate(l, items, item) {
 			items = append(items, item)
 		}
 	}
@@ -311,7 +309,7 @@ func (g generator) mutateList(l *schema.List, v document.Value, depth int, dupli
 			continue
 		}
 		if l.Relationship == schema.Keyed && item.Kind() != document.Map {
-			continue // in an invalid document
+			continue // the random document does not conform to the schema here
 		}
 		if l.Relationship == schema.Keyed {
 			item = g.mutateAt(&schema.Type{Map: l.Item.Map}, item, depth+1, duplicates)

@@ -11,11 +11,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file has the kind that most tests use.
-
-// thingTypes has one field for every topology that there is. To keep tests short
-// the fields are at the top and not in a spec.
-const thingTypes = `
+// testTypes declares a kind with one field of every topology, in the schema language of structured-merge-diff. The
+// fields are at the root instead of in a spec, to keep tests short.
+const testTypes = `
 types:
 - name: thing
   map:
@@ -86,8 +84,9 @@ types:
     - {name: tree, type: {namedType: tree}}
 `
 
-var thing = func() *schema.Type {
-	s, err := schema.LoadTypes(parse(thingTypes))
+// testKind is the compiled topology of the kind in testTypes.
+var testKind = func() *schema.Type {
+	s, err := schema.LoadTypes(parse(testTypes))
 	if err != nil {
 		panic(err)
 	}
@@ -95,9 +94,9 @@ var thing = func() *schema.Type {
 	return t
 }()
 
-// thingOracle is structured-merge-diff for thing.
-var thingOracle = func() *oracle {
-	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(thingTypes, "name: thing", "name: T0", 1)))
+// testOracle is structured-merge-diff with the schema in testTypes.
+var testOracle = func() *oracle {
+	parser, err := typed.NewParser(typed.YAMLObject(strings.Replace(testTypes, "name: thing", "name: T0", 1)))
 	if err != nil {
 		panic(err)
 	}
@@ -105,6 +104,7 @@ var thingOracle = func() *oracle {
 	return newOracle(map[string]*smd.Schema{"v1": &parser.Schema}, nil, nil)
 }()
 
+// parse parses YAML and panics on errors. An empty text is an empty map.
 func parse(yaml string) document.Value {
 	v, err := document.ParseYAML([]byte(yaml))
 	if err != nil {
@@ -116,9 +116,10 @@ func parse(yaml string) document.Value {
 	return v
 }
 
+// mustEngine returns an engine, by default for testKind at version v1.
 func mustEngine(options Options) *Engine {
 	if options.Versions == nil {
-		options.Versions = OneVersion("v1", thing)
+		options.Versions = OneVersion("v1", testKind)
 	}
 	e, err := New(options)
 	if err != nil {

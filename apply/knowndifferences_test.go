@@ -8,12 +8,12 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Random histories meet the deliberate differences that pruning makes (differences_test.go), and only by these may both
-// sides differ.
+// This file has comparisons that tolerate the deliberate differences of pruning (differences_test.go), which occur in
+// random histories, and no others.
 
-// equalButEmptied compares documents, but accepts that a container that pruning emptied is empty with us and null with
-// them.
-func equalButEmptied(ours, theirs document.Value) bool {
+// equalExceptEmptied reports whether two documents are equal, except that a container emptied by pruning may be empty
+// in ours and null in theirs.
+func equalExceptEmptied(ours, theirs document.Value) bool {
 	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
 		return true
 	}
@@ -27,17 +27,17 @@ func equalButEmptied(ours, theirs document.Value) bool {
 		if ours.Kind() == document.Map && ours.Name(i) != theirs.Name(i) {
 			return false
 		}
-		if !equalButEmptied(ours.At(i), theirs.At(i)) {
+		if !equalExceptEmptied(ours.At(i), theirs.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// withoutKeyless returns an object as they leave it where pruning spares an item that somebody owns, and not its keys,
-// which were owned before: these go, and so the item is lost, also to its owners.
-func withoutKeyless(o Object, before []Entry) Object {
-	var lost loss
+// withoutKeylessItems returns an object as upstream's pruning leaves it: an item that is owned, but whose key fields
+// have lost their last owner, is removed, also from the field sets of its owners.
+func withoutKeylessItems(o Object, before []Entry) Object {
+	var lost upstreamLoss
 	o.Document = lost.without(o.Document, ownedIn(o.Entries), ownedIn(before), nil)
 	var entries []Entry
 	for _, e := range o.Entries {
@@ -50,6 +50,7 @@ func withoutKeyless(o Object, before []Entry) Object {
 	return o
 }
 
+// ownedIn returns the union of the entries' field sets.
 func ownedIn(entries []Entry) (all fieldset.Set) {
 	for _, e := range entries {
 		all = all.Union(mustSet(e.FieldsV1))
@@ -57,11 +58,12 @@ func ownedIn(entries []Entry) (all fieldset.Set) {
 	return all
 }
 
-// loss is what they lose of an object: items that are owned, and whose keys are not any more.
-type loss struct{ fields fieldset.Set }
+// upstreamLoss collects the owned items that upstream loses because their key fields have no owner any more.
+type upstreamLoss struct{ fields fieldset.Set }
 
-// without returns a part of the document as they leave it, of which some is owned, and some was before.
-func (l *loss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
+// without returns a part of the document as upstream leaves it. owned and before are the owned fields below it, after
+// and before the request.
+func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
 	switch part.Kind() {
 	case document.Map:
 		var fields []document.Field
@@ -74,13 +76,13 @@ func (l *loss) without(part document.Value, owned, before fieldset.Set, at field
 		var items []document.Value
 		for _, item := range part.Items() {
 			e, isOwned := ownedItem(owned, item)
-			here := append(at[:len(at):len(at)], e)
+			itemPath := append(at[:len(at):len(at)], e)
 			if isOwned && isKeyless(owned, before, e) {
-				l.lose(owned, here)
+				l.add(owned, itemPath)
 				continue
 			}
 			if isOwned {
-				item = l.without(item, below(owned, e), below(before, e), here)
+				item = l.without(item, below(owned, e), below(before, e), itemPath)
 			}
 			items = append(items, item)
 		}
@@ -89,7 +91,7 @@ func (l *loss) without(part document.Value, owned, before fieldset.Set, at field
 	return part
 }
 
-// ownedItem returns the element by which an item is owned.
+// ownedItem returns the path element by which an item is owned.
 func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isOwned bool) {
 	for i := range owned.Len() {
 		if e = owned.Element(i); e.Kind() == fieldset.Key && hasKeys(item, e.KeyFields()) {
@@ -99,25 +101,27 @@ func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isO
 	return e, false
 }
 
-// lose notes that an item is lost, with all that is owned in it.
-func (l *loss) lose(owned fieldset.Set, item fieldset.Path) {
+// add adds an item and all owned fields below it.
+func (l *upstreamLoss) add(owned fieldset.Set, item fieldset.Path) {
 	l.fields = l.fields.Insert(item)
 	for path := range below(owned, item[len(item)-1]).All() {
 		l.fields = l.fields.Insert(slices.Concat(item, path))
 	}
 }
 
+// isKeyless reports whether an item is owned and its key fields had an owner before, but have none now.
 func isKeyless(owned, before fieldset.Set, e fieldset.Element) bool {
 	now, isMember := owned.Below(e)
 	return isMember && !ownsOne(now, e.KeyFields()) && ownsOne(below(before, e), e.KeyFields())
 }
 
+// below returns the children of a set below an element.
 func below(s fieldset.Set, e fieldset.Element) fieldset.Set {
 	all, _ := s.Below(e)
 	return all
 }
 
-// hasKeys reports whether an item has the keys, or lacks them for being those that are meant by default.
+// hasKeys reports whether an item has the given keys; absent ones are taken for defaulted.
 func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
 	return item.Kind() == document.Map && !slices.ContainsFunc(keys, func(k fieldset.KeyField) bool {
 		v := item.Get(k.Name)
@@ -125,6 +129,7 @@ func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
 	})
 }
 
+// ownsOne reports whether any of the key fields is in the set.
 func ownsOne(owned fieldset.Set, keys []fieldset.KeyField) bool {
 	return slices.ContainsFunc(keys, func(k fieldset.KeyField) bool {
 		_, is := owned.Below(fieldset.NameElement(k.Name))
@@ -132,30 +137,31 @@ func ownsOne(owned fieldset.Set, keys []fieldset.KeyField) bool {
 	})
 }
 
-func TestWithoutKeyless(t *testing.T) {
+func TestWithoutKeylessItems(t *testing.T) {
 	const more = `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:value":{}}},"f:number":{}}`
-	const keyless, owned, whole = `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{}}`
+	const keyless, owned, listOnly = `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{}}`
 	for _, c := range []struct{ name, ours, owned, before, want, wantOwned string }{
-		{"its key is nobody's any more", `{items: [{name: a}]}`, keyless, owned, `{items: []}`, ""},
-		{"beside another", `{items: [{name: a}, {name: b}]}`, keyless, owned, `{items: [{name: b}]}`, ""},
-		{"its key was nobody's", `{items: [{name: a}]}`, keyless, keyless, `{items: [{name: a}]}`, keyless},
-		{"its key is owned", `{items: [{name: a}]}`, owned, owned, `{items: [{name: a}]}`, owned},
-		{"it has more", `{items: [{name: a, value: 1}]}`, keyless, owned, `{items: []}`, ""},
-		{"more is owned", `{items: [{name: a, value: 1}], number: 1}`, more, owned, `{items: [], number: 1}`, `{"f:number":{}}`},
-		{"nobody's", `{items: [{name: a}]}`, whole, owned, `{items: [{name: a}]}`, whole},
-		{"another", `{items: [{name: b}]}`, keyless, owned, `{items: [{name: b}]}`, keyless},
+		{"key lost its owner", `{items: [{name: a}]}`, keyless, owned, `{items: []}`, ""},
+		{"key lost its owner, beside another item", `{items: [{name: a}, {name: b}]}`, keyless, owned, `{items: [{name: b}]}`, ""},
+		{"key had no owner before", `{items: [{name: a}]}`, keyless, keyless, `{items: [{name: a}]}`, keyless},
+		{"key is owned", `{items: [{name: a}]}`, owned, owned, `{items: [{name: a}]}`, owned},
+		{"unowned field in the item", `{items: [{name: a, value: 1}]}`, keyless, owned, `{items: []}`, ""},
+		{"owned field in the item", `{items: [{name: a, value: 1}], number: 1}`, more, owned, `{items: [], number: 1}`, `{"f:number":{}}`},
+		{"list is owned without items", `{items: [{name: a}]}`, listOnly, owned, `{items: [{name: a}]}`, listOnly},
+		{"other item", `{items: [{name: b}]}`, keyless, owned, `{items: [{name: b}]}`, keyless},
 	} {
-		got := withoutKeyless(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}}, []Entry{{Manager: "me", FieldsV1: c.before}})
+		got := withoutKeylessItems(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}}, []Entry{{Manager: "me", FieldsV1: c.before}})
 		fields := ""
 		if len(got.Entries) > 0 {
 			fields = got.Entries[0].FieldsV1
 		}
 		if !document.Equal(got.Document, parse(c.want)) || fields != c.wantOwned {
-			t.Errorf("%s: received %v, owned %s", c.name, got.Document, fields)
+			t.Errorf("%s: document = %v, owned = %s; want %s, %s", c.name, got.Document, fields, c.want, c.wantOwned)
 		}
 	}
 }
 
+// mustSet decodes FieldsV1 and panics on errors.
 func mustSet(fieldsV1 string) fieldset.Set {
 	s, err := fieldset.ParseFieldsV1(fieldsV1)
 	if err != nil {

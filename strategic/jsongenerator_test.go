@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// json makes any JSON.
-func (r *random) json(depth int) document.Value {
+// json returns a random JSON value.
+func (r *generator) json(depth int) document.Value {
 	switch n := r.IntN(10); {
 	case depth <= 0 || n < 2:
 		return r.word()
@@ -26,7 +26,7 @@ func (r *random) json(depth int) document.Value {
 	return r.jsonMap(depth)
 }
 
-func (r *random) jsonMap(depth int) document.Value {
+func (r *generator) jsonMap(depth int) document.Value {
 	var fields []document.Field
 	for range r.IntN(5) {
 		fields = append(fields, document.Field{Name: r.name(), Value: r.json(depth - 1)})
@@ -34,13 +34,13 @@ func (r *random) jsonMap(depth int) document.Value {
 	return document.NewMap(fields...)
 }
 
-// name makes the name of a field; some need escapes in a pointer.
-func (r *random) name() string {
+// name returns a random field name; some need escapes in a pointer.
+func (r *generator) name() string {
 	return []string{"a", "b", "c", "d", "a/b", "m~n", "", "0", "-", "~1"}[r.IntN(10)]
 }
 
-// pointer makes a pointer to something that is there, mostly.
-func (r *random) pointer(v document.Value) string {
+// pointer returns a random JSON pointer, usually to an existing value.
+func (r *generator) pointer(v document.Value) string {
 	pointer := ""
 	for {
 		switch {
@@ -63,11 +63,12 @@ func (r *random) pointer(v document.Value) string {
 	}
 }
 
-func (r *random) operations(object document.Value) document.Value {
+// operations returns a random JSON patch.
+func (r *generator) operations(object document.Value) document.Value {
 	operations := make([]document.Value, 1+r.IntN(3))
 	for i := range operations {
-		op := []string{"add", "remove", "replace", "move", "copy", "test", "what"}[r.IntN(100)%7]
-		if op == "what" && !r.chance(5) {
+		op := []string{"add", "remove", "replace", "move", "copy", "test", "unknown"}[r.IntN(100)%7]
+		if op == "unknown" && !r.chance(5) {
 			op = "add"
 		}
 		o := document.NewMap(document.Field{Name: "op", Value: document.NewString(op)},
@@ -87,7 +88,7 @@ func (r *random) operations(object document.Value) document.Value {
 	return document.NewList(operations...)
 }
 
-// lookUp follows a pointer, plainly.
+// lookUp returns the value at a JSON pointer, and whether it exists.
 func lookUp(v document.Value, pointer string) (document.Value, bool) {
 	for pointer != "" {
 		var step string

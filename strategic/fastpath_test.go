@@ -8,13 +8,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// What shortcuts yield is what comes out without them: the same documents in the same spelling,
-// the same errors.
+// The fast paths return the same documents with the same spelling, and the same errors, as the general path.
 
+// plainMerge merges without fast paths.
 func plainMerge(object, patch document.Value, t *Type) (document.Value, error) {
 	return (&merger{scratch{plain: true}}).merge(t, object, patch)
 }
 
+// plainDiff computes a patch without fast paths.
 func plainDiff(w ThreeWay, v versions) (document.Value, error) {
 	d := &differ{scratch{plain: true}}
 	if v.twoWay() {
@@ -23,14 +24,14 @@ func plainDiff(w ThreeWay, v versions) (document.Value, error) {
 	return w.diff(d, v)
 }
 
-// checkPlain compares a result with that of the long way.
+// checkPlain compares a result with the result of the general path.
 func checkPlain(t testing.TB, what string, got document.Value, err error, plain document.Value, plainErr error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(plainErr) {
-		t.Fatalf("%s: got %v\nwithout shortcuts %v", what, err, plainErr)
+		t.Fatalf("%s: error = %v\nwithout fast paths %v", what, err, plainErr)
 	}
 	if err == nil && got.JSON() != plain.JSON() {
-		t.Fatalf("%s: got\n%s\nwithout shortcuts\n%s", what, got, plain)
+		t.Fatalf("%s: result\n%s\nwithout fast paths\n%s", what, got, plain)
 	}
 }
 
@@ -40,7 +41,7 @@ func checkMergePlain(t testing.TB, what string, object, patch document.Value, ty
 	plain, plainErr := plainMerge(object, patch, typ)
 	checkPlain(t, what+", merge", got, err, plain, plainErr)
 	if err == nil && document.Same(got, object) != document.Same(plain, object) {
-		t.Fatalf("%s: it is the object itself: %v; without shortcuts %v", what, document.Same(got, object), document.Same(plain, object))
+		t.Fatalf("%s: result is the object itself: %v; without fast paths %v", what, document.Same(got, object), document.Same(plain, object))
 	}
 }
 
@@ -55,24 +56,25 @@ func checkDiffPlain(t testing.TB, what string, w ThreeWay, v versions) {
 	checkPlain(t, what+", diff", got, err, plain, plainErr)
 }
 
-func TestShortcuts(t *testing.T) {
+// TestFastPaths compares the fast paths with the general path for random objects and patches.
+func TestFastPaths(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 21))}
-		original := reread(t, r.value(kind, "", 9))
-		modified, current := r.next(t, kind, original), r.next(t, kind, original)
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 21))}
+		original := reparse(t, r.value(kind, "", 9))
+		modified, current := r.mutate(t, kind, original), r.mutate(t, kind, original)
 		what := fmt.Sprintf("seed %d", seed)
 
-		checkMergePlain(t, what, original, reread(t, r.patch(kind, original, 9)), typ)
-		checkMergePlain(t, what, original, modified, typ) // a patch that says it all
+		checkMergePlain(t, what, original, reparse(t, r.patch(kind, original, 9)), typ)
+		checkMergePlain(t, what, original, modified, typ) // the patch is a complete object
 		checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{original, original, modified})
 		checkDiffPlain(t, what, ThreeWay{Type: typ, Overwrite: r.chance(50)}, versions{original, current, modified})
 	}
 }
 
-// variableLists are lists that are almost flat, or almost keyed by strings that are all different.
-var variableLists = []string{
+// envLists are lists that meet, or just fail to meet, the conditions of the fast paths.
+var envLists = []string{
 	`[]`,
 	`[{name: a}]`,
 	`[{name: a, value: "1"}]`,
@@ -107,7 +109,7 @@ var variableLists = []string{
 	`[{name: b, value: "1"}, {name: a, $patch: delete}]`,
 	`[{name: a, value: "1"}, {$patch: replace}]`,
 	`[{name: a, value: "1", $patch: merge}]`,
-	`[{name: a, value: "1", $patch: what}]`,
+	`[{name: a, value: "1", $patch: unknown}]`,
 	`[{name: a, value: "$(b)", $c: d}]`,
 	`[{name: a, value: "1", "!": "2"}]`,
 	`[{name: a, value: "1", "!": "2", $patch: delete}]`,
@@ -118,40 +120,40 @@ var variableLists = []string{
 	`null`,
 }
 
-// TestShortcutsTakenOrNot merges each list into each, and makes patches between them.
-func TestShortcutsTakenOrNot(t *testing.T) {
+// TestFastPathConditions merges each pair of lists and computes patches between them, with and without fast paths.
+func TestFastPathConditions(t *testing.T) {
 	typ := mustType(t, pod)
-	pods := make([]document.Value, len(variableLists))
-	for i, list := range variableLists {
-		pods[i] = reread(t, mustParse(t, `{spec: {containers: [{name: main, env: `+list+`}]}}`))
+	pods := make([]document.Value, len(envLists))
+	for i, list := range envLists {
+		pods[i] = reparse(t, mustParse(t, `{spec: {containers: [{name: main, env: `+list+`}]}}`))
 	}
 	for i, a := range pods {
 		for k, b := range pods {
-			what := variableLists[i] + " and " + variableLists[k]
+			what := envLists[i] + " and " + envLists[k]
 			checkMergePlain(t, what, a, b, typ)
 			checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{a, a, b})
 			for n, c := range pods {
-				checkDiffPlain(t, what+" and "+variableLists[n], ThreeWay{Type: typ, Overwrite: true}, versions{c, a, b})
+				checkDiffPlain(t, what+" and "+envLists[n], ThreeWay{Type: typ, Overwrite: true}, versions{c, a, b})
 			}
 		}
 	}
 }
 
-// TestNothingLeftOfWhatIsAdded: what is added and taken away again leaves the object itself.
-func TestNothingLeftOfWhatIsAdded(t *testing.T) {
+// TestAddAndRemoveIsNoOp: a patch that adds an item and deletes it again returns the object itself.
+func TestAddAndRemoveIsNoOp(t *testing.T) {
 	object := mustParse(t, `{metadata: {finalizers: [a]}}`)
 	patch := mustParse(t, `{metadata: {finalizers: [b], $deleteFromPrimitiveList/finalizers: [b]}}`)
 	if got, err := Merge(object, patch, mustType(t, pod)); err != nil || !document.Same(got, object) {
-		t.Errorf("got %s, %v, want the object itself", got, err)
+		t.Errorf("Merge() = %s, %v, want the object itself", got, err)
 	}
 }
 
-// TestShortcutsAtTheirEnd is about lists as long as shortcuts go, and one longer.
-func TestShortcutsAtTheirEnd(t *testing.T) {
+// TestFastPathLengthLimit tests lists around the maximum length of the fast paths.
+func TestFastPathLengthLimit(t *testing.T) {
 	typ := mustType(t, pod)
-	for _, count := range []int{few - 1, few, few + 1} {
-		for _, other := range []int{few - 1, few, few + 1} {
-			object, patch := reread(t, variables(count, false)), reread(t, variables(other, true))
+	for _, count := range []int{maxLinear - 1, maxLinear, maxLinear + 1} {
+		for _, other := range []int{maxLinear - 1, maxLinear, maxLinear + 1} {
+			object, patch := reparse(t, envPod(count, false)), reparse(t, envPod(other, true))
 			what := fmt.Sprintf("%d and %d items", count, other)
 			checkMergePlain(t, what, object, patch, typ)
 			checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{object, object, patch})
