@@ -30,10 +30,10 @@ type applyFlags struct {
 	dryRun                 bool
 	quiet                  quietFlag
 	// What check finds out:
-	forced       forcedPaths
-	definitions  *definitions
-	unsetPaths   []ownership.PathExpression
-	migrationOff bool
+	forced             forcedPaths
+	appliedDefinitions *appliedDefinitions
+	unsetPaths         []ownership.PathExpression
+	migrationOff       bool
 }
 
 func applyCommand() *cobra.Command {
@@ -50,7 +50,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 		Example: `  cadastre apply -f web.yaml
   cadastre apply -f deploy/ --manager gitops --force-path spec.replicas
   cadastre apply -f web.yaml --unset 'spec.template.spec.containers[name=app].resources.limits.cpu'`,
-		Args: onlyFiles,
+		Args: filesOnly,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return applyFiles(c.Context(), f, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -68,10 +68,10 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	bindDryRun(flags, &f.dryRun, "have the server check it, and write nothing")
 	f.quiet.bind(flags)
 	completeConnection(command, &f.connection)
-	completeAppliers(command, &f.connection, &f.input)
-	completePaths(command, &f.connection, "force-path", f.forcePathsLike)
-	completePaths(command, &f.connection, "unset", f.unsetPathsLike)
-	completeWords(command, "output", f.output.forms...)
+	completeManagers(command, &f.connection, &f.input)
+	completePaths(command, &f.connection, "force-path", f.forcePathCandidates)
+	completePaths(command, &f.connection, "unset", f.unsetPathCandidates)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "dry-run", dryRunWords...)
 	return command
 }
@@ -92,7 +92,7 @@ func (f *applyFlags) check() error {
 		return err
 	}
 	f.forced = newForcedPaths(forced)
-	f.definitions = &definitions{tried: f.dryRun}
+	f.appliedDefinitions = &appliedDefinitions{dryRun: f.dryRun}
 	if f.unsetPaths, err = parsePaths(f.unsetTexts); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func isMigrationOff() (bool, error) {
 }
 
 // did is what is done to an object.
-func (f *applyFlags) did() string {
+func (f *applyFlags) participle() string {
 	if f.dryRun {
 		return "tried"
 	}
@@ -134,23 +134,23 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 	}
 	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
-		return beforeAnything(err, f.did())
+		return nothingDone(err, f.participle())
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
 		return err
 	}
 	b := batch{
-		verb: "apply", did: f.did(),
+		verb: "apply", participle: f.participle(),
 		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
-	warned := tellWarnings(c, stderr)
+	warned := printWarnings(c, stderr)
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
 	})
-	if !isLost(err) { // nobody knows what is there
-		f.forced.tell(stderr)
+	if !isServerLost(err) { // nobody knows what is there
+		f.forced.reportUnused(stderr)
 	}
 	return err
 }

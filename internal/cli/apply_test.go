@@ -19,7 +19,7 @@ import (
 func TestOnlyUpdateLosesRace(t *testing.T) {
 	config := cadastretest.Start(t)
 	f := newFixture(t, config, 1)
-	a := application{
+	a := applyOperation{
 		applyFlags: applyFlags{manager: "old", onlyUpdate: true},
 		cluster:    f.cluster, target: target{f.kind, "default", "c0"}, config: configOf(t, "c0", "a", "mine"),
 	}
@@ -33,7 +33,7 @@ func TestOnlyUpdateLosesRace(t *testing.T) {
 	if err := client.CoreV1().ConfigMaps("default").Delete(t.Context(), "c0", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.apply(t.Context()); !errors.Is(err, errIsNotThere) {
+	if _, err := a.apply(t.Context()); !errors.Is(err, errNotFound) {
 		t.Errorf("received %v", err)
 	}
 	if _, err := a.target.get(t.Context(), f.cluster); !cluster.IsCode(err, http.StatusNotFound) {
@@ -56,7 +56,7 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 		{name: "forced-conflict", force: true, manager: "new"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a := application{
+			a := applyOperation{
 				applyFlags: applyFlags{manager: test.manager, onlyCreate: true, force: test.force, dryRun: test.dryRun},
 				cluster:    f.cluster, target: target{f.kind, "default", test.name}, config: configOf(t, test.name, "a", "mine"),
 			}
@@ -64,7 +64,7 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.apply(t, test.name, "old", "a")
-			if _, err := a.apply(t.Context()); !errors.Is(err, errIsThere) {
+			if _, err := a.apply(t.Context()); !errors.Is(err, errExists) {
 				t.Errorf("received %v", err)
 			}
 			if now, err := a.target.get(t.Context(), f.cluster); err != nil || now.Document.Lookup("data", "a").Text() != "x" {
@@ -82,8 +82,8 @@ func TestForcePathLosesRace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(name string, config document.Value) application {
-		a := application{
+	read := func(name string, config document.Value) applyOperation {
+		a := applyOperation{
 			applyFlags: applyFlags{manager: "new", forced: newForcedPaths([]ownership.PathExpression{path})},
 			cluster:    f.cluster, target: target{f.kind, "default", name}, config: config,
 		}
@@ -98,7 +98,7 @@ func TestForcePathLosesRace(t *testing.T) {
 	if err != nil || after.Document.Lookup("data", "a").Text() != "mine" || after.Document.Lookup("data", "b").Text() != "x" {
 		t.Errorf("%v: %s", err, after.JSON())
 	}
-	related := read("c1", withAt(configOf(t, "c1", "a", "mine"), document.NewString("mine"), "data", "b"))
+	related := read("c1", setAt(configOf(t, "c1", "a", "mine"), document.NewString("mine"), "data", "b"))
 	f.apply(t, "c1", "other", "b")
 	refused := (*conflictsError)(nil)
 	if _, err := related.apply(t.Context()); !errors.As(err, &refused) || len(refused.conflicts) != 1 {
@@ -113,13 +113,13 @@ func TestForcePathLosesRace(t *testing.T) {
 // name in front, and has it nowhere else.
 func TestNameIsToldOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
-	a := application{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}
+	a := applyOperation{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}
 	if err := a.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	handedOver := a.live
+	transferred := a.live
 	f.apply(t, "c0", "other", "b")
-	err := a.putBack(t.Context(), handedOver, nil, errors.New("refused"))
+	err := a.restoreOwnership(t.Context(), transferred, nil, errors.New("refused"))
 	if !cluster.IsCode(err, http.StatusConflict) || strings.Contains(err.Error(), a.target.String()+": ") {
 		t.Errorf("received %v", err)
 	}

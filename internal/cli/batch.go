@@ -14,35 +14,35 @@ import (
 type batch struct {
 	verb string
 	// did is what is done to an object, as in "not applied".
-	did            string
+	participle     string
 	progress       *progress
 	stdout, stderr io.Writer
 }
 
 // run does it to each object, and tells what failed; how many is the error.
 func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer) error) error {
-	b.progress.expect(len(all))
-	defer b.progress.end()
+	b.progress.addTotal(len(all))
+	defer b.progress.clearBar()
 	failed := 0
 	for i, m := range all {
-		var said, complained bytes.Buffer
-		err := one(m, &said, &complained)
-		if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
-			b.progress.end()
-			return errors.Join(write(b.stderr, &complained), b.stopped(all, i, failed, lost))
+		var out, errOut bytes.Buffer
+		err := one(m, &out, &errOut)
+		if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) {
+			b.progress.clearBar()
+			return errors.Join(write(b.stderr, &errOut), b.stoppedByServer(all, i, failed, noResponse))
 		}
 		if err != nil {
 			failed++
-			fmt.Fprintf(&complained, "%v\n", err)
+			fmt.Fprintf(&errOut, "%v\n", err)
 		}
-		var unsaid error
-		b.progress.aside(func() {
-			unsaid = write(b.stdout, &said)
-			_ = write(b.stderr, &complained) // nobody could be told that
+		var writeErr error
+		b.progress.withoutBar(func() {
+			writeErr = write(b.stdout, &out)
+			_ = write(b.stderr, &errOut) // nobody could be told that
 		})
-		if unsaid != nil {
-			b.progress.end()
-			return b.unheard(all, i, failed, err == nil, unsaid)
+		if writeErr != nil {
+			b.progress.clearBar()
+			return b.stoppedByOutput(all, i, failed, err == nil, writeErr)
 		}
 		b.progress.step()
 	}
@@ -59,42 +59,42 @@ func write(w io.Writer, text *bytes.Buffer) error {
 
 // stopped tells what was not done because the server is gone: the object at a place, and all after it. What was
 // done has been told.
-func (b batch) stopped(all []manifest, at, failed int, lost *cluster.NoAnswerError) error {
-	if lost.MayBeDone {
-		fmt.Fprintf(b.stderr, "%s: may or may not have been %s\n", all[at].name(), b.did)
+func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *cluster.NoResponseError) error {
+	if noResponse.OutcomeUnknown {
+		fmt.Fprintf(b.stderr, "%s: may or may not have been %s\n", all[at].name(), b.participle)
 	} else {
-		b.tellNotDone(all[at : at+1])
+		b.reportSkipped(all[at : at+1])
 	}
-	b.tellNotDone(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at, len(all), failed, lost)
+	b.reportSkipped(all[at+1:])
+	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at, len(all), failed, noResponse)
 }
 
 // unheard tells what was not done because what is done can't be printed: all after the object at a place. That one is
 // told, too, if it was done.
-func (b batch) unheard(all []manifest, at, failed int, done bool, unsaid error) error {
+func (b batch) stoppedByOutput(all []manifest, at, failed int, done bool, writeErr error) error {
 	if done {
-		fmt.Fprintf(b.stderr, "%s: %s, but that could not be printed\n", all[at].name(), b.did)
+		fmt.Fprintf(b.stderr, "%s: %s, but that could not be printed\n", all[at].name(), b.participle)
 	}
-	b.tellNotDone(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at+1, len(all), failed, lostOutput(unsaid))
+	b.reportSkipped(all[at+1:])
+	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at+1, len(all), failed, outputError(writeErr))
 }
 
-func (b batch) tellNotDone(some []manifest) {
+func (b batch) reportSkipped(some []manifest) {
 	for _, m := range some {
-		fmt.Fprintf(b.stderr, "%s: not %s\n", m.name(), b.did)
+		fmt.Fprintf(b.stderr, "%s: not %s\n", m.name(), b.participle)
 	}
 }
 
 // beforeAnything is why nothing was done at all. What can't be understood says so by itself.
-func beforeAnything(err error, did string) error {
+func nothingDone(err error, participle string) error {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return err
 	}
-	return fmt.Errorf("%w; nothing was %s", err, did)
+	return fmt.Errorf("%w; nothing was %s", err, participle)
 }
 
 // isLost reports whether something failed because the server does not answer: then it would not do anything else, either.
-func isLost(err error) bool {
-	var lost *cluster.NoAnswerError
-	return errors.As(err, &lost)
+func isServerLost(err error) bool {
+	var noResponse *cluster.NoResponseError
+	return errors.As(err, &noResponse)
 }

@@ -54,7 +54,7 @@ manager last changed something.
 	f.colours.bind(command.Flags())
 	command.Flags().StringVar(&f.by, "by", "line", "show it by `line|manager`: the owners of every line, or what every manager owns")
 	completeObjects(command, &f.connection, 1)
-	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "color", "auto", "always", "never")
 	completeWords(command, "by", "line", "manager")
 	return command
@@ -67,11 +67,11 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if f.by != "line" && f.by != "manager" {
 		return &usageError{fmt.Errorf("--by: expected line or manager, received %q", f.by)}
 	}
-	coloured, err := f.colours.on(stdout)
+	coloured, err := f.colours.enabled(stdout)
 	if err != nil {
 		return err
 	}
-	c, t, err := f.connection.openOne(ctx, "blame", args, stderr)
+	c, t, err := f.connection.openTarget(ctx, "blame", args, stderr)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	if f.output.form == "name" {
+	if f.output.format == "name" {
 		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}
@@ -106,8 +106,8 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	tellElsewhere(stderr, t, lines, others)
-	if f.output.form != "text" {
+	reportOtherVersions(stderr, t, lines, others)
+	if f.output.format != "text" {
 		return f.output.print(stdout, blameValue(lines))
 	}
 	view.byLine(lines)
@@ -115,7 +115,7 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 }
 
 func (f blameFlags) printManagers(view blameView, all []managed) error {
-	if f.output.form != "text" {
+	if f.output.format != "text" {
 		return f.output.print(view.w, managersValue(all))
 	}
 	view.byManager(all)
@@ -127,7 +127,7 @@ func (f blameFlags) printManagers(view blameView, all []managed) error {
 func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*schema.Type, error) {
 	t, err := c.Topology(ctx, k)
 	switch {
-	case isLost(err):
+	case isServerLost(err):
 		return nil, err
 	case err != nil:
 		return nil, nil
@@ -144,14 +144,14 @@ type blameView struct {
 }
 
 // widest is how wide the owners are at most; more of them push their line to the right.
-const widest = 60
+const maxLabelWidth = 60
 
 func (v blameView) byLine(lines []ownership.Line) {
 	labels := make([]string, len(lines))
 	width := 0
 	for i, line := range lines {
 		labels[i] = v.label(line)
-		if n := utf8.RuneCountInString(labels[i]); n <= widest {
+		if n := utf8.RuneCountInString(labels[i]); n <= maxLabelWidth {
 			width = max(width, n)
 		}
 	}
@@ -161,7 +161,7 @@ func (v blameView) byLine(lines []ownership.Line) {
 		if len(line.Owners) > 0 {
 			first = line.Owners[0].Manager
 		}
-		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+printable(line.Text), " "))
+		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+escapeUnprintable(line.Text), " "))
 	}
 }
 
@@ -189,7 +189,7 @@ func (v blameView) label(line ownership.Line) string {
 
 // owner has the version too if that is not the object's: its fields may be others there.
 func (v blameView) owner(e apply.Entry) string {
-	text := who(e)
+	text := entryName(e)
 	if e.APIVersion != v.version {
 		text += " " + e.APIVersion
 	}
@@ -202,7 +202,7 @@ func blameValue(lines []ownership.Line) document.Value {
 	for i, line := range lines {
 		values[i] = document.NewMap(
 			document.Field{Name: "text", Value: document.NewString(line.Text)},
-			document.Field{Name: "path", Value: document.NewString(shownPath(line.Path))},
+			document.Field{Name: "path", Value: document.NewString(formatPath(line.Path))},
 			document.Field{Name: "state", Value: document.NewString(line.State.String())},
 			document.Field{Name: "owners", Value: entryValues(line.Owners)},
 			document.Field{Name: "item", Value: entryValues(line.ItemOwners)},

@@ -17,7 +17,7 @@ func TestBlameView(t *testing.T) {
 	ci := apply.Entry{Manager: "ci", Operation: apply.Apply, APIVersion: "v1", Time: now.Add(-90 * time.Minute)}
 	hpa := apply.Entry{Manager: "hpa", Operation: apply.Update, APIVersion: "v1", Subresource: "scale"}
 	old := apply.Entry{Manager: "ünï", Operation: apply.Update, APIVersion: "v0", Time: now.Add(-50 * time.Hour)}
-	many := apply.Entry{Manager: strings.Repeat("x", widest), Operation: apply.Apply, APIVersion: "v1", Time: now}
+	many := apply.Entry{Manager: strings.Repeat("x", maxLabelWidth), Operation: apply.Apply, APIVersion: "v1", Time: now}
 	lines := []ownership.Line{
 		{Text: "kind: X", State: ownership.Untracked},
 		{Text: "spec:", State: ownership.Container},
@@ -58,7 +58,7 @@ func TestElsewhereIsTold(t *testing.T) {
 		{Owners: []apply.Entry{older}, State: ownership.OtherVersion},
 	}
 	var b strings.Builder
-	tellElsewhere(&b, at, lines, map[string]document.Value{"example.com/v1": document.NewMap()})
+	reportOtherVersions(&b, at, lines, map[string]document.Value{"example.com/v1": document.NewMap()})
 	want := `
 shop.example.com/web: old Update owns fields at example.com/v1 that are others at example.com/v2, where ? marks what they may be; see blame shops.v1.example.com web
 shop.example.com/web: older Apply owns fields at v1beta1 that are others at example.com/v2, where ? marks what they may be; the server does not have that version any more

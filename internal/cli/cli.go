@@ -23,12 +23,12 @@ func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // who asks twice does not want to wait
 	command.SetArgs(args)
-	said := &checkedWriter{w: stdout}
-	command.SetOut(said)
+	checked := &checkedWriter{w: stdout}
+	command.SetOut(checked)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
-	if err == nil || said.is(err) {
-		err = said.failed() // what nobody can read is no success
+	if err == nil || checked.is(err) {
+		err = checked.failed() // what nobody can read is no success
 	}
 	if err == nil {
 		return 0
@@ -68,12 +68,12 @@ func root() *cobra.Command {
 	command := newCommand("cadastre", "Server-Side Apply made whole: an API server that knows who owns which field")
 	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand())
 	command.AddCommand(objectCommands()...)
-	refuseOtherShells(command)
+	configureCompletion(command)
 	return command
 }
 
 // refuseOtherShells gives completion examples, and has it refuse shells that it has no script for, instead of showing help.
-func refuseOtherShells(command *cobra.Command) {
+func configureCompletion(command *cobra.Command) {
 	command.InitDefaultCompletionCmd()
 	for _, c := range command.Commands() {
 		if c.Name() != "completion" {
@@ -85,23 +85,23 @@ func refuseOtherShells(command *cobra.Command) {
 			shell.Example = "  " + command.Name() + " completion " + shell.Name()
 			c.Example += shell.Example + "\n"
 		}
-		c.Args = oneOf("completion", names)
+		c.Args = subcommandArgs("completion", names)
 		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // what can't be run is not checked
 	}
 }
 
 // oneOf is for verbs that have only verbs of their own.
-func oneOf(verb string, names []string) cobra.PositionalArgs {
+func subcommandArgs(verb string, names []string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return &usageError{fmt.Errorf("%s: expected %s, received %q", verb, anyOf(names), args[0])}
+			return &usageError{fmt.Errorf("%s: expected %s, received %q", verb, joinOr(names), args[0])}
 		}
 		return nil
 	}
 }
 
 // anyOf lists what may be chosen: a, b or c.
-func anyOf(words []string) string {
+func joinOr(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")
@@ -125,7 +125,7 @@ func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
 		Use:     name,
 		Short:   about,
 		Example: strings.Join(examples, "\n"),
-		Args:    oneOf(name, names),
+		Args:    subcommandArgs(name, names),
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	command.AddCommand(verbs...)
@@ -133,7 +133,7 @@ func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
 }
 
 // onlyFiles is for verbs whose objects are named by flags.
-func onlyFiles(c *cobra.Command, args []string) error {
+func filesOnly(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Errorf("%s: expected no arguments, received %q; name files with -f", c.Name(), args)}
 	}
@@ -169,9 +169,9 @@ func newCommand(name, about string) *cobra.Command {
 }
 
 func unknownCommand(c *cobra.Command, name string) error {
-	alike := c.SuggestionsFor(name)
-	if len(alike) == 0 {
+	suggestions := c.SuggestionsFor(name)
+	if len(suggestions) == 0 {
 		return &usageError{fmt.Errorf("unknown command %q; see %s --help", name, c.CommandPath())}
 	}
-	return &usageError{fmt.Errorf("unknown command %q; did you mean %s? See %s --help", name, anyOf(alike), c.CommandPath())}
+	return &usageError{fmt.Errorf("unknown command %q; did you mean %s? See %s --help", name, joinOr(suggestions), c.CommandPath())}
 }

@@ -17,20 +17,20 @@ import (
 // can't be found out is not completed: a shell shows no errors.
 
 // completionTime is how long somebody waits who has pressed a key.
-const completionTime = 2 * time.Second
+const completionTimeout = 2 * time.Second
 
 // completeObjects has the shell complete TYPE, NAME and TYPE/NAME, the namespace, the context, and the managers
 // of the object that is named. Most is how many names may follow a type.
 func completeObjects(command *cobra.Command, connection *connection, most int, managerFlags ...string) {
-	command.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-			return objectsLike(ctx, server, namespace, args, begun, most)
+			return completeObjectArgs(ctx, server, namespace, args, toComplete, most)
 		})
 	}
 	for _, name := range managerFlags {
-		completeFlag(command, name, func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		completeFlag(command, name, func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-				return alsoOf(begun, managersOf(ctx, server, namespace, args))
+				return completeListItem(toComplete, managersOfArgs(ctx, server, namespace, args))
 			})
 		})
 	}
@@ -41,11 +41,11 @@ func completeObjects(command *cobra.Command, connection *connection, most int, m
 func completeConnection(command *cobra.Command, connection *connection) {
 	completeFlag(command, "namespace", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, _ string) []string {
-			return namesOf(ctx, server, "", "namespaces")
+			return objectNames(ctx, server, "", "namespaces")
 		})
 	})
 	completeFlag(command, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return connection.contexts(), cobra.ShellCompDirectiveNoFileComp
+		return connection.contextNames(), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
@@ -66,13 +66,13 @@ func (c *connection) complete(ctx context.Context, find func(context.Context, *c
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	return find(ctx, server, namespace), cobra.ShellCompDirectiveNoFileComp
 }
 
 // contexts are those of the kubeconfig.
-func (c *connection) contexts() []string {
+func (c *connection) contextNames() []string {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
 	config, err := rules.Load()
@@ -88,25 +88,25 @@ func (c *connection) contexts() []string {
 }
 
 // objectsLike are the types, or the names of one type, that can follow the arguments.
-func objectsLike(ctx context.Context, c *cluster.Cluster, namespace string, args []string, begun string, most int) []string {
-	if kind, _, slash := strings.Cut(begun, "/"); slash {
+func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string, most int) []string {
+	if kind, _, slash := strings.Cut(toComplete, "/"); slash {
 		var both []string
-		for _, name := range namesOf(ctx, c, namespace, kind) {
+		for _, name := range objectNames(ctx, c, namespace, kind) {
 			both = append(both, kind+"/"+name)
 		}
 		return both
 	}
 	switch {
 	case len(args) == 0:
-		return typesOf(ctx, c)
+		return resourceNames(ctx, c)
 	case len(args) > most || strings.Contains(args[0], "/"):
 		return nil
 	}
-	return slices.DeleteFunc(namesOf(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
+	return slices.DeleteFunc(objectNames(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
 }
 
 // typesOf are the resources that can be read, each once; a tab divides them from what they are.
-func typesOf(ctx context.Context, c *cluster.Cluster) []string {
+func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	kinds, err := c.Kinds(ctx)
 	if err != nil {
 		return nil
@@ -123,7 +123,7 @@ func typesOf(ctx context.Context, c *cluster.Cluster) []string {
 }
 
 // namesOf are the names of the first objects of a type: nobody looks through more.
-func namesOf(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
+func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
 	const most = 500
 	k, err := c.FindKind(ctx, kind)
 	if err != nil {
@@ -140,11 +140,11 @@ func namesOf(ctx context.Context, c *cluster.Cluster, namespace, kind string) []
 }
 
 // managersOf are the managers of the object that the arguments name, or of the first ones of a type.
-func managersOf(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
+func managersOfArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
 	if len(args) == 1 && !strings.Contains(args[0], "/") {
 		return managersOfType(ctx, c, namespace, args[0])
 	}
-	t, _, err := oneTarget(ctx, c, namespace, args)
+	t, _, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
 		return nil
 	}
@@ -173,11 +173,11 @@ func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind str
 }
 
 // completeAppliers has the shell complete --manager by the managers of the objects in the files.
-func completeAppliers(command *cobra.Command, connection *connection, files *input) {
+func completeManagers(command *cobra.Command, connection *connection, files *input) {
 	completeFlag(command, "manager", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
 			var entries []apply.Entry
-			lives, _ := files.liveOf(ctx, server, namespace)
+			lives, _ := files.liveObjects(ctx, server, namespace)
 			for _, o := range lives {
 				entries = append(entries, o.Entries...)
 			}
@@ -187,12 +187,12 @@ func completeAppliers(command *cobra.Command, connection *connection, files *inp
 }
 
 // alsoOf completes the last of several names that commas divide, by those that are not there yet.
-func alsoOf(begun string, names []string) []string {
-	before := begun[:strings.LastIndex(begun, ",")+1]
-	there := strings.Split(before, ",")
+func completeListItem(toComplete string, names []string) []string {
+	before := toComplete[:strings.LastIndex(toComplete, ",")+1]
+	present := strings.Split(before, ",")
 	var all []string
 	for _, name := range names {
-		if !slices.Contains(there, name) {
+		if !slices.Contains(present, name) {
 			all = append(all, before+name)
 		}
 	}

@@ -16,13 +16,13 @@ func TestConfirm(t *testing.T) {
 		"y\n": true, "Yes\n": true, " y \r\n": true, "y": true,
 		"": false, "\n": false, "n\n": false, "yes please\n": false, "yn\n": false,
 	} {
-		var said strings.Builder
-		got, err := confirm(t.Context(), "Do it?", strings.NewReader(answer), &said)
+		var output strings.Builder
+		got, err := confirm(t.Context(), "Do it?", strings.NewReader(answer), &output)
 		if err != nil || got != want {
 			t.Errorf("%q: received %v, %v", answer, got, err)
 		}
-		if said.String() != "Do it? [y/N] " {
-			t.Errorf("asked %q", said.String())
+		if output.String() != "Do it? [y/N] " {
+			t.Errorf("asked %q", output.String())
 		}
 	}
 }
@@ -41,8 +41,8 @@ func TestConfirmDoesNotWait(t *testing.T) {
 // TestAskForTheRest has an object that can't be migrated: it is told, and the others are asked about.
 func TestAskForTheRest(t *testing.T) {
 	f := failingFixture(t, 3, func() (*http.Response, error) { return nil, errors.New("unused") })
-	listed := listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
-	oneFails := func(yield func(found, error) bool) {
+	listed := listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
+	oneFails := func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if o.target.name == "c2" {
 				err = errors.New("it is broken")
@@ -53,26 +53,26 @@ func TestAskForTheRest(t *testing.T) {
 		}
 	}
 	for answer, want := range map[string]bool{"y\n": true, "n\n": false} {
-		var said strings.Builder
-		run, err := ask(t.Context(), f.run(), oneFails, strings.NewReader(answer), &said)
+		var output strings.Builder
+		run, err := previewAndConfirm(t.Context(), f.run(), oneFails, strings.NewReader(answer), &output)
 		if err != nil || run.write != want {
 			t.Errorf("%q: received %v, %v", answer, run.write, err)
 		}
 		for _, text := range []string{"configmap/c2 in default: failed: it is broken\n", "Migrate 2 objects, and leave out the 1 that failed? [y/N] "} {
-			if !strings.Contains(said.String(), text) {
-				t.Errorf("expected %q in %s", text, said.String())
+			if !strings.Contains(output.String(), text) {
+				t.Errorf("expected %q in %s", text, output.String())
 			}
 		}
 	}
-	nothing := func(yield func(found, error) bool) {
+	nothing := func(yield func(foundObject, error) bool) {
 		for o := range listed {
 			if !yield(o, errors.New("it is broken")) {
 				return
 			}
 		}
 	}
-	var said strings.Builder
-	if run, err := ask(t.Context(), f.run(), nothing, strings.NewReader("y\n"), &said); err == nil || run.write || strings.Contains(said.String(), "[y/N]") {
-		t.Errorf("received %v, %v; %s", run.write, err, said.String())
+	var output strings.Builder
+	if run, err := previewAndConfirm(t.Context(), f.run(), nothing, strings.NewReader("y\n"), &output); err == nil || run.write || strings.Contains(output.String(), "[y/N]") {
+		t.Errorf("received %v, %v; %s", run.write, err, output.String())
 	}
 }

@@ -22,15 +22,15 @@ type conflict struct {
 	// field is the path as the server shows it.
 	field string
 	// path is nil if it is not among what the object's managers own.
-	path         fieldset.Path
-	owners       []apply.Entry
-	live, wanted document.Value
+	path             fieldset.Path
+	owners           []apply.Entry
+	live, configured document.Value
 }
 
 // conflictsOf are the conflicts that a server refuses an apply for; there are none if that is not why. Live is
 // the object that was applied to, wanted what it would have become.
-func conflictsOf(err error, manager string, live apply.Object, wanted document.Value) []conflict {
-	if !isRefusedForConflicts(err) {
+func conflictsOf(err error, manager string, live apply.Object, configured document.Value) []conflict {
+	if !isApplyConflict(err) {
 		return nil
 	}
 	var refused *cluster.Error
@@ -41,7 +41,7 @@ func conflictsOf(err error, manager string, live apply.Object, wanted document.V
 	for _, cause := range refused.Causes {
 		if cause.Reason == conflictReason && !known[cause.Field] {
 			known[cause.Field] = true // there is a cause for each owner, and for each field that is shown like this
-			all = append(all, readConflicts(cause.Field, owned[cause.Field], live, wanted)...)
+			all = append(all, resolveConflicts(cause.Field, owned[cause.Field], live, configured)...)
 		}
 	}
 	return all
@@ -49,7 +49,7 @@ func conflictsOf(err error, manager string, live apply.Object, wanted document.V
 
 const conflictReason = "FieldManagerConflict"
 
-func isRefusedForConflicts(err error) bool {
+func isApplyConflict(err error) bool {
 	var refused *cluster.Error
 	return errors.As(err, &refused) && refused.Code == http.StatusConflict &&
 		slices.ContainsFunc(refused.Causes, func(c cluster.Cause) bool { return c.Reason == conflictReason })
@@ -73,39 +73,39 @@ func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 }
 
 // readConflicts finds among the fields that a server shows in one way those that are meant: whose values would change.
-func readConflicts(field string, all []conflict, live apply.Object, wanted document.Value) []conflict {
+func resolveConflicts(field string, all []conflict, live apply.Object, configured document.Value) []conflict {
 	if len(all) == 0 {
 		return []conflict{{field: field}}
 	}
 	for i, c := range all {
-		all[i].live, all[i].wanted = ownership.ValueAt(live.Document, c.path), wantedAt(wanted, c.path)
+		all[i].live, all[i].configured = ownership.ValueAt(live.Document, c.path), configuredAt(configured, c.path)
 	}
-	if changed := slices.DeleteFunc(slices.Clone(all), func(c conflict) bool { return document.Equal(c.live, c.wanted) }); len(changed) > 0 {
+	if changed := slices.DeleteFunc(slices.Clone(all), func(c conflict) bool { return document.Equal(c.live, c.configured) }); len(changed) > 0 {
 		return changed
 	}
 	return all
 }
 
 // wantedAt is what a configuration wants at a path: the marker, if that unsets the field, or what it is in.
-func wantedAt(config document.Value, path fieldset.Path) document.Value {
+func configuredAt(config document.Value, path fieldset.Path) document.Value {
 	for i := range path {
-		if v := ownership.ValueAt(config, path[:i+1]); isMarker(v) {
+		if v := ownership.ValueAt(config, path[:i+1]); isUnsetMarker(v) {
 			return v
 		}
 	}
 	return ownership.ValueAt(config, path)
 }
 
-func isMarker(v document.Value) bool {
+func isUnsetMarker(v document.Value) bool {
 	return v.Kind() == document.Map && v.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue
 }
 
 // shownValues are the values of both sides as people read them.
-func (c conflict) shownValues() (theirs, yours string) {
-	if isMarker(c.wanted) {
-		return shownValue(c.live), "unset"
+func (c conflict) formattedValues() (theirs, yours string) {
+	if isUnsetMarker(c.configured) {
+		return formatValue(c.live), "unset"
 	}
-	return shownPair(c.live, c.wanted)
+	return formatValuePair(c.live, c.configured)
 }
 
 // addConflict notes an owner of a field.
@@ -120,20 +120,20 @@ func addConflict(all []conflict, field string, path fieldset.Path, owner apply.E
 }
 
 // isIn reports whether the field is at a path, or in what is there.
-func (c conflict) isIn(path fieldset.Path) bool {
+func (c conflict) isWithin(path fieldset.Path) bool {
 	return c.path != nil && !fieldset.New(c.path).Covered(fieldset.New(path)).IsEmpty()
 }
 
 // shown is the field's path as people write it.
-func (c conflict) shown() string {
+func (c conflict) formattedPath() string {
 	if c.path == nil {
 		return strings.TrimPrefix(c.field, ".")
 	}
-	return shownPath(c.path)
+	return formatPath(c.path)
 }
 
 // waysOut is what can be done about conflicts.
-const waysOut = `To go on, do one of these:
+const conflictHelp = `To go on, do one of these:
 - leave the field out, and let its owner keep it
 - apply the owner's value, and share the field
 - take it over with --force-path FIELD, or all of them with --force`
@@ -152,13 +152,13 @@ func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 	fmt.Fprintln(table, "FIELD\tOWNER\tSINCE\tTHEIRS\tYOURS")
 	for _, c := range e.conflicts {
 		if len(c.owners) == 0 {
-			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.shown())
+			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.formattedPath())
 		}
-		theirs, yours := c.shownValues()
+		theirs, yours := c.formattedValues()
 		for _, e := range c.owners {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.shown(), who(e), age(e, now), theirs, yours)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.formattedPath(), entryName(e), age(e, now), theirs, yours)
 		}
 	}
 	_ = table.Flush() // as everything that is printed
-	fmt.Fprintln(w, waysOut)
+	fmt.Fprintln(w, conflictHelp)
 }

@@ -103,7 +103,7 @@ func (f conformanceFlags) checkReports() error {
 		if reportWriter(name) == nil {
 			return fmt.Errorf("--report: expected a name that ends in .xml or .json, received %q", name)
 		}
-		if err := tryWriting(name); err != nil {
+		if err := checkWritable(name); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
@@ -111,14 +111,14 @@ func (f conformanceFlags) checkReports() error {
 }
 
 // tryWriting finds out whether a file can be written, and leaves what is there as it is.
-func tryWriting(name string) error {
-	_, absent := os.Lstat(name) // a link is there, wherever it leads
+func checkWritable(name string) error {
+	_, statErr := os.Lstat(name) // a link is there, wherever it leads
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	err = file.Close()
-	if errors.Is(absent, os.ErrNotExist) {
+	if errors.Is(statErr, os.ErrNotExist) {
 		err = errors.Join(err, os.Remove(name))
 	}
 	return err
@@ -147,15 +147,15 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	if f.list {
 		return listScripts(stdout, options)
 	}
-	report, err := f.ask(ctx, options, stderr)
+	report, err := f.runScripts(ctx, options, stderr)
 	if report == nil {
-		return f.writeNothing(err)
+		return f.writeStoppedReports(err)
 	}
-	written := tell(report, f, stdout)
+	written := writeResults(report, f, stdout)
 	switch {
 	case errors.Is(err, context.Canceled):
 		interrupted := fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)
-		return &exitError{interruptedCode, errors.Join(interrupted, written)}
+		return &exitError{exitInterrupted, errors.Join(interrupted, written)}
 	case err != nil:
 		return errors.Join(fmt.Errorf("conformance: %w", err), written)
 	case written != nil:
@@ -165,16 +165,16 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 }
 
 // ask runs the scripts. There is no report if none could run.
-func (f conformanceFlags) ask(ctx context.Context, options applytest.Options, stderr io.Writer) (report *applytest.Report, err error) {
+func (f conformanceFlags) runScripts(ctx context.Context, options applytest.Options, stderr io.Writer) (report *applytest.Report, err error) {
 	if options.Config, _, err = loadConfig(f.kubeconfig, &clientcmd.ConfigOverrides{CurrentContext: f.context}); err != nil {
 		return nil, err
 	}
 	options.Progress = func(done, total int, result applytest.Result) {
-		kept := ""
+		namespaceSuffix := ""
 		if f.keep && result.Namespace != "" {
-			kept = " in " + result.Namespace
+			namespaceSuffix = " in " + result.Namespace
 		}
-		fmt.Fprintf(stderr, "%*d/%d %s %s%s\n", len(fmt.Sprint(total)), done, total, result.Outcome, result.Name, kept)
+		fmt.Fprintf(stderr, "%*d/%d %s %s%s\n", len(fmt.Sprint(total)), done, total, result.Outcome, result.Name, namespaceSuffix)
 	}
 	if f.record != "" {
 		options.Record = func(name string, text []byte) error {
@@ -186,16 +186,16 @@ func (f conformanceFlags) ask(ctx context.Context, options applytest.Options, st
 	case report != nil:
 		return report, err
 	case ctx.Err() != nil:
-		return nil, &exitError{interruptedCode, errors.New("conformance: interrupted before any script ran")}
+		return nil, &exitError{exitInterrupted, errors.New("conformance: interrupted before any script ran")}
 	}
 	return nil, fmt.Errorf("conformance: %w", err)
 }
 
 // interruptedCode is what shells say of programs that were interrupted.
-const interruptedCode = 130
+const exitInterrupted = 130
 
 // tell writes the result everywhere.
-func tell(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
+func writeResults(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
 	if err := report.WriteTable(stdout); err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (f conformanceFlags) writeReports(report *applytest.Report) error {
 }
 
 // writeNothing tells in the reports why no script ran: those of an earlier run would say something else.
-func (f conformanceFlags) writeNothing(why error) error {
+func (f conformanceFlags) writeStoppedReports(why error) error {
 	stopped := &applytest.Report{Stopped: why.Error()}
 	if exit := (*exitError)(nil); errors.As(why, &exit) {
 		stopped.Stopped = exit.err.Error()

@@ -50,7 +50,7 @@ func (c *connection) checkNamespace(m manifest, t target) error {
 
 // open prepares to ask the server, and returns the namespace that is meant where none is named.
 func (c *connection) open() (server *cluster.Cluster, namespace string, err error) {
-	if c.overrides.AuthInfo.ImpersonateUserExtra, err = readExtras(c.userExtras); err != nil {
+	if c.overrides.AuthInfo.ImpersonateUserExtra, err = parseExtras(c.userExtras); err != nil {
 		return nil, "", err
 	}
 	config, namespace, err := loadConfig(c.kubeconfig, &c.overrides)
@@ -80,7 +80,7 @@ func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config
 }
 
 // readExtras reads KEY=VALUE; a key may have several values.
-func readExtras(texts []string) (map[string][]string, error) {
+func parseExtras(texts []string) (map[string][]string, error) {
 	extras := map[string][]string{}
 	for _, text := range texts {
 		key, value, found := strings.Cut(text, "=")

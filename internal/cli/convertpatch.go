@@ -17,8 +17,8 @@ import (
 
 type patchFlags struct {
 	output    output
-	form      string
-	forms     []string
+	format    string
+	formats   []string
 	live      string
 	overwrite bool
 }
@@ -67,17 +67,17 @@ func mergePatchCommand() *cobra.Command {
 	return command
 }
 
-func (f *patchFlags) bind(command *cobra.Command, forms ...string) {
-	f.forms = forms
+func (f *patchFlags) bind(command *cobra.Command, formats ...string) {
+	f.formats = formats
 	f.output.bind(command.Flags(), "yaml", "json", "name")
-	command.Flags().StringVar(&f.form, "type", forms[0], "which kind of patch: `"+strings.Join(forms, "|")+"`")
-	completeWords(command, "type", forms...)
-	completeWords(command, "output", f.output.forms...)
+	command.Flags().StringVar(&f.format, "type", formats[0], "which kind of patch: `"+strings.Join(formats, "|")+"`")
+	completeWords(command, "type", formats...)
+	completeWords(command, "output", f.output.formats...)
 }
 
 func (f *patchFlags) check() error {
-	if !slices.Contains(f.forms, f.form) {
-		return &usageError{fmt.Errorf("--type: expected %s, received %q", anyOf(f.forms), f.form)}
+	if !slices.Contains(f.formats, f.format) {
+		return &usageError{fmt.Errorf("--type: expected %s, received %q", joinOr(f.formats), f.format)}
 	}
 	return f.output.check()
 }
@@ -132,7 +132,7 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 		return err
 	}
 	var merged document.Value
-	switch f.form {
+	switch f.format {
 	case "json":
 		merged, err = strategic.ApplyJSONPatch(docs[0], docs[1])
 	case "merge":
@@ -152,14 +152,14 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 
 // print writes what was made, or which object that is about.
 func (f patchFlags) print(stdout io.Writer, file string, object, made document.Value) error {
-	if f.output.form != "name" {
+	if f.output.format != "name" {
 		return f.output.print(stdout, made)
 	}
-	place := manifest{doc: object}.place()
-	if place.kind.Name == "" || place.name == "" {
-		return fmt.Errorf("%s: -o name: expected an object with kind and metadata.name, received %s", file, shownValue(object))
+	unresolvedTarget := manifest{doc: object}.unresolvedTarget()
+	if unresolvedTarget.kind.Name == "" || unresolvedTarget.name == "" {
+		return fmt.Errorf("%s: -o name: expected an object with kind and metadata.name, received %s", file, formatValue(object))
 	}
-	_, err := fmt.Fprintln(stdout, place)
+	_, err := fmt.Fprintln(stdout, unresolvedTarget)
 	return err
 }
 
@@ -178,7 +178,7 @@ func checkSameKind(names []string, docs []document.Value) error {
 		}
 		for _, field := range []string{"apiVersion", "kind"} {
 			if was, is := doc.Get(field), object.Get(field); !was.IsAbsent() && !document.Equal(was, is) {
-				return fmt.Errorf("%s: expected the same %s as in %s, which is %s, received %s", names[i], field, names[1], shownValue(is), shownValue(was))
+				return fmt.Errorf("%s: expected the same %s as in %s, which is %s, received %s", names[i], field, names[1], formatValue(is), formatValue(was))
 			}
 		}
 	}
@@ -188,19 +188,19 @@ func checkSameKind(names []string, docs []document.Value) error {
 // checkMap refuses what is no object.
 func checkMap(name string, doc document.Value) error {
 	if doc.Kind() != document.Map {
-		return fmt.Errorf("%s: expected an object, received %s", name, shownValue(doc))
+		return fmt.Errorf("%s: expected an object, received %s", name, formatValue(doc))
 	}
 	return nil
 }
 
 // strategies returns how the kind of an object is patched; nil for JSON merge patches, which are the same for all.
 func (f patchFlags) strategies(name string, object document.Value) (*strategic.Type, error) {
-	if f.form == "merge" {
+	if f.format == "merge" {
 		return nil, nil
 	}
 	apiVersion, kind := object.Get("apiVersion").Text(), object.Get("kind").Text()
 	if apiVersion == "" || kind == "" {
-		return nil, fmt.Errorf("%s: expected an object with apiVersion and kind, which decide how lists are merged; received %s", name, shownValue(object))
+		return nil, fmt.Errorf("%s: expected an object with apiVersion and kind, which decide how lists are merged; received %s", name, formatValue(object))
 	}
 	t, ok := scheme.GoType(apiVersion, kind)
 	if !ok {
@@ -227,7 +227,7 @@ func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 			text, err = os.ReadFile(name)
 		}
 		if err != nil {
-			return nil, plainPath(err)
+			return nil, shortPathError(err)
 		}
 		if docs[i], err = document.ParseYAML(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

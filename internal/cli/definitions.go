@@ -14,21 +14,21 @@ import (
 
 // definitions are the kinds that the definitions among what is applied define, by apiVersion and name, and the namespaces.
 // The server has a kind some time after it has accepted its definition.
-type definitions struct {
+type appliedDefinitions struct {
 	kinds      map[[2]string]bool
 	namespaces []string
 	// tried says that nothing is written.
-	tried bool
+	dryRun bool
 }
 
 // How long a kind is waited for, and how often it is asked about.
 const (
-	kindPatience = 30 * time.Second
-	kindPause    = 100 * time.Millisecond
+	kindTimeout      = 30 * time.Second
+	kindPollInterval = 100 * time.Millisecond
 )
 
 // note remembers what an object that was applied defines, if it is a definition, or a namespace.
-func (d *definitions) note(o document.Value) {
+func (d *appliedDefinitions) record(o document.Value) {
 	spec := o.Get("spec")
 	switch o.Get("kind").Text() {
 	case "Namespace":
@@ -47,30 +47,30 @@ func (d *definitions) note(o document.Value) {
 }
 
 // target finds where an object is. A kind that was defined just now is waited for.
-func (d *definitions) target(ctx context.Context, c *cluster.Cluster, namespace string, m manifest) (target, error) {
-	for deadline := time.Now().Add(kindPatience); ; {
+func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, namespace string, m manifest) (target, error) {
+	for deadline := time.Now().Add(kindTimeout); ; {
 		t, err := m.target(ctx, c, namespace)
 		unknown := (*cluster.UnknownKindError)(nil)
 		switch {
 		case !errors.As(err, &unknown) || !d.kinds[[2]string{m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text()}]:
 			return t, err
-		case d.tried:
-			return t, fmt.Errorf("%s: %s; its definition is among what is applied, and was only tried", m.source, unknown.Plain())
+		case d.dryRun:
+			return t, fmt.Errorf("%s: %s; its definition is among what is applied, and was only tried", m.source, unknown.Summary())
 		case time.Now().After(deadline):
-			return t, fmt.Errorf("%s: %s, %v after its definition was applied", m.source, unknown.Plain(), kindPatience)
+			return t, fmt.Errorf("%s: %s, %v after its definition was applied", m.source, unknown.Summary(), kindTimeout)
 		}
 		select {
 		case <-ctx.Done():
 			return t, err
-		case <-time.After(kindPause):
+		case <-time.After(kindPollInterval):
 			c.Refresh()
 		}
 	}
 }
 
 // explained says why a namespace is not there, if it was only tried.
-func (d *definitions) explained(t target, err error) error {
-	if d.tried && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
+func (d *appliedDefinitions) explain(t target, err error) error {
+	if d.dryRun && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
 		return fmt.Errorf("%w; it is among what is applied, and was only tried", err)
 	}
 	return err

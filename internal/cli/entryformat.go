@@ -14,7 +14,7 @@ import (
 )
 
 // who names a manager with its operation, and its endpoint unless that is the main one: hpa Update/scale.
-func who(e apply.Entry) string {
+func entryName(e apply.Entry) string {
 	text := fmt.Sprintf("%s %s", e.Manager, e.Operation)
 	if e.Subresource != "" {
 		text += "/" + e.Subresource
@@ -23,10 +23,10 @@ func who(e apply.Entry) string {
 }
 
 // whoAll names managers.
-func whoAll(entries []apply.Entry) string {
+func entryNames(entries []apply.Entry) string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
-		names[i] = who(e)
+		names[i] = entryName(e)
 	}
 	return strings.Join(names, ", ")
 }
@@ -41,15 +41,15 @@ func age(e apply.Entry, now time.Time) string {
 
 // since names a manager and when it last changed something, if that is known: servers do not note the time of
 // a scale, nor of sharing a field.
-func since(e apply.Entry, now time.Time) string {
+func entryWithAge(e apply.Entry, now time.Time) string {
 	if e.Time.IsZero() {
-		return who(e)
+		return entryName(e)
 	}
-	return fmt.Sprintf("%s, %s ago", who(e), age(e, now))
+	return fmt.Sprintf("%s, %s ago", entryName(e), age(e, now))
 }
 
 // shownPath is a path as people write it.
-func shownPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
+func formatPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
 
 // entryValue is an entry for machines, without its fields.
 func entryValue(e apply.Entry) document.Value {
@@ -81,7 +81,7 @@ func entryValues(entries []apply.Entry) document.Value {
 func pathValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for p := range set.All() {
-		values = append(values, document.NewString(shownPath(p)))
+		values = append(values, document.NewString(formatPath(p)))
 	}
 	return document.NewList(values...)
 }

@@ -77,7 +77,7 @@ func writeAssets(folder string, controllers bool) error {
 	}
 	return errors.Join(
 		writeAsset(folder, "kube-apiserver", self, server),
-		writeAsset(folder, "etcd", self, storeVerb),
+		writeAsset(folder, "etcd", self, etcdVerb),
 	)
 }
 

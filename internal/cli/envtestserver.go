@@ -22,32 +22,32 @@ import (
 // The verbs that stand for other programs.
 const (
 	serverVerb = "kube-apiserver"
-	storeVerb  = "etcd"
+	etcdVerb   = "etcd"
 )
 
 // envtestServerCommand stands for kube-apiserver. It takes any flag of that, and goes by a few.
 func envtestServerCommand() *cobra.Command {
-	return foreignCommand(serverVerb, "Serve, with the flags that envtest gives to kube-apiserver",
-		func(c *cobra.Command, flags foreignFlags) error {
+	return upstreamCommand(serverVerb, "Serve, with the flags that envtest gives to kube-apiserver",
+		func(c *cobra.Command, flags upstreamFlags) error {
 			return serveForTest(c.Context(), flags, c.ErrOrStderr())
 		})
 }
 
 // envtestStoreCommand stands for etcd, which is not needed: envtest waits until it says that it is well.
 func envtestStoreCommand() *cobra.Command {
-	return foreignCommand(storeVerb, "Say that the store is well, with the flags that envtest gives to etcd",
-		func(c *cobra.Command, flags foreignFlags) error { return pretendStore(c.Context(), flags) })
+	return upstreamCommand(etcdVerb, "Say that the store is well, with the flags that envtest gives to etcd",
+		func(c *cobra.Command, flags upstreamFlags) error { return serveEtcdHealth(c.Context(), flags) })
 }
 
 // foreignCommand is a verb with another program's flags.
-func foreignCommand(name, about string, run func(*cobra.Command, foreignFlags) error) *cobra.Command {
+func upstreamCommand(name, about string, run func(*cobra.Command, upstreamFlags) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " [--FLAG=VALUE…]", Short: about, Hidden: true, DisableFlagParsing: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if slices.Contains(args, "--help") {
 				return c.Help() // envtest looks there for flags that it should give
 			}
-			flags, err := readForeign(args)
+			flags, err := parseUpstreamFlags(args)
 			if err != nil {
 				return &usageError{fmt.Errorf("envtest %s: %w", name, err)}
 			}
@@ -57,10 +57,10 @@ func foreignCommand(name, about string, run func(*cobra.Command, foreignFlags) e
 }
 
 // foreignFlags are another program's flags, by name without dashes. The last of a name wins.
-type foreignFlags map[string]string
+type upstreamFlags map[string]string
 
-func readForeign(args []string) (foreignFlags, error) {
-	flags := foreignFlags{}
+func parseUpstreamFlags(args []string) (upstreamFlags, error) {
+	flags := upstreamFlags{}
 	for _, arg := range args {
 		name, isFlag := strings.CutPrefix(arg, "--")
 		if !isFlag || name == "" {
@@ -73,7 +73,7 @@ func readForeign(args []string) (foreignFlags, error) {
 }
 
 // config is a server's that keeps all in memory.
-func (f foreignFlags) config() (app.Config, error) {
+func (f upstreamFlags) config() (app.Config, error) {
 	port := f["secure-port"]
 	if port == "" {
 		return app.Config{}, errors.New("--secure-port: expected a port, received none")
@@ -96,9 +96,9 @@ func (f foreignFlags) config() (app.Config, error) {
 }
 
 // testDrainTime is how long requests that are under way may take: a test that ends does not wait for them.
-const testDrainTime = time.Second
+const testShutdownTimeout = time.Second
 
-func serveForTest(ctx context.Context, f foreignFlags, stderr io.Writer) error {
+func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error {
 	config, err := f.config()
 	if err != nil {
 		return &usageError{fmt.Errorf("envtest %s: %w", serverVerb, err)}
@@ -114,16 +114,16 @@ func serveForTest(ctx context.Context, f foreignFlags, stderr io.Writer) error {
 	case <-ctx.Done():
 	case err = <-s.Failed():
 	}
-	drain, cancel := context.WithTimeout(context.Background(), testDrainTime)
+	drain, cancel := context.WithTimeout(context.Background(), testShutdownTimeout)
 	defer cancel()
 	return errors.Join(err, s.Stop(drain))
 }
 
 // pretendStore answers questions about the health of etcd.
-func pretendStore(ctx context.Context, f foreignFlags) error {
+func serveEtcdHealth(ctx context.Context, f upstreamFlags) error {
 	address, err := url.Parse(f["listen-client-urls"])
 	if err != nil || address.Host == "" {
-		return &usageError{fmt.Errorf("envtest %s: --listen-client-urls: expected http://HOST:PORT, received %q", storeVerb, f["listen-client-urls"])}
+		return &usageError{fmt.Errorf("envtest %s: --listen-client-urls: expected http://HOST:PORT, received %q", etcdVerb, f["listen-client-urls"])}
 	}
 	listener, err := net.Listen("tcp", address.Host)
 	if err != nil {

@@ -37,7 +37,7 @@ object that it owns, and unset markers for those that it owns and that are absen
 	command.Flags().StringVar(&f.manager, "manager", "", "the `name` of the manager; required")
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` that it writes to")
 	completeObjects(command, &f.connection, 1, "manager")
-	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "output", f.output.formats...)
 	return command
 }
 
@@ -48,7 +48,7 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout, stderr 
 	if f.manager == "" {
 		return &usageError{errNoManager}
 	}
-	c, t, err := f.connection.openOne(ctx, "extract", args, stderr)
+	c, t, err := f.connection.openTarget(ctx, "extract", args, stderr)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	if f.output.form == "name" {
+	if f.output.format == "name" {
 		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}

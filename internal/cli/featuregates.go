@@ -26,7 +26,7 @@ var allGates = []gate{
 }
 
 // readGates reads NAME=true|false,….
-func readGates(text string) (map[string]bool, error) {
+func parseGates(text string) (map[string]bool, error) {
 	gates := map[string]bool{}
 	for _, g := range allGates {
 		gates[g.name] = g.on

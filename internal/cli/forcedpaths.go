@@ -14,67 +14,67 @@ import (
 type forcedPaths []*forcedPath
 
 type forcedPath struct {
-	written ownership.PathExpression
+	expression ownership.PathExpression
 	// applied says that a configuration has something there, forced that a conflict was there, and missed that
 	// others were in the way.
-	applied, forced, missed bool
+	inConfiguration, forced, conflictsRemained bool
 	// problem is why it means nothing in an object with conflicts.
-	problem error
+	resolveErr error
 }
 
-func newForcedPaths(written []ownership.PathExpression) forcedPaths {
-	all := make(forcedPaths, len(written))
-	for i, w := range written {
-		all[i] = &forcedPath{written: w}
+func newForcedPaths(expression []ownership.PathExpression) forcedPaths {
+	all := make(forcedPaths, len(expression))
+	for i, w := range expression {
+		all[i] = &forcedPath{expression: w}
 	}
 	return all
 }
 
 // note finds those where a configuration has something.
-func (f forcedPaths) note(config document.Value) {
+func (f forcedPaths) record(config document.Value) {
 	for _, p := range f {
-		p.applied = p.applied || p.written.IsIn(config)
+		p.inConfiguration = p.inConfiguration || p.expression.IsIn(config)
 	}
 }
 
 // left are those of an object's conflicts that may not be forced.
-func (f forcedPaths) left(live apply.Object, all []conflict) []conflict {
+func (f forcedPaths) unforced(live apply.Object, all []conflict) []conflict {
 	if len(all) == 0 {
 		return nil
 	}
-	left := all
+	unforced := all
 	for _, p := range f {
-		isThere := p.in(live)
-		p.forced = p.forced || slices.ContainsFunc(all, isThere)
-		left = slices.DeleteFunc(slices.Clone(left), isThere)
+		matches := p.matcher(live)
+		p.forced = p.forced || slices.ContainsFunc(all, matches)
+		unforced = slices.DeleteFunc(slices.Clone(unforced), matches)
 	}
 	for _, p := range f {
-		p.missed = p.missed || len(left) > 0
+		p.conflictsRemained = p.conflictsRemained || len(unforced) > 0
 	}
-	return left
+	return unforced
 }
 
 // in tells which conflicts of an object are at the path: none if it means nothing there.
-func (p *forcedPath) in(live apply.Object) func(conflict) bool {
-	path, err := p.written.Resolve(live)
+func (p *forcedPath) matcher(live apply.Object) func(conflict) bool {
+	path, err := p.expression.Resolve(live)
 	if err != nil {
-		p.problem = err
+		p.resolveErr = err
 		return func(conflict) bool { return false }
 	}
-	return func(c conflict) bool { return c.isIn(path) }
+	return func(c conflict) bool { return c.isWithin(path) }
 }
 
 // tell tells of those that are of no use, and why.
-func (f forcedPaths) tell(w io.Writer) {
+func (f forcedPaths) reportUnused(w io.Writer) {
 	for _, p := range f {
 		switch {
 		case p.forced:
-		case !p.applied:
-			fmt.Fprintf(w, "--force-path %s: nothing that is applied is there, so that there is nothing to take over\n", p.written)
-		case p.problem != nil:
-			fmt.Fprintf(w, "--force-path: %v\n", p.problem)
-		case p.missed:
-			fmt.Fprintf(w, "--force-path %s: no conflict is there\n", p.written)
+		case !p.inConfiguration:
+			fmt.Fprintf(w, "--force-path %s: nothing that is applied is there, so that there is nothing to take over\n", p.expression)
+		case p.resolveErr != nil:
+			fmt.Fprintf(w, "--force-path: %v\n", p.resolveErr)
+		case p.conflictsRemained:
+			fmt.Fprintf(w, "--force-path %s: no conflict is there\n", p.expression)
 		}
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 // kustomizers are the programs that build a folder with kustomize. Its library is not in this binary: every
 // server would have to hold it in memory.
-var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
+var kustomizeCommands = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
 // kustomize returns the objects of a folder that has a kustomization.
 func kustomize(ctx context.Context, folder string) ([]manifest, error) {
-	for _, program := range kustomizers {
+	for _, program := range kustomizeCommands {
 		path, err := exec.LookPath(program[0])
 		if err != nil {
 			continue
@@ -25,7 +25,7 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 		build := exec.CommandContext(ctx, path, append(program[1:], folder)...)
 		build.Stdout, build.Stderr = &text, &problem
 		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, problemLine(problem.String()))
+			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstErrorLine(problem.String()))
 		}
 		return appendManifests(nil, folder, &text)
 	}
@@ -33,13 +33,13 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 }
 
 // logged is how kubectl's log begins a line.
-var logged = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
+var klogLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
 
 // problemLine is the first line that is for people.
-func problemLine(text string) string {
+func firstErrorLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {
-		if !logged.MatchString(line) {
+		if !klogLine.MatchString(line) {
 			return line
 		}
 	}

@@ -16,35 +16,35 @@ import (
 
 // sendAsRead applies, provided that the object is the one that was read: that of the same uid, or of the same
 // resourceVersion.
-func (a *application) sendAsRead(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
-	if name == "uid" && a.keepsLastApplied() {
+func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
+	if name == "uid" && a.serverUpdatesLastApplied() {
 		// What would change nothing must not change the annotation, twice.
 		tried, err := a.send(ctx, a.config, force, true)
-		if err != nil || dryRun || sameObject(tried, a.live) {
+		if err != nil || dryRun || isSameObject(tried, a.live) {
 			return tried, err
 		}
 	}
-	after, err := a.send(ctx, a.asRead(name), force, dryRun)
+	after, err := a.send(ctx, a.withPrecondition(name), force, dryRun)
 	if err == nil && dryRun {
-		after.Document = a.withoutNoRevision(after.Document)
+		after.Document = a.withoutPrecondition(after.Document)
 	}
-	if err != nil || !a.keepsLastApplied() {
+	if err != nil || !a.serverUpdatesLastApplied() {
 		return after, err
 	}
 	annotation := lastApplied(after.Document)
-	clean := withoutMetadata(annotation, name)
+	clean := withoutMetadataField(annotation, name)
 	switch {
 	case clean == annotation:
 		return after, nil
 	case dryRun:
-		after.Document = withAt(after.Document, document.NewString(clean), "metadata", "annotations", ownership.LastAppliedAnnotation)
+		after.Document = setAt(after.Document, document.NewString(clean), "metadata", "annotations", ownership.LastAppliedAnnotation)
 		return after, nil
 	}
 	return a.writeLastApplied(ctx, after, clean)
 }
 
 // keepsLastApplied reports whether the server writes what is applied into the annotation.
-func (a *application) keepsLastApplied() bool {
+func (a *applyOperation) serverUpdatesLastApplied() bool {
 	return a.manager == ownership.KubectlManager && lastApplied(a.live.Document) != ""
 }
 
@@ -53,19 +53,19 @@ func lastApplied(doc document.Value) string {
 }
 
 // withLastApplied is the object with what the server notes in the annotation when it is applied to.
-func (a *application) withLastApplied(doc document.Value) document.Value {
-	if !a.keepsLastApplied() {
+func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
+	if !a.serverUpdatesLastApplied() {
 		return doc
 	}
 	noted := a.config
 	if annotations := noted.Lookup("metadata", "annotations"); !annotations.IsAbsent() {
-		noted = withAt(noted, annotations.Without(ownership.LastAppliedAnnotation), "metadata", "annotations")
+		noted = setAt(noted, annotations.Without(ownership.LastAppliedAnnotation), "metadata", "annotations")
 	}
-	return withAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
+	return setAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
 }
 
 // withoutMetadata takes a field of the metadata out of a configuration in an annotation.
-func withoutMetadata(text, name string) string {
+func withoutMetadataField(text, name string) string {
 	config, err := document.ParseJSON(text)
 	if err != nil || config.Lookup("metadata", name).IsAbsent() {
 		return text
@@ -74,7 +74,7 @@ func withoutMetadata(text, name string) string {
 }
 
 // writeLastApplied writes the annotation of an object that is still the same one.
-func (a *application) writeLastApplied(ctx context.Context, o apply.Object, text string) (apply.Object, error) {
+func (a *applyOperation) writeLastApplied(ctx context.Context, o apply.Object, text string) (apply.Object, error) {
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(a.target.name)},
 		document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")},

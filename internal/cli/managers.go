@@ -45,7 +45,7 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 		}
 		all[i].by = e
 		for path := range fields.Leaves().All() {
-			all[i].fields = append(all[i].fields, managedField{shownPath(path), owned.At(path)})
+			all[i].fields = append(all[i].fields, managedField{formatPath(path), owned.At(path)})
 		}
 	}
 	return all, nil
@@ -55,7 +55,7 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version string) (*schema.Type, error) {
 	k, err := c.KindOf(ctx, version, t.kind.Name)
 	switch {
-	case isLost(err):
+	case isServerLost(err):
 		return nil, err
 	case err != nil:
 		return nil, nil // the server does not have it any more
@@ -71,7 +71,7 @@ func (v blameView) byManager(all []managed) {
 		}
 		fmt.Fprintln(v.w, v.palette.paint(m.by.Manager, v.owner(m.by)))
 		for _, f := range m.fields {
-			fmt.Fprintf(v.w, "  %s: %s\n", f.path, shownValue(f.value))
+			fmt.Fprintf(v.w, "  %s: %s\n", f.path, formatValue(f.value))
 		}
 	}
 }

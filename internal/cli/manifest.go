@@ -25,10 +25,10 @@ type manifest struct {
 }
 
 // name names the object as kubectl does, whether or not the server has its kind.
-func (m manifest) name() string { return m.place().String() }
+func (m manifest) name() string { return m.unresolvedTarget().String() }
 
 // place is where the object says that it is, whether or not the server has its kind.
-func (m manifest) place() target {
+func (m manifest) unresolvedTarget() target {
 	group, version, found := strings.Cut(m.doc.Get("apiVersion").Text(), "/")
 	if !found {
 		group, version = "", group
@@ -50,7 +50,7 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 		case name == "-":
 			all, err = appendManifests(all, "standard input", stdin)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-			all, err = appendAddress(ctx, all, name, addressPatience)
+			all, err = appendURL(ctx, all, name, urlTimeout)
 		default:
 			all, err = appendFiles(all, name, recursive)
 		}
@@ -65,19 +65,19 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 }
 
 // addressPatience is how long an address may take to answer, all of it.
-const addressPatience = time.Minute
+const urlTimeout = time.Minute
 
-func appendAddress(ctx context.Context, all []manifest, address string, patience time.Duration) ([]manifest, error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+func appendURL(ctx context.Context, all []manifest, address string, timeout time.Duration) ([]manifest, error) {
+	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	all, err := readAddress(ctx, all, address)
+	all, err := readURL(ctx, all, address)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%s: expected an answer within %v, received none, or not all of it", address, patience)
+		return nil, fmt.Errorf("%s: expected an answer within %v, received none, or not all of it", address, timeout)
 	}
 	return all, err
 }
 
-func readAddress(ctx context.Context, all []manifest, address string) ([]manifest, error) {
+func readURL(ctx context.Context, all []manifest, address string) ([]manifest, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -112,11 +112,11 @@ func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error
 		all, err = appendManifests(all, path, file)
 		return err
 	})
-	return all, plainPath(err)
+	return all, shortPathError(err)
 }
 
 // plainPath names the file of an error: how it was looked for is nobody's concern.
-func plainPath(err error) error {
+func shortPathError(err error) error {
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
 		return fmt.Errorf("%s: %w", missing.Path, missing.Err)
 	}
@@ -124,16 +124,16 @@ func plainPath(err error) error {
 }
 
 // mostInput is how much is read from one place: far more than anybody applies, and far less than there is memory.
-const mostInput = 64 << 20
+const maxInputBytes = 64 << 20
 
 // readInput reads all of a text, unless that is too much.
 func readInput(source string, r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, mostInput+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	if len(text) > mostInput {
-		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; apply it in parts", source, mostInput>>20)
+	if len(text) > maxInputBytes {
+		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; apply it in parts", source, maxInputBytes>>20)
 	}
 	return text, nil
 }
@@ -143,16 +143,16 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 	if err != nil {
 		return nil, err
 	}
-	place := 0
-	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: mostInput}) {
+	unresolvedTarget := 0
+	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: maxInputBytes}) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		place++
-		for _, item := range itemsOf(doc) {
+		unresolvedTarget++
+		for _, item := range expandList(doc) {
 			m := manifest{source, item}
 			if err := m.check(); err != nil {
-				return nil, fmt.Errorf("%s: %w", documentOf(source, place), err)
+				return nil, fmt.Errorf("%s: %w", documentName(source, unresolvedTarget), err)
 			}
 			all = append(all, m)
 		}
@@ -161,16 +161,16 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 }
 
 // documentOf names a document of a source.
-func documentOf(source string, place int) string {
-	if place == 1 {
+func documentName(source string, unresolvedTarget int) string {
+	if unresolvedTarget == 1 {
 		return source // most have one
 	}
-	return fmt.Sprintf("%s: document %d", source, place)
+	return fmt.Sprintf("%s: document %d", source, unresolvedTarget)
 }
 
 // itemsOf returns what is in a List, or in a list of one kind, such as a ConfigMapList, whose items need not say again
 // what they are; all else is itself.
-func itemsOf(doc document.Value) []document.Value {
+func expandList(doc document.Value) []document.Value {
 	kind, isList := strings.CutSuffix(doc.Get("kind").Text(), "List")
 	if !isList || doc.Get("items").Kind() != document.List {
 		return []document.Value{doc}
@@ -191,9 +191,9 @@ func (m manifest) check() error {
 		switch v := m.doc.Lookup(path...); {
 		case v.Kind() == document.String && v.Text() != "":
 		case v.IsAbsent():
-			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), shownValue(m.doc))
+			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), formatValue(m.doc))
 		default: // YAML takes many words for something else, such as n and 1e3
-			return fmt.Errorf("%s: expected text, in quotes if need be, received %s", strings.Join(path, "."), shownValue(v))
+			return fmt.Errorf("%s: expected text, in quotes if need be, received %s", strings.Join(path, "."), formatValue(v))
 		}
 	}
 	return nil

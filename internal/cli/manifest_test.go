@@ -54,7 +54,7 @@ func TestAddressThatNeverEnds(t *testing.T) {
 	defer close(end)
 	for _, path := range []string{"/never.yaml", "/half.yaml"} {
 		want := server.URL + path + ": expected an answer within 200ms, received none, or not all of it"
-		if _, err := appendAddress(t.Context(), nil, server.URL+path, 200*time.Millisecond); err == nil || err.Error() != want {
+		if _, err := appendURL(t.Context(), nil, server.URL+path, 200*time.Millisecond); err == nil || err.Error() != want {
 			t.Errorf("%s: received %v, want %s", path, err, want)
 		}
 	}

@@ -71,7 +71,7 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	f.quiet.bind(flags)
 	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of objects that are written at once")
 	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
-	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "dry-run", dryRunWords...)
 	return command
 }
@@ -94,7 +94,7 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 
 // beforeManagers reports whether what nobody owns is meant, as it was written before there were managers: that of
 // client-side apply, which shows by its annotation, or what is asked for.
-func (f migrateFlags) beforeManagers(o apply.Object) bool {
+func (f migrateFlags) includesUntracked(o apply.Object) bool {
 	if len(f.from) == 0 {
 		return lastApplied(o.Document) != ""
 	}
@@ -102,10 +102,10 @@ func (f migrateFlags) beforeManagers(o apply.Object) bool {
 }
 
 func (f migrateFlags) check(args []string) error {
-	ways := 0
+	selectors := 0
 	for _, named := range []bool{len(args) > 0, f.input.given(), f.all} {
 		if named {
-			ways++
+			selectors++
 		}
 	}
 	switch {
@@ -115,7 +115,7 @@ func (f migrateFlags) check(args []string) error {
 		return &usageError{fmt.Errorf("--from: expected the names of managers, received %q; leave it out to mean client-side apply", strings.Join(f.from, ","))}
 	case f.subresources && !f.fromGiven:
 		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply writes to the object itself only")}
-	case ways != 1:
+	case selectors != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
 	case f.selector != "" && f.named(args):
 		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
@@ -149,7 +149,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	if f.input.given() {
 		var err error
 		if manifests, err = f.input.read(ctx, stdin); err != nil {
-			return beforeAnything(err, "migrated")
+			return nothingDone(err, "migrated")
 		}
 	}
 	c, namespace, err := f.connection.open()
@@ -159,67 +159,67 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	progress := newProgress(stderr, f.quiet.quiet)
-	tellWarnings(c, progress.beside(stderr))
+	printWarnings(c, progress.wrapWriter(stderr))
 	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
-	if isLost(err) && f.named(args) {
-		return f.noneDone(args, manifests, err, stdout, stderr)
+	if isServerLost(err) && f.named(args) {
+		return f.reportNotAttempted(args, manifests, err, stdout, stderr)
 	}
 	if err != nil {
-		return beforeAnything(err, "migrated")
+		return nothingDone(err, "migrated")
 	}
 	run := migrationRun{
-		cluster: c, to: f.to, move: f.move(), beforeManagers: f.beforeManagers, parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
+		cluster: c, to: f.to, move: f.move(), includesUntracked: f.includesUntracked, parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
 	}
 	if run.write && !f.yes && isTerminal(stdin) {
-		if run, err = ask(ctx, run, found, stdin, stderr); err != nil || !run.write {
+		if run, err = previewAndConfirm(ctx, run, found, stdin, stderr); err != nil || !run.write {
 			return err
 		}
 	}
-	run.tell = f.output.tell(stdout, stderr, f.to)
-	return f.finish(run.all(ctx, found), stdout, stderr)
+	run.printResult = f.output.resultPrinter(stdout, stderr, f.to)
+	return f.finish(run.migrateAll(ctx, found), stdout, stderr)
 }
 
 // finish tells what was not told one by one. If that can't be printed, what was and was not done is told all the same, as
 // there is only the report to lose.
 func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) error {
 	var err error
-	if report.untold == nil {
+	if report.unprinted == nil {
 		if err = report.finish(stdout, stderr, f.output); err == nil {
 			return report.err()
 		}
 	}
-	report.retell(stderr, f.output)
+	report.printToStderr(stderr, f.output)
 	switch failed := report.err(); {
 	case report.stopped != nil:
 		return failed
 	case failed != nil:
-		return fmt.Errorf("%w; %w", failed, lostOutput(err))
+		return fmt.Errorf("%w; %w", failed, outputError(err))
 	}
-	return fmt.Errorf("migrate: %w", lostOutput(err))
+	return fmt.Errorf("migrate: %w", outputError(err))
 }
 
 // noneDone tells of the objects that are named that nothing was done, as the server did not answer at all.
-func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
+func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
 	report := &migrationReport{to: f.to, stopped: cause}
 	for _, m := range manifests {
-		report.results = append(report.results, result{target: m.place(), outcome: notDone})
+		report.results = append(report.results, result{target: m.unresolvedTarget(), outcome: notAttempted})
 	}
-	names, err := splitNames(args)
+	names, err := parseNames(args)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		report.results = append(report.results, result{target: target{kind: cluster.Kind{Name: n.kind}, name: n.name}, outcome: notDone})
+		report.results = append(report.results, result{target: target{kind: cluster.Kind{Name: n.kind}, name: n.name}, outcome: notAttempted})
 	}
 	return f.finish(report, stdout, stderr)
 }
 
 // ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.
-func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
-	form := output{form: "text"}
-	run.write, run.tell = false, form.tell(stderr, stderr, run.to)
-	preview := run.all(ctx, found)
-	if err := preview.finish(stderr, stderr, form); err != nil {
+func previewAndConfirm(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
+	format := output{format: "text"}
+	run.write, run.printResult = false, format.resultPrinter(stderr, stderr, run.to)
+	preview := run.migrateAll(ctx, found)
+	if err := preview.finish(stderr, stderr, format); err != nil {
 		return run, err
 	}
 	n := preview.count(wouldMigrate)
@@ -227,14 +227,14 @@ func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, 
 		return run, preview.err()
 	}
 	question := fmt.Sprintf("Migrate %d %s?", n, plural(n, "object", "objects"))
-	if failed := preview.count(failedOutcome); failed > 0 {
+	if failed := preview.count(failedMigration); failed > 0 {
 		question = fmt.Sprintf("Migrate %d %s, and leave out the %d that failed?", n, plural(n, "object", "objects"), failed)
 	}
 	var err error
 	if run.write, err = confirm(ctx, question, stdin, stderr); err != nil {
 		return run, fmt.Errorf("migrate: stopped: %w; nothing was migrated", err)
 	}
-	run.progress.again()
+	run.progress.restart()
 	if !run.write {
 		fmt.Fprintln(stderr, "Nothing was changed.")
 	}

@@ -87,14 +87,14 @@ func TestMigrationLosesRaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.apply(t, "c0", "other", "b")
-	if done := f.run().one(t.Context(), found{target{f.kind, "default", "c0"}, stale}); done.err != nil || done.outcome != migrated {
+	if done := f.run().migrateOne(t.Context(), foundObject{target{f.kind, "default", "c0"}, stale}); done.err != nil || done.outcome != migrated {
 		t.Fatalf("%s: %v", done.outcome, done.err)
 	}
 	now, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := whoAll(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
+	if got := entryNames(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
 		t.Errorf("owners are %s", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestMigrationLosesManyRaces(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	faster := rest.CopyConfig(f.config)
 	faster.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		return failing{rt, func() (*http.Response, error) {
+		return failingTransport{rt, func() (*http.Response, error) {
 			if lost++; lost > races {
 				return nil, errors.New("all races are over")
 			}
@@ -124,11 +124,11 @@ func TestMigrationLosesManyRaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done := run.one(t.Context(), found{one, o}); done.outcome != mayBeDone || lost != races+1 {
+	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != outcomeUnknown || lost != races+1 {
 		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
 	}
 	lost, races = 0, math.MaxInt
-	if done := run.one(t.Context(), found{one, o}); done.outcome != failedOutcome || lost != mostRaces+1 {
+	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != failedMigration || lost != maxRetries+1 {
 		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
 	}
 }
@@ -138,9 +138,9 @@ func TestMigrationStops(t *testing.T) {
 	const count = 40
 	f := newFixture(t, cadastretest.Start(t), count)
 	ctx, cancel := context.WithCancel(t.Context())
-	listed := listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "")
+	listed := listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "")
 	seen := 0
-	first := f.run().all(ctx, func(yield func(found, error) bool) {
+	first := f.run().migrateAll(ctx, func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if seen++; seen == count/2 {
 				cancel()
@@ -153,24 +153,24 @@ func TestMigrationStops(t *testing.T) {
 	if first.err() == nil || first.count(migrated) > count/2 {
 		t.Errorf("stopped: %s, %v", first.summary(), first.err())
 	}
-	second := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	second := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if second.err() != nil || second.count(migrated)+second.count(nothingToDo) != count || second.count(migrated) < count/2 {
 		t.Errorf("again: %s, %v", second.summary(), second.err())
 	}
-	third := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	third := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if third.count(nothingToDo) != count {
 		t.Errorf("once more: %s", third.summary())
 	}
 }
 
 // failing is a server that does not write some objects: it answers, or does not answer at all.
-type failing struct {
+type failingTransport struct {
 	http.RoundTripper
 	answer func() (*http.Response, error)
 }
 
-func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/c1") && r.URL.Query().Get("fieldManager") == ownersManager {
+func (f failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/c1") && r.URL.Query().Get("fieldManager") == managedFieldsWriter {
 		return f.answer()
 	}
 	return f.RoundTripper.RoundTrip(r)
@@ -180,7 +180,7 @@ func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
 func failingFixture(t *testing.T, objects int, answer func() (*http.Response, error)) fixture {
 	t.Helper()
 	config := rest.CopyConfig(cadastretest.Start(t))
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return failing{rt, answer} })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return failingTransport{rt, answer} })
 	return newFixture(t, config, objects)
 }
 
@@ -191,8 +191,8 @@ func TestMigrationReport(t *testing.T) {
 	})
 	var text strings.Builder
 	run := f.run()
-	run.tell = output{form: "text"}.tell(&text, io.Discard, run.to)
-	report := run.all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	run.printResult = output{format: "text"}.resultPrinter(&text, io.Discard, run.to)
+	report := run.migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if report.summary() != "2 migrated, 1 failed" || report.err() == nil {
 		t.Errorf("%s, %v", report.summary(), report.err())
 	}
@@ -203,7 +203,7 @@ func TestMigrationReport(t *testing.T) {
 	if want := []string{"c0 migrated", "c1 failed", "c2 migrated"}; !slices.Equal(names, want) {
 		t.Errorf("received %q, want %q", names, want)
 	}
-	if err := report.finish(&text, io.Discard, output{form: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
+	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
@@ -214,9 +214,9 @@ func TestMigrationWithoutServer(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	var text strings.Builder
-	run.parallel, run.stop, run.tell = 1, stop, output{form: "text"}.tell(&text, io.Discard, run.to)
-	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
-	if err := report.finish(&text, io.Discard, output{form: "text"}); err != nil {
+	run.parallel, run.stop, run.printResult = 1, stop, output{format: "text"}.resultPrinter(&text, io.Discard, run.to)
+	report := run.migrateAll(ctx, listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil {
 		t.Fatal(err)
 	}
 	// With one at a time, the next may be on its way already when the first fails.
@@ -243,18 +243,18 @@ func TestMigrationReportOfKind(t *testing.T) {
 // ends the run knows what was done.
 func TestMigrationTellsAtOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 5)
-	var told []string
+	var printed []string
 	var count atomic.Int32 // of told, for who lists at the same time
 	run := f.run()
 	run.parallel = 1
-	run.tell = func(r result) error {
-		told = append(told, r.target.name)
+	run.printResult = func(r result) error {
+		printed = append(printed, r.target.name)
 		count.Add(1)
 		return nil
 	}
 	before := -1
-	listed := listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
-	report := run.all(t.Context(), func(yield func(found, error) bool) {
+	listed := listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
+	report := run.migrateAll(t.Context(), func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if o.target.name == "c4" {
 				before = int(count.Load()) // c3 may be on its way
@@ -267,30 +267,30 @@ func TestMigrationTellsAtOnce(t *testing.T) {
 	if before < 3 || before > 4 {
 		t.Errorf("%d were told before the last one began", before)
 	}
-	if want := []string{"c0", "c1", "c2", "c3", "c4"}; !slices.Equal(told, want) || report.count(migrated) != 5 {
-		t.Errorf("told %q, want %q; %s", told, want, report.summary())
+	if want := []string{"c0", "c1", "c2", "c3", "c4"}; !slices.Equal(printed, want) || report.count(migrated) != 5 {
+		t.Errorf("told %q, want %q; %s", printed, want, report.summary())
 	}
 }
 
 // TestMigrationReportInOrder has results come in any order.
 func TestMigrationReportInOrder(t *testing.T) {
 	var report migrationReport
-	var told []string
-	tell := func(r result) error {
-		told = append(told, r.target.name)
+	var printed []string
+	printResult := func(r result) error {
+		printed = append(printed, r.target.name)
 		return nil
 	}
 	for _, r := range []struct {
 		place int
 		name  string
 		what  outcome
-	}{{2, "c", migrated}, {1, "b", nothingToDo}, {0, "a", migrated}, {4, "e", notDone}, {3, "d", failedOutcome}} {
-		if err := report.add(r.place, result{target: target{name: r.name}, outcome: r.what}, tell); err != nil {
+	}{{2, "c", migrated}, {1, "b", nothingToDo}, {0, "a", migrated}, {4, "e", notAttempted}, {3, "d", failedMigration}} {
+		if err := report.add(r.place, result{target: target{name: r.name}, outcome: r.what}, printResult); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"a", "c", "d"}; !slices.Equal(told, want) || report.summary() != "2 migrated, 1 nothing to do, 1 failed, 1 not done" {
-		t.Errorf("told %q, want %q; %s", told, want, report.summary())
+	if want := []string{"a", "c", "d"}; !slices.Equal(printed, want) || report.summary() != "2 migrated, 1 nothing to do, 1 failed, 1 not done" {
+		t.Errorf("told %q, want %q; %s", printed, want, report.summary())
 	}
 }
 
@@ -300,12 +300,12 @@ func TestMigrationOfAListThatEnds(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	run.stop = stop
-	listed := listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
-	report := run.all(ctx, func(yield func(found, error) bool) {
+	listed := listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
+	report := run.migrateAll(ctx, func(yield func(foundObject, error) bool) {
 		for range listed {
 			t.Error("the selector selects something")
 		}
-		yield(found{target: target{kind: f.kind}}, &cluster.NoAnswerError{Err: errors.New("the cable is out")})
+		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("the cable is out")})
 	})
 	if got, want := report.summary(), "and maybe others, which were not listed any more"; got != want {
 		t.Errorf("received %q, want %q", got, want)
@@ -324,8 +324,8 @@ func TestMigrationThatCannotTell(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	run.parallel, run.stop = 1, stop
-	run.tell = func(result) error { return errors.New("no space left") }
-	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	run.printResult = func(result) error { return errors.New("no space left") }
+	report := run.migrateAll(ctx, listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if err := report.err(); err == nil || !strings.Contains(err.Error(), "no space left") || report.count(migrated) == 4 {
 		t.Errorf("received %v; %s", err, report.summary())
 	}

@@ -18,66 +18,66 @@ import (
 type outcome string
 
 const (
-	migrated      outcome = "migrated"
-	wouldMigrate  outcome = "would migrate"
-	nothingToDo   outcome = "nothing to do"
-	failedOutcome outcome = "failed"
+	migrated        outcome = "migrated"
+	wouldMigrate    outcome = "would migrate"
+	nothingToDo     outcome = "nothing to do"
+	failedMigration outcome = "failed"
 	// The server was gone before these:
-	notDone   outcome = "not done"
-	mayBeDone outcome = "may or may not be done"
+	notAttempted   outcome = "not done"
+	outcomeUnknown outcome = "may or may not be done"
 )
 
-var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedOutcome, mayBeDone, notDone}
+var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedMigration, outcomeUnknown, notAttempted}
 
 // result is what became of one object.
 type result struct {
-	target  target
-	outcome outcome
-	moves   []ownership.Move
-	keeper  *apply.Entry
-	err     error
+	target          target
+	outcome         outcome
+	moves           []ownership.Move
+	annotationEntry *apply.Entry
+	err             error
 }
 
 // migrationReport is what became of all objects.
 type migrationReport struct {
 	to string
 	// stopped is why the run ended early, or nil; more says that there may be objects that were not even listed then.
-	stopped error
-	more    bool
+	stopped        error
+	listIncomplete bool
 
-	mu      sync.Mutex
-	results []result // those with nothing to do are only counted
-	idle    int
+	mu        sync.Mutex
+	results   []result // those with nothing to do are only counted
+	unchanged int
 	// untold are those that could not be told one by one.
-	untold []result
+	unprinted []result
 	// waiting are results that others have to be told before, by their places; next is the place of the next one.
-	waiting map[int]result
+	pending map[int]result
 	next    int
 }
 
 // add notes the result of the object at a place, and tells it once all before it are told. What was not done, or need not
 // be, is not told then.
-func (m *migrationReport) add(place int, r result, tell func(result) error) error {
+func (m *migrationReport) add(place int, r result, printResult func(result) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.waiting == nil {
-		m.waiting = map[int]result{}
+	if m.pending == nil {
+		m.pending = map[int]result{}
 	}
-	m.waiting[place] = r
+	m.pending[place] = r
 	var err error
-	for r, ok := m.waiting[m.next]; ok; r, ok = m.waiting[m.next] {
-		delete(m.waiting, m.next)
+	for r, ok := m.pending[m.next]; ok; r, ok = m.pending[m.next] {
+		delete(m.pending, m.next)
 		m.next++
 		if r.outcome == nothingToDo {
-			m.idle++
+			m.unchanged++
 			continue
 		}
 		m.results = append(m.results, r)
-		if tell == nil || r.outcome == notDone {
+		if printResult == nil || r.outcome == notAttempted {
 			continue
 		}
-		if failed := tell(r); failed != nil {
-			m.untold, err = append(m.untold, r), lostOutput(failed)
+		if failed := printResult(r); failed != nil {
+			m.unprinted, err = append(m.unprinted, r), outputError(failed)
 		}
 	}
 	return err
@@ -91,7 +91,7 @@ func (m *migrationReport) sort() {
 
 func (m *migrationReport) count(o outcome) int {
 	if o == nothingToDo {
-		return m.idle
+		return m.unchanged
 	}
 	n := 0
 	for _, r := range m.results {
@@ -107,16 +107,16 @@ func (m *migrationReport) err() error {
 	if m.stopped != nil {
 		return fmt.Errorf("migrate: stopped: %w; run it again to do the rest", m.stopped)
 	}
-	if n := m.count(failedOutcome); n > 0 {
-		return fmt.Errorf("migrate: %d of %d objects failed; run it again to do the rest", n, len(m.results)+m.idle)
+	if n := m.count(failedMigration); n > 0 {
+		return fmt.Errorf("migrate: %d of %d objects failed; run it again to do the rest", n, len(m.results)+m.unchanged)
 	}
 	return nil
 }
 
 // tell returns how one object is told, in a form that tells them one by one; nil if there is none. Names are of what is
 // migrated; why others are not is told on standard error.
-func (o output) tell(stdout, stderr io.Writer, to string) func(result) error {
-	switch o.form {
+func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) error {
+	switch o.format {
 	case "text":
 		return func(r result) error {
 			_, err := io.WriteString(stdout, r.text(to))
@@ -137,22 +137,22 @@ func (o output) tell(stdout, stderr io.Writer, to string) func(result) error {
 
 // finish tells what was not told one by one.
 func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
-	switch o.form {
+	switch o.format {
 	case "json", "yaml":
 		return o.print(stdout, m.value())
 	case "name":
-		_, err := io.WriteString(stderr, m.notDone())
+		_, err := io.WriteString(stderr, m.notAttempted())
 		return err
 	}
-	_, err := fmt.Fprintln(stdout, m.notDone()+m.summary())
+	_, err := fmt.Fprintln(stdout, m.notAttempted()+m.summary())
 	return err
 }
 
 // notDone lists what was not done.
-func (m *migrationReport) notDone() string {
+func (m *migrationReport) notAttempted() string {
 	var text strings.Builder
 	for _, r := range m.results {
-		if r.outcome == notDone {
+		if r.outcome == notAttempted {
 			text.WriteString(r.text(m.to))
 		}
 	}
@@ -160,15 +160,15 @@ func (m *migrationReport) notDone() string {
 }
 
 // retell tells on standard error what is lost in another form.
-func (m *migrationReport) retell(stderr io.Writer, o output) {
-	lost := m.untold
-	if o.form == "json" || o.form == "yaml" {
-		lost = slices.DeleteFunc(slices.Clone(m.results), func(r result) bool { return r.outcome == notDone })
+func (m *migrationReport) printToStderr(stderr io.Writer, o output) {
+	unprinted := m.unprinted
+	if o.format == "json" || o.format == "yaml" {
+		unprinted = slices.DeleteFunc(slices.Clone(m.results), func(r result) bool { return r.outcome == notAttempted })
 	}
-	for _, r := range lost {
+	for _, r := range unprinted {
 		fmt.Fprint(stderr, r.text(m.to))
 	}
-	_ = m.finish(stderr, stderr, output{form: "text"}) // nobody could be told that
+	_ = m.finish(stderr, stderr, output{format: "text"}) // nobody could be told that
 }
 
 func (m *migrationReport) summary() string {
@@ -179,7 +179,7 @@ func (m *migrationReport) summary() string {
 		}
 	}
 	switch {
-	case m.more:
+	case m.listIncomplete:
 		parts = append(parts, "and maybe others, which were not listed any more")
 	case len(parts) == 0:
 		return "found no objects"
@@ -201,20 +201,20 @@ func (r result) text(to string) string {
 		fmt.Fprintf(&w, "%s: %s\n", place, r.outcome)
 	}
 	for _, m := range r.moves {
-		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d of them new to it\n", place, r.outcome, who(m.From), to,
+		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d of them new to it\n", place, r.outcome, entryName(m.From), to,
 			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
 		if r.outcome != wouldMigrate {
 			continue
 		}
 		for path := range m.Fields.All() {
-			fmt.Fprintf(&w, "  %s\n", shownPath(path))
+			fmt.Fprintf(&w, "  %s\n", formatPath(path))
 		}
 		for path := range m.Lost.All() {
-			fmt.Fprintf(&w, "  %s is left behind: the object does not have it at the version of %s\n", shownPath(path), to)
+			fmt.Fprintf(&w, "  %s is left behind: the object does not have it at the version of %s\n", formatPath(path), to)
 		}
 	}
-	if r.keeper != nil && r.outcome == wouldMigrate {
-		fmt.Fprintf(&w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", who(*r.keeper), ownership.LastAppliedAnnotation)
+	if r.annotationEntry != nil && r.outcome == wouldMigrate {
+		fmt.Fprintf(&w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", entryName(*r.annotationEntry), ownership.LastAppliedAnnotation)
 	}
 	return w.String()
 }
@@ -230,9 +230,9 @@ func (m *migrationReport) value() document.Value {
 		document.Field{Name: "migrated", Value: document.NewInt(int64(m.count(migrated)))},
 		document.Field{Name: "wouldMigrate", Value: document.NewInt(int64(m.count(wouldMigrate)))},
 		document.Field{Name: "nothingToDo", Value: document.NewInt(int64(m.count(nothingToDo)))},
-		document.Field{Name: "failed", Value: document.NewInt(int64(m.count(failedOutcome)))},
-		document.Field{Name: "notDone", Value: document.NewInt(int64(m.count(notDone) + m.count(mayBeDone)))},
-		document.Field{Name: "moreNotListed", Value: document.NewBool(m.more)},
+		document.Field{Name: "failed", Value: document.NewInt(int64(m.count(failedMigration)))},
+		document.Field{Name: "notDone", Value: document.NewInt(int64(m.count(notAttempted) + m.count(outcomeUnknown)))},
+		document.Field{Name: "moreNotListed", Value: document.NewBool(m.listIncomplete)},
 		document.Field{Name: "objects", Value: document.NewList(items...)},
 	)
 }
@@ -242,8 +242,8 @@ func (r result) value() document.Value {
 	if r.err != nil {
 		fields = append(fields, document.Field{Name: "error", Value: document.NewString(plainError(r.err))})
 	}
-	if r.keeper != nil {
-		fields = append(fields, document.Field{Name: "keeper", Value: entryValue(*r.keeper)})
+	if r.annotationEntry != nil {
+		fields = append(fields, document.Field{Name: "keeper", Value: entryValue(*r.annotationEntry)})
 	}
 	return document.NewMap(append(fields, document.Field{Name: "moves", Value: moveValues(r.moves)})...)
 }

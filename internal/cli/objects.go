@@ -12,10 +12,10 @@ import (
 )
 
 // objects are what a command is about: each with where it is, or an error about it.
-type objects iter.Seq2[found, error]
+type objects iter.Seq2[foundObject, error]
 
 // found is an object that was read from the server.
-type found struct {
+type foundObject struct {
 	target target
 	object apply.Object
 }
@@ -32,29 +32,29 @@ func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, name
 	switch {
 	case f.all:
 		kinds, err = c.Kinds(ctx)
-		kinds = preferred(kinds, f.allNamespaces)
+		kinds = preferredKinds(kinds, f.allNamespaces)
 	case len(manifests) > 0:
 		targets, err = f.fileTargets(ctx, c, manifests, namespace)
 	case len(args) == 1 && !strings.Contains(args[0], "/"):
 		kinds, err = findKinds(ctx, c, args[0])
 	default:
-		targets, err = manyTargets(ctx, c, namespace, args)
+		targets, err = parseTargets(ctx, c, namespace, args)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(targets) > 0 {
-		p.expect(len(targets))
-		return getAll(ctx, c, targets), nil
+		p.addTotal(len(targets))
+		return getObjects(ctx, c, targets), nil
 	}
-	if p.on() && f.selector == "" { // servers do not count what a selector selects
-		p.expect(countAll(ctx, c, kinds, namespace))
+	if p.enabled() && f.selector == "" { // servers do not count what a selector selects
+		p.addTotal(countObjects(ctx, c, kinds, namespace))
 	}
-	return listAll(ctx, c, kinds, namespace, f.selector), nil
+	return listObjects(ctx, c, kinds, namespace, f.selector), nil
 }
 
 // countAll asks how many objects there are, for people only: what fails will be told when they are listed.
-func countAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace string) int {
+func countObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace string) int {
 	sum := 0
 	for _, k := range kinds {
 		if n, err := c.Count(ctx, k, namespace); err == nil {
@@ -66,7 +66,7 @@ func countAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, nam
 
 // preferred are the kinds that can be read and written, each at its preferred version. Those without
 // namespaces count only where everything is meant.
-func preferred(all []cluster.Kind, everything bool) []cluster.Kind {
+func preferredKinds(all []cluster.Kind, everything bool) []cluster.Kind {
 	known := map[string]bool{}
 	var some []cluster.Kind
 	for _, k := range all {
@@ -87,7 +87,7 @@ func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster
 			return nil, err
 		}
 		if len(found) > 1 {
-			found = preferred(found, true)
+			found = preferredKinds(found, true)
 		}
 		kinds = append(kinds, found...)
 	}
@@ -95,11 +95,11 @@ func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster
 }
 
 // named is an object as it is named on the command line.
-type named struct{ kind, name string }
+type objectName struct{ kind, name string }
 
 // splitNames reads TYPE NAME… or TYPE/NAME….
-func splitNames(args []string) ([]named, error) {
-	var all []named
+func parseNames(args []string) ([]objectName, error) {
+	var all []objectName
 	for i, arg := range args {
 		kind, name, slash := strings.Cut(arg, "/")
 		switch {
@@ -110,20 +110,20 @@ func splitNames(args []string) ([]named, error) {
 		case !slash:
 			kind, name = args[0], arg
 		}
-		all = append(all, named{kind, name})
+		all = append(all, objectName{kind, name})
 	}
 	return all, nil
 }
 
 // manyTargets finds where the objects are that the arguments name.
-func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
-	names, err := splitNames(args)
+func parseTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
+	names, err := parseNames(args)
 	if err != nil {
 		return nil, err
 	}
 	var targets []target
 	for _, n := range names {
-		t, _, err := oneTarget(ctx, c, namespace, []string{n.kind + "/" + n.name})
+		t, _, err := parseTarget(ctx, c, namespace, []string{n.kind + "/" + n.name})
 		if err != nil {
 			return nil, err
 		}
@@ -164,11 +164,11 @@ func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace stri
 	return t, nil
 }
 
-func getAll(ctx context.Context, c *cluster.Cluster, targets []target) objects {
-	return func(yield func(found, error) bool) {
+func getObjects(ctx context.Context, c *cluster.Cluster, targets []target) objects {
+	return func(yield func(foundObject, error) bool) {
 		for _, t := range targets {
 			o, err := t.get(ctx, c)
-			if !yield(found{t, o}, err) {
+			if !yield(foundObject{t, o}, err) {
 				return
 			}
 		}
@@ -177,8 +177,8 @@ func getAll(ctx context.Context, c *cluster.Cluster, targets []target) objects {
 
 // listAll lists kinds, one after the other. Some kinds are served by two groups with the same objects, as events are: these
 // count once.
-func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
-	return func(yield func(found, error) bool) {
+func listObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
+	return func(yield func(foundObject, error) bool) {
 		seen := seenObjects{kinds: map[string]int{}, uids: map[string]bool{}}
 		for _, k := range kinds {
 			seen.kinds[k.Name]++
@@ -188,10 +188,10 @@ func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, name
 				if cluster.IsCode(err, http.StatusNotFound) || cluster.IsCode(err, http.StatusMethodNotAllowed) {
 					break // a kind that went away, or is served in name only
 				}
-				f := found{targetOf(k, o.Document), o}
+				f := foundObject{targetOf(k, o.Document), o}
 				if err != nil {
 					err = fmt.Errorf("%s: %w", f.target, err)
-				} else if seen.before(f) {
+				} else if seen.alreadySeen(f) {
 					continue
 				}
 				if !yield(f, err) {
@@ -208,7 +208,7 @@ type seenObjects struct {
 	uids  map[string]bool
 }
 
-func (s seenObjects) before(f found) bool {
+func (s seenObjects) alreadySeen(f foundObject) bool {
 	uid := f.object.Document.Lookup("metadata", "uid").Text()
 	if uid == "" || s.kinds[f.target.kind.Name] < 2 {
 		return false

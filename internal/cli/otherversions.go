@@ -38,21 +38,21 @@ func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Ob
 }
 
 // tellElsewhere says who owns fields that are others at this version, and where to see them.
-func tellElsewhere(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
-	told := map[string]bool{t.kind.APIVersion(): true}
+func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
+	reported := map[string]bool{t.kind.APIVersion(): true}
 	for _, line := range lines {
 		for _, e := range line.Owners {
-			if line.State != ownership.OtherVersion || told[e.APIVersion] {
+			if line.State != ownership.OtherVersion || reported[e.APIVersion] {
 				continue
 			}
-			told[e.APIVersion] = true
+			reported[e.APIVersion] = true
 			fmt.Fprintf(w, "%s: %s owns fields at %s that are others at %s, where ? marks what they may be; %s\n",
-				t, who(e), e.APIVersion, t.kind.APIVersion(), whereToSee(t, e.APIVersion, others))
+				t, entryName(e), e.APIVersion, t.kind.APIVersion(), otherVersionHint(t, e.APIVersion, others))
 		}
 	}
 }
 
-func whereToSee(t target, apiVersion string, others map[string]document.Value) string {
+func otherVersionHint(t target, apiVersion string, others map[string]document.Value) string {
 	if _, known := others[apiVersion]; !known {
 		return "the server does not have that version any more"
 	}

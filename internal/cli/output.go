@@ -16,19 +16,19 @@ import (
 
 // output is the flag that says in which form something is printed.
 type output struct {
-	form  string
-	forms []string
+	format  string
+	formats []string
 }
 
 // bind adds the flag; the first form is the one unless another is asked for.
-func (o *output) bind(flags *pflag.FlagSet, forms ...string) {
-	o.forms = forms
-	flags.StringVarP(&o.form, "output", "o", forms[0], "print as `"+strings.Join(forms, "|")+"`")
+func (o *output) bind(flags *pflag.FlagSet, formats ...string) {
+	o.formats = formats
+	flags.StringVarP(&o.format, "output", "o", formats[0], "print as `"+strings.Join(formats, "|")+"`")
 }
 
 func (o *output) check() error {
-	if !slices.Contains(o.forms, o.form) {
-		return &usageError{fmt.Errorf("--output: expected %s, received %q", anyOf(o.forms), o.form)}
+	if !slices.Contains(o.formats, o.format) {
+		return &usageError{fmt.Errorf("--output: expected %s, received %q", joinOr(o.formats), o.format)}
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func (o *output) check() error {
 // print writes a document as JSON or YAML.
 func (o *output) print(w io.Writer, doc document.Value) error {
 	text := doc.YAML()
-	if o.form == "json" {
+	if o.format == "json" {
 		text = doc.JSON() + "\n"
 	}
 	_, err := io.WriteString(w, text)
@@ -51,7 +51,7 @@ func (c *colours) bind(flags *pflag.FlagSet) {
 }
 
 // on reports whether what is written to w is coloured.
-func (c *colours) on(w io.Writer) (bool, error) {
+func (c *colours) enabled(w io.Writer) (bool, error) {
 	switch c.when {
 	case "always", "never":
 		return c.when == "always", nil
@@ -85,7 +85,7 @@ func (c *checkedWriter) failed() error {
 	if c.err == nil {
 		return nil
 	}
-	return lostOutput(c.err)
+	return outputError(c.err)
 }
 
 // is reports whether an error is that something could not be written, and nothing more.
@@ -95,7 +95,7 @@ func (c *checkedWriter) is(err error) bool {
 	return err == c.err
 }
 
-func lostOutput(err error) error { return fmt.Errorf("what was to be printed is lost: %w", err) }
+func outputError(err error) error { return fmt.Errorf("what was to be printed is lost: %w", err) }
 
 func isTerminal(w any) bool {
 	if checked, ok := w.(*checkedWriter); ok {
@@ -107,15 +107,15 @@ func isTerminal(w any) bool {
 
 // palette has a colour for each of many names: those that are easy to read on light and on dark.
 type palette struct {
-	on    bool
-	known map[string]int
+	enabled bool
+	known   map[string]int
 }
 
 var colourCodes = []int{36, 33, 35, 32, 34, 96, 93, 95, 92, 94}
 
 // paint colours a text by a name.
 func (p *palette) paint(name, text string) string {
-	if !p.on || name == "" {
+	if !p.enabled || name == "" {
 		return text
 	}
 	i, ok := p.known[name]
@@ -128,7 +128,7 @@ func (p *palette) paint(name, text string) string {
 
 func coloured(code int, text string) string { return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, text) }
 
-func newPalette(on bool) *palette { return &palette{on: on, known: map[string]int{}} }
+func newPalette(enabled bool) *palette { return &palette{enabled: enabled, known: map[string]int{}} }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -17,12 +17,12 @@ import (
 )
 
 type ownFlags struct {
-	connection     connection
-	output         output
-	from, to       string
-	subresource    string
-	update, dryRun bool
-	needsReceiver  bool
+	connection       connection
+	output           output
+	from, to         string
+	subresource      string
+	update, dryRun   bool
+	requiresReceiver bool
 }
 
 func ownCommand() *cobra.Command {
@@ -55,7 +55,7 @@ them, it owns them again when it applies.` + aboutPaths,
 }
 
 func transferCommand() *cobra.Command {
-	f := ownFlags{needsReceiver: true}
+	f := ownFlags{requiresReceiver: true}
 	command := &cobra.Command{
 		Use:   "transfer TYPE NAME PATH… --to MANAGER",
 		Short: "Hand fields from one manager to another, whose values stay",
@@ -79,21 +79,21 @@ The other one applies, unless --update says that it is known by its updates.` + 
 func (f *ownFlags) bind(command *cobra.Command) {
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
-	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "output", f.output.formats...)
 	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
 	bindDryRun(command.Flags(), &f.dryRun, "show what would change, and write nothing")
 	completeWords(command, "dry-run", dryRunWords...)
 }
 
 func (f ownFlags) check() error {
-	if f.needsReceiver && f.to == "" {
+	if f.requiresReceiver && f.to == "" {
 		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
 	}
 	return f.output.check()
 }
 
 // receiver is who gets the fields; nil for nobody.
-func (f ownFlags) receiver() *ownership.Selector {
+func (f ownFlags) receiverSelector() *ownership.Selector {
 	if f.to == "" {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (f ownFlags) receiver() *ownership.Selector {
 }
 
 // giver is who gives the fields up.
-func (f ownFlags) giver() ownership.Selector {
+func (f ownFlags) releaser() ownership.Selector {
 	from := ownership.Selector{Manager: f.from, Subresource: f.subresource}
 	if f.subresource == "" {
 		from.Subresource = ownership.AnySubresource
@@ -122,20 +122,20 @@ func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	tellWarnings(c, stderr)
-	t, rest, err := oneTarget(ctx, c, namespace, args)
+	printWarnings(c, stderr)
+	t, rest, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
 		return err
 	}
 	if len(rest) == 0 {
 		return &usageError{errors.New("expected the paths of fields, such as spec.replicas, received none")}
 	}
-	written, err := parsePaths(rest)
+	expressions, err := parsePaths(rest)
 	if err != nil {
 		return err
 	}
-	for race := 0; ; race++ {
-		if err := f.try(ctx, c, t, written, stdout); !again(ctx, err, race) {
+	for attempt := 0; ; attempt++ {
+		if err := f.attemptMove(ctx, c, t, expressions, stdout); !retryAfterConflict(ctx, err, attempt) {
 			return err
 		}
 	}
@@ -153,35 +153,35 @@ func parsePaths(texts []string) ([]ownership.PathExpression, error) {
 	return paths, nil
 }
 
-func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written []ownership.PathExpression, stdout io.Writer) error {
+func (f ownFlags) attemptMove(ctx context.Context, c *cluster.Cluster, t target, expressions []ownership.PathExpression, stdout io.Writer) error {
 	o, err := t.get(ctx, c)
 	if err != nil {
 		return err
 	}
-	o, result, err := t.moved(ctx, c, o, func(o apply.Object) (ownership.Result, error) { return f.change(o, written) })
+	o, result, err := t.computeMove(ctx, c, o, func(o apply.Object) (ownership.Result, error) { return f.change(o, expressions) })
 	if err != nil {
-		return f.withEndpoint(err)
+		return f.withSubresourceHint(err)
 	}
 	if !result.NoOp() && !f.dryRun {
-		if err := t.writeOwners(ctx, c, o, result.Entries); err != nil {
-			return mayBeChanged(err)
+		if err := t.writeManagedFields(ctx, c, o, result.Entries); err != nil {
+			return withUnknownOutcome(err)
 		}
 	}
-	err = f.tell(t, result, stdout)
+	err = f.printResult(t, result, stdout)
 	if err != nil && !result.NoOp() && !f.dryRun {
-		return &placedError{t, fmt.Errorf("its owners were changed, but %w", lostOutput(err))}
+		return &targetError{t, fmt.Errorf("its owners were changed, but %w", outputError(err))}
 	}
 	return err
 }
 
 // withEndpoint says how to name the endpoint at which a field is owned, if that is why it is not found.
-func (f ownFlags) withEndpoint(err error) error {
+func (f ownFlags) withSubresourceHint(err error) error {
 	var notOwned *ownership.NotOwnedError
 	if !errors.As(err, &notOwned) || f.subresource != "" {
 		return err
 	}
 	for _, e := range notOwned.Owners {
-		if (f.from == "" || f.from == e.Manager) && !f.giver().Selects(e) {
+		if (f.from == "" || f.from == e.Manager) && !f.releaser().Selects(e) {
 			return fmt.Errorf("%w; say --subresource %s to mean what is owned there", err, e.Subresource)
 		}
 	}
@@ -189,56 +189,56 @@ func (f ownFlags) withEndpoint(err error) error {
 }
 
 // mayBeChanged says so if the server has been asked to change owners and has not answered.
-func mayBeChanged(err error) error {
-	if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) && lost.MayBeDone {
+func withUnknownOutcome(err error) error {
+	if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) && noResponse.OutcomeUnknown {
 		return fmt.Errorf("%w; its owners may or may not have changed: run it again", err)
 	}
 	return err
 }
 
 // change resolves the paths in the object, and changes the owners.
-func (f ownFlags) change(o apply.Object, written []ownership.PathExpression) (ownership.Result, error) {
-	paths := make([]fieldset.Path, len(written))
-	for i, w := range written {
+func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression) (ownership.Result, error) {
+	paths := make([]fieldset.Path, len(expressions))
+	for i, w := range expressions {
 		var err error
 		if paths[i], err = w.Resolve(o); err != nil {
 			return ownership.Result{}, err
 		}
-		if err := f.checkOneGiver(o, paths[i]); err != nil {
+		if err := f.checkSingleReleaser(o, paths[i]); err != nil {
 			return ownership.Result{}, err
 		}
 	}
-	if to := f.receiver(); to != nil {
-		return ownership.Transfer(o, f.giver(), *to, paths...)
+	if to := f.receiverSelector(); to != nil {
+		return ownership.Transfer(o, f.releaser(), *to, paths...)
 	}
-	return ownership.Release(o, f.giver(), paths...)
+	return ownership.Release(o, f.releaser(), paths...)
 }
 
 // checkOneGiver refuses to choose among owners.
-func (f ownFlags) checkOneGiver(o apply.Object, path fieldset.Path) error {
+func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error {
 	owners, err := ownership.Owners(o, path)
 	if err != nil || f.from != "" {
 		return err
 	}
-	var givers []apply.Entry
+	var releasers []apply.Entry
 	for _, e := range owners {
-		if to := f.receiver(); f.giver().Selects(e) && (to == nil || !to.Selects(e)) {
-			givers = append(givers, e)
+		if to := f.receiverSelector(); f.releaser().Selects(e) && (to == nil || !to.Selects(e)) {
+			releasers = append(releasers, e)
 		}
 	}
-	if len(givers) < 2 {
+	if len(releasers) < 2 {
 		return nil
 	}
 	flag := "--manager"
-	if f.needsReceiver {
+	if f.requiresReceiver {
 		flag = "--from"
 	}
-	return &usageError{fmt.Errorf("%s has several owners: %s; say with %s who gives it up", shownPath(path), whoAll(givers), flag)}
+	return &usageError{fmt.Errorf("%s has several owners: %s; say with %s who gives it up", formatPath(path), entryNames(releasers), flag)}
 }
 
 // tell tells what has changed.
-func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) error {
-	switch f.output.form {
+func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Writer) error {
+	switch f.output.format {
 	case "json", "yaml":
 		return f.output.print(stdout, f.value(t, result))
 	case "name":
@@ -258,11 +258,11 @@ func (f ownFlags) text(t target, result ownership.Result) string {
 	for _, m := range result.Moves {
 		var paths []string
 		for path := range m.Fields.All() {
-			paths = append(paths, shownPath(path))
+			paths = append(paths, formatPath(path))
 		}
-		did := "released by " + who(m.From)
+		did := "released by " + entryName(m.From)
 		if f.to != "" {
-			did = fmt.Sprintf("%s -> %s", who(m.From), who(f.newEntry()))
+			did = fmt.Sprintf("%s -> %s", entryName(m.From), entryName(f.receiverEntry()))
 		}
 		if f.dryRun {
 			did += " (dry run)"
@@ -273,8 +273,8 @@ func (f ownFlags) text(t target, result ownership.Result) string {
 }
 
 // newEntry is who gets the fields, as entries name it.
-func (f ownFlags) newEntry() apply.Entry {
-	to := f.receiver()
+func (f ownFlags) receiverEntry() apply.Entry {
+	to := f.receiverSelector()
 	return apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}
 }
 
@@ -286,7 +286,7 @@ func (f ownFlags) value(t target, result ownership.Result) document.Value {
 		document.Field{Name: "moves", Value: moveValues(result.Moves)},
 	)
 	if f.to != "" {
-		fields = append(fields, document.Field{Name: "to", Value: entryValue(f.newEntry())})
+		fields = append(fields, document.Field{Name: "to", Value: entryValue(f.receiverEntry())})
 	}
 	return document.NewMap(fields...)
 }

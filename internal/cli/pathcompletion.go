@@ -15,24 +15,24 @@ import (
 )
 
 // mostPaths is how many paths are offered: nobody looks through more.
-const mostPaths = 500
+const maxPaths = 500
 
 // completeArguments has the shell complete what follows the object, beside the object itself.
-func completeArguments(command *cobra.Command, connection *connection, find func(ctx context.Context, server *cluster.Cluster, namespace string, args []string, begun string) []string) {
+func completeArguments(command *cobra.Command, connection *connection, find func(ctx context.Context, server *cluster.Cluster, namespace string, args []string, toComplete string) []string) {
 	objects := command.ValidArgsFunction
-	command.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 || len(args) == 1 && !strings.Contains(args[0], "/") {
-			return objects(c, args, begun)
+			return objects(c, args, toComplete)
 		}
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-			return find(ctx, server, namespace, args, begun)
+			return find(ctx, server, namespace, args, toComplete)
 		})
 	}
 }
 
 // paths are those that can be given up in the object that the arguments name, and have not been named yet.
-func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, begun string) []string {
-	t, named, err := oneTarget(ctx, c, namespace, args)
+func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string) []string {
+	t, named, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
 		return nil
 	}
@@ -40,13 +40,13 @@ func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace stri
 	if err != nil {
 		return nil
 	}
-	var all offer
-	all.add(o.Entries, begun, func(o owned) bool { return f.giver().Selects(o.by) })
+	var all pathCandidates
+	all.add(o.Entries, toComplete, func(o ownedPath) bool { return f.releaser().Selects(o.by) })
 	return all.without(named)
 }
 
 // liveOf are the objects on the server that the files have configurations for. Standard input is left to the command.
-func (i *input) liveOf(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
+func (i *input) liveObjects(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
 	files := slices.DeleteFunc(slices.Clone(i.files), func(name string) bool { return name == "-" })
 	manifests, err := readManifests(ctx, files, i.recursive, nil)
 	if err != nil {
@@ -65,11 +65,11 @@ func (i *input) liveOf(ctx context.Context, c *cluster.Cluster, namespace string
 }
 
 // forcePathsLike are the fields of others that the configurations have, with another value: those that are in the way.
-func (f *applyFlags) forcePathsLike(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string {
-	var all offer
-	lives, configs := f.input.liveOf(ctx, c, namespace)
+func (f *applyFlags) forcePathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
+	var all pathCandidates
+	lives, configs := f.input.liveObjects(ctx, c, namespace)
 	for i, live := range lives {
-		all.add(live.Entries, begun, func(o owned) bool {
+		all.add(live.Entries, toComplete, func(o ownedPath) bool {
 			if !o.below.IsEmpty() || o.by.Manager == f.manager && o.by.Operation == apply.Apply {
 				return false
 			}
@@ -81,11 +81,11 @@ func (f *applyFlags) forcePathsLike(ctx context.Context, c *cluster.Cluster, nam
 }
 
 // unsetPathsLike are the fields that somebody has set, and the configurations have not.
-func (f *applyFlags) unsetPathsLike(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string {
-	var all offer
-	lives, configs := f.input.liveOf(ctx, c, namespace)
+func (f *applyFlags) unsetPathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
+	var all pathCandidates
+	lives, configs := f.input.liveObjects(ctx, c, namespace)
 	for i, live := range lives {
-		all.add(live.Entries, begun, func(o owned) bool {
+		all.add(live.Entries, toComplete, func(o ownedPath) bool {
 			return ownership.ValueAt(configs[i], o.path).IsAbsent() && !ownership.ValueAt(live.Document, o.path).IsAbsent()
 		})
 	}
@@ -93,22 +93,22 @@ func (f *applyFlags) unsetPathsLike(ctx context.Context, c *cluster.Cluster, nam
 }
 
 // completePaths has the shell complete a flag that is a path.
-func completePaths(command *cobra.Command, connection *connection, flag string, find func(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string) {
-	completeFlag(command, flag, func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+func completePaths(command *cobra.Command, connection *connection, flag string, find func(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string) {
+	completeFlag(command, flag, func(c *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-			return find(ctx, server, namespace, begun)
+			return find(ctx, server, namespace, toComplete)
 		})
 	})
 }
 
 // offer is paths with their owners.
-type offer struct {
+type pathCandidates struct {
 	paths  []string
 	owners map[string][]string
 }
 
 // owned is a path of somebody, and what it owns below it.
-type owned struct {
+type ownedPath struct {
 	by    apply.Entry
 	path  fieldset.Path
 	below fieldset.Set
@@ -116,7 +116,7 @@ type owned struct {
 
 // add offers the paths that entries own, that begin as somebody has begun to write, and that are wanted. Somebody who
 // has written quotes where none are needed gets them.
-func (o *offer) add(entries []apply.Entry, begun string, wanted func(owned) bool) {
+func (o *pathCandidates) add(entries []apply.Entry, toComplete string, wanted func(ownedPath) bool) {
 	if o.owners == nil {
 		o.owners = map[string][]string{}
 	}
@@ -126,17 +126,17 @@ func (o *offer) add(entries []apply.Entry, begun string, wanted func(owned) bool
 			continue
 		}
 		for path := range fields.All() {
-			text := writtenAs(path)
-			if !strings.HasPrefix(text, begun) {
-				text = shownPath(path)
+			text := shellPath(path)
+			if !strings.HasPrefix(text, toComplete) {
+				text = formatPath(path)
 			}
-			if !strings.HasPrefix(text, begun) || !wanted(owned{e, path, fields.At(path)}) {
+			if !strings.HasPrefix(text, toComplete) || !wanted(ownedPath{e, path, fields.At(path)}) {
 				continue
 			}
 			if o.owners[text] == nil {
 				o.paths = append(o.paths, text)
 			}
-			if name := who(e); !slices.Contains(o.owners[text], name) {
+			if name := entryName(e); !slices.Contains(o.owners[text], name) {
 				o.owners[text] = append(o.owners[text], name)
 			}
 		}
@@ -144,11 +144,11 @@ func (o *offer) add(entries []apply.Entry, begun string, wanted func(owned) bool
 }
 
 // without is the offer for the shell, without some paths; a tab divides each path from its owners.
-func (o *offer) without(named []string) []string {
+func (o *pathCandidates) without(named []string) []string {
 	var lines []string
 	slices.Sort(o.paths)
 	for _, path := range o.paths {
-		if len(lines) == mostPaths {
+		if len(lines) == maxPaths {
 			break
 		}
 		if !slices.Contains(named, path) {
@@ -159,7 +159,7 @@ func (o *offer) without(named []string) []string {
 }
 
 // writtenAs is a path as somebody would write it, with quotes only where they are needed.
-func writtenAs(p fieldset.Path) string {
+func shellPath(p fieldset.Path) string {
 	var b strings.Builder
 	for i, e := range p {
 		plain := strings.TrimPrefix(fieldset.Path{e}.Quoted(), ".")
@@ -169,7 +169,7 @@ func writtenAs(p fieldset.Path) string {
 		case e.Kind() == fieldset.FieldName && i > 0:
 			b.WriteString("." + plain)
 		case e.Kind() == fieldset.Key:
-			b.WriteString(writtenKeys(e))
+			b.WriteString(shellKeys(e))
 		default:
 			b.WriteString(plain)
 		}
@@ -178,10 +178,10 @@ func writtenAs(p fieldset.Path) string {
 }
 
 // writtenKeys is an item by its keys, without quotes if all of them can do without.
-func writtenKeys(e fieldset.Element) string {
+func shellKeys(e fieldset.Element) string {
 	var parts []string
 	for _, key := range e.KeyFields() {
-		if key.Value.Kind() == document.String && !isPlainWord(key.Value.Text()) || !isPlainWord(key.Name) {
+		if key.Value.Kind() == document.String && !isPlain(key.Value.Text()) || !isPlain(key.Name) {
 			return fieldset.Path{e}.Quoted()
 		}
 		text := key.Value.Text()
@@ -194,7 +194,7 @@ func writtenKeys(e fieldset.Element) string {
 }
 
 // isPlainWord reports whether a word means itself in brackets.
-func isPlainWord(word string) bool {
+func isPlain(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`,=[]"'\`, r)
 	})

@@ -24,7 +24,7 @@ func TestWrittenAs(t *testing.T) {
 	}
 	texts := map[string]bool{}
 	for path := range fields.All() {
-		text := writtenAs(path)
+		text := shellPath(path)
 		texts[text] = true
 		written, err := ownership.ParsePath(text)
 		if err != nil {

@@ -23,8 +23,8 @@ type planFlags struct {
 	manager    string
 	quiet      quietFlag
 	// What is found out:
-	migrationOff bool
-	definitions  *definitions
+	migrationOff       bool
+	appliedDefinitions *appliedDefinitions
 }
 
 func planCommand() *cobra.Command {
@@ -50,7 +50,7 @@ the objects that would change.`,
 		Example: `  cadastre plan -f web.yaml
   cadastre plan -f deploy/ --manager gitops
   cadastre plan -k overlays/prod -o name`,
-		Args: onlyFiles,
+		Args: filesOnly,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return plan(c.Context(), f, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -62,8 +62,8 @@ the objects that would change.`,
 	command.Flags().StringVar(&f.manager, "manager", ownership.KubectlManager, "the `manager` that would apply")
 	f.quiet.bind(command.Flags())
 	completeConnection(command, &f.connection)
-	completeAppliers(command, &f.connection, &f.input)
-	completeWords(command, "output", f.output.forms...)
+	completeManagers(command, &f.connection, &f.input)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "color", "auto", "always", "never")
 	return command
 }
@@ -74,21 +74,21 @@ func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout, stderr io.W
 	switch {
 	case err != nil:
 		return &exitError{2, err}
-	case slices.ContainsFunc(all, (*planned).changes):
+	case slices.ContainsFunc(all, (*objectPlan).changes):
 		return &exitError{code: 1}
 	}
 	return nil
 }
 
 // plan tells what would be done to each object. What can be told is told, though others fail.
-func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) ([]*planned, error) {
+func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) ([]*objectPlan, error) {
 	if f.manager == "" {
 		return nil, &usageError{errNoManager}
 	}
 	if err := f.output.check(); err != nil {
 		return nil, err
 	}
-	coloured, err := f.colours.on(stdout)
+	coloured, err := f.colours.enabled(stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,13 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return nil, err
 	}
-	var all []*planned
+	var all []*objectPlan
 	if f.migrationOff, err = isMigrationOff(); err != nil {
 		return nil, err
 	}
-	f.definitions = &definitions{tried: true}
-	warned := tellWarnings(c, stderr)
-	b := batch{verb: "plan", did: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
+	f.appliedDefinitions = &appliedDefinitions{dryRun: true}
+	warned := printWarnings(c, stderr)
+	b := batch{verb: "plan", participle: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
 		p, err := planOne(ctx, c, f, namespace, m)
@@ -114,44 +114,44 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 			return err
 		}
 		all = append(all, p)
-		f.tell(stdout, p, coloured)
+		f.printObject(stdout, p, coloured)
 		return nil
 	})
-	if f.output.form == "json" || f.output.form == "yaml" {
+	if f.output.format == "json" || f.output.format == "yaml" {
 		if lost := f.output.print(stdout, plansValue(all)); lost != nil {
-			err = errors.Join(lostOutput(lost), err)
+			err = errors.Join(outputError(lost), err)
 		}
 	}
 	return all, err
 }
 
 // tell tells people about an object, as soon as that is known.
-func (f planFlags) tell(w io.Writer, p *planned, coloured bool) {
+func (f planFlags) printObject(w io.Writer, p *objectPlan, coloured bool) {
 	switch {
-	case f.output.form == "text":
+	case f.output.format == "text":
 		planView{w: w, now: time.Now(), coloured: coloured}.print(p)
-	case f.output.form == "name" && p.changes():
+	case f.output.format == "name" && p.changes():
 		fmt.Fprintln(w, p.target)
 	}
 }
 
 // planOne asks what applying would do, the migration that comes before it included.
-func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
-	t, err := f.definitions.target(ctx, c, namespace, m)
+func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*objectPlan, error) {
+	t, err := f.appliedDefinitions.target(ctx, c, namespace, m)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.connection.checkNamespace(m, t); err != nil {
 		return nil, err
 	}
-	a := &application{
+	a := &applyOperation{
 		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: f.migrationOff},
-		cluster:    c, target: t, config: t.placed(m.doc),
+		cluster:    c, target: t, config: t.withNamespace(m.doc),
 	}
 	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
-	p := &planned{target: t, manager: f.manager, creates: !a.exists, from: a.from}
+	p := &objectPlan{target: t, manager: f.manager, creates: !a.exists, previousManagers: a.previousManagers}
 	p.after, err = a.apply(ctx)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
 		p.conflicts = refused.conflicts
@@ -159,9 +159,9 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 		p.after, err = a.apply(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t, f.definitions.explained(t, err))
+		return nil, fmt.Errorf("%s: %w", t, f.appliedDefinitions.explain(t, err))
 	}
-	p.before = a.found // as it was the last time that it was looked at
+	p.before = a.original // as it was the last time that it was looked at
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
-	f.definitions.note(p.after.Document)
+	f.appliedDefinitions.record(p.after.Document)
 	p.mask()
 	return p, nil
 }

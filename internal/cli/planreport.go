@@ -14,36 +14,36 @@ import (
 )
 
 // planned is what applying an object would do.
-type planned struct {
-	target        target
-	manager       string
-	creates       bool
-	from          []string // who gives its fields up to the manager first
-	before, after apply.Object
-	plan          ownership.Plan
-	conflicts     []conflict
+type objectPlan struct {
+	target           target
+	manager          string
+	creates          bool
+	previousManagers []string
+	before, after    apply.Object
+	plan             ownership.Plan
+	conflicts        []conflict
 }
 
 // changes reports whether applying would change anything, owners included.
-func (p *planned) changes() bool { return p.creates || !p.plan.IsEmpty() }
+func (p *objectPlan) changes() bool { return p.creates || !p.plan.IsEmpty() }
 
 // what says in a few words what would be done.
-func (p *planned) what() string {
-	what := "changes"
+func (p *objectPlan) summary() string {
+	summary := "changes"
 	switch {
 	case p.creates:
-		what = "is created"
+		summary = "is created"
 	case p.plan.IsEmpty():
-		what = "stays as it is"
+		summary = "stays as it is"
 	case len(p.conflicts) > 0:
-		what = fmt.Sprintf("%d %s; if forced it changes", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
+		summary = fmt.Sprintf("%d %s; if forced it changes", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
 	case p.plan.Changes.IsEmpty():
-		what = "changes owners only"
+		summary = "changes owners only"
 	}
-	if len(p.from) > 0 {
-		what += ", and takes over from " + strings.Join(p.from, ", ")
+	if len(p.previousManagers) > 0 {
+		summary += ", and takes over from " + strings.Join(p.previousManagers, ", ")
 	}
-	return what
+	return summary
 }
 
 // planView writes plans for people.
@@ -65,30 +65,30 @@ func (v planView) line(word, format string, args ...any) {
 	fmt.Fprintln(v.w, text)
 }
 
-func (v planView) print(p *planned) {
-	fmt.Fprintf(v.w, "%s: %s\n", p.target, p.what())
+func (v planView) print(p *objectPlan) {
+	fmt.Fprintf(v.w, "%s: %s\n", p.target, p.summary())
 	for _, c := range p.conflicts {
 		var owners []string
 		for _, e := range c.owners {
-			owners = append(owners, since(e, v.now))
+			owners = append(owners, entryWithAge(e, v.now))
 		}
-		theirs, yours := c.shownValues()
-		v.line("conflict", "%s: owned by %s; it is %s, you want %s", c.shown(), strings.Join(owners, " and "), theirs, yours)
+		theirs, yours := c.formattedValues()
+		v.line("conflict", "%s: owned by %s; it is %s, you want %s", c.formattedPath(), strings.Join(owners, " and "), theirs, yours)
 	}
 	v.printValues(p)
 	v.printOwners(p)
 }
 
-func (v planView) printValues(p *planned) {
+func (v planView) printValues(p *objectPlan) {
 	for path := range topmost(p.plan.Changes.Added).All() {
-		v.line("+", "%s: %s", shownPath(path), shownValue(ownership.ValueAt(p.after.Document, path)))
+		v.line("+", "%s: %s", formatPath(path), formatValue(ownership.ValueAt(p.after.Document, path)))
 	}
 	for path := range p.plan.Changes.Modified.All() {
-		was, will := shownPair(ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path))
-		v.line("~", "%s: %s -> %s", shownPath(path), was, will)
+		was, will := formatValuePair(ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path))
+		v.line("~", "%s: %s -> %s", formatPath(path), was, will)
 	}
 	for path := range topmost(p.plan.Changes.Removed).All() {
-		v.line("-", "%s: %s", shownPath(path), shownValue(ownership.ValueAt(p.before.Document, path)))
+		v.line("-", "%s: %s", formatPath(path), formatValue(ownership.ValueAt(p.before.Document, path)))
 	}
 }
 
@@ -111,31 +111,31 @@ func topmostIn(b *fastset.Builder, set fieldset.Set) fieldset.Set {
 	return b.Set(mark)
 }
 
-func (v planView) printOwners(p *planned) {
+func (v planView) printOwners(p *objectPlan) {
 	for _, part := range []struct {
 		word string
 		set  fieldset.Set
 	}{{"own", p.plan.Gained}, {"share", p.plan.Shared}, {"release", p.plan.Released}} {
 		for path := range part.set.Leaves().All() {
-			v.line(part.word, "%s", shownPath(path))
+			v.line(part.word, "%s", formatPath(path))
 		}
 	}
 	for _, m := range p.plan.Lost {
 		for path := range m.Fields.Leaves().All() {
-			v.line("take", "%s from %s", shownPath(path), who(m.From))
+			v.line("take", "%s from %s", formatPath(path), entryName(m.From))
 		}
 	}
 	for _, s := range p.plan.Kept {
-		why := "owned by " + whoAll(s.Owners)
+		why := "owned by " + entryNames(s.Owners)
 		if len(s.Owners) == 0 {
 			why = "which the server sets by itself"
 		}
-		v.line("stays", "%s: %s, %s", shownPath(s.Path), shownValue(s.Value), why)
+		v.line("stays", "%s: %s, %s", formatPath(s.Path), formatValue(s.Value), why)
 	}
 }
 
 // plansValue is plans for machines.
-func plansValue(all []*planned) document.Value {
+func plansValue(all []*objectPlan) document.Value {
 	items := make([]document.Value, len(all))
 	for i, p := range all {
 		items[i] = p.value()
@@ -143,18 +143,18 @@ func plansValue(all []*planned) document.Value {
 	return document.NewMap(document.Field{Name: "objects", Value: document.NewList(items...)})
 }
 
-func (p *planned) value() document.Value {
+func (p *objectPlan) value() document.Value {
 	var conflicts, stays []document.Value
 	for _, c := range p.conflicts {
 		conflicts = append(conflicts, document.NewMap(
-			document.Field{Name: "path", Value: document.NewString(c.shown())},
+			document.Field{Name: "path", Value: document.NewString(c.formattedPath())},
 			document.Field{Name: "owners", Value: entryValues(c.owners)},
-			document.Field{Name: "live", Value: c.live}, document.Field{Name: "wanted", Value: c.wanted},
+			document.Field{Name: "live", Value: c.live}, document.Field{Name: "wanted", Value: c.configured},
 		))
 	}
 	for _, s := range p.plan.Kept {
 		stays = append(stays, document.NewMap(
-			document.Field{Name: "path", Value: document.NewString(shownPath(s.Path))},
+			document.Field{Name: "path", Value: document.NewString(formatPath(s.Path))},
 			document.Field{Name: "value", Value: s.Value}, document.Field{Name: "owners", Value: entryValues(s.Owners)},
 		))
 	}
@@ -162,7 +162,7 @@ func (p *planned) value() document.Value {
 	return document.NewMap(append(p.target.fields(),
 		document.Field{Name: "creates", Value: document.NewBool(p.creates)},
 		document.Field{Name: "changes", Value: document.NewBool(p.changes())},
-		document.Field{Name: "takesOverFrom", Value: stringValues(p.from)},
+		document.Field{Name: "takesOverFrom", Value: stringValues(p.previousManagers)},
 		document.Field{Name: "conflicts", Value: document.NewList(conflicts...)},
 		document.Field{Name: "added", Value: p.changeValues(topmost(changes.Added))},
 		document.Field{Name: "modified", Value: p.changeValues(changes.Modified)},
@@ -187,11 +187,11 @@ func lossValues(moves []ownership.Move) document.Value {
 }
 
 // changeValues are fields with what they are and will be; what is absent is left out.
-func (p *planned) changeValues(set fieldset.Set) document.Value {
+func (p *objectPlan) changeValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for path := range set.All() {
 		values = append(values, document.NewMap(
-			document.Field{Name: "path", Value: document.NewString(shownPath(path))},
+			document.Field{Name: "path", Value: document.NewString(formatPath(path))},
 			document.Field{Name: "before", Value: ownership.ValueAt(p.before.Document, path)},
 			document.Field{Name: "after", Value: ownership.ValueAt(p.after.Document, path)},
 		))

@@ -17,51 +17,51 @@ import (
 //	resourceVersion  the object as it was read; the version that no object has: none, so that it is only made
 
 // noRevision is the version of no object: servers count them up from 1.
-const noRevision = "9223372036854775807"
+const unusedRevision = "9223372036854775807"
 
 var (
-	errIsThere    = errors.New("not applied: it is there already, and --only-create was asked for")
-	errIsNotThere = errors.New("not applied: it is not there, and --only-update was asked for")
+	errExists   = errors.New("not applied: it is there already, and --only-create was asked for")
+	errNotFound = errors.New("not applied: it is not there, and --only-update was asked for")
 )
 
 // excluded refuses an object that is there, or is not, if the flags say so.
-func (a *application) excluded(exists bool) error {
+func (a *applyOperation) checkExistence(exists bool) error {
 	switch {
 	case exists && a.onlyCreate:
-		return errIsThere
+		return errExists
 	case !exists && a.onlyUpdate:
-		return errIsNotThere
+		return errNotFound
 	}
 	return nil
 }
 
 // readAgain gets the object after somebody else has written it.
-func (a *application) readAgain(ctx context.Context) error {
+func (a *applyOperation) reload(ctx context.Context) error {
 	live, err := a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
 	if err != nil && !cluster.IsCode(err, http.StatusNotFound) {
 		return err
 	}
 	if a.exists, a.live = err == nil, live; !a.exists {
-		a.how, a.from, a.foreseen = notAtAll, nil, nil
+		a.takeover, a.previousManagers, a.simulatedEntries = takeoverNone, nil, nil
 	}
-	if err := a.excluded(a.exists); err != nil || a.how != atOnce && a.foreseen == nil {
+	if err := a.checkExistence(a.exists); err != nil || a.takeover != takeoverInApply && a.simulatedEntries == nil {
 		return err
 	}
-	_, moved, err := a.target.moved(ctx, a.cluster, a.live, takeOver(a.manager))
+	_, moved, err := a.target.computeMove(ctx, a.cluster, a.live, takeOver(a.manager))
 	if err != nil {
-		return unplaced(err)
+		return withoutTarget(err)
 	}
-	if a.how == atOnce {
+	if a.takeover == takeoverInApply {
 		a.live.Entries = moved.Entries
 		return nil
 	}
-	a.found, a.foreseen = a.live, moved.Entries // nothing is done yet
+	a.original, a.simulatedEntries = a.live, moved.Entries // nothing is done yet
 	return nil
 }
 
 // asRead says in the configuration that only the object is meant that was read.
-func (a *application) asRead(name string) document.Value {
-	value := document.NewString(noRevision)
+func (a *applyOperation) withPrecondition(name string) document.Value {
+	value := document.NewString(unusedRevision)
 	if a.exists {
 		value = a.live.Document.Lookup("metadata", name)
 	}
@@ -69,7 +69,7 @@ func (a *application) asRead(name string) document.Value {
 }
 
 // withoutNoRevision is what a dry run would make: it has no version.
-func (a *application) withoutNoRevision(doc document.Value) document.Value {
+func (a *applyOperation) withoutPrecondition(doc document.Value) document.Value {
 	if a.exists {
 		return doc
 	}
@@ -78,17 +78,17 @@ func (a *application) withoutNoRevision(doc document.Value) document.Value {
 
 // sendOrExclude applies to the object that was read. If that is another one now, it is looked whether that is why the
 // server refuses: what it answers does not say so. Of one that should not be there it may tell conflicts first.
-func (a *application) sendOrExclude(ctx context.Context, name string, dryRun bool) (apply.Object, error) {
-	after, err := a.sendAsRead(ctx, name, a.force, dryRun)
-	if !cluster.IsCode(err, http.StatusConflict) || isRefusedForConflicts(err) && a.onlyUpdate {
+func (a *applyOperation) sendWithExistenceCheck(ctx context.Context, name string, dryRun bool) (apply.Object, error) {
+	after, err := a.sendWithPrecondition(ctx, name, a.force, dryRun)
+	if !cluster.IsCode(err, http.StatusConflict) || isApplyConflict(err) && a.onlyUpdate {
 		return after, err
 	}
 	_, now := a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
 	if now != nil && !cluster.IsCode(now, http.StatusNotFound) {
 		return after, err
 	}
-	if excluded := a.excluded(now == nil); excluded != nil {
-		return after, excluded
+	if checkExistence := a.checkExistence(now == nil); checkExistence != nil {
+		return after, checkExistence
 	}
 	return after, err
 }

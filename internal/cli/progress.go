@@ -38,17 +38,17 @@ func newProgress(w io.Writer, quiet bool) *progress {
 }
 
 // on reports whether anybody sees it.
-func (p *progress) on() bool { return p.w != nil }
+func (p *progress) enabled() bool { return p.w != nil }
 
 // expect says that there are some more to do.
-func (p *progress) expect(more int) {
+func (p *progress) addTotal(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total += more
 }
 
 // again says that all of it is done once more.
-func (p *progress) again() {
+func (p *progress) restart() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.start = 0, p.now()
@@ -56,8 +56,8 @@ func (p *progress) again() {
 
 // Work that is done sooner has no progress, and drawing more often than people see it is a waste.
 const (
-	soon      = 300 * time.Millisecond
-	drawEvery = 100 * time.Millisecond
+	showAfter    = 300 * time.Millisecond
+	drawInterval = 100 * time.Millisecond
 )
 
 // step says that one more is done.
@@ -65,14 +65,14 @@ func (p *progress) step() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
-	if now := p.now(); p.on() && now.Sub(p.start) >= soon && now.Sub(p.last) >= drawEvery {
+	if now := p.now(); p.enabled() && now.Sub(p.start) >= showAfter && now.Sub(p.last) >= drawInterval {
 		p.last, p.drawn = now, true
 		fmt.Fprintf(p.w, "\r%s\x1b[K", bar(p.done, p.total, now.Sub(p.start)))
 	}
 }
 
 // aside lets something else be written to the terminal.
-func (p *progress) aside(write func()) {
+func (p *progress) withoutBar(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
@@ -80,20 +80,20 @@ func (p *progress) aside(write func()) {
 }
 
 // beside is a writer to the same terminal, of others.
-func (p *progress) beside(w io.Writer) io.Writer { return besideProgress{p, w} }
+func (p *progress) wrapWriter(w io.Writer) io.Writer { return progressWriter{p, w} }
 
-type besideProgress struct {
+type progressWriter struct {
 	*progress
 	to io.Writer
 }
 
-func (b besideProgress) Write(text []byte) (n int, err error) {
-	b.aside(func() { n, err = b.to.Write(text) })
+func (b progressWriter) Write(text []byte) (n int, err error) {
+	b.withoutBar(func() { n, err = b.to.Write(text) })
 	return n, err
 }
 
 // end takes it away.
-func (p *progress) end() { p.aside(func() {}) }
+func (p *progress) clearBar() { p.withoutBar(func() {}) }
 
 func (p *progress) clear() {
 	if p.drawn {

@@ -12,12 +12,12 @@ import (
 // TestProgressOnTerminal has a terminal: there it is shown, unless it must be quiet.
 func TestProgressOnTerminal(t *testing.T) {
 	terminal, screen := openTerminal(t)
-	if p := newProgress(screen, true); p.on() {
+	if p := newProgress(screen, true); p.enabled() {
 		t.Error("it is shown although it must be quiet")
 	}
 	p := newProgress(screen, false)
 	p.start = p.start.Add(-time.Second)
-	p.expect(2)
+	p.addTotal(2)
 	p.step()
 	text := make([]byte, 200)
 	n, err := terminal.Read(text)

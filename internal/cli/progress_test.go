@@ -30,7 +30,7 @@ func TestProgress(t *testing.T) {
 	now := time.Now()
 	var shown bytes.Buffer
 	p := &progress{w: &shown, start: now, now: func() time.Time { return now }}
-	p.expect(1000)
+	p.addTotal(1000)
 	for range 100 {
 		now = now.Add(10 * time.Millisecond)
 		p.step()
@@ -39,14 +39,14 @@ func TestProgress(t *testing.T) {
 		t.Errorf("drawn %d times: %q", n, shown.String())
 	}
 	shown.Reset()
-	p.aside(func() { shown.WriteString("a line\n") })
+	p.withoutBar(func() { shown.WriteString("a line\n") })
 	now = now.Add(time.Second)
 	p.step()
 	drawn := shown.String()
-	if _, err := p.beside(&shown).Write([]byte("a warning\n")); err != nil {
+	if _, err := p.wrapWriter(&shown).Write([]byte("a warning\n")); err != nil {
 		t.Error(err)
 	}
-	p.end()
+	p.clearBar()
 	if got := strings.Replace(shown.String(), drawn, "BAR", 1); !strings.HasPrefix(drawn, "\r\x1b[Ka line\n\r[") || got != "BAR\r\x1b[Ka warning\n" {
 		t.Errorf("received %q", got)
 	}
@@ -58,8 +58,8 @@ func TestNoProgress(t *testing.T) {
 	p := newProgress(&shown, false)
 	p.start = p.start.Add(-time.Hour)
 	p.step()
-	p.end()
-	if p.on() || shown.Len() > 0 {
+	p.clearBar()
+	if p.enabled() || shown.Len() > 0 {
 		t.Errorf("received %q", shown.String())
 	}
 }

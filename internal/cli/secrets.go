@@ -35,22 +35,22 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 			values = values.With(name, document.NewString(shown))
 		}
 		if values.Kind() == document.Map {
-			doc = withAt(doc, values, path...)
+			doc = setAt(doc, values, path...)
 		}
 	}
 	return doc
 }
 
 // withAt returns a document with another value at a path of fields.
-func withAt(doc, v document.Value, path ...string) document.Value {
+func setAt(doc, v document.Value, path ...string) document.Value {
 	if len(path) == 0 {
 		return v
 	}
-	return doc.With(path[0], withAt(doc.Get(path[0]), v, path[1:]...))
+	return doc.With(path[0], setAt(doc.Get(path[0]), v, path[1:]...))
 }
 
 // mask hides what must not be shown of a plan.
-func (p *planned) mask() {
+func (p *objectPlan) mask() {
 	p.before.Document, p.after.Document = p.target.masked(p.before.Document, p.after.Document)
 	for i, s := range p.plan.Kept {
 		p.plan.Kept[i].Value = ownership.ValueAt(p.after.Document, s.Path)

@@ -129,7 +129,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	gates, err := readGates(f.gates)
+	gates, err := parseGates(f.gates)
 	if err != nil {
 		return &usageError{err}
 	}

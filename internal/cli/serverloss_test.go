@@ -20,7 +20,7 @@ import (
 
 // dyingServer is a server with four objects that hangs up from the n-th request on of those whose method is method and
 // whose path has part. It returns a kubeconfig.
-func dyingServer(t *testing.T, n int32, method, part string) string {
+func startFailingServer(t *testing.T, n int32, method, part string) string {
 	t.Helper()
 	config := cadastretest.Start(t)
 	newFixture(t, config, 4)
@@ -111,13 +111,13 @@ func TestServerGoneHalfWay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			args := strings.NewReplacer("FRESH", writeFile(t, "fresh.yaml", fresh), "KNOWN", writeFile(t, "known.yaml", known)).Replace(test.args)
 			var stdout, stderr bytes.Buffer
-			code := Main(append(strings.Fields(args), "--kubeconfig", dyingServer(t, test.n, test.method, test.part)), &stdout, &stderr)
+			code := Main(append(strings.Fields(args), "--kubeconfig", startFailingServer(t, test.n, test.method, test.part)), &stdout, &stderr)
 			if code != test.code {
 				t.Errorf("exit code %d, want %d", code, test.code)
 			}
-			for _, said := range [][2]string{{stdout.String(), test.stdout}, {stderr.String(), test.stderr}} {
-				if !regexp.MustCompile("^" + said[1] + "$").MatchString(said[0]) {
-					t.Errorf("received\n%swant\n%s", said[0], said[1])
+			for _, output := range [][2]string{{stdout.String(), test.stdout}, {stderr.String(), test.stderr}} {
+				if !regexp.MustCompile("^" + output[1] + "$").MatchString(output[0]) {
+					t.Errorf("received\n%swant\n%s", output[0], output[1])
 				}
 			}
 		})

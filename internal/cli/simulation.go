@@ -28,13 +28,13 @@ import (
 // becomes Recreate and that still has the numbers of a rolling update. Then the engine applies to the object as it is.
 
 // foresee tells what applying would do after the migration, from what the server says that it would do without.
-func (a *application) foresee(ctx context.Context, answer apply.Object, refused error) (apply.Object, error) {
+func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Object, refused error) (apply.Object, error) {
 	switch {
 	case refused == nil:
-		return a.foreseeFrom(ctx, apply.Object{Document: answer.Document, Entries: a.foreseenAfter(answer)})
+		return a.simulateApply(ctx, apply.Object{Document: answer.Document, Entries: a.simulatedEntriesAfter(answer)})
 	case cluster.IsCode(refused, http.StatusUnprocessableEntity):
-		after, err := a.foreseeFrom(ctx, apply.Object{Document: a.withLastApplied(a.live.Document), Entries: a.foreseen})
-		if err != nil || patchTo(a.live.Document, after.Document).Len() > 0 {
+		after, err := a.simulateApply(ctx, apply.Object{Document: a.withLastApplied(a.live.Document), Entries: a.simulatedEntries})
+		if err != nil || diffPatch(a.live.Document, after.Document).Len() > 0 {
 			return after, err
 		}
 	}
@@ -43,11 +43,11 @@ func (a *application) foresee(ctx context.Context, answer apply.Object, refused 
 
 // foreseeFrom tells what applying makes of an object with the owners that the migration would leave. There are no conflicts
 // but those that may be forced: the server looks for them first.
-func (a *application) foreseeFrom(ctx context.Context, from apply.Object) (apply.Object, error) {
+func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (apply.Object, error) {
 	version := a.target.kind.APIVersion()
-	if i := slices.IndexFunc(a.foreseen, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
+	if i := slices.IndexFunc(a.simulatedEntries, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
 		return from, fmt.Errorf("a dry run can't tell what applying removes after the migration, as %s owns fields at %s; migrate first",
-			who(a.foreseen[i]), a.foreseen[i].APIVersion)
+			entryName(a.simulatedEntries[i]), a.simulatedEntries[i].APIVersion)
 	}
 	t, err := a.cluster.Topology(ctx, a.target.kind)
 	if err != nil {
@@ -61,19 +61,19 @@ func (a *application) foreseeFrom(ctx context.Context, from apply.Object) (apply
 	if err != nil {
 		return result.Object, err
 	}
-	patch := patchTo(a.live.Document, result.Object.Document)
+	patch := diffPatch(a.live.Document, result.Object.Document)
 	if patch.Len() == 0 {
 		return result.Object, nil
 	}
-	made, err := a.cluster.TryPatch(ctx, a.target.kind, a.target.namespace, a.target.name, a.manager, patch.AppendJSON(nil))
+	made, err := a.cluster.DryRunPatch(ctx, a.target.kind, a.target.namespace, a.target.name, a.manager, patch.AppendJSON(nil))
 	return apply.Object{Document: made.Document, Entries: result.Object.Entries}, err
 }
 
 // patchTo is a JSON patch that has an object become another: its fields, and those of its metadata that clients write, are
 // replaced one by one. Who may apply may patch, but need not be allowed to replace the object as a whole.
-func patchTo(from, to document.Value) document.Value {
-	changes := appendChanges(nil, "/", from.Without("metadata"), to.Without("metadata"))
-	changes = appendChanges(changes, "/metadata/", from.Get("metadata"), to.Get("metadata"))
+func diffPatch(from, to document.Value) document.Value {
+	changes := appendOperations(nil, "/", from.Without("metadata"), to.Without("metadata"))
+	changes = appendOperations(changes, "/metadata/", from.Get("metadata"), to.Get("metadata"))
 	return document.NewList(changes...)
 }
 
@@ -81,7 +81,7 @@ func patchTo(from, to document.Value) document.Value {
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // appendChanges appends the changes of the fields of a map that is there, at a path.
-func appendChanges(changes []document.Value, path string, from, to document.Value) []document.Value {
+func appendOperations(changes []document.Value, path string, from, to document.Value) []document.Value {
 	change := func(op, name string, value document.Value) {
 		changes = append(changes, document.NewMap(
 			document.Field{Name: "op", Value: document.NewString(op)},
@@ -104,14 +104,14 @@ func appendChanges(changes []document.Value, path string, from, to document.Valu
 
 // foreseenAfter are the entries that the migration would leave, of which those that it does not touch have lost what the
 // server has forced.
-func (a *application) foreseenAfter(answer apply.Object) []apply.Entry {
+func (a *applyOperation) simulatedEntriesAfter(answer apply.Object) []apply.Entry {
 	var all []apply.Entry
-	for _, e := range a.foreseen {
+	for _, e := range a.simulatedEntries {
 		if !slices.Contains(a.live.Entries, e) || e.Manager == a.manager && e.Operation == apply.Apply {
 			all = append(all, e)
 			continue
 		}
-		i := slices.IndexFunc(answer.Entries, func(other apply.Entry) bool { return sameEntry(e, other) })
+		i := slices.IndexFunc(answer.Entries, func(other apply.Entry) bool { return isSameEntry(e, other) })
 		if i >= 0 {
 			all = append(all, answer.Entries[i])
 		}
@@ -120,14 +120,14 @@ func (a *application) foreseenAfter(answer apply.Object) []apply.Entry {
 }
 
 // sameEntry reports whether two entries are the same one at different times.
-func sameEntry(a, b apply.Entry) bool {
+func isSameEntry(a, b apply.Entry) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
 
 // tracked is the object that an apply was refused for, if that is because of conflicts. What nobody owns gets an owner
 // as it is applied to, which the object does not show: it is who the conflicts are with.
-func (a *application) tracked(ctx context.Context, refused error) apply.Object {
-	if !a.exists || !isUntracked(a.live) || !isRefusedForConflicts(refused) {
+func (a *applyOperation) tracked(ctx context.Context, refused error) apply.Object {
+	if !a.exists || !isUntracked(a.live) || !isApplyConflict(refused) {
 		return a.live
 	}
 	live, err := a.target.tracked(ctx, a.cluster, a.live)
@@ -141,14 +141,14 @@ func (a *application) tracked(ctx context.Context, refused error) apply.Object {
 }
 
 // inTheWay leaves out the conflicts with those whose entries a foreseen migration removes.
-func (a *application) inTheWay(all []conflict) []conflict {
-	if a.foreseen == nil {
+func (a *applyOperation) remainingConflicts(all []conflict) []conflict {
+	if a.simulatedEntries == nil {
 		return all
 	}
 	var some []conflict
 	for _, c := range all {
 		known := len(c.owners) > 0
-		c.owners = slices.DeleteFunc(c.owners, func(e apply.Entry) bool { return !slices.Contains(a.foreseen, e) })
+		c.owners = slices.DeleteFunc(c.owners, func(e apply.Entry) bool { return !slices.Contains(a.simulatedEntries, e) })
 		if len(c.owners) > 0 || !known {
 			some = append(some, c)
 		}

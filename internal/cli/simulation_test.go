@@ -30,7 +30,7 @@ func TestPatchTo(t *testing.T) {
 			`[{"op":"add","path":"/metadata/annotations","value":{"y":"2"}},{"op":"remove","path":"/metadata/labels"}]`},
 	} {
 		from, to := parseJSON(t, test.from), parseJSON(t, test.to)
-		patch := patchTo(from, to)
+		patch := diffPatch(from, to)
 		if patch.JSON() != test.want {
 			t.Errorf("%s -> %s: received %s, want %s", test.from, test.to, patch.JSON(), test.want)
 		}
@@ -45,19 +45,19 @@ func TestPatchTo(t *testing.T) {
 // server can migrate as it applies.
 func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 	server := cadastretest.Start(t)
-	formerDeployment(t, server)
+	createClientSideDeployment(t, server)
 	recreate := `spec: {replicas: 3, strategy: {type: Recreate}, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: %s}]}}}}`
 	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
 		t.Run(manager, func(t *testing.T) {
 			config := fmt.Sprintf(recreate, "nginx")
-			one, err := plannedText(t, server, manager, config, false)
+			one, err := renderPlan(t, server, manager, config, false)
 			if err != nil || !strings.Contains(one, "\n  - spec.strategy.rollingUpdate: ") || !strings.Contains(one, "\n  conflict spec.replicas: owned by hpa Update") {
 				t.Errorf("%v\n%s", err, one)
 			}
-			if two, err := plannedText(t, server, manager, config, true); err != nil || one != two {
+			if two, err := renderPlan(t, server, manager, config, true); err != nil || one != two {
 				t.Errorf("%v\nin one step\n%s\nin two\n%s", err, one, two)
 			}
-			_, err = plannedText(t, server, manager, fmt.Sprintf(recreate, `""`), true)
+			_, err = renderPlan(t, server, manager, fmt.Sprintf(recreate, `""`), true)
 			if err == nil || !strings.Contains(err.Error(), "image: Required value") || strings.Contains(err.Error(), "rollingUpdate") {
 				t.Errorf("expected only what is invalid after the migration, received %v", err)
 			}
@@ -68,15 +68,15 @@ func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 // TestInvalidWritesNothing: what is invalid after the migration, too, is refused before the owners are rewritten.
 func TestInvalidWritesNothing(t *testing.T) {
 	server := cadastretest.Start(t)
-	formerDeployment(t, server)
+	createClientSideDeployment(t, server)
 	for _, test := range []struct {
 		image string
 		want  int
 	}{{`""`, 0}, {"nginx", 2}} {
-		c, writes := counted(t, server, true)
+		c, writes := openCounting(t, server, true)
 		doc := deploymentOf(t, "spec: {replicas: 2, strategy: {type: Recreate}, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: "+test.image+"}]}}}}")
 		var stdout, stderr bytes.Buffer
-		f := applyFlags{definitions: &definitions{}, manager: "gitops", output: output{form: "text"}}
+		f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: "gitops", output: output{format: "text"}}
 		err := f.applyOne(t.Context(), c, "default", manifest{"standard input", doc}, &stdout, &stderr)
 		if *writes != test.want || (err == nil) != (test.want > 0) {
 			t.Errorf("%s: expected %d writes, received %d: %v", test.image, test.want, *writes, err)
@@ -85,7 +85,7 @@ func TestInvalidWritesNothing(t *testing.T) {
 }
 
 // formerDeployment makes a Deployment as client-side apply does, of which somebody else has changed the replicas.
-func formerDeployment(t *testing.T, config *rest.Config) {
+func createClientSideDeployment(t *testing.T, config *rest.Config) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -107,10 +107,10 @@ func formerDeployment(t *testing.T, config *rest.Config) {
 }
 
 // plannedText is what is planned for the Deployment, by a server that migrates as it applies or does not.
-func plannedText(t *testing.T, server *rest.Config, manager, config string, likeKubernetes bool) (string, error) {
+func renderPlan(t *testing.T, server *rest.Config, manager, config string, likeKubernetes bool) (string, error) {
 	t.Helper()
-	c, writes := counted(t, server, likeKubernetes)
-	p, err := planOne(t.Context(), c, planFlags{manager: manager, definitions: &definitions{}}, "default", manifest{"standard input", deploymentOf(t, config)})
+	c, writes := openCounting(t, server, likeKubernetes)
+	p, err := planOne(t.Context(), c, planFlags{manager: manager, appliedDefinitions: &appliedDefinitions{}}, "default", manifest{"standard input", deploymentOf(t, config)})
 	if err != nil {
 		return "", err
 	}
@@ -123,11 +123,11 @@ func plannedText(t *testing.T, server *rest.Config, manager, config string, like
 }
 
 // counted is a server whose writes are counted, and that may be like Kubernetes'.
-func counted(t *testing.T, server *rest.Config, likeKubernetes bool) (c *cluster.Cluster, writes *int) {
+func openCounting(t *testing.T, server *rest.Config, likeKubernetes bool) (c *cluster.Cluster, writes *int) {
 	t.Helper()
 	writes = new(int)
 	wrapped := rest.CopyConfig(server)
-	wrapped.Wrap(func(rt http.RoundTripper) http.RoundTripper { return counting{rt, likeKubernetes, writes} })
+	wrapped.Wrap(func(rt http.RoundTripper) http.RoundTripper { return countingTransport{rt, likeKubernetes, writes} })
 	c, err := cluster.Open(wrapped)
 	if err != nil {
 		t.Fatal(err)
@@ -156,8 +156,8 @@ func parseJSON(t *testing.T, text string) document.Value {
 // TestRefusedForAnotherReason: where nothing goes with the migration, what the server has refused stays refused.
 func TestRefusedForAnotherReason(t *testing.T) {
 	server := cadastretest.Start(t)
-	formerDeployment(t, server)
-	c, _ := counted(t, server, true)
+	createClientSideDeployment(t, server)
+	c, _ := openCounting(t, server, true)
 	kind, err := c.FindKind(t.Context(), "deployments")
 	if err != nil {
 		t.Fatal(err)
@@ -166,11 +166,11 @@ func TestRefusedForAnotherReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &application{cluster: c, target: target{kind: kind, namespace: "default", name: "web"}, live: live}
+	a := &applyOperation{cluster: c, target: target{kind: kind, namespace: "default", name: "web"}, live: live}
 	a.manager = "gitops"
 	a.config = deploymentOf(t, "}")
 	refused := &cluster.Error{Code: http.StatusUnprocessableEntity}
-	if _, err := a.foresee(t.Context(), apply.Object{}, refused); !errors.Is(err, refused) {
+	if _, err := a.simulateMigration(t.Context(), apply.Object{}, refused); !errors.Is(err, refused) {
 		t.Errorf("received %v, want that it is refused", err)
 	}
 }

@@ -53,7 +53,7 @@ func targetOf(k cluster.Kind, doc document.Value) target {
 
 // placed is a configuration of the object that says in which namespace it is, as kubectl does: the server notes in the
 // annotation of client-side apply what it gets, so that two clients that say it differently would write in turns.
-func (t target) placed(config document.Value) document.Value {
+func (t target) withNamespace(config document.Value) document.Value {
 	metadata := config.Get("metadata")
 	if !t.kind.Namespaced || metadata.Get("namespace").Text() != "" {
 		return config
@@ -62,7 +62,7 @@ func (t target) placed(config document.Value) document.Value {
 }
 
 // oneTarget reads TYPE NAME or TYPE/NAME from the front of the arguments, and returns the others.
-func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
+func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
 	if len(args) == 0 {
 		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received nothing")}
 	}
@@ -89,13 +89,13 @@ func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args [
 
 // openOne prepares to ask the server about the object that the arguments of a verb name; there may be no others. What
 // it warns of is printed.
-func (c *connection) openOne(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
+func (c *connection) openTarget(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
 	server, namespace, err := c.open()
 	if err != nil {
 		return nil, t, err
 	}
-	tellWarnings(server, stderr)
-	t, rest, err := oneTarget(ctx, server, namespace, args)
+	printWarnings(server, stderr)
+	t, rest, err := parseTarget(ctx, server, namespace, args)
 	if err == nil && len(rest) > 0 {
 		err = &usageError{fmt.Errorf("%s: expected one object, received also %q", verb, rest)}
 	}
@@ -106,24 +106,24 @@ func (c *connection) openOne(ctx context.Context, verb string, args []string, st
 func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, error) {
 	o, err := c.Get(ctx, t.kind, t.namespace, t.name)
 	if err != nil {
-		return o, &placedError{t, err}
+		return o, &targetError{t, err}
 	}
 	return o, nil
 }
 
 // placedError says which object an error is about.
-type placedError struct {
+type targetError struct {
 	target target
 	err    error
 }
 
-func (e *placedError) Error() string { return e.target.String() + ": " + e.err.Error() }
-func (e *placedError) Unwrap() error { return e.err }
+func (e *targetError) Error() string { return e.target.String() + ": " + e.err.Error() }
+func (e *targetError) Unwrap() error { return e.err }
 
 // unplaced is an error without its object, where that is told anyway.
-func unplaced(err error) error {
-	if placed := (*placedError)(nil); errors.As(err, &placed) {
-		return placed.err
+func withoutTarget(err error) error {
+	if withNamespace := (*targetError)(nil); errors.As(err, &withNamespace) {
+		return withNamespace.err
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func (t target) tracked(ctx context.Context, c *cluster.Cluster, o apply.Object)
 			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // what is gone must not be made
 		)},
 	)
-	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, nothing, cluster.ApplyOptions{Manager: ownersManager, DryRun: true})
+	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, nothing, cluster.ApplyOptions{Manager: managedFieldsWriter, DryRun: true})
 	if err != nil {
 		return o, fmt.Errorf("%s: nobody owns anything of it, and the server does not tell what of it could be owned: %w", t, err)
 	}

@@ -10,25 +10,25 @@ import (
 )
 
 // mostShown is how many bytes of a value are shown, and shownBefore how many of them that two values have in common.
-const mostShown, shownBefore = 60, 20
+const maxValueBytes, contextBytes = 60, 20
 
 // shownValue is a value on one line, and not too much of it.
-func shownValue(v document.Value) string { return shownFrom(v, 0) }
+func formatValue(v document.Value) string { return formatValueFrom(v, 0) }
 
 // shownPair is two values that differ, each on one line, from where the difference can be seen.
-func shownPair(a, b document.Value) (string, string) {
+func formatValuePair(a, b document.Value) (string, string) {
 	if a.IsAbsent() || b.IsAbsent() {
-		return shownValue(a), shownValue(b)
+		return formatValue(a), formatValue(b)
 	}
 	start := 0
-	if common := commonPrefix(a.JSON(), b.JSON()); common > mostShown-shownBefore {
-		start = common - shownBefore
+	if common := commonPrefix(a.JSON(), b.JSON()); common > maxValueBytes-contextBytes {
+		start = common - contextBytes
 	}
-	return shownFrom(a, start), shownFrom(b, start)
+	return formatValueFrom(a, start), formatValueFrom(b, start)
 }
 
 // shownFrom is what comes from a place on.
-func shownFrom(v document.Value, start int) string {
+func formatValueFrom(v document.Value, start int) string {
 	if v.IsAbsent() {
 		return "absent"
 	}
@@ -37,10 +37,10 @@ func shownFrom(v document.Value, start int) string {
 	if start > 0 {
 		before = "…"
 	}
-	if len(part) > mostShown {
-		part, after = part[:mostShown], "…"
+	if len(part) > maxValueBytes {
+		part, after = part[:maxValueBytes], "…"
 	}
-	return before + printable(strings.ToValidUTF8(part, "")) + after
+	return before + escapeUnprintable(strings.ToValidUTF8(part, "")) + after
 }
 
 func commonPrefix(a, b string) int {
@@ -52,14 +52,14 @@ func commonPrefix(a, b string) int {
 }
 
 // printable writes characters that would not show, or that would have a terminal do something, as JSON escapes them.
-func printable(text string) string {
-	if strings.IndexFunc(text, isHidden) < 0 {
+func escapeUnprintable(text string) string {
+	if strings.IndexFunc(text, isUnprintable) < 0 {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case !isHidden(r):
+		case !isUnprintable(r):
 			b.WriteRune(r)
 		case r > 0xFFFF:
 			first, second := utf16.EncodeRune(r)
@@ -71,4 +71,4 @@ func printable(text string) string {
 	return b.String()
 }
 
-func isHidden(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }
+func isUnprintable(r rune) bool { return !unicode.IsPrint(r) && r != '\t' }

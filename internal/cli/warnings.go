@@ -9,24 +9,24 @@ import (
 
 // warnings prints what servers warn of, as kubectl does: each once.
 type warnings struct {
-	w    io.Writer
-	told map[string]bool
+	w       io.Writer
+	printed map[string]bool
 }
 
 // tellWarnings has what a server warns of printed.
-func tellWarnings(c *cluster.Cluster, w io.Writer) *warnings {
+func printWarnings(c *cluster.Cluster, w io.Writer) *warnings {
 	all := &warnings{w: w}
-	c.OnWarning(all.tell)
+	c.SetWarningHandler(all.print)
 	return all
 }
 
-func (w *warnings) tell(text string) {
-	if w.told[text] {
+func (w *warnings) print(text string) {
+	if w.printed[text] {
 		return
 	}
-	if w.told == nil {
-		w.told = map[string]bool{}
+	if w.printed == nil {
+		w.printed = map[string]bool{}
 	}
-	w.told[text] = true
-	fmt.Fprintf(w.w, "Warning: %s\n", printable(text))
+	w.printed[text] = true
+	fmt.Fprintf(w.w, "Warning: %s\n", escapeUnprintable(text))
 }

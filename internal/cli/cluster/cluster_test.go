@@ -171,7 +171,7 @@ func TestBusyServer(t *testing.T) {
 		t.Errorf("asked %d times: %v", asked.Load(), err)
 	}
 	asked.Store(0)
-	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || asked.Load() != mostTries {
+	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || asked.Load() != maxAttempts {
 		t.Errorf("asked %d times: %v", asked.Load(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -200,7 +200,7 @@ func TestWarnings(t *testing.T) {
 	}
 	get() // nobody is told
 	var told []string
-	c.OnWarning(func(text string) { told = append(told, text) })
+	c.SetWarningHandler(func(text string) { told = append(told, text) })
 	get()
 	if got, want := fmt.Sprintf("%q", told), `["old \"Endpoints\"" "another" "third"]`; got != want {
 		t.Errorf("received %s, want %s", got, want)

@@ -15,7 +15,7 @@ import (
 
 // aggregated asks for all kinds in one answer, in the form of today and in the one before. Servers that do not
 // know about that answer in the form that was always there.
-const aggregated = jsonType + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+const aggregatedDiscovery = jsonType + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	jsonType + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + jsonType
 
 // discover finds all kinds.
@@ -31,7 +31,7 @@ func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
 		case "APIGroupDiscoveryList":
 			some = readGroups(list)
 		case "APIVersions", "APIGroupList":
-			some, err = c.discoverEach(ctx, groupVersions(list))
+			some, err = c.discoverGroupVersions(ctx, groupVersions(list))
 		default:
 			err = fmt.Errorf("GET %s: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received %q: is this a Kubernetes API server?", path, kind)
 		}
@@ -44,7 +44,7 @@ func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
 }
 
 func (c *Cluster) getDiscovery(ctx context.Context, path string) (document.Value, error) {
-	body, err := c.send(ctx, request{method: http.MethodGet, path: path, accept: aggregated})
+	body, err := c.send(ctx, request{method: http.MethodGet, path: path, accept: aggregatedDiscovery})
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -71,7 +71,7 @@ func readKind(group, version string, r document.Value) Kind {
 	return Kind{
 		Group: group, Version: version, Name: r.Lookup("responseKind", "kind").Text(),
 		Resource: r.Get("resource").Text(), Singular: r.Get("singularResource").Text(),
-		ShortNames: texts(r.Get("shortNames")), Categories: texts(r.Get("categories")), Verbs: texts(r.Get("verbs")),
+		ShortNames: stringsOf(r.Get("shortNames")), Categories: stringsOf(r.Get("categories")), Verbs: stringsOf(r.Get("verbs")),
 		Namespaced: r.Get("scope").Text() == "Namespaced",
 	}
 }
@@ -89,7 +89,7 @@ func (g groupVersion) path() string {
 // groupVersions reads which pages there are, the preferred version of a group before the others.
 func groupVersions(list document.Value) []groupVersion {
 	var all []groupVersion
-	for _, version := range texts(list.Get("versions")) {
+	for _, version := range stringsOf(list.Get("versions")) {
 		all = append(all, groupVersion{"", version})
 	}
 	for _, group := range list.Get("groups").Items() {
@@ -115,14 +115,14 @@ func rank(version, preferred string) int {
 }
 
 // mostPages is how many pages are asked for at once.
-const mostPages = 8
+const maxParallelRequests = 8
 
 // discoverEach asks for the kinds of each group at each version. A group that can't be asked about, such as one
 // that another server stands for that is down, does not keep the others from being used.
-func (c *Cluster) discoverEach(ctx context.Context, pages []groupVersion) ([]Kind, error) {
+func (c *Cluster) discoverGroupVersions(ctx context.Context, pages []groupVersion) ([]Kind, error) {
 	found := make([][]Kind, len(pages))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(mostPages)
+	group.SetLimit(maxParallelRequests)
 	for i, page := range pages {
 		group.Go(func() error {
 			list, err := c.getDiscovery(ctx, page.path())
@@ -153,14 +153,14 @@ func readResources(page groupVersion, list document.Value) []Kind {
 		}
 		all = append(all, Kind{
 			Group: page.group, Version: page.version, Name: kind, Resource: name, Singular: singular,
-			ShortNames: texts(r.Get("shortNames")), Categories: texts(r.Get("categories")), Verbs: texts(r.Get("verbs")),
+			ShortNames: stringsOf(r.Get("shortNames")), Categories: stringsOf(r.Get("categories")), Verbs: stringsOf(r.Get("verbs")),
 			Namespaced: r.Get("namespaced").Bool(),
 		})
 	}
 	return all
 }
 
-func texts(list document.Value) []string {
+func stringsOf(list document.Value) []string {
 	var all []string
 	for _, item := range list.Items() {
 		all = append(all, item.Text())

@@ -41,9 +41,9 @@ func TestKinds(t *testing.T) {
 }
 
 // plain is a server before Kubernetes 1.27, which knows nothing about aggregated discovery.
-type plain struct{ http.RoundTripper }
+type unaggregatedTransport struct{ http.RoundTripper }
 
-func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Accept", jsonType)
 	return p.RoundTripper.RoundTrip(r)
@@ -57,7 +57,7 @@ func TestDiscoveryOfOldServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	config = rest.CopyConfig(config)
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return plain{rt} })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return unaggregatedTransport{rt} })
 	before, err := open(t, config).Kinds(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -78,14 +78,14 @@ func firstLine(text string) string {
 	if strings.HasPrefix(line, "<") {
 		return "received a page for people: is this a Kubernetes API server?"
 	}
-	if len(line) > longestLine {
-		line = strings.ToValidUTF8(line[:longestLine], "") + "…"
+	if len(line) > maxLineBytes {
+		line = strings.ToValidUTF8(line[:maxLineBytes], "") + "…"
 	}
 	return line
 }
 
 // longestLine is how much is told of it, in bytes.
-const longestLine = 200
+const maxLineBytes = 200
 
 // IsCode reports whether a server refused something with a status code.
 func IsCode(err error, code int) bool {
@@ -94,18 +94,18 @@ func IsCode(err error, code int) bool {
 }
 
 // NoAnswerError is a request that got no answer: the server is gone, or nobody waits for it any more.
-type NoAnswerError struct {
+type NoResponseError struct {
 	// MayBeDone says that it asked to write, and may have reached the server.
-	MayBeDone bool
-	Err       error
+	OutcomeUnknown bool
+	Err            error
 }
 
-func (e *NoAnswerError) Error() string { return e.Err.Error() }
-func (e *NoAnswerError) Unwrap() error { return e.Err }
+func (e *NoResponseError) Error() string { return e.Err.Error() }
+func (e *NoResponseError) Unwrap() error { return e.Err }
 
 // noAnswer is for a request that may have reached the server.
-func noAnswer(r request, err error) error {
-	return &NoAnswerError{MayBeDone: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
+func noResponse(r request, err error) error {
+	return &NoResponseError{OutcomeUnknown: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
 }
 
 // notSent is for a request that failed before an answer began: without a connection it was not sent at all.
@@ -113,15 +113,15 @@ func notSent(r request, err error) error {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate) {
-		return &NoAnswerError{Err: err}
+		return &NoResponseError{Err: err}
 	}
-	return noAnswer(r, err)
+	return noResponse(r, err)
 }
 
 // orStopped is why nobody waits for the answer any more, if that is so, instead of how that looks.
-func orStopped(ctx context.Context, r request, err error) error {
+func orCancelled(ctx context.Context, r request, err error) error {
 	if stopped := context.Cause(ctx); stopped != nil {
-		return noAnswer(r, stopped)
+		return noResponse(r, stopped)
 	}
 	return err
 }

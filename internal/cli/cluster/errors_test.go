@@ -91,7 +91,7 @@ func TestStoppedWhileAsking(t *testing.T) {
 			}
 			ctx, stop := context.WithCancelCause(t.Context())
 			time.AfterFunc(50*time.Millisecond, func() { stop(enough) })
-			var lost *NoAnswerError
+			var lost *NoResponseError
 			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != enough.Error() {
 				t.Errorf("received %v", err)
 			}

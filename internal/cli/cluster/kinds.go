@@ -53,17 +53,17 @@ func (c *Cluster) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kinds = once(c.discover)
-	clear(c.published)
+	clear(c.openAPI)
 }
 
 // UnknownKindError says that the server does not have a kind.
-type UnknownKindError struct{ which string }
+type UnknownKindError struct{ kind string }
 
 // Plain says so without what to do about it.
-func (e *UnknownKindError) Plain() string { return "the server does not have the kind " + e.which }
+func (e *UnknownKindError) Summary() string { return "the server does not have the kind " + e.kind }
 
 func (e *UnknownKindError) Error() string {
-	return e.Plain() + "; kubectl api-resources lists those that it has"
+	return e.Summary() + "; kubectl api-resources lists those that it has"
 }
 
 // KindOf finds a kind by what an object says.
@@ -88,7 +88,7 @@ func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 		return Kind{}, err
 	}
 	for _, k := range all {
-		if k.isCalled(strings.ToLower(name)) {
+		if k.matchesName(strings.ToLower(name)) {
 			return k, nil
 		}
 	}
@@ -112,7 +112,7 @@ func (c *Cluster) FindKinds(ctx context.Context, name string) ([]Kind, error) {
 	return some, nil
 }
 
-func (k Kind) isCalled(name string) bool {
+func (k Kind) matchesName(name string) bool {
 	short, rest, qualified := strings.Cut(name, ".")
 	if short != k.Resource && short != k.Singular && short != strings.ToLower(k.Name) && !slices.Contains(k.ShortNames, short) {
 		return false

@@ -56,14 +56,14 @@ const pageSize = 500
 // is followed by the others; an error of the list is the last thing that comes.
 func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) iter.Seq2[apply.Object, error] {
 	return func(yield func(apply.Object, error) bool) {
-		next, isAnew := "", false
+		next, restarted := "", false
 		for {
 			page, err := c.page(ctx, k, namespace, selector, next)
-			if refused := (*Error)(nil); !isAnew && errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
-				next, isAnew = refused.Continue, true // who reads page by page for long sees objects of several moments
+			if refused := (*Error)(nil); !restarted && errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
+				next, restarted = refused.Continue, true // who reads page by page for long sees objects of several moments
 				continue
 			}
-			isAnew = false
+			restarted = false
 			if err != nil {
 				yield(apply.Object{}, err)
 				return
@@ -132,7 +132,7 @@ func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager st
 }
 
 // TryPatch tells what a JSON patch would make of an object, and writes nothing.
-func (c *Cluster) TryPatch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
+func (c *Cluster) DryRunPatch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
 	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}, "dryRun": {"All"}}, patch)
 }
 

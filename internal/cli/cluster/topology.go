@@ -11,17 +11,17 @@ import (
 )
 
 // published is what the server's OpenAPI tells of a group's version.
-type published struct {
+type openAPI struct {
 	schema *schema.Schema
 	// takesOver says that an apply can be asked to get first what client-side apply wrote.
-	takesOver bool
+	supportsTakeover bool
 	// unsets says that applies understand unset markers.
-	unsets bool
+	supportsUnset bool
 }
 
 // Topology returns how a kind merges, as the server publishes it in its OpenAPI.
 func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
-	known, err := c.publishedOf(ctx, k)
+	known, err := c.openAPIOf(ctx, k)
 	if err != nil {
 		return nil, fmt.Errorf("the topology of %s: %w", k, err)
 	}
@@ -33,16 +33,16 @@ func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 }
 
 // TakesOver reports whether the server lets [ApplyOptions] take over. If it does not tell, it does not.
-func (c *Cluster) TakesOver(ctx context.Context, k Kind) bool {
-	known, err := c.publishedOf(ctx, k)
-	return err == nil && known.takesOver
+func (c *Cluster) SupportsTakeover(ctx context.Context, k Kind) bool {
+	known, err := c.openAPIOf(ctx, k)
+	return err == nil && known.supportsTakeover
 }
 
 // Unsets reports whether applies understand unset markers, as the server's OpenAPI tells. To servers that do not, they
 // are values like others.
-func (c *Cluster) Unsets(ctx context.Context, k Kind) (bool, error) {
-	known, err := c.publishedOf(ctx, k)
-	return known.unsets, err
+func (c *Cluster) SupportsUnset(ctx context.Context, k Kind) (bool, error) {
+	known, err := c.openAPIOf(ctx, k)
+	return known.supportsUnset, err
 }
 
 func openAPIPath(k Kind) string {
@@ -53,42 +53,42 @@ func openAPIPath(k Kind) string {
 }
 
 // publishedOf reads a document once, whoever needs it.
-func (c *Cluster) publishedOf(ctx context.Context, k Kind) (published, error) {
+func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	path := openAPIPath(k)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.published[path]; ok {
+	if known, ok := c.openAPI[path]; ok {
 		return known, nil
 	}
 	body, err := c.send(ctx, request{method: http.MethodGet, path: path})
 	if err != nil {
-		return published{}, err
+		return openAPI{}, err
 	}
 	doc, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
 	if err != nil {
-		return published{}, err
+		return openAPI{}, err
 	}
 	all, err := schema.LoadOpenAPI(doc)
 	if err != nil {
-		return published{}, err
+		return openAPI{}, err
 	}
-	c.published[path] = published{
-		schema: all, takesOver: declares(doc, isParameter(ownership.TakeOverParameter)), unsets: declares(doc, saysUnset),
+	c.openAPI[path] = openAPI{
+		schema: all, supportsTakeover: declares(doc, hasParameter(ownership.TakeOverParameter)), supportsUnset: declares(doc, hasUnsetExtension),
 	}
-	return c.published[path], nil
+	return c.openAPI[path], nil
 }
 
 // declares reports whether the server says something about its patches.
-func declares(doc document.Value, says func(patch document.Value) bool) bool {
+func declares(doc document.Value, has func(patch document.Value) bool) bool {
 	for _, path := range doc.Get("paths").Fields() {
-		if says(path.Get("patch")) {
+		if has(path.Get("patch")) {
 			return true
 		}
 	}
 	return false
 }
 
-func isParameter(name string) func(patch document.Value) bool {
+func hasParameter(name string) func(patch document.Value) bool {
 	return func(patch document.Value) bool {
 		for _, p := range patch.Get("parameters").Items() {
 			if p.Get("name").Text() == name {
@@ -99,4 +99,4 @@ func isParameter(name string) func(patch document.Value) bool {
 	}
 }
 
-func saysUnset(patch document.Value) bool { return patch.Get(ownership.UnsetExtension).Bool() }
+func hasUnsetExtension(patch document.Value) bool { return patch.Get(ownership.UnsetExtension).Bool() }
