@@ -13,10 +13,10 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// The environment variables that turn migration off. Kubectl's is for those who have set it already.
+// Environment variables that disable the migration from client-side apply. The second one is kubectl's.
 const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBECTL_ENABLE_CSA_MIGRATION"
 
-// errNoManager is for verbs that are about one manager.
+// errNoManager is the usage error of verbs that require --manager.
 var errNoManager = errors.New("--manager: expected the name of a manager, received none")
 
 type applyFlags struct {
@@ -29,7 +29,7 @@ type applyFlags struct {
 	onlyCreate, onlyUpdate bool
 	dryRun                 bool
 	quiet                  quietFlag
-	// What check finds out:
+	// The fields below are set by check.
 	forced             forcedPaths
 	appliedDefinitions *appliedDefinitions
 	unsetPaths         []ownership.PathExpression
@@ -76,7 +76,7 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	return command
 }
 
-// check reads the flags, and refuses those that can't work before anything is done.
+// check validates and parses the flags before any request is sent.
 func (f *applyFlags) check() error {
 	if f.manager == "" {
 		return &usageError{errNoManager}
@@ -102,7 +102,7 @@ func (f *applyFlags) check() error {
 	return f.output.check()
 }
 
-// isMigrationOff reports whether somebody has switched migration off.
+// isMigrationOff reports whether an environment variable disables the migration from client-side apply.
 func isMigrationOff() (bool, error) {
 	off := false
 	for _, name := range []string{migrationSwitch, kubectlMigrationSwitch} {
@@ -119,7 +119,7 @@ func isMigrationOff() (bool, error) {
 	return off, nil
 }
 
-// did is what is done to an object.
+// participle returns the word for a processed object in messages such as "not applied".
 func (f *applyFlags) participle() string {
 	if f.dryRun {
 		return "tried"
@@ -127,7 +127,7 @@ func (f *applyFlags) participle() string {
 	return "applied"
 }
 
-// applyFiles applies one object after the other.
+// applyFiles applies the objects of all files in order.
 func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
@@ -149,7 +149,7 @@ func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stde
 		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
 	})
-	if !isServerLost(err) { // nobody knows what is there
+	if !isServerLost(err) { // without a response, unused paths cannot be determined
 		f.forced.reportUnused(stderr)
 	}
 	return err

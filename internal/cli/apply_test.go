@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestOnlyUpdateLosesRace has the object deleted after it was read: it must not come back.
+// TestOnlyUpdateLosesRace deletes the object after it was read: --only-update must not create it again.
 func TestOnlyUpdateLosesRace(t *testing.T) {
 	config := cadastretest.Start(t)
 	f := newFixture(t, config, 1)
@@ -41,7 +41,7 @@ func TestOnlyUpdateLosesRace(t *testing.T) {
 	}
 }
 
-// TestOnlyCreateLosesRace has somebody else make the object after it was seen not to be there: it is left as it is.
+// TestOnlyCreateLosesRace creates the object after the read found none: --only-create must not change it.
 func TestOnlyCreateLosesRace(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 0)
 	for _, test := range []struct {
@@ -74,8 +74,8 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 	}
 }
 
-// TestForcePathLosesRace has somebody else write the object after it was read: what is in the way is looked at again, and
-// forced if it may be; nothing is forced that was not looked at.
+// TestForcePathLosesRace changes the object after it was read: the conflicts are evaluated again, and only those that
+// --force-path covers are forced.
 func TestForcePathLosesRace(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	path, err := ownership.ParsePath("data.a")
@@ -109,8 +109,8 @@ func TestForcePathLosesRace(t *testing.T) {
 	}
 }
 
-// TestNameIsToldOnce has somebody else write the object before its owners are put back: the error is told with the object's
-// name in front, and has it nowhere else.
+// TestErrorNamesObjectOnce changes the object before its managedFields are restored: the caller prefixes the object's
+// name, so that the error must not contain it.
 func TestNameIsToldOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	a := applyOperation{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}

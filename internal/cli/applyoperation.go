@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// application is one object on its way.
+// applyOperation is the apply of one object.
 type applyOperation struct {
 	applyFlags
 	cluster *cluster.Cluster
@@ -24,19 +24,21 @@ type applyOperation struct {
 	config  document.Value
 	live    apply.Object
 	exists  bool
-	// found is the object before anything was done.
+	// original is the live object as it was read before any write of this operation.
 	original apply.Object
-	// how says how the applier gets what client-side apply wrote, and from says from whom.
+	// takeover is the strategy that migrates fields from client-side apply to the manager; previousManagers are the
+	// managers that lose these fields.
 	takeover         takeoverMode
 	previousManagers []string
-	// foreseen are the entries that a migration would leave, as long as there would be one that is not done.
+	// simulatedEntries are the managed fields entries that the pending migration would produce. They are nil if no
+	// migration is pending.
 	simulatedEntries []apply.Entry
-	// rewritten says that the owners are other ones than before, and nothing is applied.
+	// ownersRewritten reports that managedFields were migrated and the configuration was not applied.
 	ownersRewritten bool
 }
 
-// applyOne goes as follows: what is there is read; what client-side apply wrote is migrated, together with the next
-// step where the server can do that; the configuration is applied; conflicts at the paths that may be forced are forced.
+// applyOne reads the live object, migrates fields from client-side apply (in the same request if the server supports
+// it), applies the configuration and forces the conflicts that --force-path allows.
 func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace string, m manifest, stdout, stderr io.Writer) error {
 	a := &applyOperation{applyFlags: f, cluster: c, config: m.doc}
 	f.forced.record(a.config)
@@ -54,7 +56,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	if err := a.prepare(ctx); err != nil {
 		return err
 	}
-	f.forced.record(a.config) // with markers
+	f.forced.record(a.config) // now including the unset markers
 	after, err := a.apply(ctx)
 	if a.ownersRewritten {
 		fmt.Fprintf(stderr, "%s: %s owns what %s owned; that has been written, whatever became of the rest\n", a.target, a.manager, strings.Join(a.previousManagers, ", "))
@@ -70,7 +72,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	return a.printResult(after, stdout)
 }
 
-// prepare finds out what is there, and refuses what can't be done, before anything is done.
+// prepare reads the live object and selects the take-over strategy. It sends no write.
 func (a *applyOperation) prepare(ctx context.Context) error {
 	if err := a.checkMarkers(ctx); err != nil {
 		return err
@@ -81,7 +83,7 @@ func (a *applyOperation) prepare(ctx context.Context) error {
 	return a.chooseTakeover(ctx)
 }
 
-// unset puts markers into the configuration.
+// unset adds unset markers for the paths of --unset to the configuration.
 func (a *applyOperation) unset(ctx context.Context) error {
 	if len(a.unsetPaths) == 0 {
 		return nil
@@ -101,7 +103,8 @@ func (a *applyOperation) unset(ctx context.Context) error {
 	return nil
 }
 
-// checkMarkers refuses unset markers where the server does not understand them: it would write them as values.
+// checkMarkers rejects a configuration with unset markers if the server does not support them, because it would store
+// the markers as values.
 func (a *applyOperation) checkMarkers(ctx context.Context) error {
 	if !ownership.HasUnsetMarker(a.config) {
 		return nil
@@ -117,7 +120,7 @@ func (a *applyOperation) checkMarkers(ctx context.Context) error {
 	return nil
 }
 
-// read gets the object as it is, and refuses what --only-create and --only-update exclude.
+// read fetches the live object. It fails if --only-create or --only-update excludes the object.
 func (a *applyOperation) read(ctx context.Context) error {
 	var err error
 	a.live, err = a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
@@ -131,7 +134,7 @@ func (a *applyOperation) read(ctx context.Context) error {
 	return nil
 }
 
-// apply applies, and takes over.
+// apply migrates fields from client-side apply and applies the configuration.
 func (a *applyOperation) apply(ctx context.Context) (apply.Object, error) {
 	switch {
 	case a.takeover == takeoverBeforeApply && !a.dryRun:
@@ -146,8 +149,9 @@ func (a *applyOperation) apply(ctx context.Context) (apply.Object, error) {
 	return a.simulateMigration(ctx, after, err)
 }
 
-// attempt applies; if nothing but what may be forced is in the way, it forces, provided that the object has not
-// changed since. If it has, what is in the way is looked at again.
+// attempt applies the configuration. If --force-path covers all conflicts, it applies again with force and the
+// resourceVersion that was read as a precondition; if the object has changed since, it reads the object and evaluates
+// the conflicts again.
 func (a *applyOperation) attempt(ctx context.Context, dryRun bool) (apply.Object, error) {
 	for attempt := 0; ; attempt++ {
 		after, err := a.sendFirstAttempt(ctx, dryRun)
@@ -170,7 +174,7 @@ func (a *applyOperation) attempt(ctx context.Context, dryRun bool) (apply.Object
 	}
 }
 
-// sendFirst applies, before anything is known about conflicts.
+// sendFirstAttempt sends the first apply request, with the precondition of --only-create or --only-update.
 func (a *applyOperation) sendFirstAttempt(ctx context.Context, dryRun bool) (apply.Object, error) {
 	switch {
 	case a.onlyUpdate:
@@ -186,7 +190,7 @@ func (a *applyOperation) send(ctx context.Context, config document.Value, force,
 	return a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 }
 
-// tell prints what was done.
+// printResult prints the result in the output format.
 func (a *applyOperation) printResult(after apply.Object, stdout io.Writer) error {
 	switch a.output.format {
 	case "json", "yaml":
@@ -215,7 +219,7 @@ func (a *applyOperation) printResult(after apply.Object, stdout io.Writer) error
 	return err
 }
 
-// isUnchanged reports whether nothing was written, or would be.
+// isNoOp reports whether the apply changed nothing or, in a dry run, would change nothing.
 func (a *applyOperation) isNoOp(after apply.Object) bool {
 	if a.dryRun {
 		return len(a.previousManagers) == 0 && isSameObject(a.original, after)
@@ -225,8 +229,8 @@ func (a *applyOperation) isNoOp(after apply.Object) bool {
 
 func revision(o apply.Object) string { return o.Document.Lookup("metadata", "resourceVersion").Text() }
 
-// sameObject reports whether an object is as it was, for dry runs, which have no revision of their own: everything counts
-// but when its owners wrote.
+// isSameObject reports whether two objects are equal except for the timestamps of their managed fields entries. It is
+// used for dry runs, whose results have no resourceVersion of their own.
 func isSameObject(a, b apply.Object) bool {
 	return document.Equal(a.Document, b.Document) &&
 		slices.EqualFunc(a.Entries, b.Entries, func(x, y apply.Entry) bool { return isSameEntry(x, y) && x.FieldsV1 == y.FieldsV1 })

@@ -9,17 +9,17 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// batch is a verb that goes through objects, one after the other. What fails does not keep the others from it; when
-// the server is gone, or what is done can't be printed, it stops, and lists what was not done.
+// batch runs a verb on one object after the other. A failed object does not stop the run. If the server does not
+// respond or the output cannot be written, the run stops and lists the objects that were not processed.
 type batch struct {
 	verb string
-	// did is what is done to an object, as in "not applied".
+	// participle is the word for a processed object in messages such as "not applied".
 	participle     string
 	progress       *progress
 	stdout, stderr io.Writer
 }
 
-// run does it to each object, and tells what failed; how many is the error.
+// run processes the objects and prints each error. The returned error states how many objects failed.
 func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer) error) error {
 	b.progress.addTotal(len(all))
 	defer b.progress.clearBar()
@@ -38,7 +38,7 @@ func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer
 		var writeErr error
 		b.progress.withoutBar(func() {
 			writeErr = write(b.stdout, &out)
-			_ = write(b.stderr, &errOut) // nobody could be told that
+			_ = write(b.stderr, &errOut) // there is no other stream to report the failure on
 		})
 		if writeErr != nil {
 			b.progress.clearBar()
@@ -57,8 +57,8 @@ func write(w io.Writer, text *bytes.Buffer) error {
 	return err
 }
 
-// stopped tells what was not done because the server is gone: the object at a place, and all after it. What was
-// done has been told.
+// stoppedByServer reports the objects that were not processed because the server does not respond: the object at index
+// at and all after it. The results of the objects before have been printed.
 func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *cluster.NoResponseError) error {
 	if noResponse.OutcomeUnknown {
 		fmt.Fprintf(b.stderr, "%s: may or may not have been %s\n", all[at].name(), b.participle)
@@ -69,8 +69,8 @@ func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *clust
 	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at, len(all), failed, noResponse)
 }
 
-// unheard tells what was not done because what is done can't be printed: all after the object at a place. That one is
-// told, too, if it was done.
+// stoppedByOutput reports the objects that were not processed because the output cannot be written: all after index at.
+// The object at index at is reported if it was processed.
 func (b batch) stoppedByOutput(all []manifest, at, failed int, done bool, writeErr error) error {
 	if done {
 		fmt.Fprintf(b.stderr, "%s: %s, but that could not be printed\n", all[at].name(), b.participle)
@@ -85,7 +85,7 @@ func (b batch) reportSkipped(some []manifest) {
 	}
 }
 
-// beforeAnything is why nothing was done at all. What can't be understood says so by itself.
+// nothingDone adds to an error that no object was processed. Usage errors are returned unchanged.
 func nothingDone(err error, participle string) error {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return err
@@ -93,7 +93,7 @@ func nothingDone(err error, participle string) error {
 	return fmt.Errorf("%w; nothing was %s", err, participle)
 }
 
-// isLost reports whether something failed because the server does not answer: then it would not do anything else, either.
+// isServerLost reports whether a request got no response, in which case later requests would fail as well.
 func isServerLost(err error) bool {
 	var noResponse *cluster.NoResponseError
 	return errors.As(err, &noResponse)

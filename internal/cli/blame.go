@@ -122,8 +122,8 @@ func (f blameFlags) printManagers(view blameView, all []managed) error {
 	return nil
 }
 
-// topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it; one that is
-// gone is another matter.
+// topologyOrNil returns the merge topology of a kind, or nil if the server does not publish an OpenAPI document or the
+// user may not read it. It returns an error only if the server does not respond.
 func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*schema.Type, error) {
 	t, err := c.Topology(ctx, k)
 	switch {
@@ -135,15 +135,15 @@ func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*sc
 	return t, nil
 }
 
-// blameView writes who owns what.
+// blameView formats the owners of an object's fields.
 type blameView struct {
 	w       io.Writer
 	now     time.Time
-	version string // of the object
+	version string // apiVersion of the object
 	palette *palette
 }
 
-// widest is how wide the owners are at most; more of them push their line to the right.
+// maxLabelWidth is the maximum width of the owner column. Longer labels shift their line to the right.
 const maxLabelWidth = 60
 
 func (v blameView) byLine(lines []ownership.Line) {
@@ -165,7 +165,7 @@ func (v blameView) byLine(lines []ownership.Line) {
 	}
 }
 
-// label says who owns a line.
+// label returns the owners of a line.
 func (v blameView) label(line ownership.Line) string {
 	var parts []string
 	for _, e := range line.Owners {
@@ -187,7 +187,8 @@ func (v blameView) label(line ownership.Line) string {
 	return strings.Join(parts, ", ")
 }
 
-// owner has the version too if that is not the object's: its fields may be others there.
+// owner formats an entry with its age, and with its apiVersion if that differs from the object's: the same path may be
+// another field there.
 func (v blameView) owner(e apply.Entry) string {
 	text := entryName(e)
 	if e.APIVersion != v.version {
@@ -196,7 +197,7 @@ func (v blameView) owner(e apply.Entry) string {
 	return text + " " + age(e, v.now)
 }
 
-// blameValue is the lines for machines.
+// blameValue returns the lines as a document for -o json and -o yaml.
 func blameValue(lines []ownership.Line) document.Value {
 	values := make([]document.Value, len(lines))
 	for i, line := range lines {

@@ -13,14 +13,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// The shell asks the program what can stand in a place of the command line, and the program asks the server. What
-// can't be found out is not completed: a shell shows no errors.
+// Shell completion queries the API server. Errors yield no candidates, because shells do not display them.
 
-// completionTime is how long somebody waits who has pressed a key.
+// completionTimeout limits the requests of one completion.
 const completionTimeout = 2 * time.Second
 
-// completeObjects has the shell complete TYPE, NAME and TYPE/NAME, the namespace, the context, and the managers
-// of the object that is named. Most is how many names may follow a type.
+// completeObjects completes TYPE, NAME and TYPE/NAME, --namespace, --context, and the flags in managerFlags with the
+// field managers of the object in the arguments. At most most names follow a type.
 func completeObjects(command *cobra.Command, connection *connection, most int, managerFlags ...string) {
 	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
@@ -37,7 +36,7 @@ func completeObjects(command *cobra.Command, connection *connection, most int, m
 	completeConnection(command, connection)
 }
 
-// completeConnection has the shell complete what says which server is meant.
+// completeConnection completes --namespace and --context.
 func completeConnection(command *cobra.Command, connection *connection) {
 	completeFlag(command, "namespace", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, _ string) []string {
@@ -49,18 +48,18 @@ func completeConnection(command *cobra.Command, connection *connection) {
 	})
 }
 
-// completeWords has the shell complete a flag that is one of some words.
+// completeWords completes a flag that accepts fixed words.
 func completeWords(command *cobra.Command, flag string, words ...string) {
 	completeFlag(command, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func completeFlag(command *cobra.Command, flag string, find cobra.CompletionFunc) {
 	if err := command.RegisterFlagCompletionFunc(flag, find); err != nil {
-		panic(err) // a flag that is not there, or completed twice
+		panic(err) // the flag does not exist, or has a completion function already
 	}
 }
 
-// complete asks the server that the flags name.
+// complete connects to the server of the flags and calls find with the completion timeout.
 func (c *connection) complete(ctx context.Context, find func(context.Context, *cluster.Cluster, string) []string) ([]string, cobra.ShellCompDirective) {
 	server, namespace, err := c.open()
 	if err != nil {
@@ -71,7 +70,7 @@ func (c *connection) complete(ctx context.Context, find func(context.Context, *c
 	return find(ctx, server, namespace), cobra.ShellCompDirectiveNoFileComp
 }
 
-// contexts are those of the kubeconfig.
+// contextNames returns the sorted names of the kubeconfig's contexts.
 func (c *connection) contextNames() []string {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
@@ -87,7 +86,7 @@ func (c *connection) contextNames() []string {
 	return names
 }
 
-// objectsLike are the types, or the names of one type, that can follow the arguments.
+// completeObjectArgs returns the candidates for TYPE, or for NAME if the arguments have a type.
 func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string, most int) []string {
 	if kind, _, slash := strings.Cut(toComplete, "/"); slash {
 		var both []string
@@ -105,7 +104,7 @@ func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace strin
 	return slices.DeleteFunc(objectNames(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
 }
 
-// typesOf are the resources that can be read, each once; a tab divides them from what they are.
+// resourceNames returns the resources that can be read, each once, as NAME<tab>DESCRIPTION.
 func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	kinds, err := c.Kinds(ctx)
 	if err != nil {
@@ -122,7 +121,7 @@ func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	return all
 }
 
-// namesOf are the names of the first objects of a type: nobody looks through more.
+// objectNames returns the names of the first 500 objects of a resource.
 func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
 	const most = 500
 	k, err := c.FindKind(ctx, kind)
@@ -139,7 +138,8 @@ func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string
 	return names
 }
 
-// managersOf are the managers of the object that the arguments name, or of the first ones of a type.
+// managersOfArgs returns the field managers of the object that the arguments name, or of the first 500 objects of a
+// resource.
 func managersOfArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
 	if len(args) == 1 && !strings.Contains(args[0], "/") {
 		return managersOfType(ctx, c, namespace, args[0])
@@ -172,7 +172,7 @@ func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind str
 	return managerNames(entries)
 }
 
-// completeAppliers has the shell complete --manager by the managers of the objects in the files.
+// completeManagers completes --manager with the field managers of the live objects that the files describe.
 func completeManagers(command *cobra.Command, connection *connection, files *input) {
 	completeFlag(command, "manager", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
@@ -186,7 +186,7 @@ func completeManagers(command *cobra.Command, connection *connection, files *inp
 	})
 }
 
-// alsoOf completes the last of several names that commas divide, by those that are not there yet.
+// completeListItem completes the last item of a comma-separated list with the names that the list does not contain yet.
 func completeListItem(toComplete string, names []string) []string {
 	before := toComplete[:strings.LastIndex(toComplete, ",")+1]
 	present := strings.Split(before, ",")

@@ -27,7 +27,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// TestConfirmDoesNotWait: who presses Ctrl-C gives no answer.
+// TestConfirmStopsWithContext: an interrupt ends the prompt.
 func TestConfirmDoesNotWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stdin, keyboard := io.Pipe()
@@ -38,7 +38,7 @@ func TestConfirmDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestAskForTheRest has an object that can't be migrated: it is told, and the others are asked about.
+// TestConfirmAfterPartialFailure: an object that fails in the preview is reported, and the prompt covers the others.
 func TestAskForTheRest(t *testing.T) {
 	f := failingFixture(t, 3, func() (*http.Response, error) { return nil, errors.New("unused") })
 	listed := listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")

@@ -17,18 +17,18 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// conflict is a field that somebody else owns and that an apply would change.
+// conflict is a field that an apply would change and that another field manager owns.
 type conflict struct {
-	// field is the path as the server shows it.
+	// field is the path in the server's notation.
 	field string
-	// path is nil if it is not among what the object's managers own.
+	// path is nil if no managed fields entry of the object has the field.
 	path             fieldset.Path
 	owners           []apply.Entry
 	live, configured document.Value
 }
 
-// conflictsOf are the conflicts that a server refuses an apply for; there are none if that is not why. Live is
-// the object that was applied to, wanted what it would have become.
+// conflictsOf returns the conflicts in the server's response to an apply, or nil if err is not a conflict. live is the
+// object that was applied to; configured is the applied configuration.
 func conflictsOf(err error, manager string, live apply.Object, configured document.Value) []conflict {
 	if !isApplyConflict(err) {
 		return nil
@@ -40,7 +40,7 @@ func conflictsOf(err error, manager string, live apply.Object, configured docume
 	known := map[string]bool{}
 	for _, cause := range refused.Causes {
 		if cause.Reason == conflictReason && !known[cause.Field] {
-			known[cause.Field] = true // there is a cause for each owner, and for each field that is shown like this
+			known[cause.Field] = true // the response has one cause per owner, and per field with the same notation
 			all = append(all, resolveConflicts(cause.Field, owned[cause.Field], live, configured)...)
 		}
 	}
@@ -55,8 +55,8 @@ func isApplyConflict(err error) bool {
 		slices.ContainsFunc(refused.Causes, func(c cluster.Cause) bool { return c.Reason == conflictReason })
 }
 
-// ownedByOthers are the fields that others than an applier own, by how servers show their paths: without quotes around
-// names, so that there may be several that are shown in one way.
+// ownedByOthers returns the fields that managers other than the applier own, keyed by the server's path notation. The
+// notation has no quotes around names, so that several fields can share a key.
 func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	owned := map[string][]conflict{}
 	for _, e := range live.Entries {
@@ -72,7 +72,7 @@ func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	return owned
 }
 
-// readConflicts finds among the fields that a server shows in one way those that are meant: whose values would change.
+// resolveConflicts returns, of the fields that share a path notation, those whose values the apply would change.
 func resolveConflicts(field string, all []conflict, live apply.Object, configured document.Value) []conflict {
 	if len(all) == 0 {
 		return []conflict{{field: field}}
@@ -86,7 +86,7 @@ func resolveConflicts(field string, all []conflict, live apply.Object, configure
 	return all
 }
 
-// wantedAt is what a configuration wants at a path: the marker, if that unsets the field, or what it is in.
+// configuredAt returns the configured value at a path: the unset marker if the path or one of its parents is unset.
 func configuredAt(config document.Value, path fieldset.Path) document.Value {
 	for i := range path {
 		if v := ownership.ValueAt(config, path[:i+1]); isUnsetMarker(v) {
@@ -100,7 +100,7 @@ func isUnsetMarker(v document.Value) bool {
 	return v.Kind() == document.Map && v.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue
 }
 
-// shownValues are the values of both sides as people read them.
+// formattedValues returns the live and the configured value as text.
 func (c conflict) formattedValues() (theirs, yours string) {
 	if isUnsetMarker(c.configured) {
 		return formatValue(c.live), "unset"
@@ -108,7 +108,7 @@ func (c conflict) formattedValues() (theirs, yours string) {
 	return formatValuePair(c.live, c.configured)
 }
 
-// addConflict notes an owner of a field.
+// addConflict adds an owner to the conflict at a path, or adds the conflict.
 func addConflict(all []conflict, field string, path fieldset.Path, owner apply.Entry) []conflict {
 	for i, c := range all {
 		if c.path.Quoted() == path.Quoted() {
@@ -119,12 +119,12 @@ func addConflict(all []conflict, field string, path fieldset.Path, owner apply.E
 	return append(all, conflict{field: field, path: fieldset.New(path).Paths()[0], owners: []apply.Entry{owner}})
 }
 
-// isIn reports whether the field is at a path, or in what is there.
+// isWithin reports whether the field is at a path or below it.
 func (c conflict) isWithin(path fieldset.Path) bool {
 	return c.path != nil && !fieldset.New(c.path).Covered(fieldset.New(path)).IsEmpty()
 }
 
-// shown is the field's path as people write it.
+// formattedPath returns the path in the notation of --force-path.
 func (c conflict) formattedPath() string {
 	if c.path == nil {
 		return strings.TrimPrefix(c.field, ".")
@@ -132,20 +132,20 @@ func (c conflict) formattedPath() string {
 	return formatPath(c.path)
 }
 
-// waysOut is what can be done about conflicts.
+// conflictHelp lists the ways to resolve a conflict.
 const conflictHelp = `To go on, do one of these:
 - leave the field out, and let its owner keep it
 - apply the owner's value, and share the field
 - take it over with --force-path FIELD, or all of them with --force`
 
-// conflictsError is conflicts that are not forced.
+// conflictsError is the error of an apply with conflicts that --force-path does not cover.
 type conflictsError struct{ conflicts []conflict }
 
 func (e *conflictsError) Error() string {
 	return fmt.Sprintf("%d %s", len(e.conflicts), plural(len(e.conflicts), "conflict", "conflicts"))
 }
 
-// print shows the conflicts as a table, and what can be done.
+// print writes the conflicts as a table, followed by the ways to resolve them.
 func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 	fmt.Fprintf(w, "%s: %v\n", t, e)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -159,6 +159,6 @@ func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.formattedPath(), entryName(e), age(e, now), theirs, yours)
 		}
 	}
-	_ = table.Flush() // as everything that is printed
+	_ = table.Flush() // errors of standard error are ignored, as for all messages
 	fmt.Fprintln(w, conflictHelp)
 }

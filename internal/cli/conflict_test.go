@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// TestManyConflicts: what is owned is read once, and not for each conflict.
+// TestConflictsAllocations: field sets are decoded once, not once per conflict.
 func TestManyConflicts(t *testing.T) {
 	cost := func(n int) float64 {
 		live, configured, refused := newConflicts(t, n)
@@ -25,7 +25,8 @@ func TestManyConflicts(t *testing.T) {
 	}
 }
 
-// manyConflicts is an object whose fields two others own, and what a server says to who applies other values.
+// newConflicts returns an object whose n fields two managers own, and the server's response to an apply of other
+// values.
 func newConflicts(t *testing.T, n int) (live apply.Object, configured document.Value, refused error) {
 	t.Helper()
 	var values, owned strings.Builder

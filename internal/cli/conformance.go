@@ -67,11 +67,11 @@ leave at once.`,
 	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of scripts that run at once")
 	flags.BoolVar(&f.keep, "keep", false, "leave in place what the scripts make, to look at it, and tell in which namespace it is")
 	flags.BoolVar(&f.list, "list", false, "list the scripts and the behaviours, and ask nothing")
-	_ = flags.MarkHidden("record") // for those who write scripts; the flag is there
+	_ = flags.MarkHidden("record") // for authors of scripts; the error is impossible, because the flag exists
 	return command
 }
 
-// options reads the flags, and refuses those that can't work before anything is asked.
+// options validates the flags before any request is sent.
 func (f conformanceFlags) options() (applytest.Options, error) {
 	options := applytest.Options{Namespace: f.namespace, Parallel: f.parallel, Keep: f.keep}
 	run, err := regexp.Compile(f.run)
@@ -94,7 +94,7 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 	return options, nil
 }
 
-// checkReports refuses what can't be written after a run that may have taken minutes.
+// checkReports rejects report files that cannot be written, before a run that may take minutes.
 func (f conformanceFlags) checkReports() error {
 	if f.list && len(f.reports) > 0 {
 		return errors.New("--list: expected no --report: nothing is run")
@@ -110,9 +110,9 @@ func (f conformanceFlags) checkReports() error {
 	return nil
 }
 
-// tryWriting finds out whether a file can be written, and leaves what is there as it is.
+// checkWritable reports whether a file can be written, without changing its content.
 func checkWritable(name string) error {
-	_, statErr := os.Lstat(name) // a link is there, wherever it leads
+	_, statErr := os.Lstat(name) // Lstat: a dangling symbolic link exists
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (f conformanceFlags) folder() string {
 	return f.scripts
 }
 
-// folderFlag is the flag that names the folder.
+// folderFlag returns the flag that set the folder.
 func (f conformanceFlags) folderFlag() string {
 	if f.record != "" {
 		return "--record"
@@ -164,7 +164,7 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	return verdict(report)
 }
 
-// ask runs the scripts. There is no report if none could run.
+// runScripts runs the scripts. The report is nil if no script could run.
 func (f conformanceFlags) runScripts(ctx context.Context, options applytest.Options, stderr io.Writer) (report *applytest.Report, err error) {
 	if options.Config, _, err = loadConfig(f.kubeconfig, &clientcmd.ConfigOverrides{CurrentContext: f.context}); err != nil {
 		return nil, err
@@ -191,10 +191,10 @@ func (f conformanceFlags) runScripts(ctx context.Context, options applytest.Opti
 	return nil, fmt.Errorf("conformance: %w", err)
 }
 
-// interruptedCode is what shells say of programs that were interrupted.
+// exitInterrupted is the shell's exit code for a process that SIGINT terminated.
 const exitInterrupted = 130
 
-// tell writes the result everywhere.
+// writeResults writes the table and the report files.
 func writeResults(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
 	if err := report.WriteTable(stdout); err != nil {
 		return err
@@ -205,7 +205,7 @@ func writeResults(report *applytest.Report, f conformanceFlags, stdout io.Writer
 	return f.writeReports(report)
 }
 
-// verdict is an error if anything in the result is not as it should be.
+// verdict returns an error if a script failed or an object could not be removed.
 func verdict(report *applytest.Report) error {
 	if n := report.Count(applytest.Fail); n > 0 {
 		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
@@ -216,7 +216,7 @@ func verdict(report *applytest.Report) error {
 	return nil
 }
 
-// reportWriter finds the form by the name of the file; nil if there is none.
+// reportWriter returns the writer for the extension of a report file, or nil if the extension is unknown.
 func reportWriter(name string) func(*applytest.Report, io.Writer) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".xml":
@@ -236,7 +236,8 @@ func (f conformanceFlags) writeReports(report *applytest.Report) error {
 	return nil
 }
 
-// writeNothing tells in the reports why no script ran: those of an earlier run would say something else.
+// writeStoppedReports writes the reason why no script ran to the report files, which would otherwise keep the results
+// of an earlier run.
 func (f conformanceFlags) writeStoppedReports(why error) error {
 	stopped := &applytest.Report{Stopped: why.Error()}
 	if exit := (*exitError)(nil); errors.As(why, &exit) {

@@ -12,14 +12,15 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// connection is the flags that say which server is asked, and as whom. They are kubectl's.
+// connection holds the flags that select the API server and the user. They are the same as kubectl's.
 type connection struct {
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides
 	userExtras []string
 }
 
-// bind adds the flags, before any others: help shows the usual ones of them only.
+// bind adds the connection flags and must be called before other flags are added. Only the common connection flags
+// appear in the help.
 func (c *connection) bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
@@ -39,7 +40,7 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
 }
 
-// checkNamespace refuses an object that says another namespace than the flag.
+// checkNamespace rejects an object whose metadata.namespace differs from --namespace.
 func (c *connection) checkNamespace(m manifest, t target) error {
 	flag, own := c.overrides.Context.Namespace, m.doc.Lookup("metadata", "namespace").Text()
 	if flag == "" || own == "" || flag == own || !t.kind.Namespaced {
@@ -48,7 +49,7 @@ func (c *connection) checkNamespace(m manifest, t target) error {
 	return fmt.Errorf("%s: %s: expected an object of the namespace %q, as --namespace says, received one of %q; leave out the flag, or the object's namespace", m.source, t, flag, own)
 }
 
-// open prepares to ask the server, and returns the namespace that is meant where none is named.
+// open returns a client for the API server and the default namespace. It sends no request.
 func (c *connection) open() (server *cluster.Cluster, namespace string, err error) {
 	if c.overrides.AuthInfo.ImpersonateUserExtra, err = parseExtras(c.userExtras); err != nil {
 		return nil, "", err
@@ -61,7 +62,8 @@ func (c *connection) open() (server *cluster.Cluster, namespace string, err erro
 	return server, namespace, err
 }
 
-// loadConfig reads a kubeconfig, the usual one if none is named, and returns the namespace that it names, too.
+// loadConfig loads the named kubeconfig, or the default one, and returns the client configuration and the namespace of
+// its context.
 func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
@@ -79,7 +81,7 @@ func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config
 	return config, namespace, nil
 }
 
-// readExtras reads KEY=VALUE; a key may have several values.
+// parseExtras parses KEY=VALUE pairs. A key may be repeated.
 func parseExtras(texts []string) (map[string][]string, error) {
 	extras := map[string][]string{}
 	for _, text := range texts {

@@ -150,7 +150,7 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 	return f.print(stdout, args[0], merged, merged)
 }
 
-// print writes what was made, or which object that is about.
+// print writes the result, or the name of the object with -o name.
 func (f patchFlags) print(stdout io.Writer, file string, object, made document.Value) error {
 	if f.output.format != "name" {
 		return f.output.print(stdout, made)
@@ -163,7 +163,8 @@ func (f patchFlags) print(stdout io.Writer, file string, object, made document.V
 	return err
 }
 
-// checkSameKind refuses to compare what are not states of one object. A file that is empty is none yet.
+// checkSameKind rejects documents whose apiVersion or kind differs. Empty files, which stand for an absent object, are
+// skipped.
 func checkSameKind(names []string, docs []document.Value) error {
 	object := docs[1]
 	if err := checkMap(names[1], object); err != nil {
@@ -185,7 +186,7 @@ func checkSameKind(names []string, docs []document.Value) error {
 	return nil
 }
 
-// checkMap refuses what is no object.
+// checkMap rejects documents that are not maps.
 func checkMap(name string, doc document.Value) error {
 	if doc.Kind() != document.Map {
 		return fmt.Errorf("%s: expected an object, received %s", name, formatValue(doc))
@@ -193,7 +194,7 @@ func checkMap(name string, doc document.Value) error {
 	return nil
 }
 
-// strategies returns how the kind of an object is patched; nil for JSON merge patches, which are the same for all.
+// strategies returns the patch strategies of the object's kind, or nil for JSON merge patches, which have none.
 func (f patchFlags) strategies(name string, object document.Value) (*strategic.Type, error) {
 	if f.format == "merge" {
 		return nil, nil
@@ -209,7 +210,8 @@ func (f patchFlags) strategies(name string, object document.Value) (*strategic.T
 	return strategic.FromGoType(t)
 }
 
-// readDocuments reads one document from each file; - is standard input, and "" is none.
+// readDocuments reads one document from each file. The name - is standard input, and an empty name yields an absent
+// document.
 func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
 		return nil, &usageError{errors.New("-: expected standard input once, as it can be read only once")}

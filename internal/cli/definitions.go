@@ -12,22 +12,22 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// definitions are the kinds that the definitions among what is applied define, by apiVersion and name, and the namespaces.
-// The server has a kind some time after it has accepted its definition.
+// appliedDefinitions records the kinds of the CustomResourceDefinitions and the namespaces that this run has applied. A
+// server serves a kind some time after it has accepted the definition, so that objects of the kind wait for it.
 type appliedDefinitions struct {
 	kinds      map[[2]string]bool
 	namespaces []string
-	// tried says that nothing is written.
+	// dryRun reports that the definitions were not stored.
 	dryRun bool
 }
 
-// How long a kind is waited for, and how often it is asked about.
+// kindTimeout is the maximum time to wait until a kind is served, kindPollInterval the time between discovery requests.
 const (
 	kindTimeout      = 30 * time.Second
 	kindPollInterval = 100 * time.Millisecond
 )
 
-// note remembers what an object that was applied defines, if it is a definition, or a namespace.
+// record records the kinds of an applied CustomResourceDefinition, or an applied Namespace. Other objects are ignored.
 func (d *appliedDefinitions) record(o document.Value) {
 	spec := o.Get("spec")
 	switch o.Get("kind").Text() {
@@ -46,7 +46,8 @@ func (d *appliedDefinitions) record(o document.Value) {
 	}
 }
 
-// target finds where an object is. A kind that was defined just now is waited for.
+// target resolves the object of a manifest. If this run has applied the definition of its kind, target waits until the
+// kind is served.
 func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, namespace string, m manifest) (target, error) {
 	for deadline := time.Now().Add(kindTimeout); ; {
 		t, err := m.target(ctx, c, namespace)
@@ -68,7 +69,7 @@ func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, nam
 	}
 }
 
-// explained says why a namespace is not there, if it was only tried.
+// explain adds to a NotFound error that the namespace was applied in a dry run only.
 func (d *appliedDefinitions) explain(t target, err error) error {
 	if d.dryRun && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
 		return fmt.Errorf("%w; it is among what is applied, and was only tried", err)

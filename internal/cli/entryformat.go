@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// who names a manager with its operation, and its endpoint unless that is the main one: hpa Update/scale.
+// entryName formats an entry as "MANAGER OPERATION" or, for a subresource, "MANAGER OPERATION/SUBRESOURCE": hpa
+// Update/scale.
 func entryName(e apply.Entry) string {
 	text := fmt.Sprintf("%s %s", e.Manager, e.Operation)
 	if e.Subresource != "" {
@@ -22,7 +23,7 @@ func entryName(e apply.Entry) string {
 	return text
 }
 
-// whoAll names managers.
+// entryNames formats entries, separated by commas.
 func entryNames(entries []apply.Entry) string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -31,7 +32,7 @@ func entryNames(entries []apply.Entry) string {
 	return strings.Join(names, ", ")
 }
 
-// age is how long ago a manager last changed something.
+// age formats the time since an entry was last updated, or "?" if the entry has no timestamp.
 func age(e apply.Entry, now time.Time) string {
 	if e.Time.IsZero() {
 		return "?"
@@ -39,8 +40,8 @@ func age(e apply.Entry, now time.Time) string {
 	return duration.HumanDuration(now.Sub(e.Time))
 }
 
-// since names a manager and when it last changed something, if that is known: servers do not note the time of
-// a scale, nor of sharing a field.
+// entryWithAge formats an entry and its age. The age is omitted if the entry has no timestamp, as after a write to the
+// scale subresource.
 func entryWithAge(e apply.Entry, now time.Time) string {
 	if e.Time.IsZero() {
 		return entryName(e)
@@ -48,10 +49,10 @@ func entryWithAge(e apply.Entry, now time.Time) string {
 	return fmt.Sprintf("%s, %s ago", entryName(e), age(e, now))
 }
 
-// shownPath is a path as people write it.
+// formatPath formats a path in the notation that flags and arguments accept.
 func formatPath(p fieldset.Path) string { return strings.TrimPrefix(p.Quoted(), ".") }
 
-// entryValue is an entry for machines, without its fields.
+// entryValue returns an entry without its field set as a document.
 func entryValue(e apply.Entry) document.Value {
 	fields := []document.Field{
 		{Name: "manager", Value: document.NewString(e.Manager)},
@@ -77,7 +78,7 @@ func entryValues(entries []apply.Entry) document.Value {
 	return document.NewList(values...)
 }
 
-// pathValues are the members of a set for machines.
+// pathValues returns the paths of a set as a document.
 func pathValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for p := range set.All() {
@@ -86,8 +87,8 @@ func pathValues(set fieldset.Set) document.Value {
 	return document.NewList(values...)
 }
 
-// moveValues are moves for machines: who gives which fields up, which of them are new to who gets them, and which are
-// left behind.
+// moveValues returns moves as a document: the releasing entry, its fields, those that the receiver did not own before
+// (gained), and those that do not exist at the receiver's version (lost).
 func moveValues(moves []ownership.Move) document.Value {
 	values := make([]document.Value, len(moves))
 	for i, m := range moves {

@@ -50,7 +50,7 @@ func envtestCommand() *cobra.Command {
 	return command
 }
 
-// assetsFolder is the one that was asked for, or one of the user's.
+// assetsFolder returns the absolute path of the folder argument or, without one, a folder in the user's cache.
 func assetsFolder(args []string) (string, error) {
 	if len(args) > 0 {
 		return filepath.Abs(args[0])
@@ -62,7 +62,7 @@ func assetsFolder(args []string) (string, error) {
 	return filepath.Join(cache, "cadastre", "envtest"), nil
 }
 
-// writeAssets writes the programs: this one, by other names.
+// writeAssets writes kube-apiserver and etcd as scripts that start this executable.
 func writeAssets(folder string, controllers bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -81,7 +81,7 @@ func writeAssets(folder string, controllers bool) error {
 	)
 }
 
-// writeAsset writes a script, in the place of what may be running now.
+// writeAsset writes a script to a temporary file and renames it, because a script of the same name may be running.
 func writeAsset(folder, name, program, verb string) error {
 	quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
 	script := fmt.Sprintf("#!/bin/sh\nexec %s envtest %s \"$@\"\n", quoted, verb)

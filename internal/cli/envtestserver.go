@@ -19,13 +19,14 @@ import (
 	"github.com/cadastre/cadastre/internal/app"
 )
 
-// The verbs that stand for other programs.
+// serverVerb and etcdVerb are the hidden subcommands that replace the programs of the same name.
 const (
 	serverVerb = "kube-apiserver"
 	etcdVerb   = "etcd"
 )
 
-// envtestServerCommand stands for kube-apiserver. It takes any flag of that, and goes by a few.
+// envtestServerCommand returns the substitute for kube-apiserver. It accepts every flag and evaluates those that
+// envtest requires.
 func envtestServerCommand() *cobra.Command {
 	return upstreamCommand(serverVerb, "Serve, with the flags that envtest gives to kube-apiserver",
 		func(c *cobra.Command, flags upstreamFlags) error {
@@ -33,19 +34,20 @@ func envtestServerCommand() *cobra.Command {
 		})
 }
 
-// envtestStoreCommand stands for etcd, which is not needed: envtest waits until it says that it is well.
+// envtestStoreCommand returns the substitute for etcd. It only serves /health, for which envtest waits; the API server
+// stores objects in memory.
 func envtestStoreCommand() *cobra.Command {
 	return upstreamCommand(etcdVerb, "Say that the store is well, with the flags that envtest gives to etcd",
 		func(c *cobra.Command, flags upstreamFlags) error { return serveEtcdHealth(c.Context(), flags) })
 }
 
-// foreignCommand is a verb with another program's flags.
+// upstreamCommand returns a hidden command that accepts the flags of another program.
 func upstreamCommand(name, about string, run func(*cobra.Command, upstreamFlags) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " [--FLAG=VALUE…]", Short: about, Hidden: true, DisableFlagParsing: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if slices.Contains(args, "--help") {
-				return c.Help() // envtest looks there for flags that it should give
+				return c.Help() // envtest parses the help of the program to select flags
 			}
 			flags, err := parseUpstreamFlags(args)
 			if err != nil {
@@ -56,7 +58,7 @@ func upstreamCommand(name, about string, run func(*cobra.Command, upstreamFlags)
 	}
 }
 
-// foreignFlags are another program's flags, by name without dashes. The last of a name wins.
+// upstreamFlags maps the flags of another program, without dashes, to their values. The last occurrence of a flag wins.
 type upstreamFlags map[string]string
 
 func parseUpstreamFlags(args []string) (upstreamFlags, error) {
@@ -72,7 +74,7 @@ func parseUpstreamFlags(args []string) (upstreamFlags, error) {
 	return flags, nil
 }
 
-// config is a server's that keeps all in memory.
+// config returns the configuration of an in-memory server.
 func (f upstreamFlags) config() (app.Config, error) {
 	port := f["secure-port"]
 	if port == "" {
@@ -95,7 +97,8 @@ func (f upstreamFlags) config() (app.Config, error) {
 	return c, nil
 }
 
-// testDrainTime is how long requests that are under way may take: a test that ends does not wait for them.
+// testShutdownTimeout is the maximum time for active requests to finish. It is short, because a test that ends has
+// stopped its clients.
 const testShutdownTimeout = time.Second
 
 func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error {
@@ -119,7 +122,7 @@ func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error 
 	return errors.Join(err, s.Stop(drain))
 }
 
-// pretendStore answers questions about the health of etcd.
+// serveEtcdHealth serves etcd's health endpoint until the context ends.
 func serveEtcdHealth(ctx context.Context, f upstreamFlags) error {
 	address, err := url.Parse(f["listen-client-urls"])
 	if err != nil || address.Host == "" {
@@ -132,10 +135,10 @@ func serveEtcdHealth(ctx context.Context, f upstreamFlags) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"health":"true","reason":""}`) // who is gone needs no answer
+		_, _ = io.WriteString(w, `{"health":"true","reason":""}`) // the client may have closed the connection
 	})
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = s.Close() }) // it answers nothing that must be finished
+	context.AfterFunc(ctx, func() { _ = s.Close() }) // no request is worth waiting for
 	if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// unsettingFields is KEP-5051's gate, optOut that of KEP-5958.
+// Feature gates: unsettingFields of KEP-5051, optOut of KEP-5958.
 const (
 	unsettingFields = "ServerSideApplyUnsettingFields"
 	optOut          = "ManagedFieldsOptOut"
 )
 
-// gate is a feature that can be switched.
+// gate is a feature gate.
 type gate struct {
 	name  string
-	on    bool // unless somebody says otherwise
+	on    bool // default value
 	about string
 }
 
@@ -25,7 +25,7 @@ var allGates = []gate{
 	{optOut, true, "drop=metadata.managedFields in an Accept header has managedFields left out of the answer"},
 }
 
-// readGates reads NAME=true|false,….
+// parseGates parses NAME=true|false pairs, separated by commas, on top of the default values.
 func parseGates(text string) (map[string]bool, error) {
 	gates := map[string]bool{}
 	for _, g := range allGates {
@@ -56,7 +56,7 @@ func gateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// gatesHelp has a line for each gate. Where lines are joined, as in the manual, the semicolons keep them apart.
+// gatesHelp returns one line per gate for the help. The lines end in semicolons, because docs/server.md joins them.
 func gatesHelp() string {
 	var lines []string
 	for _, g := range allGates {

@@ -10,15 +10,15 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// forcedPaths are the paths of --force-path, and what use they are of, to any of the objects.
+// forcedPaths are the paths of --force-path, with their use across all objects of the run.
 type forcedPaths []*forcedPath
 
 type forcedPath struct {
 	expression ownership.PathExpression
-	// applied says that a configuration has something there, forced that a conflict was there, and missed that
-	// others were in the way.
+	// inConfiguration reports that a configuration has a field at the path, forced that a conflict at the path was
+	// forced, and conflictsRemained that an object had conflicts that no path covers.
 	inConfiguration, forced, conflictsRemained bool
-	// problem is why it means nothing in an object with conflicts.
+	// resolveErr is the error of resolving the path in an object with conflicts.
 	resolveErr error
 }
 
@@ -30,14 +30,14 @@ func newForcedPaths(expression []ownership.PathExpression) forcedPaths {
 	return all
 }
 
-// note finds those where a configuration has something.
+// record records which paths exist in a configuration.
 func (f forcedPaths) record(config document.Value) {
 	for _, p := range f {
 		p.inConfiguration = p.inConfiguration || p.expression.IsIn(config)
 	}
 }
 
-// left are those of an object's conflicts that may not be forced.
+// unforced returns the conflicts of an object that no path covers.
 func (f forcedPaths) unforced(live apply.Object, all []conflict) []conflict {
 	if len(all) == 0 {
 		return nil
@@ -54,7 +54,8 @@ func (f forcedPaths) unforced(live apply.Object, all []conflict) []conflict {
 	return unforced
 }
 
-// in tells which conflicts of an object are at the path: none if it means nothing there.
+// matcher returns a function that reports whether a conflict is at or below the path. It matches nothing if the path
+// cannot be resolved in the object.
 func (p *forcedPath) matcher(live apply.Object) func(conflict) bool {
 	path, err := p.expression.Resolve(live)
 	if err != nil {
@@ -64,7 +65,7 @@ func (p *forcedPath) matcher(live apply.Object) func(conflict) bool {
 	return func(c conflict) bool { return c.isWithin(path) }
 }
 
-// tell tells of those that are of no use, and why.
+// reportUnused reports the paths that had no effect, and the reason.
 func (f forcedPaths) reportUnused(w io.Writer) {
 	for _, p := range f {
 		switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestExamples: the help of every verb has examples that begin with its name, and whose flags it has, for the program and
-// for the plugin.
+// TestExamples: every verb of the program and of the plugin has examples that start with its name and use existing
+// flags.
 func TestExamples(t *testing.T) {
 	for _, program := range []func() *cobra.Command{root, plugin} {
 		command := program()
@@ -23,7 +23,7 @@ func TestExamples(t *testing.T) {
 func checkExamples(t *testing.T, program func() *cobra.Command, command *cobra.Command, seen *int) {
 	t.Helper()
 	if command.Hidden {
-		return // envtest starts these
+		return // used by envtest only
 	}
 	if command.HasParent() && strings.TrimSpace(command.Example) == "" {
 		t.Errorf("%s: its help has no examples", command.CommandPath())

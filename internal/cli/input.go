@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// input is the flags that say where configurations are.
+// input holds the flags -f, -R and -k, which name the files to read objects from.
 type input struct {
 	files     []string
 	folder    string
@@ -21,10 +21,10 @@ func (i *input) bind(flags *pflag.FlagSet, verb string) {
 	flags.StringVarP(&i.folder, "kustomize", "k", "", verb+" what kustomize builds of a `folder`")
 }
 
-// given reports whether there are any.
+// given reports whether -f or -k is set.
 func (i *input) given() bool { return len(i.files) > 0 || i.folder != "" }
 
-// read reads all objects.
+// read returns the objects of all files, or of the kustomization.
 func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
 	switch {
 	case i.folder == "":

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// kustomizers are the programs that build a folder with kustomize. Its library is not in this binary: every
-// server would have to hold it in memory.
+// kustomizeCommands are the commands that build a kustomization, in order of preference. The kustomize library is not
+// linked, because it would increase the resident memory of every server.
 var kustomizeCommands = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
-// kustomize returns the objects of a folder that has a kustomization.
+// kustomize builds the kustomization in a folder and returns its objects.
 func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 	for _, program := range kustomizeCommands {
 		path, err := exec.LookPath(program[0])
@@ -32,10 +32,10 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 	return nil, errors.New("--kustomize: found neither kubectl nor kustomize, one of which has to be installed")
 }
 
-// logged is how kubectl's log begins a line.
+// klogLine matches the beginning of a line in klog's format.
 var klogLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
 
-// problemLine is the first line that is for people.
+// firstErrorLine returns the first line that is not in klog's format or, if there is none, the first line.
 func firstErrorLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {

@@ -10,15 +10,16 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Servers keep the annotation of client-side apply up to date when kubectl applies: it gets the whole configuration.
-// That which object is meant was said in there is nothing that anybody configured, and would be in the way of who goes
-// back to client-side apply. It is taken out again as kubectl writes the annotation: by an applier of its own.
+// When the field manager kubectl applies, servers copy the applied configuration to the last-applied-configuration
+// annotation. A precondition (uid or resourceVersion) in the configuration would be copied as well, and would break a
+// later client-side apply. It is therefore removed from the annotation by a second apply with the field manager that
+// kubectl uses for the annotation.
 
-// sendAsRead applies, provided that the object is the one that was read: that of the same uid, or of the same
-// resourceVersion.
+// sendWithPrecondition applies the configuration on the condition that the live object still has the uid or the
+// resourceVersion that was read. name is the metadata field.
 func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
 	if name == "uid" && a.serverUpdatesLastApplied() {
-		// What would change nothing must not change the annotation, twice.
+		// A dry run first: a no-op must not write the annotation, which would take two writes.
 		tried, err := a.send(ctx, a.config, force, true)
 		if err != nil || dryRun || isSameObject(tried, a.live) {
 			return tried, err
@@ -43,7 +44,7 @@ func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, 
 	return a.writeLastApplied(ctx, after, clean)
 }
 
-// keepsLastApplied reports whether the server writes what is applied into the annotation.
+// serverUpdatesLastApplied reports whether the server copies the applied configuration to the annotation.
 func (a *applyOperation) serverUpdatesLastApplied() bool {
 	return a.manager == ownership.KubectlManager && lastApplied(a.live.Document) != ""
 }
@@ -52,7 +53,7 @@ func lastApplied(doc document.Value) string {
 	return doc.Lookup("metadata", "annotations", ownership.LastAppliedAnnotation).Text()
 }
 
-// withLastApplied is the object with what the server notes in the annotation when it is applied to.
+// withLastApplied returns the object with the annotation that the server would write on apply.
 func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
 	if !a.serverUpdatesLastApplied() {
 		return doc
@@ -64,7 +65,8 @@ func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
 	return setAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
 }
 
-// withoutMetadata takes a field of the metadata out of a configuration in an annotation.
+// withoutMetadataField removes a metadata field from the configuration in an annotation. It returns the text unchanged
+// if the configuration cannot be parsed or does not have the field.
 func withoutMetadataField(text, name string) string {
 	config, err := document.ParseJSON(text)
 	if err != nil || config.Lookup("metadata", name).IsAbsent() {
@@ -73,7 +75,7 @@ func withoutMetadataField(text, name string) string {
 	return config.With("metadata", config.Get("metadata").Without(name)).JSON() + "\n"
 }
 
-// writeLastApplied writes the annotation of an object that is still the same one.
+// writeLastApplied writes the annotation, on the condition that the object has the same uid.
 func (a *applyOperation) writeLastApplied(ctx context.Context, o apply.Object, text string) (apply.Object, error) {
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(a.target.name)},

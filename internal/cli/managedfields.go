@@ -13,10 +13,12 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// ownersManager is the manager that changes of owners are written as. It never owns anything: no value changes.
+// managedFieldsWriter is the field manager of writes that only change managedFields. It never owns a field, because
+// these writes change no value.
 const managedFieldsWriter = "cadastre"
 
-// writeOwners gives an object other entries, provided that nobody has written it since it was read.
+// writeManagedFields replaces the managed fields entries of an object, on the condition that its resourceVersion is the
+// one of read.
 func (t target) writeManagedFields(ctx context.Context, c *cluster.Cluster, read apply.Object, entries []apply.Entry) error {
 	patch, err := ownership.Patch(read, entries)
 	if err != nil {
@@ -28,8 +30,9 @@ func (t target) writeManagedFields(ctx context.Context, c *cluster.Cluster, read
 	return nil
 }
 
-// moved tells what a change of owners comes to. Which fields an object has is told at the version of who gets them: if
-// that is another one, the object is read again there. It returns the object that this is about.
+// computeMove evaluates a change of ownership without writing it. Fields that move are resolved at the API version of
+// the receiving entry; if that differs from the version of o, the object is read again at the entry's version. It
+// returns the object that was evaluated.
 func (t target) computeMove(ctx context.Context, c *cluster.Cluster, o apply.Object, move func(apply.Object) (ownership.Result, error)) (apply.Object, ownership.Result, error) {
 	result, err := move(o)
 	if other := (*ownership.OtherVersionError)(nil); errors.As(err, &other) {
@@ -47,7 +50,7 @@ func (t target) computeMove(ctx context.Context, c *cluster.Cluster, o apply.Obj
 	return o, result, nil
 }
 
-// atVersionOf is the same object at the version that a manager wrote at.
+// atVersionOf returns the target at the API version of an entry.
 func (t target) atVersionOf(ctx context.Context, c *cluster.Cluster, e apply.Entry) (target, error) {
 	kind, err := c.KindOf(ctx, e.APIVersion, t.kind.Name)
 	if err != nil {
@@ -56,15 +59,15 @@ func (t target) atVersionOf(ctx context.Context, c *cluster.Cluster, e apply.Ent
 	return target{kind, t.namespace, t.name}, nil
 }
 
-// Races that are lost: how often an object is read again because somebody else wrote it meanwhile, and how long to wait
-// at most before that. Who writes all the time does so between two requests of ours in most tries, not in all.
+// maxRetries limits how often an object is read and written again after a conflict. It is high because a writer in a
+// tight loop causes a conflict in most attempts, but not in all. maxRetryDelay limits the exponential backoff.
 const (
 	maxRetries    = 100
 	maxRetryDelay = 100 * time.Millisecond
 )
 
-// again reports whether an object has to be read again: somebody else was faster, and not too often. It waits before
-// that, at random, so that those who race do not meet again.
+// retryAfterConflict reports whether a write must be retried: it failed with 409 Conflict and retries are left. It
+// sleeps for a random part of the exponential backoff before it returns true.
 func retryAfterConflict(ctx context.Context, err error, attempt int) bool {
 	if !cluster.IsCode(err, http.StatusConflict) || attempt >= maxRetries {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestVersionThatIsGone: who owns fields at a version that the server does not have is told, and of which object.
+// TestAtVersionOf: an entry at a version that is not served is an error that names the object and the entry.
 func TestVersionThatIsGone(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	one := target{f.kind, "default", "c0"}

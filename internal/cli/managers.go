@@ -11,19 +11,20 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// managed is what a manager owns, with the values at the version that it wrote at.
+// managed is a managed fields entry with the values of its fields at the entry's API version.
 type managed struct {
 	by     apply.Entry
 	fields []managedField
 }
 
-// managedField is one field of it: the innermost ones are meant, as people write their paths.
+// managedField is a leaf field of an entry and its value.
 type managedField struct {
 	path  string
 	value document.Value
 }
 
-// managersOfObject are all managers of an object, which was also read at other versions.
+// managersOfObject returns the entries of an object with their fields and values. others maps API versions to the
+// object at these versions.
 func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply.Object, others map[string]document.Value) ([]managed, error) {
 	all := make([]managed, len(o.Entries))
 	for i, e := range o.Entries {
@@ -51,19 +52,19 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 	return all, nil
 }
 
-// topologyAt returns how a kind merges at a version, nil if nobody can tell.
+// topologyAt returns the merge topology of a kind at an API version, or nil if it is unknown.
 func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version string) (*schema.Type, error) {
 	k, err := c.KindOf(ctx, version, t.kind.Name)
 	switch {
 	case isServerLost(err):
 		return nil, err
 	case err != nil:
-		return nil, nil // the server does not have it any more
+		return nil, nil // the version is no longer served
 	}
 	return topologyOrNil(ctx, c, k)
 }
 
-// byManager writes for each manager what it owns.
+// byManager writes the fields of each manager.
 func (v blameView) byManager(all []managed) {
 	for i, m := range all {
 		if i > 0 {
@@ -76,7 +77,7 @@ func (v blameView) byManager(all []managed) {
 	}
 }
 
-// managersValue is for machines what each manager owns, with the values that are there.
+// managersValue returns the fields of each manager as a document.
 func managersValue(all []managed) document.Value {
 	managers := make([]document.Value, len(all))
 	for i, m := range all {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestManifestsAtAddresses: configurations may be at an address; what is not there, or can't be read, is told with it.
+// TestManifestsFromURL: objects can be read from URLs, and errors name the URL.
 func TestManifestsAtAddresses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -40,7 +40,7 @@ func TestManifestsAtAddresses(t *testing.T) {
 	}
 }
 
-// TestAddressThatNeverEnds has addresses that do not answer, or not to the end: nobody waits for ever.
+// TestURLTimeout has servers that do not respond, or that do not finish the body.
 func TestAddressThatNeverEnds(t *testing.T) {
 	end := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -76,7 +76,7 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	return command
 }
 
-// move is what is asked for.
+// move returns the function that computes the migration of an object.
 func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	if len(f.from) == 0 && !f.subresources {
 		return takeOver(f.to)
@@ -92,8 +92,8 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }
 
-// beforeManagers reports whether what nobody owns is meant, as it was written before there were managers: that of
-// client-side apply, which shows by its annotation, or what is asked for.
+// includesUntracked reports whether an object without managedFields is migrated: one with the
+// last-applied-configuration annotation by default, any one if --from contains before-first-apply.
 func (f migrateFlags) includesUntracked(o apply.Object) bool {
 	if len(f.from) == 0 {
 		return lastApplied(o.Document) != ""
@@ -129,18 +129,19 @@ func (f migrateFlags) check(args []string) error {
 	return f.output.check()
 }
 
-// selectorProblem is what is wrong with a selector; a server would say so for every kind by itself.
+// selectorProblem returns the parse error of a label selector. It is checked before the run, because the server would
+// report the error for each kind.
 func selectorProblem(text string) error {
 	_, err := labels.Parse(text)
 	return err
 }
 
-// named reports whether objects are named, one by one.
+// named reports whether the flags or arguments name single objects.
 func (f migrateFlags) named(args []string) bool {
 	return f.input.given() || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
 }
 
-// migrate shows, asks, and does it.
+// migrate runs the verb: it previews the migration and asks for confirmation on a terminal, and then migrates.
 func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(args); err != nil {
 		return err
@@ -179,8 +180,8 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	return f.finish(run.migrateAll(ctx, found), stdout, stderr)
 }
 
-// finish tells what was not told one by one. If that can't be printed, what was and was not done is told all the same, as
-// there is only the report to lose.
+// finish prints the summary or the report, and returns the error of the run. If the output cannot be written, the
+// results are printed to standard error, because the writes have happened.
 func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) error {
 	var err error
 	if report.unprinted == nil {
@@ -198,7 +199,7 @@ func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) 
 	return fmt.Errorf("migrate: %w", outputError(err))
 }
 
-// noneDone tells of the objects that are named that nothing was done, as the server did not answer at all.
+// reportNotAttempted reports every named object as not attempted, because the server does not respond.
 func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
 	report := &migrationReport{to: f.to, stopped: cause}
 	for _, m := range manifests {
@@ -214,7 +215,8 @@ func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, ca
 	return f.finish(report, stdout, stderr)
 }
 
-// ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.
+// previewAndConfirm prints a dry run and asks for confirmation. Objects that failed in the dry run do not prevent the
+// migration of the others.
 func previewAndConfirm(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
 	format := output{format: "text"}
 	run.write, run.printResult = false, format.resultPrinter(stderr, stderr, run.to)

@@ -11,30 +11,30 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// migrationRun migrates objects.
+// migrationRun migrates objects in parallel.
 type migrationRun struct {
 	cluster *cluster.Cluster
-	// to is the applier that gets the fields, and move how it does.
+	// to is the field manager that receives the fields; move computes the migration of one object.
 	to   string
 	move func(apply.Object) (ownership.Result, error)
-	// beforeManagers reports whether what nobody owns of an object is meant, too.
+	// includesUntracked reports whether an object without managedFields is migrated.
 	includesUntracked func(apply.Object) bool
 	parallel          int
 	write             bool
 	progress          *progress
-	// tell tells what became of an object as soon as that of those before it is told; nil tells nobody.
+	// printResult prints the result of one object. Results are printed in the order of the objects. It may be nil.
 	printResult func(result) error
-	// stop ends the context of the run, and says why.
+	// stop cancels the run with a cause.
 	stop context.CancelCauseFunc
 }
 
-// takeOver has an applier take over what client-side apply wrote.
+// takeOver returns the function that moves the fields of client-side apply to an applier.
 func takeOver(applier string) func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.TakeOver(o, applier) }
 }
 
-// all migrates what is found, several at once, and tells what became of each. When the server is gone, or nobody
-// waits any more, it stops: what is known and was not done is told, too.
+// migrateAll migrates the objects and records each result. If the server does not respond or the context ends, it
+// stops; the objects that were listed and not attempted are part of the report.
 func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationReport {
 	report := &migrationReport{to: r.to}
 	record := func(place int, migrateOne result) { r.record(report, place, migrateOne) }
@@ -44,7 +44,7 @@ func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationR
 	for f, err := range found {
 		at := place
 		switch {
-		case f.target.name == "" && (ctx.Err() != nil || isServerLost(err)): // the list ended before its end
+		case f.target.name == "" && (ctx.Err() != nil || isServerLost(err)): // the list is incomplete
 			report.listIncomplete = true
 			r.stop(err)
 			continue
@@ -61,14 +61,15 @@ func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationR
 		}
 		place++
 	}
-	_ = group.Wait() // what failed is in the report
+	_ = group.Wait() // errors are part of the report
 	r.progress.clearBar()
 	report.stopped = context.Cause(ctx)
 	report.sort()
 	return report
 }
 
-// note adds a result to the report. If it can't be told, nothing more is done: nobody would know.
+// record adds a result to the report and prints it. If it cannot be printed, the run stops, because later results would
+// be lost.
 func (r migrationRun) record(report *migrationReport, place int, migrateOne result) {
 	r.progress.withoutBar(func() {
 		if err := report.add(place, migrateOne, r.printResult); err != nil {
@@ -77,7 +78,7 @@ func (r migrationRun) record(report *migrationReport, place int, migrateOne resu
 	})
 }
 
-// failed is what became of an object that was not migrated. If that is because the server is gone, all stops.
+// failed returns the result of an object that was not migrated. If the server does not respond, the run stops.
 func (r migrationRun) failed(t target, err error) result {
 	var noResponse *cluster.NoResponseError
 	switch {
@@ -91,10 +92,10 @@ func (r migrationRun) failed(t target, err error) result {
 	return result{target: t, outcome: notAttempted}
 }
 
-// one migrates an object, and tells what became of it.
+// migrateOne migrates one object and returns its result.
 func (r migrationRun) migrateOne(ctx context.Context, f foundObject) result {
 	if ctx.Err() != nil {
-		return result{target: f.target, outcome: notAttempted} // it was stopped while this one waited
+		return result{target: f.target, outcome: notAttempted} // the run stopped while the object was queued
 	}
 	done, err := r.migrateWithRetry(ctx, f)
 	if err != nil {
@@ -103,7 +104,7 @@ func (r migrationRun) migrateOne(ctx context.Context, f foundObject) result {
 	return done
 }
 
-// untilWritten migrates an object; when somebody else has written it since it was read, it is read again.
+// migrateWithRetry migrates one object, and reads it again after a conflict.
 func (r migrationRun) migrateWithRetry(ctx context.Context, f foundObject) (result, error) {
 	for attempt := 0; ; attempt++ {
 		done, err := r.attemptMigration(ctx, f)

@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// fixture is a server with config maps that a manager applied.
+// fixture is a server with config maps c0, c1, … that the manager old applied.
 type fixture struct {
 	config  *rest.Config
 	cluster *cluster.Cluster
@@ -79,7 +79,7 @@ func (f fixture) run() migrationRun {
 	}
 }
 
-// TestMigrationLosesRaces has somebody else write an object after it was read.
+// TestMigrationRetriesAfterConflict changes the object after it was read.
 func TestMigrationLosesRaces(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	stale, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
@@ -99,7 +99,7 @@ func TestMigrationLosesRaces(t *testing.T) {
 	}
 }
 
-// TestMigrationLosesManyRaces has somebody else be faster for long, and then for ever.
+// TestMigrationRetryLimit has conflicts for 40 attempts, and then for all attempts.
 func TestMigrationLosesManyRaces(t *testing.T) {
 	races, lost := 40, 0
 	f := newFixture(t, cadastretest.Start(t), 2)
@@ -133,7 +133,7 @@ func TestMigrationLosesManyRaces(t *testing.T) {
 	}
 }
 
-// TestMigrationStops has a migration end half-way, and another one do the rest and nothing else.
+// TestMigrationResumes stops a migration halfway. A second run migrates the remaining objects only.
 func TestMigrationStops(t *testing.T) {
 	const count = 40
 	f := newFixture(t, cadastretest.Start(t), count)
@@ -163,7 +163,7 @@ func TestMigrationStops(t *testing.T) {
 	}
 }
 
-// failing is a server that does not write some objects: it answers, or does not answer at all.
+// failingTransport replaces the response to writes of c1's managedFields.
 type failingTransport struct {
 	http.RoundTripper
 	answer func() (*http.Response, error)
@@ -176,7 +176,7 @@ func (f failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return f.RoundTripper.RoundTrip(r)
 }
 
-// failingFixture has a server that fails for one of some objects.
+// failingFixture returns a fixture whose writes to c1 fail.
 func failingFixture(t *testing.T, objects int, answer func() (*http.Response, error)) fixture {
 	t.Helper()
 	config := rest.CopyConfig(cadastretest.Start(t))
@@ -184,7 +184,7 @@ func failingFixture(t *testing.T, objects int, answer func() (*http.Response, er
 	return newFixture(t, config, objects)
 }
 
-// TestMigrationReport tells what was and what was not done.
+// TestMigrationReport checks the report of a run in which one object failed.
 func TestMigrationReport(t *testing.T) {
 	f := failingFixture(t, 3, func() (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusInternalServerError, Body: io.NopCloser(strings.NewReader("the disk is full"))}, nil
@@ -208,7 +208,7 @@ func TestMigrationReport(t *testing.T) {
 	}
 }
 
-// TestMigrationWithoutServer has the server go away half-way: it stops, and tells what was and was not done.
+// TestMigrationServerLoss: if the server does not respond, the run stops and reports each object.
 func TestMigrationWithoutServer(t *testing.T) {
 	f := failingFixture(t, 4, func() (*http.Response, error) { return nil, errors.New("the cable is out") })
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -219,7 +219,7 @@ func TestMigrationWithoutServer(t *testing.T) {
 	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil {
 		t.Fatal(err)
 	}
-	// With one at a time, the next may be on its way already when the first fails.
+	// With --parallel 1, the next object may be queued when the first one fails.
 	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: may or may not be done\n" +
 		"configmap/c2 in default: .*\nconfigmap/c3 in default: not done\n1 migrated, 1 may or may not be done, 2 not done\n$")
 	if !want.MatchString(text.String()) {
@@ -230,7 +230,7 @@ func TestMigrationWithoutServer(t *testing.T) {
 	}
 }
 
-// TestMigrationReportOfKind: a kind that can't be listed is in no namespace.
+// TestMigrationReportOfKind: the error of a kind that cannot be listed names no namespace.
 func TestMigrationReportOfKind(t *testing.T) {
 	kind := cluster.Kind{Version: "v1", Name: "ConfigMap", Resource: "configmaps", Singular: "configmap", Namespaced: true}
 	one := result{target: target{kind: kind}, err: errors.New("forbidden")}
@@ -239,12 +239,11 @@ func TestMigrationReportOfKind(t *testing.T) {
 	}
 }
 
-// TestMigrationTellsAtOnce: each object is told when it is done, in the order in which they were found, so that whoever
-// ends the run knows what was done.
+// TestMigrationPrintsIncrementally: results are printed as soon as they are available, in the order of the list.
 func TestMigrationTellsAtOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 5)
 	var printed []string
-	var count atomic.Int32 // of told, for who lists at the same time
+	var count atomic.Int32 // number of printed results, for the listing goroutine
 	run := f.run()
 	run.parallel = 1
 	run.printResult = func(r result) error {
@@ -257,7 +256,7 @@ func TestMigrationTellsAtOnce(t *testing.T) {
 	report := run.migrateAll(t.Context(), func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if o.target.name == "c4" {
-				before = int(count.Load()) // c3 may be on its way
+				before = int(count.Load()) // c3 may be in progress
 			}
 			if !yield(o, err) {
 				return
@@ -272,7 +271,7 @@ func TestMigrationTellsAtOnce(t *testing.T) {
 	}
 }
 
-// TestMigrationReportInOrder has results come in any order.
+// TestMigrationReportOrder adds results out of order.
 func TestMigrationReportInOrder(t *testing.T) {
 	var report migrationReport
 	var printed []string
@@ -294,7 +293,7 @@ func TestMigrationReportInOrder(t *testing.T) {
 	}
 }
 
-// TestMigrationOfAListThatEnds has the server go away before all is listed: nobody knows what was not.
+// TestMigrationIncompleteList: if listing fails, the report states that further objects may exist.
 func TestMigrationOfAListThatEnds(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -318,7 +317,7 @@ func TestMigrationOfAListThatEnds(t *testing.T) {
 	}
 }
 
-// TestMigrationThatCannotTell stops: nobody would know what was done.
+// TestMigrationStopsOnOutputError: if results cannot be printed, no further object is migrated.
 func TestMigrationThatCannotTell(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 4)
 	ctx, stop := context.WithCancelCause(t.Context())

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// outcome is what became of an object.
+// outcome is the outcome of the migration of one object.
 type outcome string
 
 const (
@@ -22,14 +22,14 @@ const (
 	wouldMigrate    outcome = "would migrate"
 	nothingToDo     outcome = "nothing to do"
 	failedMigration outcome = "failed"
-	// The server was gone before these:
+	// Outcomes of a run that was stopped:
 	notAttempted   outcome = "not done"
 	outcomeUnknown outcome = "may or may not be done"
 )
 
 var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedMigration, outcomeUnknown, notAttempted}
 
-// result is what became of one object.
+// result is the result for one object.
 type result struct {
 	target          target
 	outcome         outcome
@@ -38,25 +38,28 @@ type result struct {
 	err             error
 }
 
-// migrationReport is what became of all objects.
+// migrationReport collects the results of a run. add is safe for concurrent use; the other methods require that the run
+// has ended.
 type migrationReport struct {
 	to string
-	// stopped is why the run ended early, or nil; more says that there may be objects that were not even listed then.
+	// stopped is the reason why the run ended early, or nil. listIncomplete reports that further objects may exist that
+	// were not listed.
 	stopped        error
 	listIncomplete bool
 
 	mu        sync.Mutex
-	results   []result // those with nothing to do are only counted
+	results   []result // without unchanged objects, which are only counted
 	unchanged int
-	// untold are those that could not be told one by one.
+	// unprinted are the results whose output failed.
 	unprinted []result
-	// waiting are results that others have to be told before, by their places; next is the place of the next one.
+	// pending maps indexes to results that wait until all results before them are printed; next is the index of the
+	// next result to print.
 	pending map[int]result
 	next    int
 }
 
-// add notes the result of the object at a place, and tells it once all before it are told. What was not done, or need not
-// be, is not told then.
+// add records the result of the object at an index, and prints all results up to the first index that is still missing.
+// Objects that are unchanged or not attempted are not printed here.
 func (m *migrationReport) add(place int, r result, printResult func(result) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,7 +105,7 @@ func (m *migrationReport) count(o outcome) int {
 	return n
 }
 
-// err is not nil if anything failed.
+// err returns the error of the run, or nil if no object failed and the run was not stopped.
 func (m *migrationReport) err() error {
 	if m.stopped != nil {
 		return fmt.Errorf("migrate: stopped: %w; run it again to do the rest", m.stopped)
@@ -113,8 +116,8 @@ func (m *migrationReport) err() error {
 	return nil
 }
 
-// tell returns how one object is told, in a form that tells them one by one; nil if there is none. Names are of what is
-// migrated; why others are not is told on standard error.
+// resultPrinter returns the function that prints single results, or nil for the formats json and yaml, which are one
+// document. With -o name, the results of objects that were not migrated go to standard error.
 func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) error {
 	switch o.format {
 	case "text":
@@ -135,7 +138,7 @@ func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) 
 	return nil
 }
 
-// finish tells what was not told one by one.
+// finish prints the document, or the summary after the results of all objects.
 func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
 	switch o.format {
 	case "json", "yaml":
@@ -148,7 +151,7 @@ func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
 	return err
 }
 
-// notDone lists what was not done.
+// notAttempted lists the objects that were not attempted.
 func (m *migrationReport) notAttempted() string {
 	var text strings.Builder
 	for _, r := range m.results {
@@ -159,7 +162,7 @@ func (m *migrationReport) notAttempted() string {
 	return text.String()
 }
 
-// retell tells on standard error what is lost in another form.
+// printToStderr prints the results that could not be written to standard output.
 func (m *migrationReport) printToStderr(stderr io.Writer, o output) {
 	unprinted := m.unprinted
 	if o.format == "json" || o.format == "yaml" {
@@ -168,7 +171,7 @@ func (m *migrationReport) printToStderr(stderr io.Writer, o output) {
 	for _, r := range unprinted {
 		fmt.Fprint(stderr, r.text(m.to))
 	}
-	_ = m.finish(stderr, stderr, output{format: "text"}) // nobody could be told that
+	_ = m.finish(stderr, stderr, output{format: "text"}) // there is no other stream to report the failure on
 }
 
 func (m *migrationReport) summary() string {
@@ -187,11 +190,11 @@ func (m *migrationReport) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// text tells people about an object: exactly which fields move if nothing is written.
+// text formats the result. A dry run lists the fields that would move.
 func (r result) text(to string) string {
 	var w strings.Builder
 	place := r.target.String()
-	if r.target.kind.Namespaced && r.target.namespace != "" { // there is none if a whole kind fails
+	if r.target.kind.Namespaced && r.target.namespace != "" { // a kind that could not be listed has no namespace
 		place += " in " + r.target.namespace
 	}
 	if r.err != nil {
@@ -219,7 +222,7 @@ func (r result) text(to string) string {
 	return w.String()
 }
 
-// value is the report for machines.
+// value returns the report as a document.
 func (m *migrationReport) value() document.Value {
 	var items []document.Value
 	for _, r := range m.results {

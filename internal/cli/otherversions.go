@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// otherVersions reads an object at each version that somebody wrote it at, but for its own. Versions that the server
-// does not have any more are left out.
+// otherVersions reads the object at every other API version that its managed fields entries have. Versions that are no
+// longer served are omitted.
 func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Object) (map[string]document.Value, error) {
 	others := map[string]document.Value{}
 	for _, e := range o.Entries {
@@ -27,7 +27,7 @@ func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Ob
 		}
 		other, err := target{k, t.namespace, t.name}.get(ctx, c)
 		switch {
-		case cluster.IsCode(err, http.StatusNotFound): // so is that version
+		case cluster.IsCode(err, http.StatusNotFound): // the version is no longer served
 		case err != nil:
 			return nil, err
 		default:
@@ -37,7 +37,8 @@ func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Ob
 	return others, nil
 }
 
-// tellElsewhere says who owns fields that are others at this version, and where to see them.
+// reportOtherVersions reports entries whose fields do not exist at the API version of the output, and the command that
+// shows them.
 func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
 	reported := map[string]bool{t.kind.APIVersion(): true}
 	for _, line := range lines {

@@ -14,13 +14,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// output is the flag that says in which form something is printed.
+// output holds the flag -o.
 type output struct {
 	format  string
 	formats []string
 }
 
-// bind adds the flag; the first form is the one unless another is asked for.
+// bind adds the flag. The first format is the default.
 func (o *output) bind(flags *pflag.FlagSet, formats ...string) {
 	o.formats = formats
 	flags.StringVarP(&o.format, "output", "o", formats[0], "print as `"+strings.Join(formats, "|")+"`")
@@ -43,14 +43,14 @@ func (o *output) print(w io.Writer, doc document.Value) error {
 	return err
 }
 
-// colours is the flag that says whether text is coloured.
+// colours holds the flag --color.
 type colours struct{ when string }
 
 func (c *colours) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&c.when, "color", "auto", "colour the text: `auto|always|never`; auto does on a terminal, unless $NO_COLOR is set")
 }
 
-// on reports whether what is written to w is coloured.
+// enabled reports whether text that is written to w is coloured.
 func (c *colours) enabled(w io.Writer) (bool, error) {
 	switch c.when {
 	case "always", "never":
@@ -61,7 +61,7 @@ func (c *colours) enabled(w io.Writer) (bool, error) {
 	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.when)}
 }
 
-// checkedWriter remembers that something could not be written.
+// checkedWriter records the first write error. It is safe for concurrent use.
 type checkedWriter struct {
 	w   io.Writer
 	mu  sync.Mutex
@@ -78,7 +78,7 @@ func (c *checkedWriter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// failed is why something could not be written, or nil.
+// failed returns the first write error, or nil.
 func (c *checkedWriter) failed() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *checkedWriter) failed() error {
 	return outputError(c.err)
 }
 
-// is reports whether an error is that something could not be written, and nothing more.
+// is reports whether err is the recorded write error itself.
 func (c *checkedWriter) is(err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// palette has a colour for each of many names: those that are easy to read on light and on dark.
+// palette assigns one colour to each name. The colours are readable on light and dark backgrounds.
 type palette struct {
 	enabled bool
 	known   map[string]int
@@ -113,7 +113,7 @@ type palette struct {
 
 var colourCodes = []int{36, 33, 35, 32, 34, 96, 93, 95, 92, 94}
 
-// paint colours a text by a name.
+// paint colours a text with the colour of a name.
 func (p *palette) paint(name, text string) string {
 	if !p.enabled || name == "" {
 		return text

@@ -92,7 +92,7 @@ func (f ownFlags) check() error {
 	return f.output.check()
 }
 
-// receiver is who gets the fields; nil for nobody.
+// receiverSelector returns the selector of the entry that receives the fields, or nil for release.
 func (f ownFlags) receiverSelector() *ownership.Selector {
 	if f.to == "" {
 		return nil
@@ -104,7 +104,7 @@ func (f ownFlags) receiverSelector() *ownership.Selector {
 	return to
 }
 
-// giver is who gives the fields up.
+// releaser returns the selector of the entries that release the fields.
 func (f ownFlags) releaser() ownership.Selector {
 	from := ownership.Selector{Manager: f.from, Subresource: f.subresource}
 	if f.subresource == "" {
@@ -113,7 +113,7 @@ func (f ownFlags) releaser() ownership.Selector {
 	return from
 }
 
-// own reads the object, changes owners, and writes it; again if somebody else was faster.
+// own releases or transfers fields. It reads the object and writes its managedFields, and retries on conflict.
 func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
@@ -141,7 +141,7 @@ func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Write
 	}
 }
 
-// parsePaths reads paths as people write them.
+// parsePaths parses the path arguments.
 func parsePaths(texts []string) ([]ownership.PathExpression, error) {
 	paths := make([]ownership.PathExpression, len(texts))
 	for i, text := range texts {
@@ -174,7 +174,7 @@ func (f ownFlags) attemptMove(ctx context.Context, c *cluster.Cluster, t target,
 	return err
 }
 
-// withEndpoint says how to name the endpoint at which a field is owned, if that is why it is not found.
+// withSubresourceHint adds the flag --subresource to the error if the field is owned at a subresource only.
 func (f ownFlags) withSubresourceHint(err error) error {
 	var notOwned *ownership.NotOwnedError
 	if !errors.As(err, &notOwned) || f.subresource != "" {
@@ -188,7 +188,7 @@ func (f ownFlags) withSubresourceHint(err error) error {
 	return err
 }
 
-// mayBeChanged says so if the server has been asked to change owners and has not answered.
+// withUnknownOutcome adds to the error that the write may have been applied, if the server did not respond.
 func withUnknownOutcome(err error) error {
 	if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) && noResponse.OutcomeUnknown {
 		return fmt.Errorf("%w; its owners may or may not have changed: run it again", err)
@@ -196,7 +196,7 @@ func withUnknownOutcome(err error) error {
 	return err
 }
 
-// change resolves the paths in the object, and changes the owners.
+// change resolves the paths in the object and computes the new managed fields entries.
 func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression) (ownership.Result, error) {
 	paths := make([]fieldset.Path, len(expressions))
 	for i, w := range expressions {
@@ -214,7 +214,7 @@ func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression)
 	return ownership.Release(o, f.releaser(), paths...)
 }
 
-// checkOneGiver refuses to choose among owners.
+// checkSingleReleaser rejects a path with several owners if no manager is named.
 func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error {
 	owners, err := ownership.Owners(o, path)
 	if err != nil || f.from != "" {
@@ -236,7 +236,7 @@ func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error 
 	return &usageError{fmt.Errorf("%s has several owners: %s; say with %s who gives it up", formatPath(path), entryNames(releasers), flag)}
 }
 
-// tell tells what has changed.
+// printResult prints the change in the output format.
 func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Writer) error {
 	switch f.output.format {
 	case "json", "yaml":
@@ -249,7 +249,7 @@ func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Write
 	return err
 }
 
-// text is what has changed, for people.
+// text formats the change.
 func (f ownFlags) text(t target, result ownership.Result) string {
 	if result.NoOp() {
 		return fmt.Sprintf("%s: nothing to do\n", t)
@@ -272,13 +272,13 @@ func (f ownFlags) text(t target, result ownership.Result) string {
 	return text.String()
 }
 
-// newEntry is who gets the fields, as entries name it.
+// receiverEntry returns the manager, operation and subresource of the receiving entry.
 func (f ownFlags) receiverEntry() apply.Entry {
 	to := f.receiverSelector()
 	return apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}
 }
 
-// value is what has changed, for machines.
+// value returns the change as a document.
 func (f ownFlags) value(t target, result ownership.Result) document.Value {
 	fields := append(t.fields(),
 		document.Field{Name: "changed", Value: document.NewBool(!result.NoOp() && !f.dryRun)},

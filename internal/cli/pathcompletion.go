@@ -14,10 +14,10 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// mostPaths is how many paths are offered: nobody looks through more.
+// maxPaths is the maximum number of candidates.
 const maxPaths = 500
 
-// completeArguments has the shell complete what follows the object, beside the object itself.
+// completeArguments completes the arguments after TYPE NAME with find.
 func completeArguments(command *cobra.Command, connection *connection, find func(ctx context.Context, server *cluster.Cluster, namespace string, args []string, toComplete string) []string) {
 	objects := command.ValidArgsFunction
 	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -30,7 +30,8 @@ func completeArguments(command *cobra.Command, connection *connection, find func
 	}
 }
 
-// paths are those that can be given up in the object that the arguments name, and have not been named yet.
+// releasablePaths returns the paths that the releasing manager owns in the object of the arguments, except those that
+// the arguments contain already.
 func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string) []string {
 	t, named, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
@@ -45,7 +46,8 @@ func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace stri
 	return all.without(named)
 }
 
-// liveOf are the objects on the server that the files have configurations for. Standard input is left to the command.
+// liveObjects returns the live objects that the files describe, and their configurations. Standard input is not read,
+// because the command itself reads it.
 func (i *input) liveObjects(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
 	files := slices.DeleteFunc(slices.Clone(i.files), func(name string) bool { return name == "-" })
 	manifests, err := readManifests(ctx, files, i.recursive, nil)
@@ -64,7 +66,7 @@ func (i *input) liveObjects(ctx context.Context, c *cluster.Cluster, namespace s
 	return lives, configs
 }
 
-// forcePathsLike are the fields of others that the configurations have, with another value: those that are in the way.
+// forcePathCandidates returns the fields that other managers own and that the configurations would change.
 func (f *applyFlags) forcePathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
 	var all pathCandidates
 	lives, configs := f.input.liveObjects(ctx, c, namespace)
@@ -80,7 +82,7 @@ func (f *applyFlags) forcePathCandidates(ctx context.Context, c *cluster.Cluster
 	return all.without(f.forceTexts)
 }
 
-// unsetPathsLike are the fields that somebody has set, and the configurations have not.
+// unsetPathCandidates returns the fields that are set in a live object and absent from its configuration.
 func (f *applyFlags) unsetPathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
 	var all pathCandidates
 	lives, configs := f.input.liveObjects(ctx, c, namespace)
@@ -92,7 +94,7 @@ func (f *applyFlags) unsetPathCandidates(ctx context.Context, c *cluster.Cluster
 	return all.without(f.unsetTexts)
 }
 
-// completePaths has the shell complete a flag that is a path.
+// completePaths completes a flag whose value is a path.
 func completePaths(command *cobra.Command, connection *connection, flag string, find func(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string) {
 	completeFlag(command, flag, func(c *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
@@ -101,21 +103,21 @@ func completePaths(command *cobra.Command, connection *connection, flag string, 
 	})
 }
 
-// offer is paths with their owners.
+// pathCandidates are paths with their owners.
 type pathCandidates struct {
 	paths  []string
 	owners map[string][]string
 }
 
-// owned is a path of somebody, and what it owns below it.
+// ownedPath is a path of an entry, and the part of the entry's set below the path.
 type ownedPath struct {
 	by    apply.Entry
 	path  fieldset.Path
 	below fieldset.Set
 }
 
-// add offers the paths that entries own, that begin as somebody has begun to write, and that are wanted. Somebody who
-// has written quotes where none are needed gets them.
+// add adds the paths of the entries that have the prefix toComplete and that wanted accepts. A path is written without
+// optional quotes, unless only the quoted form has the prefix.
 func (o *pathCandidates) add(entries []apply.Entry, toComplete string, wanted func(ownedPath) bool) {
 	if o.owners == nil {
 		o.owners = map[string][]string{}
@@ -143,7 +145,7 @@ func (o *pathCandidates) add(entries []apply.Entry, toComplete string, wanted fu
 	}
 }
 
-// without is the offer for the shell, without some paths; a tab divides each path from its owners.
+// without returns the candidates except the named paths, as PATH<tab>OWNERS.
 func (o *pathCandidates) without(named []string) []string {
 	var lines []string
 	slices.Sort(o.paths)
@@ -158,7 +160,7 @@ func (o *pathCandidates) without(named []string) []string {
 	return lines
 }
 
-// writtenAs is a path as somebody would write it, with quotes only where they are needed.
+// shellPath formats a path with quotes only where they are required.
 func shellPath(p fieldset.Path) string {
 	var b strings.Builder
 	for i, e := range p {
@@ -177,7 +179,7 @@ func shellPath(p fieldset.Path) string {
 	return b.String()
 }
 
-// writtenKeys is an item by its keys, without quotes if all of them can do without.
+// shellKeys formats the keys of a list item, without quotes if no key requires them.
 func shellKeys(e fieldset.Element) string {
 	var parts []string
 	for _, key := range e.KeyFields() {
@@ -193,7 +195,7 @@ func shellKeys(e fieldset.Element) string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// isPlainWord reports whether a word means itself in brackets.
+// isPlain reports whether a word can be written in brackets without quotes.
 func isPlain(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`,=[]"'\`, r)

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestWrittenAs: what is offered means the same field when it is read again.
+// TestShellPath: a completed path resolves to the same field.
 func TestWrittenAs(t *testing.T) {
 	object, err := apply.ReadObject(`{"apiVersion":"v1","kind":"X","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{
 		"f:metadata":{"f:labels":{"f:example.com/team":{},"f:a b":{},"f:plain":{}},"f:finalizers":{"v:\"example.com/x\"":{},"v:\"a,b\"":{}}},

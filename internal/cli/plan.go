@@ -22,7 +22,7 @@ type planFlags struct {
 	input      input
 	manager    string
 	quiet      quietFlag
-	// What is found out:
+	// The fields below are set by plan.
 	migrationOff       bool
 	appliedDefinitions *appliedDefinitions
 }
@@ -68,7 +68,7 @@ the objects that would change.`,
 	return command
 }
 
-// plan asks about each object. Whatever fails is no answer: it exits as diff does then.
+// plan prints the plan of each object. The exit code is that of diff: 0 without changes, 1 with changes, 2 on errors.
 func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout, stderr io.Writer) error {
 	all, err := f.plan(ctx, stdin, stdout, stderr)
 	switch {
@@ -80,7 +80,7 @@ func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout, stderr io.W
 	return nil
 }
 
-// plan tells what would be done to each object. What can be told is told, though others fail.
+// plan plans each object. An error of one object does not affect the others.
 func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) ([]*objectPlan, error) {
 	if f.manager == "" {
 		return nil, &usageError{errNoManager}
@@ -125,7 +125,7 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 	return all, err
 }
 
-// tell tells people about an object, as soon as that is known.
+// printObject prints the plan of an object in the formats that are printed object by object.
 func (f planFlags) printObject(w io.Writer, p *objectPlan, coloured bool) {
 	switch {
 	case f.output.format == "text":
@@ -135,7 +135,7 @@ func (f planFlags) printObject(w io.Writer, p *objectPlan, coloured bool) {
 	}
 }
 
-// planOne asks what applying would do, the migration that comes before it included.
+// planOne computes the plan of one object with a dry run, including the migration from client-side apply.
 func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*objectPlan, error) {
 	t, err := f.appliedDefinitions.target(ctx, c, namespace, m)
 	if err != nil {
@@ -155,13 +155,13 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	p.after, err = a.apply(ctx)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
 		p.conflicts = refused.conflicts
-		a.force = true // what else would happen is what happens if it is forced
+		a.force = true // the plan shows the result of a forced apply
 		p.after, err = a.apply(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, f.appliedDefinitions.explain(t, err))
 	}
-	p.before = a.original // as it was the last time that it was looked at
+	p.before = a.original // the object as it was last read
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
 		return nil, err

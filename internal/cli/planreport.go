@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// planned is what applying an object would do.
+// objectPlan is the effect of an apply on one object.
 type objectPlan struct {
 	target           target
 	manager          string
@@ -24,10 +24,10 @@ type objectPlan struct {
 	conflicts        []conflict
 }
 
-// changes reports whether applying would change anything, owners included.
+// changes reports whether the apply would change a value or an owner.
 func (p *objectPlan) changes() bool { return p.creates || !p.plan.IsEmpty() }
 
-// what says in a few words what would be done.
+// summary describes the effect in a few words.
 func (p *objectPlan) summary() string {
 	summary := "changes"
 	switch {
@@ -46,17 +46,17 @@ func (p *objectPlan) summary() string {
 	return summary
 }
 
-// planView writes plans for people.
+// planView formats plans as text.
 type planView struct {
 	w        io.Writer
 	now      time.Time
 	coloured bool
 }
 
-// lineColours are those of what lines begin with, as diff has them: added, removed, changed, and what is in the way.
+// lineColours maps the first word of a line to its ANSI colour. Additions and removals have the colours of diff.
 var lineColours = map[string]int{"+": 32, "-": 31, "~": 33, "conflict": 35, "stays": 36}
 
-// line writes one line: a word that says what it is about, and the rest.
+// line writes one line that begins with word.
 func (v planView) line(word, format string, args ...any) {
 	text := "  " + word + " " + fmt.Sprintf(format, args...)
 	if code := lineColours[word]; v.coloured && code != 0 {
@@ -92,7 +92,7 @@ func (v planView) printValues(p *objectPlan) {
 	}
 }
 
-// topmost leaves out what is inside of something else in the set.
+// topmost returns the members of a set that have no ancestor in the set.
 func topmost(set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
 	return topmostIn(&b, set)
@@ -134,7 +134,7 @@ func (v planView) printOwners(p *objectPlan) {
 	}
 }
 
-// plansValue is plans for machines.
+// plansValue returns plans as a document.
 func plansValue(all []*objectPlan) document.Value {
 	items := make([]document.Value, len(all))
 	for i, p := range all {
@@ -175,7 +175,7 @@ func (p *objectPlan) value() document.Value {
 	)...)
 }
 
-// lossValues are who loses which fields.
+// lossValues returns the fields that other managers lose as a document.
 func lossValues(moves []ownership.Move) document.Value {
 	values := make([]document.Value, len(moves))
 	for i, m := range moves {
@@ -186,7 +186,7 @@ func lossValues(moves []ownership.Move) document.Value {
 	return document.NewList(values...)
 }
 
-// changeValues are fields with what they are and will be; what is absent is left out.
+// changeValues returns paths with their values before and after. Absent values are omitted.
 func (p *objectPlan) changeValues(set fieldset.Set) document.Value {
 	var values []document.Value
 	for path := range set.All() {

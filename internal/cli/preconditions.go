@@ -10,13 +10,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// Between reading an object and applying to it, somebody may have made it, deleted it, or changed it. Servers refuse what is
-// meant for another object in the same step as they would apply it:
+// Another client may create, delete or change an object between our read and our apply. A precondition in the applied
+// configuration makes the server check the object in the same transaction:
 //
-//	uid              the object that was read, in any state: one that is not there is not made
-//	resourceVersion  the object as it was read; the version that no object has: none, so that it is only made
+// 	uid              the object that was read must still exist; it is not created again
+// 	resourceVersion  the object must be unchanged; with a revision that is never used, the object must not exist
 
-// noRevision is the version of no object: servers count them up from 1.
+// unusedRevision is a resourceVersion that no object has, because servers count up from 1.
 const unusedRevision = "9223372036854775807"
 
 var (
@@ -24,7 +24,7 @@ var (
 	errNotFound = errors.New("not applied: it is not there, and --only-update was asked for")
 )
 
-// excluded refuses an object that is there, or is not, if the flags say so.
+// checkExistence returns an error if --only-create or --only-update excludes an object that exists or does not exist.
 func (a *applyOperation) checkExistence(exists bool) error {
 	switch {
 	case exists && a.onlyCreate:
@@ -35,7 +35,7 @@ func (a *applyOperation) checkExistence(exists bool) error {
 	return nil
 }
 
-// readAgain gets the object after somebody else has written it.
+// reload reads the object again after a conflict and computes the migration anew.
 func (a *applyOperation) reload(ctx context.Context) error {
 	live, err := a.cluster.Get(ctx, a.target.kind, a.target.namespace, a.target.name)
 	if err != nil && !cluster.IsCode(err, http.StatusNotFound) {
@@ -55,11 +55,12 @@ func (a *applyOperation) reload(ctx context.Context) error {
 		a.live.Entries = moved.Entries
 		return nil
 	}
-	a.original, a.simulatedEntries = a.live, moved.Entries // nothing is done yet
+	a.original, a.simulatedEntries = a.live, moved.Entries // nothing was written yet
 	return nil
 }
 
-// asRead says in the configuration that only the object is meant that was read.
+// withPrecondition returns the configuration with the metadata field name (uid or resourceVersion) of the object that
+// was read.
 func (a *applyOperation) withPrecondition(name string) document.Value {
 	value := document.NewString(unusedRevision)
 	if a.exists {
@@ -68,7 +69,8 @@ func (a *applyOperation) withPrecondition(name string) document.Value {
 	return a.config.With("metadata", a.config.Get("metadata").With(name, value))
 }
 
-// withoutNoRevision is what a dry run would make: it has no version.
+// withoutPrecondition removes the resourceVersion of the precondition from the result of a dry run that creates the
+// object.
 func (a *applyOperation) withoutPrecondition(doc document.Value) document.Value {
 	if a.exists {
 		return doc
@@ -76,8 +78,9 @@ func (a *applyOperation) withoutPrecondition(doc document.Value) document.Value 
 	return doc.With("metadata", doc.Get("metadata").Without("resourceVersion"))
 }
 
-// sendOrExclude applies to the object that was read. If that is another one now, it is looked whether that is why the
-// server refuses: what it answers does not say so. Of one that should not be there it may tell conflicts first.
+// sendWithExistenceCheck applies with a precondition. After a conflict it reads the object to find out whether
+// --only-create or --only-update was violated, which the response does not state. For --only-create the server may
+// report field conflicts of the existing object first.
 func (a *applyOperation) sendWithExistenceCheck(ctx context.Context, name string, dryRun bool) (apply.Object, error) {
 	after, err := a.sendWithPrecondition(ctx, name, a.force, dryRun)
 	if !cluster.IsCode(err, http.StatusConflict) || isApplyConflict(err) && a.onlyUpdate {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestProgressOnTerminal has a terminal: there it is shown, unless it must be quiet.
+// TestProgressOnTerminal: the bar is drawn on a terminal, unless --quiet is set.
 func TestProgressOnTerminal(t *testing.T) {
 	terminal, screen := openTerminal(t)
 	if p := newProgress(screen, true); p.enabled() {
@@ -26,7 +26,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 }
 
-// openTerminal returns the two ends of a terminal.
+// openTerminal returns both ends of a pseudoterminal.
 func openTerminal(t *testing.T) (terminal, screen *os.File) {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -17,7 +17,7 @@ func TestBar(t *testing.T) {
 		{100, 100, 5 * time.Second, "[##############################] 100/100 objects, 20/s, 0s left"},
 		{1, 100, time.Second, "[------------------------------] 1/100 objects, 1/s, 1m39s left"},
 		{50, 0, 5 * time.Second, "50 objects, 10/s"},
-		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // somebody adds objects meanwhile
+		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run
 	} {
 		if got := bar(test.done, test.total, test.took); got != test.want {
 			t.Errorf("%d of %d in %v: received %q, want %q", test.done, test.total, test.took, got, test.want)
@@ -25,7 +25,8 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestProgress has a clock of its own: nothing is shown at first, then not too often, and it makes room.
+// TestProgress uses a fake clock: the bar appears after 300 ms, is redrawn at most every 100 ms, and is erased before
+// other output.
 func TestProgress(t *testing.T) {
 	now := time.Now()
 	var shown bytes.Buffer
@@ -52,7 +53,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestNoProgress: nobody sees it but on a terminal.
+// TestProgressWithoutTerminal: nothing is drawn if the writer is not a terminal.
 func TestNoProgress(t *testing.T) {
 	var shown bytes.Buffer
 	p := newProgress(&shown, false)

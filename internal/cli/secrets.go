@@ -5,13 +5,13 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Plans and conflicts are read over shoulders and kept in logs: they show that a value of a Secret is another one, and
-// not which, as kubectl diff does. Who asks for an object gets it.
+// Plans and conflicts may appear on shared screens and in logs. Like kubectl diff, they show that a value of a Secret
+// differs, but not the value itself. Verbs that print objects (-o json, extract, blame) do not mask values.
 const mask, maskBefore, maskAfter = "***", "*** (before)", "*** (after)"
 
 func (t target) isSecret() bool { return t.kind.Group == "" && t.kind.Name == "Secret" }
 
-// masked returns an object before and after without the values that must not be shown.
+// masked returns an object's states before and after a change with the values of Secrets masked.
 func (t target) masked(before, after document.Value) (document.Value, document.Value) {
 	if !t.isSecret() {
 		return before, after
@@ -19,8 +19,8 @@ func (t target) masked(before, after document.Value) (document.Value, document.V
 	return maskSecret(before, after, maskBefore), maskSecret(after, before, maskAfter)
 }
 
-// maskSecret hides the values of a Secret, and those that client-side apply has noted. What the other state has
-// differently gets another mask.
+// maskSecret masks the values of a Secret and its last-applied-configuration annotation. Values that differ in other
+// get the mask different.
 func maskSecret(doc, other document.Value, different string) document.Value {
 	for _, path := range [][]string{{"data"}, {"stringData"}, {"metadata", "annotations"}} {
 		values := doc.Lookup(path...)
@@ -41,7 +41,7 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 	return doc
 }
 
-// withAt returns a document with another value at a path of fields.
+// setAt returns a document with the value at a path of field names replaced.
 func setAt(doc, v document.Value, path ...string) document.Value {
 	if len(path) == 0 {
 		return v
@@ -49,7 +49,7 @@ func setAt(doc, v document.Value, path ...string) document.Value {
 	return doc.With(path[0], setAt(doc.Get(path[0]), v, path[1:]...))
 }
 
-// mask hides what must not be shown of a plan.
+// mask masks the values of Secrets in a plan.
 func (p *objectPlan) mask() {
 	p.before.Document, p.after.Document = p.target.masked(p.before.Document, p.after.Document)
 	for i, s := range p.plan.Kept {

@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// drainTime is how long requests that are under way may take when the server is stopped.
+// drainTime is the maximum time for active requests to finish during shutdown.
 const drainTime = 20 * time.Second
 
 type serveFlags struct {
@@ -67,7 +67,7 @@ acknowledged is on disk at any time.`,
 	return command
 }
 
-// defaultData is a folder of the user's.
+// defaultData returns the data folder according to the XDG base directory specification.
 func defaultData() string {
 	if folder := os.Getenv("XDG_DATA_HOME"); folder != "" {
 		return filepath.Join(folder, "cadastre")
@@ -79,7 +79,7 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "cadastre")
 }
 
-// hint is what to do with a server that is ready.
+// hint is printed when the server is ready.
 const hint = `
 Try:
   export KUBECONFIG=%s
@@ -88,7 +88,7 @@ Try:
 
 `
 
-// check refuses flags that can't work before anything is made, and completes the others.
+// check validates the flags before anything is written, and sets defaults.
 func (f *serveFlags) check() error {
 	if f.data == "" {
 		return errors.New("--data: expected a folder, received none")
@@ -109,7 +109,7 @@ func (f *serveFlags) check() error {
 	if f.kubeconfig == "" {
 		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
 	}
-	// What is printed must be right in any folder.
+	// The path is printed and must be valid in any working directory.
 	absolute, err := filepath.Abs(f.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("--kubeconfig: %w", err)
@@ -124,7 +124,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	if isGiven { // that in the data folder is ours
+	if isGiven { // the default kubeconfig in the data folder may be overwritten
 		if err := authn.CheckKubeconfig(f.kubeconfig); err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// dyingServer is a server with four objects that hangs up from the n-th request on of those whose method is method and
-// whose path has part. It returns a kubeconfig.
+// startFailingServer starts a server with four objects that closes the connection of the n-th and all later requests
+// with the given method and with part in their path. It returns a kubeconfig.
 func startFailingServer(t *testing.T, n int32, method, part string) string {
 	t.Helper()
 	config := cadastretest.Start(t)
@@ -54,8 +54,7 @@ func writeFile(t *testing.T, name, text string) string {
 	return file
 }
 
-// TestServerGoneHalfWay has the server go away half-way, for each verb: what was and was not done is told, and why, in
-// one line.
+// TestServerLoss stops the server in the middle of each verb: every object is reported, and the error is one line.
 func TestServerGoneHalfWay(t *testing.T) {
 	fresh, known := "", ""
 	for _, n := range []string{"0", "1", "2", "3"} {

@@ -13,21 +13,22 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// A server can be asked what an apply would do, but not what it would do after a migration that is not done. So
-// what the server answers is taken, and the engine applies the configuration to it once more, with the owners that
-// the migration would leave: what the applier owns then and leaves out goes.
+// A server can evaluate an apply in a dry run, but not an apply after a migration that has not been written. The result
+// is therefore simulated: the apply engine applies the configuration to the server's dry-run result, with the managed
+// fields entries that the migration would produce. Fields that the applier would then own and does not apply are
+// removed.
 //
-//	live    data: {key, legacy}   client-side apply owns both
-//	server  data: {key, legacy}   as it answers a dry run: legacy is somebody else's
-//	result  data: {key}           legacy would be the applier's own, and it leaves it out
+// 	live    data: {key, legacy}   owned by client-side apply
+// 	server  data: {key, legacy}   dry-run result; legacy is owned by another manager
+// 	result  data: {key}           legacy would be owned by the applier, which does not apply it
 //
-// What the server makes of such a result it tells when it is asked to try that as a patch: it gives defaults to what is
-// missing, keeps some fields as others, and refuses what is invalid.
+// The simulated result is then sent to the server as a dry-run JSON patch, so that the server defaults and validates it.
 //
-// It may have no answer before that: an object may be invalid only with what goes, as a Deployment is whose strategy
-// becomes Recreate and that still has the numbers of a rolling update. Then the engine applies to the object as it is.
+// The first dry run may fail validation only because of fields that the migration would remove: a Deployment whose
+// strategy becomes Recreate still has rollingUpdate. In that case the engine applies to the live object.
 
-// foresee tells what applying would do after the migration, from what the server says that it would do without.
+// simulateMigration returns the result of the apply after the migration. answer and refused are the result of the dry
+// run without the migration.
 func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Object, refused error) (apply.Object, error) {
 	switch {
 	case refused == nil:
@@ -38,11 +39,11 @@ func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Obj
 			return after, err
 		}
 	}
-	return answer, refused // also if nothing goes that could have been why
+	return answer, refused // the removed fields, if any, did not cause the error
 }
 
-// foreseeFrom tells what applying makes of an object with the owners that the migration would leave. There are no conflicts
-// but those that may be forced: the server looks for them first.
+// simulateApply applies the configuration to an object with the engine and validates the result with a dry-run patch.
+// It forces conflicts, because attempt has already handled those that must not be forced.
 func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (apply.Object, error) {
 	version := a.target.kind.APIVersion()
 	if i := slices.IndexFunc(a.simulatedEntries, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
@@ -69,18 +70,19 @@ func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (
 	return apply.Object{Document: made.Document, Entries: result.Object.Entries}, err
 }
 
-// patchTo is a JSON patch that has an object become another: its fields, and those of its metadata that clients write, are
-// replaced one by one. Who may apply may patch, but need not be allowed to replace the object as a whole.
+// diffPatch returns the JSON patch that turns one object into another, with one operation per top-level or metadata
+// field. It is sent instead of an update because users who may apply have the verb patch, but not necessarily update.
 func diffPatch(from, to document.Value) document.Value {
 	changes := appendOperations(nil, "/", from.Without("metadata"), to.Without("metadata"))
 	changes = appendOperations(changes, "/metadata/", from.Get("metadata"), to.Get("metadata"))
 	return document.NewList(changes...)
 }
 
-// pointerEscapes are how names are written in a JSON pointer.
+// pointerEscapes escapes names in JSON pointers.
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// appendChanges appends the changes of the fields of a map that is there, at a path.
+// appendOperations appends the operations that turn the fields of map from into those of map to. The path prefix must
+// exist in the object.
 func appendOperations(changes []document.Value, path string, from, to document.Value) []document.Value {
 	change := func(op, name string, value document.Value) {
 		changes = append(changes, document.NewMap(
@@ -102,8 +104,8 @@ func appendOperations(changes []document.Value, path string, from, to document.V
 	return changes
 }
 
-// foreseenAfter are the entries that the migration would leave, of which those that it does not touch have lost what the
-// server has forced.
+// simulatedEntriesAfter returns the entries that the migration would produce. For entries that the migration does not
+// touch, it uses those of the dry-run result, in which forced fields have been removed.
 func (a *applyOperation) simulatedEntriesAfter(answer apply.Object) []apply.Entry {
 	var all []apply.Entry
 	for _, e := range a.simulatedEntries {
@@ -119,13 +121,13 @@ func (a *applyOperation) simulatedEntriesAfter(answer apply.Object) []apply.Entr
 	return all
 }
 
-// sameEntry reports whether two entries are the same one at different times.
+// isSameEntry reports whether two entries have the same identity: manager, operation, API version and subresource.
 func isSameEntry(a, b apply.Entry) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
 
-// tracked is the object that an apply was refused for, if that is because of conflicts. What nobody owns gets an owner
-// as it is applied to, which the object does not show: it is who the conflicts are with.
+// withTrackedOwner returns the live object with the entries that conflicts refer to. For an object without
+// managedFields, servers report conflicts with before-first-apply, an entry that the stored object does not have.
 func (a *applyOperation) tracked(ctx context.Context, refused error) apply.Object {
 	if !a.exists || !isUntracked(a.live) || !isApplyConflict(refused) {
 		return a.live
@@ -135,12 +137,13 @@ func (a *applyOperation) tracked(ctx context.Context, refused error) apply.Objec
 		return a.live
 	}
 	for i := range live.Entries {
-		live.Entries[i].Time = time.Time{} // since when is what nobody knows
+		live.Entries[i].Time = time.Time{} // the time of the entry is unknown
 	}
 	return live
 }
 
-// inTheWay leaves out the conflicts with those whose entries a foreseen migration removes.
+// remainingConflicts removes the owners whose entries the pending migration would remove, and the conflicts without any
+// other owner.
 func (a *applyOperation) remainingConflicts(all []conflict) []conflict {
 	if a.simulatedEntries == nil {
 		return all

@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// TestPatchTo has objects become others, by the patch.
+// TestDiffPatch applies each patch and compares the result.
 func TestPatchTo(t *testing.T) {
 	for _, test := range []struct{ from, to, want string }{
 		{`{"metadata":{"name":"a"},"data":{"x":"1"}}`, `{"metadata":{"name":"a"},"data":{"x":"1"}}`, `[]`},
@@ -40,9 +40,8 @@ func TestPatchTo(t *testing.T) {
 	}
 }
 
-// TestForeseesWhatOnlyTheMigrationMakesValid: a Deployment that client-side apply made gets another strategy, with
-// which the numbers of a rolling update are invalid until they go. What is planned is the same whether or not the
-// server can migrate as it applies.
+// TestSimulationRemovesInvalidFields changes the strategy of a Deployment of client-side apply, whose rollingUpdate is
+// invalid until the migration removes it. The plan must be the same with and without the server's take-over support.
 func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
@@ -65,7 +64,8 @@ func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 	}
 }
 
-// TestInvalidWritesNothing: what is invalid after the migration, too, is refused before the owners are rewritten.
+// TestInvalidApplyWritesNothing: an object that is invalid after the migration as well is rejected before managedFields
+// are rewritten.
 func TestInvalidWritesNothing(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
@@ -84,7 +84,7 @@ func TestInvalidWritesNothing(t *testing.T) {
 	}
 }
 
-// formerDeployment makes a Deployment as client-side apply does, of which somebody else has changed the replicas.
+// createClientSideDeployment creates a Deployment as client-side apply does. Another manager then sets replicas.
 func createClientSideDeployment(t *testing.T, config *rest.Config) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
@@ -106,7 +106,7 @@ func createClientSideDeployment(t *testing.T, config *rest.Config) {
 	}
 }
 
-// plannedText is what is planned for the Deployment, by a server that migrates as it applies or does not.
+// renderPlan returns the plan of the Deployment. likeKubernetes hides the server's take-over support.
 func renderPlan(t *testing.T, server *rest.Config, manager, config string, likeKubernetes bool) (string, error) {
 	t.Helper()
 	c, writes := openCounting(t, server, likeKubernetes)
@@ -118,11 +118,11 @@ func renderPlan(t *testing.T, server *rest.Config, manager, config string, likeK
 		t.Errorf("a plan wrote")
 	}
 	var text bytes.Buffer
-	planView{w: &text, now: time.Unix(1<<33, 0)}.print(p) // the same age, however long it takes
+	planView{w: &text, now: time.Unix(1<<33, 0)}.print(p) // a fixed age, independent of the run time
 	return text.String(), nil
 }
 
-// counted is a server whose writes are counted, and that may be like Kubernetes'.
+// openCounting returns a client that counts writes. likeKubernetes hides the server's take-over support.
 func openCounting(t *testing.T, server *rest.Config, likeKubernetes bool) (c *cluster.Cluster, writes *int) {
 	t.Helper()
 	writes = new(int)
@@ -153,7 +153,7 @@ func parseJSON(t *testing.T, text string) document.Value {
 	return v
 }
 
-// TestRefusedForAnotherReason: where nothing goes with the migration, what the server has refused stays refused.
+// TestSimulationKeepsUnrelatedError: if the migration removes nothing, the server's validation error is returned.
 func TestRefusedForAnotherReason(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)

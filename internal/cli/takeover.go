@@ -12,12 +12,14 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// What client-side apply wrote goes to the applier as the server allows:
+// takeoverMode is the strategy that moves the fields of client-side apply to the applier:
 //
-//	at once      the server does it in the same write as it applies
-//	before       the owners are rewritten, and then it is applied; if it can't be, they are put back
-//	afterwards   nobody owns anything yet, and it is the apply that makes an owner of what is there: so it is applied,
-//	             the owners are rewritten, and it is applied once more, as kubectl does
+//	takeoverInApply      the server migrates in the same write as the apply (a Cadastre extension)
+//	takeoverBeforeApply  managedFields are rewritten, then the configuration is applied; if that fails, managedFields are
+//	                     restored
+//	takeoverAfterApply   the object has no managedFields, and its first apply creates the entry before-first-apply: the
+//	                     configuration is applied, managedFields are rewritten, and the configuration is applied again
+//	                     to remove fields, like kubectl
 type takeoverMode uint8
 
 const (
@@ -27,7 +29,7 @@ const (
 	takeoverAfterApply
 )
 
-// chooseTakingOver finds out how, and whose fields they are.
+// chooseTakeover selects the strategy and determines the managers that lose fields.
 func (a *applyOperation) chooseTakeover(ctx context.Context) error {
 	if !a.exists || a.migrationOff {
 		return nil
@@ -53,7 +55,7 @@ func (a *applyOperation) chooseTakeover(ctx context.Context) error {
 	return nil
 }
 
-// giversOf names who gave something up.
+// releasingManagers returns the sorted names of the managers that release fields.
 func releasingManagers(moves []ownership.Move) []string {
 	var names []string
 	for _, m := range moves {
@@ -63,7 +65,7 @@ func releasingManagers(moves []ownership.Move) []string {
 	return slices.Compact(names)
 }
 
-// handOverAndApply rewrites the owners, and applies. What can be known to fail before does so before anything is written.
+// transferThenApply rewrites managedFields and applies. A dry run first detects errors before anything is written.
 func (a *applyOperation) transferThenApply(ctx context.Context) (apply.Object, error) {
 	if err := a.checkApplySucceeds(ctx); err != nil {
 		return apply.Object{}, err
@@ -83,8 +85,8 @@ func (a *applyOperation) transferThenApply(ctx context.Context) (apply.Object, e
 	return after, nil
 }
 
-// failsForeseeably is why applying would fail after the migration, as far as that can be told; nil if nothing is known to be
-// in the way.
+// checkApplySucceeds simulates the apply after the migration and returns the error that it would fail with, or nil if
+// no error is known.
 func (a *applyOperation) checkApplySucceeds(ctx context.Context) error {
 	after, err := a.attempt(ctx, true)
 	if err == nil || isValidationError(err) {
@@ -99,20 +101,21 @@ func (a *applyOperation) checkApplySucceeds(ctx context.Context) error {
 	return err
 }
 
-// isInvalid reports whether an object was refused for what it is, which a server says field by field.
+// isValidationError reports whether the server rejected an object with errors for single fields.
 func isValidationError(err error) bool {
 	var refused *cluster.Error
 	return errors.As(err, &refused) && refused.Code == http.StatusUnprocessableEntity && len(refused.Causes) > 0
 }
 
-// mayPassLater reports whether what a dry run was refused for may be different after the migration: an object may be
-// invalid with what goes then, and some webhooks take no dry runs.
+// mayPassAfterMigration reports whether an error of a dry run may not occur after the migration: fields that are
+// removed then may cause it, or a webhook that does not support dry runs.
 func mayPassAfterMigration(err error) bool {
 	var refused *cluster.Error
 	return errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError}, refused.Code)
 }
 
-// handOver rewrites the owners, and returns those before. The object is then the one with the new ones.
+// transferOwnership rewrites managedFields and returns the entries before. On success, a.live is the object with the
+// new entries.
 func (a *applyOperation) transferOwnership(ctx context.Context) (original []apply.Entry, err error) {
 	for attempt := 0; ; attempt++ {
 		object, moved, err := a.target.computeMove(ctx, a.cluster, a.live, takeOver(a.manager))
@@ -130,10 +133,10 @@ func (a *applyOperation) transferOwnership(ctx context.Context) (original []appl
 	}
 }
 
-// putBack gives an object that could not be applied to the owners back that it had, unless somebody has written it since.
+// restoreOwnership restores the entries of an object whose apply failed, unless the object has changed since.
 func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply.Object, original []apply.Entry, refused error) error {
 	if isServerLost(refused) {
-		return refused // and there is nobody to ask
+		return refused // no request would succeed
 	}
 	if err := a.target.writeManagedFields(ctx, a.cluster, transferred, original); err != nil {
 		return fmt.Errorf("%w; the owners could not be put back: %w", refused, withoutTarget(err))
@@ -142,7 +145,8 @@ func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply
 	return refused
 }
 
-// applyAndHandOver applies, rewrites the owners that are known then, and applies once more, so that what is left out goes.
+// applyThenTransfer applies, rewrites managedFields, and applies again to remove the fields that the configuration does
+// not contain.
 func (a *applyOperation) applyThenTransfer(ctx context.Context) (apply.Object, error) {
 	after, err := a.attempt(ctx, a.dryRun)
 	if err != nil {
@@ -162,7 +166,7 @@ func (a *applyOperation) applyThenTransfer(ctx context.Context) (apply.Object, e
 	}
 	after, err = a.attempt(ctx, false)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
-		err = errors.New(refused.Error()) // with somebody who came in between; the table is for what is not applied
+		err = errors.New(refused.Error()) // conflicts with a concurrent writer; the table is printed only if nothing was applied
 	}
 	if err != nil {
 		return after, fmt.Errorf("it was applied, but what it leaves out could not be removed; apply again: %w", err)

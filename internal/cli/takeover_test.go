@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// counting counts writes. What a server says about taking over is hidden if it shall be like Kubernetes'.
+// countingTransport counts writes. likeKubernetes removes the take-over parameter from the server's OpenAPI.
 type countingTransport struct {
 	http.RoundTripper
 	likeKubernetes bool
@@ -40,7 +40,7 @@ func (c countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// formerly makes an object as client-side apply does.
+// createClientSide creates an object as client-side apply does.
 func createClientSide(t *testing.T, config *rest.Config, name string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
@@ -59,8 +59,8 @@ func createClientSide(t *testing.T, config *rest.Config, name string) {
 
 var volatileFields = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp|time)": *"[^"]*"`)
 
-// TestTakingOverInOneStepOrTwo: a server that can do so migrates as it applies, in one write; others need two.
-// What comes out is the same, also when it is only foreseen.
+// TestTakeoverInOneOrTwoWrites: with and without the server's take-over support the result is the same, also in a dry
+// run; with the support it takes one write, without it two.
 func TestTakingOverInOneStepOrTwo(t *testing.T) {
 	server := cadastretest.Start(t)
 	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
@@ -81,8 +81,7 @@ func TestTakingOverInOneStepOrTwo(t *testing.T) {
 	}
 }
 
-// takenOver applies to an object that client-side apply made, and returns what comes out, and after how many
-// writes.
+// applyTakeover applies to an object of client-side apply, and returns the result and the number of writes.
 func applyTakeover(t *testing.T, server *rest.Config, manager, value string, dryRun, likeKubernetes bool) (object string, writes int) {
 	t.Helper()
 	createClientSide(t, server, "shop")
@@ -106,7 +105,7 @@ func applyTakeover(t *testing.T, server *rest.Config, manager, value string, dry
 	if err != nil {
 		t.Fatal(err)
 	}
-	var owners []string // some are of the same second, some not
+	var owners []string // the order of entries depends on their timestamps, which may be equal
 	for _, e := range now.Entries {
 		owners = append(owners, entryName(e)+" "+e.FieldsV1)
 	}
@@ -125,8 +124,8 @@ func deleteConfigMap(t *testing.T, config *rest.Config, name string) {
 	}
 }
 
-// TestTakingOverLosesRace has somebody else write the object after it was read: it is looked at again before anything is
-// written, and a plan tells only what the apply does.
+// TestTakeoverLosesRace changes the object after it was read: the migration is computed again before anything is
+// written, and a dry run shows the same result.
 func TestTakingOverLosesRace(t *testing.T) {
 	server := cadastretest.Start(t)
 	c, _ := openCounting(t, server, true)
@@ -157,7 +156,7 @@ func TestTakingOverLosesRace(t *testing.T) {
 	}
 }
 
-// TestTakingOverWhatIsGone has somebody else delete the object after it was read: it is made, and nothing is taken over.
+// TestTakeoverOfDeletedObject deletes the object after it was read: the apply creates it, and nothing is taken over.
 func TestTakingOverWhatIsGone(t *testing.T) {
 	server := cadastretest.Start(t)
 	c, _ := openCounting(t, server, true)
@@ -182,7 +181,7 @@ func TestTakingOverWhatIsGone(t *testing.T) {
 	}
 }
 
-// refusing is a server that does not take over by itself, and refuses some requests, which have reached it.
+// refusingTransport is a server without take-over support that rejects some requests.
 type refusingTransport struct {
 	countingTransport
 	refuses func(*http.Request) bool
@@ -196,12 +195,12 @@ func (r refusingTransport) RoundTrip(request *http.Request) (*http.Response, err
 	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 
-// TestFailingApplyPutsOwnersBack: what is refused after the owners were rewritten leaves them as they were, and if that
-// can't be done either, it is told.
+// TestFailedApplyRestoresManagedFields: if the apply is rejected after managedFields were rewritten, they are restored;
+// if that fails as well, the message states it.
 func TestFailingApplyPutsOwnersBack(t *testing.T) {
 	server := cadastretest.Start(t)
 	for name, test := range map[string]struct {
-		maxPatches    int // of owners that are let through
+		maxPatches    int // number of managedFields patches that succeed
 		wantStderr    string
 		wantUnchanged bool
 	}{
@@ -248,7 +247,7 @@ func TestFailingApplyPutsOwnersBack(t *testing.T) {
 	}
 }
 
-// ownersOf are the owners of an object, each with its time.
+// managedFieldsOf returns the data and the managedFields of an object.
 func managedFieldsOf(t *testing.T, config *rest.Config, name string) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)

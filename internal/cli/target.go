@@ -14,13 +14,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// target is an object that is meant on the command line.
+// target identifies an object on the server.
 type target struct {
 	kind            cluster.Kind
 	namespace, name string
 }
 
-// String names it as kubectl does; without a name all of the kind are meant.
+// String returns the name in kubectl's format, or the kind if the name is empty.
 func (t target) String() string {
 	if t.name == "" {
 		return t.kind.String()
@@ -28,7 +28,7 @@ func (t target) String() string {
 	return t.kind.String() + "/" + t.name
 }
 
-// fields say for machines which object it is.
+// fields returns the object's identity as document fields.
 func (t target) fields() []document.Field {
 	return []document.Field{
 		{Name: "kind", Value: document.NewString(t.kind.Name)},
@@ -38,7 +38,7 @@ func (t target) fields() []document.Field {
 	}
 }
 
-// checkName refuses names that would lead to something else than an object of the kind, such as a subresource of one.
+// checkName rejects names that are not a path segment, which would address another resource, such as a subresource.
 func checkName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return fmt.Errorf("expected the name of an object, received %q, which %s", name, strings.Join(problems, ", "))
@@ -46,13 +46,14 @@ func checkName(name string) error {
 	return nil
 }
 
-// targetOf is the place of an object.
+// targetOf returns the target of an object.
 func targetOf(k cluster.Kind, doc document.Value) target {
 	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}
 }
 
-// placed is a configuration of the object that says in which namespace it is, as kubectl does: the server notes in the
-// annotation of client-side apply what it gets, so that two clients that say it differently would write in turns.
+// withNamespace adds the namespace to a configuration that has none, like kubectl. Servers copy the configuration to
+// the last-applied-configuration annotation; without the namespace, cadastre and kubectl would change the annotation in
+// turn.
 func (t target) withNamespace(config document.Value) document.Value {
 	metadata := config.Get("metadata")
 	if !t.kind.Namespaced || metadata.Get("namespace").Text() != "" {
@@ -61,7 +62,7 @@ func (t target) withNamespace(config document.Value) document.Value {
 	return config.With("metadata", metadata.With("namespace", document.NewString(t.namespace)))
 }
 
-// oneTarget reads TYPE NAME or TYPE/NAME from the front of the arguments, and returns the others.
+// parseTarget parses TYPE NAME or TYPE/NAME and returns the remaining arguments.
 func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
 	if len(args) == 0 {
 		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received nothing")}
@@ -87,8 +88,8 @@ func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args
 	return target{k, namespace, name}, rest, nil
 }
 
-// openOne prepares to ask the server about the object that the arguments of a verb name; there may be no others. What
-// it warns of is printed.
+// openTarget connects to the server and resolves the only object of the arguments. Warnings of the server are printed
+// to stderr.
 func (c *connection) openTarget(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
 	server, namespace, err := c.open()
 	if err != nil {
@@ -111,7 +112,7 @@ func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, erro
 	return o, nil
 }
 
-// placedError says which object an error is about.
+// targetError is an error with the object that it is about.
 type targetError struct {
 	target target
 	err    error
@@ -120,7 +121,7 @@ type targetError struct {
 func (e *targetError) Error() string { return e.target.String() + ": " + e.err.Error() }
 func (e *targetError) Unwrap() error { return e.err }
 
-// unplaced is an error without its object, where that is told anyway.
+// withoutTarget removes the object from an error, for messages that name it already.
 func withoutTarget(err error) error {
 	if withNamespace := (*targetError)(nil); errors.As(err, &withNamespace) {
 		return withNamespace.err

@@ -9,13 +9,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mostShown is how many bytes of a value are shown, and shownBefore how many of them that two values have in common.
+// maxValueBytes is the maximum number of bytes of a formatted value, contextBytes the number of common bytes shown
+// before the first difference of two values.
 const maxValueBytes, contextBytes = 60, 20
 
-// shownValue is a value on one line, and not too much of it.
+// formatValue formats a value on one line, truncated to maxValueBytes.
 func formatValue(v document.Value) string { return formatValueFrom(v, 0) }
 
-// shownPair is two values that differ, each on one line, from where the difference can be seen.
+// formatValuePair formats two values on one line each. Long common prefixes are omitted, so that the first difference
+// is visible.
 func formatValuePair(a, b document.Value) (string, string) {
 	if a.IsAbsent() || b.IsAbsent() {
 		return formatValue(a), formatValue(b)
@@ -27,7 +29,7 @@ func formatValuePair(a, b document.Value) (string, string) {
 	return formatValueFrom(a, start), formatValueFrom(b, start)
 }
 
-// shownFrom is what comes from a place on.
+// formatValueFrom formats the part of a value's JSON from a byte offset.
 func formatValueFrom(v document.Value, start int) string {
 	if v.IsAbsent() {
 		return "absent"
@@ -51,7 +53,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// printable writes characters that would not show, or that would have a terminal do something, as JSON escapes them.
+// escapeUnprintable replaces characters that are invisible or that control a terminal with JSON escapes.
 func escapeUnprintable(text string) string {
 	if strings.IndexFunc(text, isUnprintable) < 0 {
 		return text

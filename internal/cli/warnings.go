@@ -7,13 +7,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// warnings prints what servers warn of, as kubectl does: each once.
+// warnings prints the warnings of API responses, each text once, like kubectl.
 type warnings struct {
 	w       io.Writer
 	printed map[string]bool
 }
 
-// tellWarnings has what a server warns of printed.
+// printWarnings prints the server's warnings to w.
 func printWarnings(c *cluster.Cluster, w io.Writer) *warnings {
 	all := &warnings{w: w}
 	c.SetWarningHandler(all.print)

@@ -44,7 +44,7 @@ func parse(t *testing.T, text string) document.Value {
 	return doc
 }
 
-// TestCount has more than a page, and none.
+// TestCount counts more objects than one page, and none.
 func TestCount(t *testing.T) {
 	c := open(t, cadastretest.Start(t))
 	maps := find(t, c, "cm")
@@ -153,7 +153,7 @@ func TestTopology(t *testing.T) {
 	}
 }
 
-// TestBusyServer has a server that is asked again when it says so, and one that never is free.
+// TestTooManyRequests: a request is sent again after 429, at most maxAttempts times.
 func TestBusyServer(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -181,8 +181,7 @@ func TestBusyServer(t *testing.T) {
 	}
 }
 
-// TestListThatTakesLong goes on where the server says when a page comes too late.
-// TestWarnings: whoever asks is told what the server warns of, and nothing else.
+// TestWarnings: the handler receives the warnings with code 299.
 func TestWarnings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Add("Warning", `299 - "old \"Endpoints\""`)
@@ -198,7 +197,7 @@ func TestWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	get() // nobody is told
+	get() // no handler is set
 	var told []string
 	c.SetWarningHandler(func(text string) { told = append(told, text) })
 	get()
@@ -233,7 +232,7 @@ func TestListThatTakesLong(t *testing.T) {
 	}
 }
 
-// TestListThatNeverGoesOn: a server that calls also the place expired at which it says to go on is not asked for ever.
+// TestListExpiresRepeatedly: List fails if the new continue token is expired as well.
 func TestListThatNeverGoesOn(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusGone)

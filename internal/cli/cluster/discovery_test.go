@@ -40,7 +40,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// plain is a server before Kubernetes 1.27, which knows nothing about aggregated discovery.
+// unaggregatedTransport makes a server respond like those before Kubernetes 1.27, without aggregated discovery.
 type unaggregatedTransport struct{ http.RoundTripper }
 
 func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -49,7 +49,7 @@ func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error
 	return p.RoundTripper.RoundTrip(r)
 }
 
-// TestDiscoveryOfOldServers finds the same kinds in many answers as in one.
+// TestUnaggregatedDiscovery: unaggregated discovery finds the same kinds in the same order as aggregated discovery.
 func TestDiscoveryOfOldServers(t *testing.T) {
 	config := cadastretest.Start(t)
 	today, err := open(t, config).Kinds(t.Context())
@@ -69,7 +69,7 @@ func TestDiscoveryOfOldServers(t *testing.T) {
 	}
 }
 
-// TestDiscoveryOfPart has a group whose own server is down, and one whose preferred version is not the first.
+// TestPartialDiscovery has a group whose API server is unavailable, and one whose preferred version is not the first.
 func TestDiscoveryOfPart(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Error is what a server refuses.
+// Error is an error response of the API server.
 type Error struct {
 	Code int
-	// Reason is Kubernetes' word for why, such as NotFound; Message is for people.
+	// Reason is the StatusReason, such as NotFound; Message is the text on one line.
 	Reason, Message string
-	// Causes are the parts of it, such as one for each conflict.
+	// Causes are the details of the Status, such as one per conflict.
 	Causes []Cause
-	// Continue is where a list goes on that took too long: with objects as they are now.
+	// Continue is the token that resumes an expired list with the current objects.
 	Continue string
-	// Request is what was refused.
+	// Request is the method and path of the request.
 	Request string
 }
 
-// Cause is a part of why a server refuses something.
+// Cause is a StatusCause.
 type Cause struct{ Reason, Field, Message string }
 
 func (e *Error) Error() string {
@@ -36,7 +36,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// readError reads the answer of a server that refuses a request.
+// readError reads an error response. A body that is not a Status becomes the message, truncated.
 func readError(r request, code int, body string) error {
 	e := &Error{Code: code, Request: r.method + " " + r.path}
 	status, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
@@ -55,7 +55,8 @@ func readError(r request, code int, body string) error {
 	return e
 }
 
-// oneLine puts what a server says into one line. Kubernetes lists several problems below each other, as "errors:".
+// oneLine joins the lines of a message with semicolons. It removes the word "errors:" that Kubernetes writes before a
+// list.
 func oneLine(message string) string {
 	var line strings.Builder
 	for part := range strings.Lines(message) {
@@ -72,7 +73,7 @@ func oneLine(message string) string {
 	return line.String()
 }
 
-// firstLine is the beginning of an answer that is not as Kubernetes answers.
+// firstLine returns the first line of a body that is not a Status, truncated to maxLineBytes.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.HasPrefix(line, "<") {
@@ -84,18 +85,18 @@ func firstLine(text string) string {
 	return line
 }
 
-// longestLine is how much is told of it, in bytes.
+// maxLineBytes is the maximum length of that line.
 const maxLineBytes = 200
 
-// IsCode reports whether a server refused something with a status code.
+// IsCode reports whether err is an *Error with the HTTP status code.
 func IsCode(err error, code int) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
 }
 
-// NoAnswerError is a request that got no answer: the server is gone, or nobody waits for it any more.
+// NoResponseError is the error of a request that got no response: the connection failed, or the context ended.
 type NoResponseError struct {
-	// MayBeDone says that it asked to write, and may have reached the server.
+	// OutcomeUnknown reports that the request was a write that may have reached the server.
 	OutcomeUnknown bool
 	Err            error
 }
@@ -103,12 +104,13 @@ type NoResponseError struct {
 func (e *NoResponseError) Error() string { return e.Err.Error() }
 func (e *NoResponseError) Unwrap() error { return e.Err }
 
-// noAnswer is for a request that may have reached the server.
+// noResponse returns the error of a request that may have reached the server.
 func noResponse(r request, err error) error {
 	return &NoResponseError{OutcomeUnknown: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
 }
 
-// notSent is for a request that failed before an answer began: without a connection it was not sent at all.
+// notSent returns the error of a request without a response header. If no connection was established, the request was
+// not sent.
 func notSent(r request, err error) error {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
@@ -118,7 +120,7 @@ func notSent(r request, err error) error {
 	return noResponse(r, err)
 }
 
-// orStopped is why nobody waits for the answer any more, if that is so, instead of how that looks.
+// orCancelled returns the cause of the context if it has ended, and err otherwise.
 func orCancelled(ctx context.Context, r request, err error) error {
 	if stopped := context.Cause(ctx); stopped != nil {
 		return noResponse(r, stopped)
@@ -126,7 +128,7 @@ func orCancelled(ctx context.Context, r request, err error) error {
 	return err
 }
 
-// unwrapURL takes the URL out of an error, which is long and tells little.
+// unwrapURL removes the URL from an error.
 func unwrapURL(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestErrors has servers that are none, or not reachable: one line each.
+// TestErrors: every error of a server that is unreachable or no Kubernetes API server is one line.
 func TestErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -59,8 +59,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestReadsLongErrors: a refusal may be longer than what servers accept, as one with thousands of conflicts is; what nobody
-// understands is told by its beginning.
+// TestReadErrorWithLongBody: a Status may be larger than a request body; other bodies are truncated.
 func TestReadsLongErrors(t *testing.T) {
 	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
 	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
@@ -74,7 +73,7 @@ func TestReadsLongErrors(t *testing.T) {
 	}
 }
 
-// TestStoppedWhileAsking: who stops to wait is told why, and not how.
+// TestCancelledRequest: a cancelled request returns the cause of its context.
 func TestStoppedWhileAsking(t *testing.T) {
 	enough := errors.New("that is enough")
 	for name, answer := range map[string]http.HandlerFunc{

@@ -10,16 +10,16 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// published is what the server's OpenAPI tells of a group's version.
+// openAPI is the OpenAPI v3 document of a group version, reduced to the parts that are used.
 type openAPI struct {
 	schema *schema.Schema
-	// takesOver says that an apply can be asked to get first what client-side apply wrote.
+	// supportsTakeover reports that apply requests accept [ownership.TakeOverParameter].
 	supportsTakeover bool
-	// unsets says that applies understand unset markers.
+	// supportsUnset reports that apply requests accept unset markers.
 	supportsUnset bool
 }
 
-// Topology returns how a kind merges, as the server publishes it in its OpenAPI.
+// Topology returns the merge topology of a kind from the server's OpenAPI.
 func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 	known, err := c.openAPIOf(ctx, k)
 	if err != nil {
@@ -32,14 +32,15 @@ func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 	return t, nil
 }
 
-// TakesOver reports whether the server lets [ApplyOptions] take over. If it does not tell, it does not.
+// SupportsTakeover reports whether the server accepts [ApplyOptions].TakeOver. It returns false if the OpenAPI document
+// cannot be read.
 func (c *Cluster) SupportsTakeover(ctx context.Context, k Kind) bool {
 	known, err := c.openAPIOf(ctx, k)
 	return err == nil && known.supportsTakeover
 }
 
-// Unsets reports whether applies understand unset markers, as the server's OpenAPI tells. To servers that do not, they
-// are values like others.
+// SupportsUnset reports whether the server accepts unset markers, according to its OpenAPI. Other servers store markers
+// as values.
 func (c *Cluster) SupportsUnset(ctx context.Context, k Kind) (bool, error) {
 	known, err := c.openAPIOf(ctx, k)
 	return known.supportsUnset, err
@@ -52,7 +53,7 @@ func openAPIPath(k Kind) string {
 	return "/openapi/v3/apis/" + k.Group + "/" + k.Version
 }
 
-// publishedOf reads a document once, whoever needs it.
+// openAPIOf returns the cached document of a kind's group version.
 func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	path := openAPIPath(k)
 	c.mu.Lock()
@@ -78,7 +79,7 @@ func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	return c.openAPI[path], nil
 }
 
-// declares reports whether the server says something about its patches.
+// declares reports whether the patch operation of any path satisfies has.
 func declares(doc document.Value, has func(patch document.Value) bool) bool {
 	for _, path := range doc.Get("paths").Fields() {
 		if has(path.Get("patch")) {
