@@ -111,7 +111,7 @@ func TestForcePathLosesRace(t *testing.T) {
 
 // TestErrorNamesObjectOnce changes the object before its managedFields are restored: the caller prefixes the object's
 // name, so that the error must not contain it.
-func TestNameIsToldOnce(t *testing.T) {
+func TestErrorNamesObjectOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	a := applyOperation{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}
 	if err := a.read(t.Context()); err != nil {

@@ -59,7 +59,7 @@ func (f applyFlags) applyOne(ctx context.Context, c *cluster.Cluster, namespace 
 	f.forced.record(a.config) // now including the unset markers
 	after, err := a.apply(ctx)
 	if a.ownersRewritten {
-		fmt.Fprintf(stderr, "%s: %s owns what %s owned; that has been written, whatever became of the rest\n", a.target, a.manager, strings.Join(a.previousManagers, ", "))
+		fmt.Fprintf(stderr, "%s: managedFields were rewritten, %s owns the fields of %s; the configuration was not applied\n", a.target, a.manager, strings.Join(a.previousManagers, ", "))
 	}
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
 		refused.print(stderr, a.target, time.Now())
@@ -111,10 +111,10 @@ func (a *applyOperation) checkMarkers(ctx context.Context) error {
 	}
 	understood, err := a.cluster.SupportsUnset(ctx, a.target.kind)
 	if err != nil {
-		return fmt.Errorf("%s: not applied: whether the server understands unset markers can't be told: %w", a.target, err)
+		return fmt.Errorf("%s: not applied: cannot determine whether the server supports unset markers: %w", a.target, err)
 	}
 	if !understood {
-		return fmt.Errorf("%s: not applied: the server does not say in its OpenAPI that it understands unset markers, and would write %s: %s as a value; leave out --unset, and the markers in the file",
+		return fmt.Errorf("%s: not applied: the OpenAPI of the server does not declare support for unset markers, and the server would store %s: %s as a value; remove --unset and the markers in the file",
 			a.target, apply.UnsetMarkerKey, apply.UnsetMarkerValue)
 	}
 	return nil
@@ -210,7 +210,7 @@ func (a *applyOperation) printResult(after apply.Object, stdout io.Writer) error
 		did = "unchanged"
 	}
 	if len(a.previousManagers) > 0 {
-		did += fmt.Sprintf(", and took over from %s", strings.Join(a.previousManagers, ", "))
+		did += fmt.Sprintf("; took over fields from %s", strings.Join(a.previousManagers, ", "))
 	}
 	if a.dryRun {
 		did += " (dry run)"

@@ -61,22 +61,22 @@ func write(w io.Writer, text *bytes.Buffer) error {
 // at and all after it. The results of the objects before have been printed.
 func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *cluster.NoResponseError) error {
 	if noResponse.OutcomeUnknown {
-		fmt.Fprintf(b.stderr, "%s: may or may not have been %s\n", all[at].name(), b.participle)
+		fmt.Fprintf(b.stderr, "%s: may have been %s; the server did not respond\n", all[at].name(), b.participle)
 	} else {
 		b.reportSkipped(all[at : at+1])
 	}
 	b.reportSkipped(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at, len(all), failed, noResponse)
+	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at, len(all), failed, noResponse)
 }
 
 // stoppedByOutput reports the objects that were not processed because the output cannot be written: all after index at.
 // The object at index at is reported if it was processed.
 func (b batch) stoppedByOutput(all []manifest, at, failed int, done bool, writeErr error) error {
 	if done {
-		fmt.Fprintf(b.stderr, "%s: %s, but that could not be printed\n", all[at].name(), b.participle)
+		fmt.Fprintf(b.stderr, "%s: %s, but the result could not be printed\n", all[at].name(), b.participle)
 	}
 	b.reportSkipped(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at+1, len(all), failed, outputError(writeErr))
+	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at+1, len(all), failed, outputError(writeErr))
 }
 
 func (b batch) reportSkipped(some []manifest) {

@@ -30,18 +30,20 @@ func blameCommand() *cobra.Command {
 	var f blameFlags
 	command := &cobra.Command{
 		Use:   "blame TYPE NAME",
-		Short: "Show an object with the owners of every line",
-		Long: `Show an object as YAML, and on every line who owns it, by which operation, and how long ago that
-manager last changed something.
+		Short: "Show the owners of each line of an object",
+		Long: `Show an object as YAML. Each line starts with the field managers that own the field, their operation and
+the time since their last change.
 
-  (nobody)           nobody owns the field: it may be a default, and changing it is no conflict; unless nobody owns
-                     anything of the object, which is then in conflict as before-first-apply's
-  -                  nobody can own it: it says which object this is, or the server keeps it
-  nothing            each part of it says by itself who owns it
-  (item)             who owns that the item is in the list, but not the field in this line
-  # NAME is absent   somebody owns the field, and it has no value
-  # NAME is a field  somebody owns the field at another version than the one that is shown
-  ?                  nobody owns the field at this version, and it may be one that is a field at another`,
+  (no owner)         no manager owns the field, as with defaults; an apply can change it without a conflict.
+                     In an object without any managedFields, all fields belong to before-first-apply.
+  -                  the field cannot be owned: it identifies the object, or the server maintains it
+  (empty)            the owners are shown on the lines below
+  (item)             the manager owns the list item, but not the field on this line
+  # NAME is absent   a manager owns the field, and the object does not have it
+  # NAME is a field  a manager owns the field at another API version than the one shown
+  ?                  no manager owns the field at this API version; it may correspond to a field at another version
+
+The blame of a Secret shows its values.`,
 		Example: `  cadastre blame deployment web
   cadastre blame deploy/web --by manager
   cadastre blame service web -n shop -o json`,
@@ -52,7 +54,7 @@ manager last changed something.
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
-	command.Flags().StringVar(&f.by, "by", "line", "show it by `line|manager`: the owners of every line, or what every manager owns")
+	command.Flags().StringVar(&f.by, "by", "line", "Group the output by `line|manager`.")
 	completeObjects(command, &f.connection, 1)
 	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "color", "auto", "always", "never")
@@ -177,7 +179,7 @@ func (v blameView) label(line ownership.Line) string {
 	if len(parts) == 0 {
 		switch line.State {
 		case ownership.Unowned:
-			return "(nobody)"
+			return "(no owner)"
 		case ownership.Untracked:
 			return "-"
 		case ownership.Uncertain:

@@ -34,7 +34,7 @@ func TestBlameView(t *testing.T) {
 ci Apply 90m, hpa Update/scale ?        |   replicas: 1
 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx Apply 0s |   items:
 ünï Update v0 2d2h, ci Apply 90m (item) |   - name: a
-(nobody)                                |   default: 1
+(no owner)                              |   default: 1
 ?                                       |   perhaps: 1
 ci Apply 90m                            |   # gone is absent
 `
@@ -47,7 +47,7 @@ ci Apply 90m                            |   # gone is absent
 
 // TestReportOtherVersions: a manager whose fields do not exist at the shown version is reported once, with the command
 // that shows them if the version is served.
-func TestElsewhereIsTold(t *testing.T) {
+func TestReportOtherVersions(t *testing.T) {
 	at := target{cluster.Kind{Group: "example.com", Version: "v2", Name: "Shop", Resource: "shops"}, "default", "web"}
 	old := apply.Entry{Manager: "old", Operation: apply.Update, APIVersion: "example.com/v1"}
 	older := apply.Entry{Manager: "older", Operation: apply.Apply, APIVersion: "v1beta1"}
@@ -61,8 +61,8 @@ func TestElsewhereIsTold(t *testing.T) {
 	var b strings.Builder
 	reportOtherVersions(&b, at, lines, map[string]document.Value{"example.com/v1": document.NewMap()})
 	want := `
-shop.example.com/web: old Update owns fields at example.com/v1 that are others at example.com/v2, where ? marks what they may be; see blame shops.v1.example.com web
-shop.example.com/web: older Apply owns fields at v1beta1 that are others at example.com/v2, where ? marks what they may be; the server does not have that version any more
+shop.example.com/web: old Update owns fields at example.com/v1 that do not exist at example.com/v2; ? marks the fields that may correspond to them; run blame shops.v1.example.com web
+shop.example.com/web: older Apply owns fields at v1beta1 that do not exist at example.com/v2; ? marks the fields that may correspond to them; the server no longer serves that version
 `
 	if got := "\n" + b.String(); got != want {
 		t.Errorf("received%swant%s", got, want)

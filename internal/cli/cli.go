@@ -15,7 +15,7 @@ import (
 // Main runs cadastre with the arguments and returns its exit code: 0 for success, 1 for failure, 2 for a usage error.
 // Verbs that compare, such as plan, document other codes.
 func Main(args []string, stdout, stderr io.Writer) int {
-	return run(root(), args, stdout, stderr)
+	return run(Command(), args, stdout, stderr)
 }
 
 func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
@@ -64,9 +64,10 @@ type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-func root() *cobra.Command {
-	command := newCommand("cadastre", "Server-Side Apply made whole: an API server that knows who owns which field")
-	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand())
+// Command returns a new command tree of cadastre.
+func Command() *cobra.Command {
+	command := newCommand("cadastre", "A Kubernetes-compatible API server, and tools for Server-Side Apply")
+	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand(), versionCommand())
 	command.AddCommand(objectCommands()...)
 	configureCompletion(command)
 	return command

@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 }
 
 // timeout is the maximum time that a script waits for a condition.
-const patience = 30 * time.Second
+const timeout = 30 * time.Second
 
 // await waits until a file contains a text: await FILE TEXT.
 func await(ts *testscript.TestScript, neg bool, args []string) {
@@ -71,7 +71,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		content, err = os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && strings.Contains(string(content), args[1])
 	}
-	if !testwait.Within(patience, hasText) {
+	if !testwait.Within(timeout, hasText) {
 		ts.Fatalf("waited for %q in %s: %v, %s", args[1], args[0], err, content)
 	}
 }
@@ -122,7 +122,7 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	client := adminOf(ts, args[0])
 	defer client.CloseIdleConnections()
 	body := strings.Join(args[4:], " ")
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	method, mediaType := args[2], "application/json"
 	if method == "APPLY" {

@@ -28,7 +28,7 @@ func TestConfirm(t *testing.T) {
 }
 
 // TestConfirmStopsWithContext: an interrupt ends the prompt.
-func TestConfirmDoesNotWait(t *testing.T) {
+func TestConfirmStopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stdin, keyboard := io.Pipe()
 	defer keyboard.Close()
@@ -39,7 +39,7 @@ func TestConfirmDoesNotWait(t *testing.T) {
 }
 
 // TestConfirmAfterPartialFailure: an object that fails in the preview is reported, and the prompt covers the others.
-func TestAskForTheRest(t *testing.T) {
+func TestConfirmAfterPartialFailure(t *testing.T) {
 	f := failingFixture(t, 3, func() (*http.Response, error) { return nil, errors.New("unused") })
 	listed := listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
 	oneFails := func(yield func(foundObject, error) bool) {
@@ -58,7 +58,7 @@ func TestAskForTheRest(t *testing.T) {
 		if err != nil || run.write != want {
 			t.Errorf("%q: received %v, %v", answer, run.write, err)
 		}
-		for _, text := range []string{"configmap/c2 in default: failed: it is broken\n", "Migrate 2 objects, and leave out the 1 that failed? [y/N] "} {
+		for _, text := range []string{"configmap/c2 in default: failed: it is broken\n", "Migrate 2 objects and skip the 1 that failed? [y/N] "} {
 			if !strings.Contains(output.String(), text) {
 				t.Errorf("expected %q in %s", text, output.String())
 			}

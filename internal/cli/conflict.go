@@ -133,10 +133,10 @@ func (c conflict) formattedPath() string {
 }
 
 // conflictHelp lists the ways to resolve a conflict.
-const conflictHelp = `To go on, do one of these:
-- leave the field out, and let its owner keep it
-- apply the owner's value, and share the field
-- take it over with --force-path FIELD, or all of them with --force`
+const conflictHelp = `Resolve each conflict in one of these ways:
+- remove the field from the configuration; its owner keeps it
+- apply the owner's value; both managers then own the field
+- take ownership with --force-path FIELD, or of all fields with --force`
 
 // conflictsError is the error of an apply with conflicts that --force-path does not cover.
 type conflictsError struct{ conflicts []conflict }

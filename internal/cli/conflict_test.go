@@ -12,7 +12,7 @@ import (
 )
 
 // TestConflictsAllocations: field sets are decoded once, not once per conflict.
-func TestManyConflicts(t *testing.T) {
+func TestConflictsAllocations(t *testing.T) {
 	cost := func(n int) float64 {
 		live, configured, refused := newConflicts(t, n)
 		if all := conflictsOf(refused, "m", live, configured); len(all) != n || len(all[0].owners) != 2 {

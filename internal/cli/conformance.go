@@ -29,19 +29,20 @@ func conformanceCommand() *cobra.Command {
 	var f conformanceFlags
 	command := &cobra.Command{
 		Use:   "conformance",
-		Short: "Ask any Kubernetes API server what apply does there, and compare it with Kubernetes",
-		Long: `Run behaviour scripts against a Kubernetes API server, and tell where its answers are not
-those of kube-apiserver.
+		Short: "Compare the apply behaviour of an API server with kube-apiserver",
+		Long: `Run behaviour scripts against a Kubernetes API server and report responses that differ from those of kube-apiserver.
 
-Each script runs in a namespace of its own, which is removed after it. If you may not make
-namespaces, give one with --namespace: scripts run in it one after the other, what they make
-is removed, and scripts that write to anything else, or about a kind of which something is
-there already, are skipped. Failures come with what was expected and received, and with the
-request to repeat. At the end there is a table by area of what passed, failed and was
-skipped; the reason of each skip is above it. The exit code is 1 if anything failed, or
-could not be removed after the run, and 130 if the run was interrupted; then what the
-scripts have made is removed, and the result is of those that ended. Interrupt twice to
-leave at once.`,
+Each script runs in a new namespace, which is deleted afterwards. Without the permission to create namespaces, use
+--namespace: the scripts then run sequentially in that namespace and delete the objects that they create. Scripts that
+write to other namespaces or to cluster-scoped resources, or that use a kind of which the namespace has objects
+already, are skipped.
+
+A failure is reported with the expected and received values, and with a curl command for the request. A table of passed,
+failed and skipped scripts per area follows.
+
+An interrupted run deletes the objects that it has created and reports the scripts that completed; a second interrupt
+terminates at once. The exit code is 0 if no script failed, 1 if a script failed or an object could not be removed, and
+130 after an interrupt.`,
 		Example: `  cadastre conformance
   cadastre conformance --run '^conflict/' --report result.xml --report result.json
   cadastre conformance --namespace team-a
@@ -57,16 +58,16 @@ leave at once.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config)")
-	flags.StringVar(&f.context, "context", "", "the context of the kubeconfig to use, by `name`")
-	flags.StringVarP(&f.namespace, "namespace", "n", "", "run all scripts in this namespace, by `name`, one after the other, instead of making one for each")
-	flags.StringVar(&f.run, "run", "", "run only the scripts whose name, such as removal/last-owner, matches the `expression`")
-	flags.StringArrayVar(&f.reports, "report", nil, "write the result to a `file`, as JUnit if it ends in .xml, as JSON if it ends in .json; may be repeated")
-	flags.StringVar(&f.scripts, "scripts", "", "run the scripts of a `folder` instead of those that are built in")
-	flags.StringVar(&f.record, "record", "", "write into the scripts of a `folder` what the server answers, where it differs or nothing is expected yet")
-	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of scripts that run at once")
-	flags.BoolVar(&f.keep, "keep", false, "leave in place what the scripts make, to look at it, and tell in which namespace it is")
-	flags.BoolVar(&f.list, "list", false, "list the scripts and the behaviours, and ask nothing")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "The kubeconfig `file`. The default is $KUBECONFIG or ~/.kube/config.")
+	flags.StringVar(&f.context, "context", "", "The `name` of the kubeconfig context.")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "Run all scripts sequentially in the namespace with this `name`, instead of one namespace per script.")
+	flags.StringVar(&f.run, "run", "", "Run only scripts whose name, such as removal/last-owner, matches this regular `expression`.")
+	flags.StringArrayVar(&f.reports, "report", nil, "Write the results to this `file`, as JUnit (.xml) or JSON (.json). Can be repeated.")
+	flags.StringVar(&f.scripts, "scripts", "", "Run the scripts in this `folder` instead of the built-in scripts.")
+	flags.StringVar(&f.record, "record", "", "Update the scripts in this `folder` with the responses of the server, where they differ or are not recorded yet.")
+	flags.IntVar(&f.parallel, "parallel", 8, "The `number` of scripts that run in parallel.")
+	flags.BoolVar(&f.keep, "keep", false, "Keep the objects that the scripts create, and print the namespace of each script.")
+	flags.BoolVar(&f.list, "list", false, "List the scripts and exit.")
 	_ = flags.MarkHidden("record") // for authors of scripts; the error is impossible, because the flag exists
 	return command
 }
@@ -97,7 +98,7 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 // checkReports rejects report files that cannot be written, before a run that may take minutes.
 func (f conformanceFlags) checkReports() error {
 	if f.list && len(f.reports) > 0 {
-		return errors.New("--list: expected no --report: nothing is run")
+		return errors.New("--list: expected no --report, because no script runs")
 	}
 	for _, name := range f.reports {
 		if reportWriter(name) == nil {
@@ -154,7 +155,7 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	written := writeResults(report, f, stdout)
 	switch {
 	case errors.Is(err, context.Canceled):
-		interrupted := fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)
+		interrupted := fmt.Errorf("conformance: interrupted: %d of %d scripts completed", len(report.Results), report.Scripts)
 		return &exitError{exitInterrupted, errors.Join(interrupted, written)}
 	case err != nil:
 		return errors.Join(fmt.Errorf("conformance: %w", err), written)
@@ -200,7 +201,7 @@ func writeResults(report *applytest.Report, f conformanceFlags, stdout io.Writer
 		return err
 	}
 	if report.Count(applytest.Fail) > 0 && !f.keep {
-		fmt.Fprintln(stdout, "\nTo repeat a request, run its script with --keep, and add your credentials to the command.")
+		fmt.Fprintln(stdout, "\nTo repeat a request, run the script with --keep and add your credentials to the curl command.")
 	}
 	return f.writeReports(report)
 }
@@ -211,7 +212,7 @@ func verdict(report *applytest.Report) error {
 		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
 	}
 	if n := len(report.Leftovers); n > 0 {
-		return fmt.Errorf("conformance: %d objects could not be removed: see LEFT above", n)
+		return fmt.Errorf("conformance: %d objects could not be removed; see LEFT above", n)
 	}
 	return nil
 }

@@ -25,10 +25,10 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&c.overrides, flags, names)
-	flags.StringArrayVar(&c.userExtras, "as-user-extra", nil, "an extra of the user to act as, `KEY=VALUE`; may be repeated")
+	flags.StringArrayVar(&c.userExtras, "as-user-extra", nil, "An extra attribute `KEY=VALUE` of the user to impersonate. Can be repeated.")
 	shown := map[string]string{
-		"context":   "the context of the kubeconfig to use, by `name`",
-		"namespace": "the `name` of the namespace that is meant where none is named (default: that of the context)",
+		"context":   "The `name` of the kubeconfig context.",
+		"namespace": "The `name` of the namespace for objects that do not state one. The default is the namespace of the context.",
 	}
 	flags.VisitAll(func(f *pflag.Flag) {
 		if usage := shown[f.Name]; usage != "" {
@@ -37,7 +37,7 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 			f.Hidden = true
 		}
 	})
-	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "The kubeconfig `file`. The default is $KUBECONFIG or ~/.kube/config. kubectl's other connection flags, such as --server, --token and --as, are supported as well.")
 }
 
 // checkNamespace rejects an object whose metadata.namespace differs from --namespace.
@@ -46,7 +46,7 @@ func (c *connection) checkNamespace(m manifest, t target) error {
 	if flag == "" || own == "" || flag == own || !t.kind.Namespaced {
 		return nil
 	}
-	return fmt.Errorf("%s: %s: expected an object of the namespace %q, as --namespace says, received one of %q; leave out the flag, or the object's namespace", m.source, t, flag, own)
+	return fmt.Errorf("%s: %s: metadata.namespace: expected %q, as set by --namespace, received %q; remove the flag or the field", m.source, t, flag, own)
 }
 
 // open returns a client for the API server and the default namespace. It sends no request.
@@ -70,7 +70,7 @@ func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, "", errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
+		return nil, "", errors.New("no kubeconfig found; set --kubeconfig or $KUBECONFIG")
 	}
 	if err == nil {
 		namespace, _, err = loader.Namespace()

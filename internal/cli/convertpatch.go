@@ -24,19 +24,19 @@ type patchFlags struct {
 }
 
 func convertPatchCommand() *cobra.Command {
-	return groupCommand("convert-patch", "Make and merge patches, without a server", makePatchCommand(), mergePatchCommand())
+	return groupCommand("convert-patch", "Create and merge patches without a server", makePatchCommand(), mergePatchCommand())
 }
 
 func makePatchCommand() *cobra.Command {
 	var f patchFlags
 	command := &cobra.Command{
 		Use:   "make OLD NEW",
-		Short: "Make the patch that turns one object into another",
-		Long: `Make the patch that turns one object into another; -o name names the object that it is for.
+		Short: "Create the patch that turns one object into another",
+		Long: `Create the patch that turns one object into another. With -o name, the name of the object is printed instead.
 
-With --live it is the patch that kubectl apply would send: OLD is what was applied the last time, NEW what is
-applied now, and the live object may have more, which is left alone. What somebody else has changed since is a
-conflict, unless --overwrite is given.`,
+With --live, the result is the three-way patch of kubectl's client-side apply: OLD is the last applied configuration,
+NEW the new one, and fields that only the live object has are not changed. Fields that were changed since OLD are
+conflicts, unless --overwrite is set.`,
 		Example: `  cadastre convert-patch make old.yaml new.yaml
   cadastre convert-patch make last-applied.yaml new.yaml --live live.yaml --overwrite`,
 		Args: twoFiles,
@@ -45,8 +45,8 @@ conflict, unless --overwrite is given.`,
 		},
 	}
 	f.bind(command, "strategic", "merge")
-	command.Flags().StringVar(&f.live, "live", "", "the `file` with the object as it is")
-	command.Flags().BoolVar(&f.overwrite, "overwrite", false, "also change what somebody else has changed since OLD")
+	command.Flags().StringVar(&f.live, "live", "", "The `file` with the live object.")
+	command.Flags().BoolVar(&f.overwrite, "overwrite", false, "With --live, overwrite fields that were changed since OLD.")
 	return command
 }
 
@@ -55,7 +55,8 @@ func mergePatchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "merge OBJECT PATCH",
 		Short: "Merge a patch into an object",
-		Long:  `Merge a patch into an object, as a server would before it sets defaults; -o name names the object.`,
+		Long: `Merge a patch into an object, like a server before defaulting. With -o name, the name of the object is printed
+instead.`,
 		Example: `  cadastre convert-patch merge web.yaml patch.yaml
   cadastre convert-patch merge web.yaml operations.json --type json`,
 		Args: twoFiles,
@@ -70,7 +71,7 @@ func mergePatchCommand() *cobra.Command {
 func (f *patchFlags) bind(command *cobra.Command, formats ...string) {
 	f.formats = formats
 	f.output.bind(command.Flags(), "yaml", "json", "name")
-	command.Flags().StringVar(&f.format, "type", formats[0], "which kind of patch: `"+strings.Join(formats, "|")+"`")
+	command.Flags().StringVar(&f.format, "type", formats[0], "The type of the patch: `"+strings.Join(formats, "|")+"`.")
 	completeWords(command, "type", formats...)
 	completeWords(command, "output", f.output.formats...)
 }
@@ -94,7 +95,7 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 		return err
 	}
 	if f.overwrite && f.live == "" {
-		return &usageError{errors.New("--overwrite: expected --live as well, received none: without the live object nobody has changed anything")}
+		return &usageError{errors.New("--overwrite: expected --live as well, received none: without a live object there are no conflicts")}
 	}
 	names := append(args, f.live)
 	docs, err := readDocuments(names, stdin)
@@ -205,7 +206,7 @@ func (f patchFlags) strategies(name string, object document.Value) (*strategic.T
 	}
 	t, ok := scheme.GoType(apiVersion, kind)
 	if !ok {
-		return nil, fmt.Errorf("%s: %s of %s is not a built-in kind: servers take no strategic patches for it; use --type merge", name, kind, apiVersion)
+		return nil, fmt.Errorf("%s: %s of %s is not a built-in kind, and servers accept strategic merge patches for built-in kinds only; use --type merge", name, kind, apiVersion)
 	}
 	return strategic.FromGoType(t)
 }
@@ -214,7 +215,7 @@ func (f patchFlags) strategies(name string, object document.Value) (*strategic.T
 // document.
 func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
-		return nil, &usageError{errors.New("-: expected standard input once, as it can be read only once")}
+		return nil, &usageError{errors.New("-: expected standard input at most once")}
 	}
 	docs := make([]document.Value, len(names))
 	for i, name := range names {

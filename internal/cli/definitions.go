@@ -56,9 +56,9 @@ func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, nam
 		case !errors.As(err, &unknown) || !d.kinds[[2]string{m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text()}]:
 			return t, err
 		case d.dryRun:
-			return t, fmt.Errorf("%s: %s; its definition is among what is applied, and was only tried", m.source, unknown.Summary())
+			return t, fmt.Errorf("%s: %s; its CustomResourceDefinition is part of this dry run and was not created", m.source, unknown.Summary())
 		case time.Now().After(deadline):
-			return t, fmt.Errorf("%s: %s, %v after its definition was applied", m.source, unknown.Summary(), kindTimeout)
+			return t, fmt.Errorf("%s: %s %v after its CustomResourceDefinition was applied", m.source, unknown.Summary(), kindTimeout)
 		}
 		select {
 		case <-ctx.Done():
@@ -72,7 +72,7 @@ func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, nam
 // explain adds to a NotFound error that the namespace was applied in a dry run only.
 func (d *appliedDefinitions) explain(t target, err error) error {
 	if d.dryRun && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
-		return fmt.Errorf("%w; it is among what is applied, and was only tried", err)
+		return fmt.Errorf("%w; the namespace is part of this dry run and was not created", err)
 	}
 	return err
 }

@@ -12,7 +12,6 @@
 //	cli.go             root command, usage errors, exit codes
 //	plugin.go          the kubectl-own plugin
 //	version.go         cadastre version
-//	reference.go       cadastre docs: generated man pages and Markdown reference
 //	serve.go           cadastre serve
 //	envtest.go         cadastre envtest; envtestserver.go: the substitutes for kube-apiserver and etcd that it installs
 //	conformance.go     cadastre conformance
@@ -39,4 +38,6 @@
 //	dryrun.go          --dry-run
 //	featuregates.go    --feature-gates
 //	log.go             --log-format
+//
+// Package reference generates man pages and completion scripts from the command tree.
 package cli

@@ -26,7 +26,7 @@ func (d *dryRunFlag) Set(text string) error {
 	}
 	on, err := strconv.ParseBool(text)
 	if err != nil {
-		return fmt.Errorf("expected server, as --dry-run alone means it, or none: it is the server that is asked")
+		return fmt.Errorf("expected server (the default) or none, because only the server has the managedFields")
 	}
 	*d = dryRunFlag(on)
 	return nil

@@ -28,7 +28,7 @@ const (
 // envtestServerCommand returns the substitute for kube-apiserver. It accepts every flag and evaluates those that
 // envtest requires.
 func envtestServerCommand() *cobra.Command {
-	return upstreamCommand(serverVerb, "Serve, with the flags that envtest gives to kube-apiserver",
+	return upstreamCommand(serverVerb, "Run an in-memory API server with the flags of kube-apiserver",
 		func(c *cobra.Command, flags upstreamFlags) error {
 			return serveForTest(c.Context(), flags, c.ErrOrStderr())
 		})
@@ -37,7 +37,7 @@ func envtestServerCommand() *cobra.Command {
 // envtestStoreCommand returns the substitute for etcd. It only serves /health, for which envtest waits; the API server
 // stores objects in memory.
 func envtestStoreCommand() *cobra.Command {
-	return upstreamCommand(etcdVerb, "Say that the store is well, with the flags that envtest gives to etcd",
+	return upstreamCommand(etcdVerb, "Serve etcd's health endpoint with the flags of etcd",
 		func(c *cobra.Command, flags upstreamFlags) error { return serveEtcdHealth(c.Context(), flags) })
 }
 

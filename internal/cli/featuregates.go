@@ -21,8 +21,8 @@ type gate struct {
 }
 
 var allGates = []gate{
-	{unsettingFields, true, "{k8s_io__value: unset} in a configuration says that a field must be absent"},
-	{optOut, true, "drop=metadata.managedFields in an Accept header has managedFields left out of the answer"},
+	{unsettingFields, true, "applied configurations may contain {k8s_io__value: unset}, which removes a field and owns its absence"},
+	{optOut, true, "drop=metadata.managedFields in an Accept header omits managedFields from responses"},
 }
 
 // parseGates parses NAME=true|false pairs, separated by commas, on top of the default values.
@@ -62,5 +62,5 @@ func gatesHelp() string {
 	for _, g := range allGates {
 		lines = append(lines, fmt.Sprintf("%s (default %v): %s", g.name, g.on, g.about))
 	}
-	return strings.Join(lines, ";\n")
+	return strings.Join(lines, ";\n") + "."
 }

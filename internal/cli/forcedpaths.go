@@ -71,11 +71,11 @@ func (f forcedPaths) reportUnused(w io.Writer) {
 		switch {
 		case p.forced:
 		case !p.inConfiguration:
-			fmt.Fprintf(w, "--force-path %s: nothing that is applied is there, so that there is nothing to take over\n", p.expression)
+			fmt.Fprintf(w, "--force-path %s: no applied configuration has this field, so the flag has no effect\n", p.expression)
 		case p.resolveErr != nil:
 			fmt.Fprintf(w, "--force-path: %v\n", p.resolveErr)
 		case p.conflictsRemained:
-			fmt.Fprintf(w, "--force-path %s: no conflict is there\n", p.expression)
+			fmt.Fprintf(w, "--force-path %s: no conflict at this path, so the flag has no effect\n", p.expression)
 		}
 	}
 }

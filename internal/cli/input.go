@@ -15,10 +15,10 @@ type input struct {
 	recursive bool
 }
 
-func (i *input) bind(flags *pflag.FlagSet, verb string) {
-	flags.StringSliceVarP(&i.files, "filename", "f", nil, verb+" the objects in a `file`, a folder, at an address, or - for standard input")
-	flags.BoolVarP(&i.recursive, "recursive", "R", false, "also the files in the folders of a folder")
-	flags.StringVarP(&i.folder, "kustomize", "k", "", verb+" what kustomize builds of a `folder`")
+func (i *input) bind(flags *pflag.FlagSet) {
+	flags.StringSliceVarP(&i.files, "filename", "f", nil, "Read objects from this `file`, folder or URL, or from standard input (-). Can be repeated.")
+	flags.BoolVarP(&i.recursive, "recursive", "R", false, "Read folders of -f recursively.")
+	flags.StringVarP(&i.folder, "kustomize", "k", "", "Read objects from the kustomization in this `folder`. Requires kubectl or kustomize in the PATH.")
 }
 
 // given reports whether -f or -k is set.

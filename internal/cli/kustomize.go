@@ -29,7 +29,7 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 		}
 		return appendManifests(nil, folder, &text)
 	}
-	return nil, errors.New("--kustomize: found neither kubectl nor kustomize, one of which has to be installed")
+	return nil, errors.New("--kustomize: expected kubectl or kustomize in the PATH, found neither")
 }
 
 // klogLine matches the beginning of a line in klog's format.

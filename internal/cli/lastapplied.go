@@ -89,7 +89,7 @@ func (a *applyOperation) writeLastApplied(ctx context.Context, o apply.Object, t
 	options := cluster.ApplyOptions{Manager: ownership.LastAppliedManager, Force: true}
 	after, err := a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 	if err != nil {
-		return o, fmt.Errorf("it was applied, but the annotation %s could not be put right; apply again: %w", ownership.LastAppliedAnnotation, err)
+		return o, fmt.Errorf("applied, but the annotation %s could not be corrected; apply again: %w", ownership.LastAppliedAnnotation, err)
 	}
 	return after, nil
 }

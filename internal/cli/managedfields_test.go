@@ -8,11 +8,11 @@ import (
 )
 
 // TestAtVersionOf: an entry at a version that is not served is an error that names the object and the entry.
-func TestVersionThatIsGone(t *testing.T) {
+func TestAtVersionOf(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	one := target{f.kind, "default", "c0"}
 	gone := apply.Entry{Manager: "old", Operation: apply.Apply, APIVersion: "v0"}
-	want := "configmap/c0: old Apply owns fields at v0: the server does not have the kind ConfigMap at v0; kubectl api-resources lists those that it has"
+	want := "configmap/c0: old Apply owns fields at v0: the server does not serve the kind ConfigMap at v0; kubectl api-resources lists the kinds that it serves"
 	if _, err := one.atVersionOf(t.Context(), f.cluster, gone); err == nil || err.Error() != want {
 		t.Errorf("received %v, want %s", err, want)
 	}

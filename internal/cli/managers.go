@@ -30,7 +30,7 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 	for i, e := range o.Entries {
 		fields, err := e.Fields()
 		if err != nil {
-			return nil, &apply.EntryError{Index: i, Problem: "the fields can't be read", Err: err}
+			return nil, &apply.EntryError{Index: i, Problem: "invalid fieldsV1", Err: err}
 		}
 		topology, err := topologyAt(ctx, c, t, e.APIVersion)
 		if err != nil {

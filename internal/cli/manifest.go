@@ -72,7 +72,7 @@ func appendURL(ctx context.Context, all []manifest, address string, timeout time
 	defer stop()
 	all, err := readURL(ctx, all, address)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%s: expected an answer within %v, received none, or not all of it", address, timeout)
+		return nil, fmt.Errorf("%s: expected a complete response within %v, received none or a part of it", address, timeout)
 	}
 	return all, err
 }
@@ -133,7 +133,7 @@ func readInput(source string, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
 	if len(text) > maxInputBytes {
-		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; apply it in parts", source, maxInputBytes>>20)
+		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; split it into several files", source, maxInputBytes>>20)
 	}
 	return text, nil
 }
@@ -193,7 +193,7 @@ func (m manifest) check() error {
 		case v.IsAbsent():
 			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), formatValue(m.doc))
 		default: // YAML reads unquoted words such as n and 1e3 as other types
-			return fmt.Errorf("%s: expected text, in quotes if need be, received %s", strings.Join(path, "."), formatValue(v))
+			return fmt.Errorf("%s: expected a string, received %s; quote the value", strings.Join(path, "."), formatValue(v))
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // TestManifestsFromURL: objects can be read from URLs, and errors name the URL.
-func TestManifestsAtAddresses(t *testing.T) {
+func TestManifestsFromURL(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/two.yaml":
@@ -41,7 +41,7 @@ func TestManifestsAtAddresses(t *testing.T) {
 }
 
 // TestURLTimeout has servers that do not respond, or that do not finish the body.
-func TestAddressThatNeverEnds(t *testing.T) {
+func TestURLTimeout(t *testing.T) {
 	end := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/half.yaml" {
@@ -53,7 +53,7 @@ func TestAddressThatNeverEnds(t *testing.T) {
 	defer server.Close()
 	defer close(end)
 	for _, path := range []string{"/never.yaml", "/half.yaml"} {
-		want := server.URL + path + ": expected an answer within 200ms, received none, or not all of it"
+		want := server.URL + path + ": expected a complete response within 200ms, received none or a part of it"
 		if _, err := appendURL(t.Context(), nil, server.URL+path, 200*time.Millisecond); err == nil || err.Error() != want {
 			t.Errorf("%s: received %v, want %s", path, err, want)
 		}

@@ -37,17 +37,18 @@ func migrateCommand() *cobra.Command {
 	var f migrateFlags
 	command := &cobra.Command{
 		Use:   "migrate (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | -k FOLDER | --all) --to MANAGER",
-		Short: "Hand what client-side apply wrote to a manager that applies server-side",
-		Long: `Hand all fields of some managers to one that applies, so that what it leaves out of its
-configuration is removed, and what it changes is no conflict.
+		Short: "Move ownership from client-side apply to a Server-Side Apply manager",
+		Long: `Move the ownership of all fields of some field managers to a manager that uses Server-Side Apply. Its next apply
+then removes fields that its configuration does not contain, and changes fields without conflicts.
 
-Only owners change: no value, no annotation, and never a status. What was migrated before is left
-alone, so that this can be stopped and started again at any time. On a terminal it shows what it would
-do and asks; --yes does not ask, and --dry-run only shows.
+Only managedFields change; values, annotations and the ownership of status do not. Objects that were migrated before
+are skipped, so that the command can be interrupted and repeated. On a terminal, the command shows a preview and asks
+for confirmation; --yes skips the question, and --dry-run stops after the preview.
 
-Without --from it is what kubectl itself does when it starts to apply server-side: who wrote by
-client-side apply gives its fields up, whatever its name. If --to is kubectl, the manager
-` + ownership.LastAppliedManager + ` keeps the annotation of client-side apply for those who go back.`,
+Without --from, the command selects the same managers as kubectl apply --server-side: kubectl-client-side-apply, and
+any manager that owns the last-applied-configuration annotation with the operation Update. If --to is kubectl, the
+manager ` + ownership.LastAppliedManager + ` becomes an owner of the annotation, so that a return to client-side apply
+remains possible.`,
 		Example: `  cadastre migrate deployment web --to kubectl --dry-run
   cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
   cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
@@ -59,17 +60,17 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	flags := command.Flags()
 	f.connection.bind(flags)
 	f.output.bind(flags, "text", "json", "yaml", "name")
-	f.input.bind(flags, "migrate")
-	flags.BoolVar(&f.all, "all", false, "migrate objects of all kinds")
-	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "in all namespaces")
-	flags.StringVarP(&f.selector, "selector", "l", "", "only objects with these `labels`")
-	flags.StringSliceVar(&f.from, "from", nil, "the `managers` that give their fields up, by whatever operation they own them (default: what client-side apply of kubectl wrote)")
-	flags.StringVar(&f.to, "to", "", "the `manager` that gets the fields, as it applies; required")
-	flags.BoolVar(&f.subresources, "subresources", false, "with --from, also what these own at other endpoints, such as scale; never status")
-	bindDryRun(flags, &f.dryRun, "show what would move, and write nothing")
-	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	f.input.bind(flags)
+	flags.BoolVar(&f.all, "all", false, "Migrate objects of all kinds.")
+	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Migrate objects in all namespaces.")
+	flags.StringVarP(&f.selector, "selector", "l", "", "Migrate only objects that match this label `selector`.")
+	flags.StringSliceVar(&f.from, "from", nil, "The field `managers` that release their fields, of both operations. Without the flag, the managers of client-side apply release theirs.")
+	flags.StringVar(&f.to, "to", "", "The field `manager` that receives the fields with the operation Apply. Required.")
+	flags.BoolVar(&f.subresources, "subresources", false, "With --from, also migrate fields that are owned at subresources such as scale. Fields of status are never migrated.")
+	bindDryRun(flags, &f.dryRun, "Print the fields that would move, and write nothing.")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "Do not ask for confirmation.")
 	f.quiet.bind(flags)
-	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of objects that are written at once")
+	flags.IntVar(&f.parallel, "parallel", 8, "The `number` of objects that are written in parallel.")
 	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
 	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "dry-run", dryRunWords...)
@@ -110,17 +111,17 @@ func (f migrateFlags) check(args []string) error {
 	}
 	switch {
 	case f.to == "":
-		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+		return &usageError{errors.New("--to: expected the field manager that receives the fields, received none")}
 	case f.fromGiven && (len(f.from) == 0 || slices.Contains(f.from, "")):
-		return &usageError{fmt.Errorf("--from: expected the names of managers, received %q; leave it out to mean client-side apply", strings.Join(f.from, ","))}
+		return &usageError{fmt.Errorf("--from: expected names of field managers, received %q; omit the flag to migrate from client-side apply", strings.Join(f.from, ","))}
 	case f.subresources && !f.fromGiven:
-		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply writes to the object itself only")}
+		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply does not write to subresources")}
 	case selectors != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
 	case f.selector != "" && f.named(args):
 		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
 	case f.allNamespaces && f.named(args):
-		return &usageError{errors.New("migrate: an object is in one namespace: expected either its name or --all-namespaces, received both")}
+		return &usageError{errors.New("migrate: expected either the names of objects or --all-namespaces, received both")}
 	case selectorProblem(f.selector) != nil:
 		return &usageError{fmt.Errorf("--selector: expected labels, such as app=web,tier!=test, received %q: %w", f.selector, selectorProblem(f.selector))}
 	case f.parallel < 1:
@@ -230,7 +231,7 @@ func previewAndConfirm(ctx context.Context, run migrationRun, found objects, std
 	}
 	question := fmt.Sprintf("Migrate %d %s?", n, plural(n, "object", "objects"))
 	if failed := preview.count(failedMigration); failed > 0 {
-		question = fmt.Sprintf("Migrate %d %s, and leave out the %d that failed?", n, plural(n, "object", "objects"), failed)
+		question = fmt.Sprintf("Migrate %d %s and skip the %d that failed?", n, plural(n, "object", "objects"), failed)
 	}
 	var err error
 	if run.write, err = confirm(ctx, question, stdin, stderr); err != nil {

@@ -80,7 +80,7 @@ func (f fixture) run() migrationRun {
 }
 
 // TestMigrationRetriesAfterConflict changes the object after it was read.
-func TestMigrationLosesRaces(t *testing.T) {
+func TestMigrationRetriesAfterConflict(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	stale, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
 	if err != nil {
@@ -100,7 +100,7 @@ func TestMigrationLosesRaces(t *testing.T) {
 }
 
 // TestMigrationRetryLimit has conflicts for 40 attempts, and then for all attempts.
-func TestMigrationLosesManyRaces(t *testing.T) {
+func TestMigrationRetryLimit(t *testing.T) {
 	races, lost := 40, 0
 	f := newFixture(t, cadastretest.Start(t), 2)
 	faster := rest.CopyConfig(f.config)
@@ -134,7 +134,7 @@ func TestMigrationLosesManyRaces(t *testing.T) {
 }
 
 // TestMigrationResumes stops a migration halfway. A second run migrates the remaining objects only.
-func TestMigrationStops(t *testing.T) {
+func TestMigrationResumes(t *testing.T) {
 	const count = 40
 	f := newFixture(t, cadastretest.Start(t), count)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -209,7 +209,7 @@ func TestMigrationReport(t *testing.T) {
 }
 
 // TestMigrationServerLoss: if the server does not respond, the run stops and reports each object.
-func TestMigrationWithoutServer(t *testing.T) {
+func TestMigrationServerLoss(t *testing.T) {
 	f := failingFixture(t, 4, func() (*http.Response, error) { return nil, errors.New("the cable is out") })
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
@@ -220,8 +220,8 @@ func TestMigrationWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// With --parallel 1, the next object may be queued when the first one fails.
-	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: may or may not be done\n" +
-		"configmap/c2 in default: .*\nconfigmap/c3 in default: not done\n1 migrated, 1 may or may not be done, 2 not done\n$")
+	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: outcome unknown\n" +
+		"configmap/c2 in default: .*\nconfigmap/c3 in default: not attempted\n1 migrated, 1 outcome unknown, 2 not attempted\n$")
 	if !want.MatchString(text.String()) {
 		t.Errorf("received %s", text.String())
 	}
@@ -240,7 +240,7 @@ func TestMigrationReportOfKind(t *testing.T) {
 }
 
 // TestMigrationPrintsIncrementally: results are printed as soon as they are available, in the order of the list.
-func TestMigrationTellsAtOnce(t *testing.T) {
+func TestMigrationPrintsIncrementally(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 5)
 	var printed []string
 	var count atomic.Int32 // number of printed results, for the listing goroutine
@@ -272,7 +272,7 @@ func TestMigrationTellsAtOnce(t *testing.T) {
 }
 
 // TestMigrationReportOrder adds results out of order.
-func TestMigrationReportInOrder(t *testing.T) {
+func TestMigrationReportOrder(t *testing.T) {
 	var report migrationReport
 	var printed []string
 	printResult := func(r result) error {
@@ -288,13 +288,13 @@ func TestMigrationReportInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"a", "c", "d"}; !slices.Equal(printed, want) || report.summary() != "2 migrated, 1 nothing to do, 1 failed, 1 not done" {
+	if want := []string{"a", "c", "d"}; !slices.Equal(printed, want) || report.summary() != "2 migrated, 1 unchanged, 1 failed, 1 not attempted" {
 		t.Errorf("told %q, want %q; %s", printed, want, report.summary())
 	}
 }
 
 // TestMigrationIncompleteList: if listing fails, the report states that further objects may exist.
-func TestMigrationOfAListThatEnds(t *testing.T) {
+func TestMigrationIncompleteList(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
@@ -306,7 +306,7 @@ func TestMigrationOfAListThatEnds(t *testing.T) {
 		}
 		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("the cable is out")})
 	})
-	if got, want := report.summary(), "and maybe others, which were not listed any more"; got != want {
+	if got, want := report.summary(), "and possibly others that were not listed"; got != want {
 		t.Errorf("received %q, want %q", got, want)
 	}
 	if !report.value().Get("moreNotListed").Bool() {
@@ -318,7 +318,7 @@ func TestMigrationOfAListThatEnds(t *testing.T) {
 }
 
 // TestMigrationStopsOnOutputError: if results cannot be printed, no further object is migrated.
-func TestMigrationThatCannotTell(t *testing.T) {
+func TestMigrationStopsOnOutputError(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 4)
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()

@@ -20,11 +20,11 @@ type outcome string
 const (
 	migrated        outcome = "migrated"
 	wouldMigrate    outcome = "would migrate"
-	nothingToDo     outcome = "nothing to do"
+	nothingToDo     outcome = "unchanged"
 	failedMigration outcome = "failed"
 	// Outcomes of a run that was stopped:
-	notAttempted   outcome = "not done"
-	outcomeUnknown outcome = "may or may not be done"
+	notAttempted   outcome = "not attempted"
+	outcomeUnknown outcome = "outcome unknown"
 )
 
 var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedMigration, outcomeUnknown, notAttempted}
@@ -108,10 +108,10 @@ func (m *migrationReport) count(o outcome) int {
 // err returns the error of the run, or nil if no object failed and the run was not stopped.
 func (m *migrationReport) err() error {
 	if m.stopped != nil {
-		return fmt.Errorf("migrate: stopped: %w; run it again to do the rest", m.stopped)
+		return fmt.Errorf("migrate: stopped: %w; run the command again to migrate the remaining objects", m.stopped)
 	}
 	if n := m.count(failedMigration); n > 0 {
-		return fmt.Errorf("migrate: %d of %d objects failed; run it again to do the rest", n, len(m.results)+m.unchanged)
+		return fmt.Errorf("migrate: %d of %d objects failed; run the command again to retry them", n, len(m.results)+m.unchanged)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (m *migrationReport) summary() string {
 	}
 	switch {
 	case m.listIncomplete:
-		parts = append(parts, "and maybe others, which were not listed any more")
+		parts = append(parts, "and possibly others that were not listed")
 	case len(parts) == 0:
 		return "found no objects"
 	}
@@ -204,7 +204,7 @@ func (r result) text(to string) string {
 		fmt.Fprintf(&w, "%s: %s\n", place, r.outcome)
 	}
 	for _, m := range r.moves {
-		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d of them new to it\n", place, r.outcome, entryName(m.From), to,
+		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d newly owned\n", place, r.outcome, entryName(m.From), to,
 			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
 		if r.outcome != wouldMigrate {
 			continue
@@ -213,11 +213,11 @@ func (r result) text(to string) string {
 			fmt.Fprintf(&w, "  %s\n", formatPath(path))
 		}
 		for path := range m.Lost.All() {
-			fmt.Fprintf(&w, "  %s is left behind: the object does not have it at the version of %s\n", formatPath(path), to)
+			fmt.Fprintf(&w, "  %s is not migrated: the field does not exist at the API version of %s\n", formatPath(path), to)
 		}
 	}
 	if r.annotationEntry != nil && r.outcome == wouldMigrate {
-		fmt.Fprintf(&w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", entryName(*r.annotationEntry), ownership.LastAppliedAnnotation)
+		fmt.Fprintf(&w, "  %s also becomes an owner of metadata.annotations[%q], which a return to client-side apply requires\n", entryName(*r.annotationEntry), ownership.LastAppliedAnnotation)
 	}
 	return w.String()
 }
@@ -246,7 +246,7 @@ func (r result) value() document.Value {
 		fields = append(fields, document.Field{Name: "error", Value: document.NewString(plainError(r.err))})
 	}
 	if r.annotationEntry != nil {
-		fields = append(fields, document.Field{Name: "keeper", Value: entryValue(*r.annotationEntry)})
+		fields = append(fields, document.Field{Name: "annotationOwner", Value: entryValue(*r.annotationEntry)})
 	}
 	return document.NewMap(append(fields, document.Field{Name: "moves", Value: moveValues(r.moves)})...)
 }

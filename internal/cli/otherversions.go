@@ -47,7 +47,7 @@ func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others m
 				continue
 			}
 			reported[e.APIVersion] = true
-			fmt.Fprintf(w, "%s: %s owns fields at %s that are others at %s, where ? marks what they may be; %s\n",
+			fmt.Fprintf(w, "%s: %s owns fields at %s that do not exist at %s; ? marks the fields that may correspond to them; %s\n",
 				t, entryName(e), e.APIVersion, t.kind.APIVersion(), otherVersionHint(t, e.APIVersion, others))
 		}
 	}
@@ -55,12 +55,12 @@ func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others m
 
 func otherVersionHint(t target, apiVersion string, others map[string]document.Value) string {
 	if _, known := others[apiVersion]; !known {
-		return "the server does not have that version any more"
+		return "the server no longer serves that version"
 	}
 	group, version, found := strings.Cut(apiVersion, "/")
 	name := t.kind.Resource + "." + version + "." + group
 	if !found {
 		name = t.kind.Resource + "." + apiVersion
 	}
-	return fmt.Sprintf("see blame %s %s", name, t.name)
+	return fmt.Sprintf("run blame %s %s", name, t.name)
 }

@@ -23,7 +23,7 @@ type output struct {
 // bind adds the flag. The first format is the default.
 func (o *output) bind(flags *pflag.FlagSet, formats ...string) {
 	o.formats = formats
-	flags.StringVarP(&o.format, "output", "o", formats[0], "print as `"+strings.Join(formats, "|")+"`")
+	flags.StringVarP(&o.format, "output", "o", formats[0], "The output format: `"+strings.Join(formats, "|")+"`.")
 }
 
 func (o *output) check() error {
@@ -47,7 +47,7 @@ func (o *output) print(w io.Writer, doc document.Value) error {
 type colours struct{ when string }
 
 func (c *colours) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&c.when, "color", "auto", "colour the text: `auto|always|never`; auto does on a terminal, unless $NO_COLOR is set")
+	flags.StringVar(&c.when, "color", "auto", "When to colour the output: `auto|always|never`. With auto, only on a terminal, and not if $NO_COLOR is set.")
 }
 
 // enabled reports whether text that is written to w is coloured.
@@ -95,7 +95,7 @@ func (c *checkedWriter) is(err error) bool {
 	return err == c.err
 }
 
-func outputError(err error) error { return fmt.Errorf("what was to be printed is lost: %w", err) }
+func outputError(err error) error { return fmt.Errorf("output could not be written: %w", err) }
 
 func isTerminal(w any) bool {
 	if checked, ok := w.(*checkedWriter); ok {

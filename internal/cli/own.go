@@ -26,29 +26,28 @@ type ownFlags struct {
 }
 
 func ownCommand() *cobra.Command {
-	return groupCommand("own", "Give fields up, or hand them to another manager", releaseCommand(), transferCommand())
+	return groupCommand("own", "Release fields, or transfer them to another field manager", releaseCommand(), transferCommand())
 }
 
 const aboutPaths = `
 
-A PATH is written as spec.replicas, spec.template.spec.containers[name=app].image,
-metadata.labels["example.com/team"] or metadata.finalizers[=example.com/x]. All that is in the
-field goes with it.`
+A PATH has the form spec.replicas, spec.template.spec.containers[name=app].image, metadata.labels["example.com/team"]
+or metadata.finalizers[=example.com/x]. Fields below the path are included.`
 
 func releaseCommand() *cobra.Command {
 	var f ownFlags
 	command := &cobra.Command{
 		Use:   "release TYPE NAME PATH…",
-		Short: "Have a manager stop owning fields, whose values stay",
-		Long: `Have a manager stop owning fields. Their values stay as they are. If its configuration still has
-them, it owns them again when it applies.` + aboutPaths,
+		Short: "Remove fields from the ownership of a manager, without changing values",
+		Long: `Remove fields from the managed fields entry of a manager. Values do not change. If the manager's configuration still
+contains the fields, its next apply owns them again.` + aboutPaths,
 		Example: `  cadastre own release deployment web spec.replicas --manager ci`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return own(c.Context(), f, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.bind(command)
-	command.Flags().StringVar(&f.from, "manager", "", "the `manager` that gives the fields up; may be left out if there is only one")
+	command.Flags().StringVar(&f.from, "manager", "", "The field `manager` that releases the fields. Required if a field has several owners.")
 	completeObjects(command, &f.connection, 1, "manager")
 	completeArguments(command, &f.connection, f.paths)
 	return command
@@ -58,9 +57,9 @@ func transferCommand() *cobra.Command {
 	f := ownFlags{requiresReceiver: true}
 	command := &cobra.Command{
 		Use:   "transfer TYPE NAME PATH… --to MANAGER",
-		Short: "Hand fields from one manager to another, whose values stay",
-		Long: `Have a manager stop owning fields and another one own them instead. Their values stay as they are.
-The other one applies, unless --update says that it is known by its updates.` + aboutPaths,
+		Short: "Move fields from one field manager to another, without changing values",
+		Long: `Move fields from the managed fields entry of one manager to that of another. Values do not change. The receiving
+entry has the operation Apply, or Update with --update.` + aboutPaths,
 		Example: `  cadastre own transfer deployment web spec.replicas --to autoscaler
   cadastre own transfer deploy/web 'metadata.labels["example.com/team"]' --from ci --to ops`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -68,9 +67,9 @@ The other one applies, unless --update says that it is known by its updates.` + 
 		},
 	}
 	f.bind(command)
-	command.Flags().StringVar(&f.from, "from", "", "the `manager` that gives the fields up; may be left out if there is only one")
-	command.Flags().StringVar(&f.to, "to", "", "the `manager` that gets them; required")
-	command.Flags().BoolVar(&f.update, "update", false, "the one that gets them does not apply")
+	command.Flags().StringVar(&f.from, "from", "", "The field `manager` that releases the fields. Required if a field has several owners.")
+	command.Flags().StringVar(&f.to, "to", "", "The field `manager` that receives the fields. Required.")
+	command.Flags().BoolVar(&f.update, "update", false, "Add the fields to the receiver's entry with the operation Update instead of Apply.")
 	completeObjects(command, &f.connection, 1, "from", "to")
 	completeArguments(command, &f.connection, f.paths)
 	return command
@@ -80,14 +79,14 @@ func (f *ownFlags) bind(command *cobra.Command) {
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	completeWords(command, "output", f.output.formats...)
-	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
-	bindDryRun(command.Flags(), &f.dryRun, "show what would change, and write nothing")
+	command.Flags().StringVar(&f.subresource, "subresource", "", "The `subresource` at which the fields are owned. The default is any except status.")
+	bindDryRun(command.Flags(), &f.dryRun, "Print the fields that would move, and write nothing.")
 	completeWords(command, "dry-run", dryRunWords...)
 }
 
 func (f ownFlags) check() error {
 	if f.requiresReceiver && f.to == "" {
-		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+		return &usageError{errors.New("--to: expected the field manager that receives the fields, received none")}
 	}
 	return f.output.check()
 }
@@ -128,7 +127,7 @@ func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Write
 		return err
 	}
 	if len(rest) == 0 {
-		return &usageError{errors.New("expected the paths of fields, such as spec.replicas, received none")}
+		return &usageError{errors.New("expected field paths, such as spec.replicas, received none")}
 	}
 	expressions, err := parsePaths(rest)
 	if err != nil {
@@ -169,7 +168,7 @@ func (f ownFlags) attemptMove(ctx context.Context, c *cluster.Cluster, t target,
 	}
 	err = f.printResult(t, result, stdout)
 	if err != nil && !result.NoOp() && !f.dryRun {
-		return &targetError{t, fmt.Errorf("its owners were changed, but %w", outputError(err))}
+		return &targetError{t, fmt.Errorf("managedFields were changed, but %w", outputError(err))}
 	}
 	return err
 }
@@ -182,7 +181,7 @@ func (f ownFlags) withSubresourceHint(err error) error {
 	}
 	for _, e := range notOwned.Owners {
 		if (f.from == "" || f.from == e.Manager) && !f.releaser().Selects(e) {
-			return fmt.Errorf("%w; say --subresource %s to mean what is owned there", err, e.Subresource)
+			return fmt.Errorf("%w; use --subresource %s to select it", err, e.Subresource)
 		}
 	}
 	return err
@@ -191,7 +190,7 @@ func (f ownFlags) withSubresourceHint(err error) error {
 // withUnknownOutcome adds to the error that the write may have been applied, if the server did not respond.
 func withUnknownOutcome(err error) error {
 	if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) && noResponse.OutcomeUnknown {
-		return fmt.Errorf("%w; its owners may or may not have changed: run it again", err)
+		return fmt.Errorf("%w; managedFields may have been changed; run the command again", err)
 	}
 	return err
 }
@@ -233,7 +232,7 @@ func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error 
 	if f.requiresReceiver {
 		flag = "--from"
 	}
-	return &usageError{fmt.Errorf("%s has several owners: %s; say with %s who gives it up", formatPath(path), entryNames(releasers), flag)}
+	return &usageError{fmt.Errorf("%s has several owners: %s; select one with %s", formatPath(path), entryNames(releasers), flag)}
 }
 
 // printResult prints the change in the output format.
@@ -252,7 +251,7 @@ func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Write
 // text formats the change.
 func (f ownFlags) text(t target, result ownership.Result) string {
 	if result.NoOp() {
-		return fmt.Sprintf("%s: nothing to do\n", t)
+		return fmt.Sprintf("%s: unchanged\n", t)
 	}
 	var text strings.Builder
 	for _, m := range result.Moves {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestShellPath: a completed path resolves to the same field.
-func TestWrittenAs(t *testing.T) {
+func TestShellPath(t *testing.T) {
 	object, err := apply.ReadObject(`{"apiVersion":"v1","kind":"X","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{
 		"f:metadata":{"f:labels":{"f:example.com/team":{},"f:a b":{},"f:plain":{}},"f:finalizers":{"v:\"example.com/x\"":{},"v:\"a,b\"":{}}},
 		"f:spec":{".":{},"f:items":{"k:{\"name\":\"app\"}":{".":{},"f:image":{}},"k:{\"name\":\"a,b\"}":{".":{}},"k:{\"name\":\"\"}":{".":{}},"k:{\"name\":\"true\"}":{".":{}},"k:{\"name\":\"x=[y]\"}":{".":{}}},

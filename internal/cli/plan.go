@@ -31,22 +31,21 @@ func planCommand() *cobra.Command {
 	var f planFlags
 	command := &cobra.Command{
 		Use:   "plan -f FILE [--manager MANAGER]",
-		Short: "Show what an apply would do to values and owners, without writing",
-		Long: `Show what applying would do, as the server answers a dry run, the migration from client-side apply
-that comes before it included:
+		Short: "Show how an apply would change values and ownership, without writing",
+		Long: `Show the effect of an apply, computed with dry-run requests. The plan includes the migration from client-side
+apply that the apply would perform.
 
-  + ~ -      values that are added, changed, removed
-  own        fields that the manager comes to own, and share, those that it owns beside others
-  release    fields that it owned and does not apply any more
-  take       fields that others lose, because you would have to force, or because client-side apply
-             gives them up to you first
-  conflict   fields that others own and that have another value; shown are both values
-  stays      fields that it does not apply any more and that are there nevertheless, and why
+  + ~ -      values that would be added, changed, removed
+  own        fields that the manager would own as the only owner
+  share      fields that it would own together with other managers
+  release    fields that it owns and that the configuration does not contain
+  take       fields that other managers would lose, by force or by the migration from client-side apply
+  conflict   fields with another value that other managers own, with both values
+  stays      fields that it would release and that would remain, with the reason
 
-Values of Secrets are shown as ***, in every form.
+Values of Secrets are shown as *** in all formats. With -o name, the objects that would change are printed.
 
-It exits with 0 if nothing would change, 1 if something would, and 2 if that can't be told. With -o name it names
-the objects that would change.`,
+The exit code is 0 if nothing would change, 1 if something would change, and 2 on errors.`,
 		Example: `  cadastre plan -f web.yaml
   cadastre plan -f deploy/ --manager gitops
   cadastre plan -k overlays/prod -o name`,
@@ -58,8 +57,8 @@ the objects that would change.`,
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
-	f.input.bind(command.Flags(), "plan to apply")
-	command.Flags().StringVar(&f.manager, "manager", ownership.KubectlManager, "the `manager` that would apply")
+	f.input.bind(command.Flags())
+	command.Flags().StringVar(&f.manager, "manager", ownership.KubectlManager, "The `name` of the field manager.")
 	f.quiet.bind(command.Flags())
 	completeConnection(command, &f.connection)
 	completeManagers(command, &f.connection, &f.input)

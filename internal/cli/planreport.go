@@ -29,19 +29,19 @@ func (p *objectPlan) changes() bool { return p.creates || !p.plan.IsEmpty() }
 
 // summary describes the effect in a few words.
 func (p *objectPlan) summary() string {
-	summary := "changes"
+	summary := "will change"
 	switch {
 	case p.creates:
-		summary = "is created"
+		summary = "will be created"
 	case p.plan.IsEmpty():
-		summary = "stays as it is"
+		summary = "unchanged"
 	case len(p.conflicts) > 0:
-		summary = fmt.Sprintf("%d %s; if forced it changes", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
+		summary = fmt.Sprintf("%d %s; will change if forced", len(p.conflicts), plural(len(p.conflicts), "conflict", "conflicts"))
 	case p.plan.Changes.IsEmpty():
-		summary = "changes owners only"
+		summary = "only ownership will change"
 	}
 	if len(p.previousManagers) > 0 {
-		summary += ", and takes over from " + strings.Join(p.previousManagers, ", ")
+		summary += "; takes over fields from " + strings.Join(p.previousManagers, ", ")
 	}
 	return summary
 }
@@ -73,7 +73,7 @@ func (v planView) print(p *objectPlan) {
 			owners = append(owners, entryWithAge(e, v.now))
 		}
 		theirs, yours := c.formattedValues()
-		v.line("conflict", "%s: owned by %s; it is %s, you want %s", c.formattedPath(), strings.Join(owners, " and "), theirs, yours)
+		v.line("conflict", "%s: owned by %s; live value %s, applied value %s", c.formattedPath(), strings.Join(owners, " and "), theirs, yours)
 	}
 	v.printValues(p)
 	v.printOwners(p)
@@ -128,7 +128,7 @@ func (v planView) printOwners(p *objectPlan) {
 	for _, s := range p.plan.Kept {
 		why := "owned by " + entryNames(s.Owners)
 		if len(s.Owners) == 0 {
-			why = "which the server sets by itself"
+			why = "set by the server"
 		}
 		v.line("stays", "%s: %s, %s", formatPath(s.Path), formatValue(s.Value), why)
 	}

@@ -27,7 +27,7 @@ func PluginArgs(process []string) []string {
 }
 
 func plugin() *cobra.Command {
-	command := newCommand("kubectl-own", "Who owns which field of an object: show it, plan with it, change it")
+	command := newCommand("kubectl-own", "Show and change which field managers own which fields")
 	command.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
 	command.AddCommand(releaseCommand(), transferCommand())
 	command.AddCommand(objectCommands()...)

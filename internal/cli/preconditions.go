@@ -20,8 +20,8 @@ import (
 const unusedRevision = "9223372036854775807"
 
 var (
-	errExists   = errors.New("not applied: it is there already, and --only-create was asked for")
-	errNotFound = errors.New("not applied: it is not there, and --only-update was asked for")
+	errExists   = errors.New("not applied: the object exists, and --only-create is set")
+	errNotFound = errors.New("not applied: the object does not exist, and --only-update is set")
 )
 
 // checkExistence returns an error if --only-create or --only-update excludes an object that exists or does not exist.

@@ -25,7 +25,7 @@ type progress struct {
 type quietFlag struct{ quiet bool }
 
 func (q *quietFlag) bind(flags *pflag.FlagSet) {
-	flags.BoolVarP(&q.quiet, "quiet", "q", false, "show no progress, which is shown on a terminal only")
+	flags.BoolVarP(&q.quiet, "quiet", "q", false, "Do not draw a progress bar, which is drawn on terminals only.")
 }
 
 // newProgress returns a progress bar that is drawn on w if w is a terminal and quiet is false.

@@ -54,7 +54,7 @@ func TestProgress(t *testing.T) {
 }
 
 // TestProgressWithoutTerminal: nothing is drawn if the writer is not a terminal.
-func TestNoProgress(t *testing.T) {
+func TestProgressWithoutTerminal(t *testing.T) {
 	var shown bytes.Buffer
 	p := newProgress(&shown, false)
 	p.start = p.start.Add(-time.Hour)

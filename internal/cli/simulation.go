@@ -47,12 +47,12 @@ func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Obj
 func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (apply.Object, error) {
 	version := a.target.kind.APIVersion()
 	if i := slices.IndexFunc(a.simulatedEntries, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
-		return from, fmt.Errorf("a dry run can't tell what applying removes after the migration, as %s owns fields at %s; migrate first",
+		return from, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration, because %s owns fields at %s; migrate first",
 			entryName(a.simulatedEntries[i]), a.simulatedEntries[i].APIVersion)
 	}
 	t, err := a.cluster.Topology(ctx, a.target.kind)
 	if err != nil {
-		return from, fmt.Errorf("a dry run can't tell what applying removes after the migration; migrate first: %w", err)
+		return from, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration; migrate first: %w", err)
 	}
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t), Unset: true})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // TestDiffPatch applies each patch and compares the result.
-func TestPatchTo(t *testing.T) {
+func TestDiffPatch(t *testing.T) {
 	for _, test := range []struct{ from, to, want string }{
 		{`{"metadata":{"name":"a"},"data":{"x":"1"}}`, `{"metadata":{"name":"a"},"data":{"x":"1"}}`, `[]`},
 		{`{"metadata":{"name":"a"},"data":{"x":"1"}}`, `{"metadata":{"name":"a"}}`, `[{"op":"remove","path":"/data"}]`},
@@ -42,7 +42,7 @@ func TestPatchTo(t *testing.T) {
 
 // TestSimulationRemovesInvalidFields changes the strategy of a Deployment of client-side apply, whose rollingUpdate is
 // invalid until the migration removes it. The plan must be the same with and without the server's take-over support.
-func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
+func TestSimulationRemovesInvalidFields(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
 	recreate := `spec: {replicas: 3, strategy: {type: Recreate}, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: %s}]}}}}`
@@ -66,7 +66,7 @@ func TestForeseesWhatOnlyTheMigrationMakesValid(t *testing.T) {
 
 // TestInvalidApplyWritesNothing: an object that is invalid after the migration as well is rejected before managedFields
 // are rewritten.
-func TestInvalidWritesNothing(t *testing.T) {
+func TestInvalidApplyWritesNothing(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
 	for _, test := range []struct {
@@ -154,7 +154,7 @@ func parseJSON(t *testing.T, text string) document.Value {
 }
 
 // TestSimulationKeepsUnrelatedError: if the migration removes nothing, the server's validation error is returned.
-func TestRefusedForAnotherReason(t *testing.T) {
+func TestSimulationKeepsUnrelatedError(t *testing.T) {
 	server := cadastretest.Start(t)
 	createClientSideDeployment(t, server)
 	c, _ := openCounting(t, server, true)

@@ -139,7 +139,7 @@ func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply
 		return refused // no request would succeed
 	}
 	if err := a.target.writeManagedFields(ctx, a.cluster, transferred, original); err != nil {
-		return fmt.Errorf("%w; the owners could not be put back: %w", refused, withoutTarget(err))
+		return fmt.Errorf("%w; managedFields could not be restored: %w", refused, withoutTarget(err))
 	}
 	a.ownersRewritten = false
 	return refused
@@ -162,14 +162,14 @@ func (a *applyOperation) applyThenTransfer(ctx context.Context) (apply.Object, e
 	}
 	a.live = after
 	if _, err := a.transferOwnership(ctx); err != nil {
-		return after, fmt.Errorf("it was applied, but what client-side apply wrote could not be taken over; apply again: %w", withoutTarget(err))
+		return after, fmt.Errorf("applied, but the fields of client-side apply could not be taken over; apply again: %w", withoutTarget(err))
 	}
 	after, err = a.attempt(ctx, false)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
 		err = errors.New(refused.Error()) // conflicts with a concurrent writer; the table is printed only if nothing was applied
 	}
 	if err != nil {
-		return after, fmt.Errorf("it was applied, but what it leaves out could not be removed; apply again: %w", err)
+		return after, fmt.Errorf("applied, but fields that the configuration does not contain could not be removed; apply again: %w", err)
 	}
 	return after, nil
 }

@@ -61,7 +61,7 @@ var volatileFields = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp
 
 // TestTakeoverInOneOrTwoWrites: with and without the server's take-over support the result is the same, also in a dry
 // run; with the support it takes one write, without it two.
-func TestTakingOverInOneStepOrTwo(t *testing.T) {
+func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 	server := cadastretest.Start(t)
 	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
 		for _, dryRun := range []bool{false, true} {
@@ -126,7 +126,7 @@ func deleteConfigMap(t *testing.T, config *rest.Config, name string) {
 
 // TestTakeoverLosesRace changes the object after it was read: the migration is computed again before anything is
 // written, and a dry run shows the same result.
-func TestTakingOverLosesRace(t *testing.T) {
+func TestTakeoverLosesRace(t *testing.T) {
 	server := cadastretest.Start(t)
 	c, _ := openCounting(t, server, true)
 	f := newFixture(t, server, 0)
@@ -157,7 +157,7 @@ func TestTakingOverLosesRace(t *testing.T) {
 }
 
 // TestTakeoverOfDeletedObject deletes the object after it was read: the apply creates it, and nothing is taken over.
-func TestTakingOverWhatIsGone(t *testing.T) {
+func TestTakeoverOfDeletedObject(t *testing.T) {
 	server := cadastretest.Start(t)
 	c, _ := openCounting(t, server, true)
 	f := newFixture(t, server, 0)
@@ -197,7 +197,7 @@ func (r refusingTransport) RoundTrip(request *http.Request) (*http.Response, err
 
 // TestFailedApplyRestoresManagedFields: if the apply is rejected after managedFields were rewritten, they are restored;
 // if that fails as well, the message states it.
-func TestFailingApplyPutsOwnersBack(t *testing.T) {
+func TestFailedApplyRestoresManagedFields(t *testing.T) {
 	server := cadastretest.Start(t)
 	for name, test := range map[string]struct {
 		maxPatches    int // number of managedFields patches that succeed
@@ -205,7 +205,7 @@ func TestFailingApplyPutsOwnersBack(t *testing.T) {
 		wantUnchanged bool
 	}{
 		"put back": {2, "", true},
-		"told":     {1, "configmap/shop: gitops owns what kubectl-client-side-apply owned; that has been written, whatever became of the rest\n", false},
+		"told":     {1, "configmap/shop: managedFields were rewritten, gitops owns the fields of kubectl-client-side-apply; the configuration was not applied\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			createClientSide(t, server, "shop")

@@ -16,7 +16,7 @@ import (
 // server's schema and reset fields, and is determined with a dry-run apply of an empty configuration.
 
 // errNoOwners is the error of verbs that require managedFields.
-var errNoOwners = errors.New("nobody owns anything in this object")
+var errNoOwners = errors.New("the object has no managedFields")
 
 // isUntracked reports whether an object has no managed fields entries.
 func isUntracked(o apply.Object) bool { return len(o.Entries) == 0 }
@@ -33,7 +33,7 @@ func (t target) tracked(ctx context.Context, c *cluster.Cluster, o apply.Object)
 	)
 	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, nothing, cluster.ApplyOptions{Manager: managedFieldsWriter, DryRun: true})
 	if err != nil {
-		return o, fmt.Errorf("%s: nobody owns anything of it, and the server does not tell what of it could be owned: %w", t, err)
+		return o, fmt.Errorf("%s: the object has no managedFields, and the dry-run apply that determines its fields failed: %w", t, err)
 	}
 	first := ownership.Selector{Manager: apply.BeforeFirstApply, Operation: apply.Update}
 	for _, e := range answer.Entries {

@@ -149,12 +149,12 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return 0, nil, "", orCancelled(ctx, r, notSent(r, fmt.Errorf("ask the server at %s: %w", c.url, unwrapURL(err))))
+		return 0, nil, "", orCancelled(ctx, r, notSent(r, fmt.Errorf("request to %s: %w", c.url, unwrapURL(err))))
 	}
 	defer func() { _ = response.Body.Close() }() // the body has been read; a close error loses nothing
 	var text strings.Builder
 	if _, err = io.Copy(&text, response.Body); err != nil {
-		return 0, nil, "", orCancelled(ctx, r, noResponse(r, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err)))
+		return 0, nil, "", orCancelled(ctx, r, noResponse(r, fmt.Errorf("%s %s: the response ended early: %w", r.method, r.path, err)))
 	}
 	c.reportWarnings(response.Header)
 	return response.StatusCode, response.Header, text.String(), nil

@@ -154,10 +154,10 @@ func TestTopology(t *testing.T) {
 }
 
 // TestTooManyRequests: a request is sent again after 429, at most maxAttempts times.
-func TestBusyServer(t *testing.T) {
-	var asked atomic.Int32
+func TestTooManyRequests(t *testing.T) {
+	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) < 3 || r.URL.Path == "/api/v1/namespaces/never" {
+		if requests.Add(1) < 3 || r.URL.Path == "/api/v1/namespaces/never" {
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusTooManyRequests)
 			return
@@ -167,12 +167,12 @@ func TestBusyServer(t *testing.T) {
 	t.Cleanup(server.Close)
 	c := open(t, &rest.Config{Host: server.URL})
 	namespaces := Kind{Version: "v1", Name: "Namespace", Resource: "namespaces"}
-	if o, err := c.Get(t.Context(), namespaces, "", "x"); err != nil || o.Document.Lookup("metadata", "name").Text() != "x" || asked.Load() != 3 {
-		t.Errorf("asked %d times: %v", asked.Load(), err)
+	if o, err := c.Get(t.Context(), namespaces, "", "x"); err != nil || o.Document.Lookup("metadata", "name").Text() != "x" || requests.Load() != 3 {
+		t.Errorf("asked %d times: %v", requests.Load(), err)
 	}
-	asked.Store(0)
-	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || asked.Load() != maxAttempts {
-		t.Errorf("asked %d times: %v", asked.Load(), err)
+	requests.Store(0)
+	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || requests.Load() != maxAttempts {
+		t.Errorf("asked %d times: %v", requests.Load(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -198,15 +198,16 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	get() // no handler is set
-	var told []string
-	c.SetWarningHandler(func(text string) { told = append(told, text) })
+	var received []string
+	c.SetWarningHandler(func(text string) { received = append(received, text) })
 	get()
-	if got, want := fmt.Sprintf("%q", told), `["old \"Endpoints\"" "another" "third"]`; got != want {
+	if got, want := fmt.Sprintf("%q", received), `["old \"Endpoints\"" "another" "third"]`; got != want {
 		t.Errorf("received %s, want %s", got, want)
 	}
 }
 
-func TestListThatTakesLong(t *testing.T) {
+// TestListContinuesAfterExpiry: after 410 Gone, List resumes with the continue token of the response.
+func TestListContinuesAfterExpiry(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("continue") {
 		case "":
@@ -233,7 +234,7 @@ func TestListThatTakesLong(t *testing.T) {
 }
 
 // TestListExpiresRepeatedly: List fails if the new continue token is expired as well.
-func TestListThatNeverGoesOn(t *testing.T) {
+func TestListExpiresRepeatedly(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusGone)
 		fmt.Fprint(w, `{"kind":"Status","code":410,"reason":"Expired","metadata":{"continue":"new"}}`)

@@ -28,7 +28,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("nodes: %+v", k)
 	}
 	for _, name := range []string{"unicorns", "deployments.batch"} {
-		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not have the kind \""+name+"\"") {
+		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not serve the kind \""+name+"\"") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -50,27 +50,27 @@ func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error
 }
 
 // TestUnaggregatedDiscovery: unaggregated discovery finds the same kinds in the same order as aggregated discovery.
-func TestDiscoveryOfOldServers(t *testing.T) {
+func TestUnaggregatedDiscovery(t *testing.T) {
 	config := cadastretest.Start(t)
-	today, err := open(t, config).Kinds(t.Context())
+	aggregated, err := open(t, config).Kinds(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return unaggregatedTransport{rt} })
-	before, err := open(t, config).Kinds(t.Context())
+	unaggregated, err := open(t, config).Kinds(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range max(len(today), len(before)) {
-		if i >= min(len(today), len(before)) || fmt.Sprint(today[i]) != fmt.Sprint(before[i]) {
-			t.Fatalf("kind %d: received\n%v\nwant\n%v", i, before[i:], today[i:])
+	for i := range max(len(aggregated), len(unaggregated)) {
+		if i >= min(len(aggregated), len(unaggregated)) || fmt.Sprint(aggregated[i]) != fmt.Sprint(unaggregated[i]) {
+			t.Fatalf("kind %d: received\n%v\nwant\n%v", i, unaggregated[i:], aggregated[i:])
 		}
 	}
 }
 
 // TestPartialDiscovery has a group whose API server is unavailable, and one whose preferred version is not the first.
-func TestDiscoveryOfPart(t *testing.T) {
+func TestPartialDiscovery(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api":

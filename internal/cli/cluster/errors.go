@@ -46,7 +46,7 @@ func readError(r request, code int, body string) error {
 	}
 	e.Reason, e.Message = status.Get("reason").Text(), oneLine(status.Get("message").Text())
 	if code == http.StatusUnauthorized {
-		e.Message = "the server does not accept your credentials, or there are none: " + e.Message
+		e.Message = "the server rejected the credentials, or none were sent: " + e.Message
 	}
 	e.Continue = status.Lookup("metadata", "continue").Text()
 	for _, cause := range status.Lookup("details", "causes").Items() {
@@ -77,7 +77,7 @@ func oneLine(message string) string {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.HasPrefix(line, "<") {
-		return "received a page for people: is this a Kubernetes API server?"
+		return "received an HTML page: is this a Kubernetes API server?"
 	}
 	if len(line) > maxLineBytes {
 		line = strings.ToValidUTF8(line[:maxLineBytes], "") + "…"

@@ -38,7 +38,7 @@ func TestErrors(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	_, old := c.Kinds(t.Context())
 	get := func(name string) error { _, err := c.Get(t.Context(), things, "", name); return err }
-	cut, text, teapot, listed, stranger := get("cut"), get("text"), get("teapot"), get("listed"), get("stranger")
+	cut, text, teapot, listed, unauthorized := get("cut"), get("text"), get("teapot"), get("listed"), get("stranger")
 	server.Close()
 	gone := get("x")
 	for _, test := range []struct {
@@ -46,12 +46,12 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{old, `GET /api: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received "Hello": is this a Kubernetes API server?`},
-		{cut, "GET /api/v1/things/cut: the answer ended early: "},
-		{text, "read a thing from the server: "},
-		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: received a page for people: is this a Kubernetes API server?"},
+		{cut, "GET /api/v1/things/cut: the response ended early: "},
+		{text, "decode thing from the server: "},
+		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: received an HTML page: is this a Kubernetes API server?"},
 		{listed, "failed to create: .a: expected b; .c: expected d"},
-		{stranger, "the server does not accept your credentials, or there are none: Unauthorized"},
-		{gone, "ask the server at " + server.URL + ": dial tcp "},
+		{unauthorized, "the server rejected the credentials, or none were sent: Unauthorized"},
+		{gone, "request to " + server.URL + ": dial tcp "},
 	} {
 		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) || strings.Contains(test.err.Error(), "\n") {
 			t.Errorf("received %v, want %s", test.err, test.want)
@@ -60,7 +60,7 @@ func TestErrors(t *testing.T) {
 }
 
 // TestReadErrorWithLongBody: a Status may be larger than a request body; other bodies are truncated.
-func TestReadsLongErrors(t *testing.T) {
+func TestReadErrorWithLongBody(t *testing.T) {
 	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
 	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
 	var refused *Error
@@ -74,8 +74,8 @@ func TestReadsLongErrors(t *testing.T) {
 }
 
 // TestCancelledRequest: a cancelled request returns the cause of its context.
-func TestStoppedWhileAsking(t *testing.T) {
-	enough := errors.New("that is enough")
+func TestCancelledRequest(t *testing.T) {
+	cause := errors.New("that is enough")
 	for name, answer := range map[string]http.HandlerFunc{
 		"for an answer":             func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"for the end of an answer":  func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
@@ -89,9 +89,9 @@ func TestStoppedWhileAsking(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancelCause(t.Context())
-			time.AfterFunc(50*time.Millisecond, func() { stop(enough) })
+			time.AfterFunc(50*time.Millisecond, func() { stop(cause) })
 			var lost *NoResponseError
-			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != enough.Error() {
+			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != cause.Error() {
 				t.Errorf("received %v", err)
 			}
 		})

@@ -60,10 +60,10 @@ func (c *Cluster) Refresh() {
 type UnknownKindError struct{ kind string }
 
 // Summary returns the message without advice.
-func (e *UnknownKindError) Summary() string { return "the server does not have the kind " + e.kind }
+func (e *UnknownKindError) Summary() string { return "the server does not serve the kind " + e.kind }
 
 func (e *UnknownKindError) Error() string {
-	return e.Summary() + "; kubectl api-resources lists those that it has"
+	return e.Summary() + "; kubectl api-resources lists the kinds that it serves"
 }
 
 // KindOf returns the kind with the apiVersion and kind of an object.

@@ -44,7 +44,7 @@ func (c *Cluster) Get(ctx context.Context, k Kind, namespace, name string) (appl
 func readObject(k Kind, body string) (apply.Object, error) {
 	o, err := apply.ReadObject(body)
 	if err != nil {
-		return o, fmt.Errorf("read a %s from the server: %w", k, err)
+		return o, fmt.Errorf("decode %s from the server: %w", k, err)
 	}
 	return o, nil
 }

@@ -23,11 +23,11 @@ type openAPI struct {
 func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 	known, err := c.openAPIOf(ctx, k)
 	if err != nil {
-		return nil, fmt.Errorf("the topology of %s: %w", k, err)
+		return nil, fmt.Errorf("merge topology of %s: %w", k, err)
 	}
 	t, ok := known.schema.Kind(k.Group, k.Version, k.Name)
 	if !ok {
-		return nil, fmt.Errorf("the topology of %s: the server's OpenAPI at %s does not have the kind", k, openAPIPath(k))
+		return nil, fmt.Errorf("merge topology of %s: the server's OpenAPI at %s does not have the kind", k, openAPIPath(k))
 	}
 	return t, nil
 }
