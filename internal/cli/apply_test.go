@@ -34,10 +34,10 @@ func TestOnlyUpdateLosesRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.apply(t.Context()); !errors.Is(err, errNotFound) {
-		t.Errorf("received %v", err)
+		t.Errorf("apply() of a deleted object: error = %v, want errNotFound", err)
 	}
 	if _, err := a.target.get(t.Context(), f.cluster); !cluster.IsCode(err, http.StatusNotFound) {
-		t.Errorf("it came back: %v", err)
+		t.Errorf("get() after apply(): error = %v, want NotFound", err)
 	}
 }
 
@@ -65,10 +65,10 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 			}
 			f.apply(t, test.name, "old", "a")
 			if _, err := a.apply(t.Context()); !errors.Is(err, errExists) {
-				t.Errorf("received %v", err)
+				t.Errorf("apply() = %v, want errExists", err)
 			}
 			if now, err := a.target.get(t.Context(), f.cluster); err != nil || now.Document.Lookup("data", "a").Text() != "x" {
-				t.Errorf("%v: %s", err, now.JSON())
+				t.Errorf("get() after apply() = %v, %s, want data.a unchanged", err, now.JSON())
 			}
 		})
 	}
@@ -96,16 +96,16 @@ func TestForcePathLosesRace(t *testing.T) {
 	f.apply(t, "c0", "other", "b")
 	after, err := unrelated.apply(t.Context())
 	if err != nil || after.Document.Lookup("data", "a").Text() != "mine" || after.Document.Lookup("data", "b").Text() != "x" {
-		t.Errorf("%v: %s", err, after.JSON())
+		t.Errorf("apply() = %v, %s, want data.a = mine, data.b = x", err, after.JSON())
 	}
 	related := read("c1", setAt(configOf(t, "c1", "a", "mine"), document.NewString("mine"), "data", "b"))
 	f.apply(t, "c1", "other", "b")
 	refused := (*conflictsError)(nil)
 	if _, err := related.apply(t.Context()); !errors.As(err, &refused) || len(refused.conflicts) != 1 {
-		t.Errorf("applied: %v", err)
+		t.Errorf("apply() = %v, want one conflict", err)
 	}
 	if now, err := related.target.get(t.Context(), f.cluster); err != nil || now.Document.Lookup("data", "a").Text() != "x" {
-		t.Errorf("%v: %s", err, now.JSON())
+		t.Errorf("get() after apply() = %v, %s, want data.a unchanged", err, now.JSON())
 	}
 }
 
@@ -121,6 +121,6 @@ func TestErrorNamesObjectOnce(t *testing.T) {
 	f.apply(t, "c0", "other", "b")
 	err := a.restoreOwnership(t.Context(), transferred, nil, errors.New("refused"))
 	if !cluster.IsCode(err, http.StatusConflict) || strings.Contains(err.Error(), a.target.String()+": ") {
-		t.Errorf("received %v", err)
+		t.Errorf("restoreOwnership() = %v, want a conflict without the object's name", err)
 	}
 }

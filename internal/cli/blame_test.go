@@ -41,7 +41,7 @@ ci Apply 90m                            |   # gone is absent
 	var b strings.Builder
 	blameView{w: &b, now: now, version: "v1", palette: newPalette(false)}.byLine(lines)
 	if got := "\n" + b.String(); got != want {
-		t.Errorf("received%swant%s", got, want)
+		t.Errorf("byLine() =%swant%s", got, want)
 	}
 }
 
@@ -65,6 +65,6 @@ shop.example.com/web: old Update owns fields at example.com/v1 that do not exist
 shop.example.com/web: older Apply owns fields at v1beta1 that do not exist at example.com/v2; ? marks the fields that may correspond to them; the server no longer serves that version
 `
 	if got := "\n" + b.String(); got != want {
-		t.Errorf("received%swant%s", got, want)
+		t.Errorf("reportOtherVersions() =%swant%s", got, want)
 	}
 }

@@ -19,10 +19,10 @@ func TestConfirm(t *testing.T) {
 		var output strings.Builder
 		got, err := confirm(t.Context(), "Do it?", strings.NewReader(answer), &output)
 		if err != nil || got != want {
-			t.Errorf("%q: received %v, %v", answer, got, err)
+			t.Errorf("confirm() with answer %q = %v, %v", answer, got, err)
 		}
 		if output.String() != "Do it? [y/N] " {
-			t.Errorf("asked %q", output.String())
+			t.Errorf("confirm() printed %q", output.String())
 		}
 	}
 }
@@ -34,7 +34,7 @@ func TestConfirmStopsWithContext(t *testing.T) {
 	defer keyboard.Close()
 	cancel()
 	if _, err := confirm(ctx, "Do it?", stdin, io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("received %v", err)
+		t.Errorf("confirm() = %v, want context.Canceled", err)
 	}
 }
 
@@ -56,11 +56,11 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 		var output strings.Builder
 		run, err := previewAndConfirm(t.Context(), f.run(), oneFails, strings.NewReader(answer), &output)
 		if err != nil || run.write != want {
-			t.Errorf("%q: received %v, %v", answer, run.write, err)
+			t.Errorf("previewAndConfirm() with answer %q: write = %v, error = %v", answer, run.write, err)
 		}
 		for _, text := range []string{"configmap/c2 in default: failed: it is broken\n", "Migrate 2 objects and skip the 1 that failed? [y/N] "} {
 			if !strings.Contains(output.String(), text) {
-				t.Errorf("expected %q in %s", text, output.String())
+				t.Errorf("previewAndConfirm() did not print %q: %s", text, output.String())
 			}
 		}
 	}
@@ -73,6 +73,6 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 	}
 	var output strings.Builder
 	if run, err := previewAndConfirm(t.Context(), f.run(), nothing, strings.NewReader("y\n"), &output); err == nil || run.write || strings.Contains(output.String(), "[y/N]") {
-		t.Errorf("received %v, %v; %s", run.write, err, output.String())
+		t.Errorf("previewAndConfirm(): write = %v, error = %v, want an error and no question; printed %s", run.write, err, output.String())
 	}
 }

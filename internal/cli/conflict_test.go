@@ -16,12 +16,12 @@ func TestConflictsAllocations(t *testing.T) {
 	cost := func(n int) float64 {
 		live, configured, refused := newConflicts(t, n)
 		if all := conflictsOf(refused, "m", live, configured); len(all) != n || len(all[0].owners) != 2 {
-			t.Fatalf("expected %d conflicts with two owners each, received %d: %v", n, len(all), all[0].owners)
+			t.Fatalf("conflictsOf() of %d fields with two owners = %d conflicts, owners %v", n, len(all), all[0].owners)
 		}
 		return testing.AllocsPerRun(1, func() { conflictsOf(refused, "m", live, configured) })
 	}
 	if few, many := cost(100), cost(400); many > 6*few {
-		t.Errorf("100 conflicts take %v allocations, and 400 take %v", few, many)
+		t.Errorf("conflictsOf(): %v allocations for 100 conflicts, %v for 400, want linear growth", few, many)
 	}
 }
 

@@ -14,11 +14,11 @@ func TestAtVersionOf(t *testing.T) {
 	gone := apply.Entry{Manager: "old", Operation: apply.Apply, APIVersion: "v0"}
 	want := "configmap/c0: old Apply owns fields at v0: the server does not serve the kind ConfigMap at v0; kubectl api-resources lists the kinds that it serves"
 	if _, err := one.atVersionOf(t.Context(), f.cluster, gone); err == nil || err.Error() != want {
-		t.Errorf("received %v, want %s", err, want)
+		t.Errorf("atVersionOf(v0): error = %v, want %s", err, want)
 	}
 	there := gone
 	there.APIVersion = "v1"
 	if at, err := one.atVersionOf(t.Context(), f.cluster, there); err != nil || at.String() != one.String() || at.namespace != "default" {
-		t.Errorf("received %s, %v", at, err)
+		t.Errorf("atVersionOf(v1) = %s, %v", at, err)
 	}
 }

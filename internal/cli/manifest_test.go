@@ -24,19 +24,19 @@ func TestManifestsFromURL(t *testing.T) {
 	address := server.URL
 	found, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, strings.NewReader(""))
 	if err != nil || len(found) != 2 || found[0].name() != "configmap/a" || found[1].name() != "configmap/b" || found[0].source != address+"/two.yaml" {
-		t.Errorf("received %v, %v", found, err)
+		t.Errorf("readManifests() = %v, %v", found, err)
 	}
 	for path, want := range map[string]string{
 		"/none.yaml": address + "/none.yaml: expected 200 OK, received 404 Not Found",
 		"/bad.yaml":  address + "/bad.yaml: line 2, column 7: ",
 	} {
 		if _, err := readManifests(t.Context(), []string{address + path}, false, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: received %v, want %s", path, err, want)
+			t.Errorf("readManifests(%s): error = %v, want %s", path, err, want)
 		}
 	}
 	server.Close()
 	if _, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, nil); err == nil || !strings.Contains(err.Error(), address+"/two.yaml") {
-		t.Errorf("received %v, want an error with the address", err)
+		t.Errorf("readManifests() of a closed server: error = %v, want one with the URL", err)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestURLTimeout(t *testing.T) {
 	for _, path := range []string{"/never.yaml", "/half.yaml"} {
 		want := server.URL + path + ": expected a complete response within 200ms, received none or a part of it"
 		if _, err := appendURL(t.Context(), nil, server.URL+path, 200*time.Millisecond); err == nil || err.Error() != want {
-			t.Errorf("%s: received %v, want %s", path, err, want)
+			t.Errorf("appendURL(%s): error = %v, want %s", path, err, want)
 		}
 	}
 }

@@ -88,14 +88,14 @@ func TestMigrationRetriesAfterConflict(t *testing.T) {
 	}
 	f.apply(t, "c0", "other", "b")
 	if done := f.run().migrateOne(t.Context(), foundObject{target{f.kind, "default", "c0"}, stale}); done.err != nil || done.outcome != migrated {
-		t.Fatalf("%s: %v", done.outcome, done.err)
+		t.Fatalf("migrateOne() = %s, %v", done.outcome, done.err)
 	}
 	now, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := entryNames(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
-		t.Errorf("owners are %s", got)
+		t.Errorf("owners = %s, want new and other", got)
 	}
 }
 
@@ -125,11 +125,11 @@ func TestMigrationRetryLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != outcomeUnknown || lost != races+1 {
-		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
+		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, lost, done.err)
 	}
 	lost, races = 0, math.MaxInt
 	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != failedMigration || lost != maxRetries+1 {
-		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
+		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, lost, done.err)
 	}
 }
 
@@ -151,15 +151,15 @@ func TestMigrationResumes(t *testing.T) {
 		}
 	})
 	if first.err() == nil || first.count(migrated) > count/2 {
-		t.Errorf("stopped: %s, %v", first.summary(), first.err())
+		t.Errorf("stopped run: %s, error = %v", first.summary(), first.err())
 	}
 	second := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if second.err() != nil || second.count(migrated)+second.count(nothingToDo) != count || second.count(migrated) < count/2 {
-		t.Errorf("again: %s, %v", second.summary(), second.err())
+		t.Errorf("second run: %s, error = %v", second.summary(), second.err())
 	}
 	third := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if third.count(nothingToDo) != count {
-		t.Errorf("once more: %s", third.summary())
+		t.Errorf("third run: %s, want all unchanged", third.summary())
 	}
 }
 
@@ -194,17 +194,17 @@ func TestMigrationReport(t *testing.T) {
 	run.printResult = output{format: "text"}.resultPrinter(&text, io.Discard, run.to)
 	report := run.migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if report.summary() != "2 migrated, 1 failed" || report.err() == nil {
-		t.Errorf("%s, %v", report.summary(), report.err())
+		t.Errorf("summary = %s, error = %v", report.summary(), report.err())
 	}
 	var names []string
 	for _, item := range report.value().Get("objects").Items() {
 		names = append(names, item.Get("name").Text()+" "+item.Get("outcome").Text())
 	}
 	if want := []string{"c0 migrated", "c1 failed", "c2 migrated"}; !slices.Equal(names, want) {
-		t.Errorf("received %q, want %q", names, want)
+		t.Errorf("objects = %q, want %q", names, want)
 	}
 	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
-		t.Errorf("%v: %s", err, text.String())
+		t.Errorf("finish() = %v, printed %s", err, text.String())
 	}
 }
 
@@ -223,10 +223,10 @@ func TestMigrationServerLoss(t *testing.T) {
 	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: outcome unknown\n" +
 		"configmap/c2 in default: .*\nconfigmap/c3 in default: not attempted\n1 migrated, 1 outcome unknown, 2 not attempted\n$")
 	if !want.MatchString(text.String()) {
-		t.Errorf("received %s", text.String())
+		t.Errorf("printed %s", text.String())
 	}
 	if err := report.err(); err == nil || !strings.HasPrefix(err.Error(), "migrate: stopped: ") || !strings.Contains(err.Error(), "the cable is out") {
-		t.Errorf("received %v", err)
+		t.Errorf("err() = %v", err)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestMigrationReportOfKind(t *testing.T) {
 	kind := cluster.Kind{Version: "v1", Name: "ConfigMap", Resource: "configmaps", Singular: "configmap", Namespaced: true}
 	one := result{target: target{kind: kind}, err: errors.New("forbidden")}
 	if got, want := one.text("ci"), "configmap: failed: forbidden\n"; got != want {
-		t.Errorf("received %q, want %q", got, want)
+		t.Errorf("text() = %q, want %q", got, want)
 	}
 }
 
@@ -264,10 +264,10 @@ func TestMigrationPrintsIncrementally(t *testing.T) {
 		}
 	})
 	if before < 3 || before > 4 {
-		t.Errorf("%d were told before the last one began", before)
+		t.Errorf("%d results were printed before the last object was listed, want 3 or 4", before)
 	}
 	if want := []string{"c0", "c1", "c2", "c3", "c4"}; !slices.Equal(printed, want) || report.count(migrated) != 5 {
-		t.Errorf("told %q, want %q; %s", printed, want, report.summary())
+		t.Errorf("printed %q, want %q; summary %s", printed, want, report.summary())
 	}
 }
 
@@ -289,7 +289,7 @@ func TestMigrationReportOrder(t *testing.T) {
 		}
 	}
 	if want := []string{"a", "c", "d"}; !slices.Equal(printed, want) || report.summary() != "2 migrated, 1 unchanged, 1 failed, 1 not attempted" {
-		t.Errorf("told %q, want %q; %s", printed, want, report.summary())
+		t.Errorf("printed %q, want %q; summary %s", printed, want, report.summary())
 	}
 }
 
@@ -302,18 +302,18 @@ func TestMigrationIncompleteList(t *testing.T) {
 	listed := listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
 	report := run.migrateAll(ctx, func(yield func(foundObject, error) bool) {
 		for range listed {
-			t.Error("the selector selects something")
+			t.Error("the label selector matched an object")
 		}
 		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("the cable is out")})
 	})
 	if got, want := report.summary(), "and possibly others that were not listed"; got != want {
-		t.Errorf("received %q, want %q", got, want)
+		t.Errorf("summary() = %q, want %q", got, want)
 	}
 	if !report.value().Get("moreNotListed").Bool() {
-		t.Errorf("received %s", report.value().JSON())
+		t.Errorf("value() = %s, want moreNotListed", report.value().JSON())
 	}
 	if err := report.err(); err == nil || !strings.Contains(err.Error(), "the cable is out") {
-		t.Errorf("received %v", err)
+		t.Errorf("err() = %v", err)
 	}
 }
 
@@ -326,6 +326,6 @@ func TestMigrationStopsOnOutputError(t *testing.T) {
 	run.printResult = func(result) error { return errors.New("no space left") }
 	report := run.migrateAll(ctx, listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if err := report.err(); err == nil || !strings.Contains(err.Error(), "no space left") || report.count(migrated) == 4 {
-		t.Errorf("received %v; %s", err, report.summary())
+		t.Errorf("err() = %v, summary %s, want a stopped run", err, report.summary())
 	}
 }

@@ -28,12 +28,12 @@ func TestShellPath(t *testing.T) {
 		texts[text] = true
 		written, err := ownership.ParsePath(text)
 		if err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("ParsePath(%s): %v", text, err)
 			continue
 		}
 		again, err := written.Resolve(object)
 		if err != nil || fieldset.New(again).String() != fieldset.New(path).String() {
-			t.Errorf("%s: received %s, %v", text, again, err)
+			t.Errorf("%s resolves to %s, %v", text, again, err)
 		}
 	}
 	for _, want := range []string{
@@ -41,7 +41,7 @@ func TestShellPath(t *testing.T) {
 		`metadata.labels.plain`, `spec.items[name="a,b"]`, `spec.items[name=""]`, `spec.items[name=true]`, `spec.flags[on=true]`,
 	} {
 		if !texts[want] {
-			t.Errorf("%s was not offered, but %v", want, texts)
+			t.Errorf("no path is written as %s: %v", want, texts)
 		}
 	}
 }

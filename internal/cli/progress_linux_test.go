@@ -13,7 +13,7 @@ import (
 func TestProgressOnTerminal(t *testing.T) {
 	terminal, screen := openTerminal(t)
 	if p := newProgress(screen, true); p.enabled() {
-		t.Error("it is shown although it must be quiet")
+		t.Error("newProgress(quiet).enabled() = true, want false")
 	}
 	p := newProgress(screen, false)
 	p.start = p.start.Add(-time.Second)
@@ -22,7 +22,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	text := make([]byte, 200)
 	n, err := terminal.Read(text)
 	if err != nil || n < 2 || text[0] != '\r' || text[1] != '[' {
-		t.Errorf("received %q, %v", text[:n], err)
+		t.Errorf("terminal received %q, %v", text[:n], err)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestBar(t *testing.T) {
 		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run
 	} {
 		if got := bar(test.done, test.total, test.took); got != test.want {
-			t.Errorf("%d of %d in %v: received %q, want %q", test.done, test.total, test.took, got, test.want)
+			t.Errorf("bar(%d, %d, %v) = %q, want %q", test.done, test.total, test.took, got, test.want)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestProgress(t *testing.T) {
 		p.step()
 	}
 	if n := strings.Count(shown.String(), "\r"); n != 8 { // from 300 ms to 1 s, ten times a second
-		t.Errorf("drawn %d times: %q", n, shown.String())
+		t.Errorf("the bar was drawn %d times, want 8: %q", n, shown.String())
 	}
 	shown.Reset()
 	p.withoutBar(func() { shown.WriteString("a line\n") })
@@ -49,7 +49,7 @@ func TestProgress(t *testing.T) {
 	}
 	p.clearBar()
 	if got := strings.Replace(shown.String(), drawn, "BAR", 1); !strings.HasPrefix(drawn, "\r\x1b[Ka line\n\r[") || got != "BAR\r\x1b[Ka warning\n" {
-		t.Errorf("received %q", got)
+		t.Errorf("drew %q", got)
 	}
 }
 
@@ -61,6 +61,6 @@ func TestProgressWithoutTerminal(t *testing.T) {
 	p.step()
 	p.clearBar()
 	if p.enabled() || shown.Len() > 0 {
-		t.Errorf("received %q", shown.String())
+		t.Errorf("drew %q without a terminal", shown.String())
 	}
 }

@@ -75,7 +75,7 @@ func TestServerLoss(t *testing.T) {
 				"cadastre: apply: stopped after 1 of 4 objects, 0 failed: " + gone + "\n",
 		},
 		{
-			"apply that only tries", "apply -f FRESH --dry-run", 2, "PATCH", "", 1, "configmap/n0 created \\(dry run\\)\n",
+			"apply with dry run", "apply -f FRESH --dry-run", 2, "PATCH", "", 1, "configmap/n0 created \\(dry run\\)\n",
 			"configmap/n1: not checked\nconfigmap/n2: not checked\nconfigmap/n3: not checked\n" +
 				"cadastre: apply: stopped after 1 of 4 objects, 0 failed: " + gone + "\n",
 		},
@@ -85,7 +85,7 @@ func TestServerLoss(t *testing.T) {
 				"cadastre: plan: stopped after 1 of 4 objects, 0 failed: " + gone + "\n",
 		},
 		{
-			"plan without the kind's topology", "plan -f KNOWN --manager old", 1, "GET", "/openapi/v3/api/v1", 2, "",
+			"plan without OpenAPI", "plan -f KNOWN --manager old", 1, "GET", "/openapi/v3/api/v1", 2, "",
 			"configmap/c0: not planned\n(.*\n){3}cadastre: plan: stopped after 0 of 4 objects, 0 failed: " + gone + "\n",
 		},
 		{
@@ -95,7 +95,7 @@ func TestServerLoss(t *testing.T) {
 			"cadastre: migrate: stopped: configmap/c1: " + gone + "; run the command again to migrate the remaining objects\n",
 		},
 		{
-			"migrate with names only", "migrate -f KNOWN --from old --to new --parallel 1 -o name", 2, "PATCH", "", 1, "configmap/c0\n",
+			"migrate with -o name", "migrate -f KNOWN --from old --to new --parallel 1 -o name", 2, "PATCH", "", 1, "configmap/c0\n",
 			"configmap/c1 in default: outcome unknown\nconfigmap/c2 in default: not attempted\nconfigmap/c3 in default: not attempted\n" +
 				"cadastre: migrate: stopped: configmap/c1: " + gone + "; run the command again to migrate the remaining objects\n",
 		},
@@ -116,7 +116,7 @@ func TestServerLoss(t *testing.T) {
 			}
 			for _, output := range [][2]string{{stdout.String(), test.stdout}, {stderr.String(), test.stderr}} {
 				if !regexp.MustCompile("^" + output[1] + "$").MatchString(output[0]) {
-					t.Errorf("received\n%swant\n%s", output[0], output[1])
+					t.Errorf("output\n%swant\n%s", output[0], output[1])
 				}
 			}
 		})

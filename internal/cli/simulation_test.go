@@ -32,10 +32,10 @@ func TestDiffPatch(t *testing.T) {
 		from, to := parseJSON(t, test.from), parseJSON(t, test.to)
 		patch := diffPatch(from, to)
 		if patch.JSON() != test.want {
-			t.Errorf("%s -> %s: received %s, want %s", test.from, test.to, patch.JSON(), test.want)
+			t.Errorf("diffPatch(%s, %s) = %s, want %s", test.from, test.to, patch.JSON(), test.want)
 		}
 		if got, err := strategic.ApplyJSONPatch(from, patch); err != nil || !document.Equal(got, to) {
-			t.Errorf("%s -> %s: %s makes %s, %v", test.from, test.to, patch.JSON(), got, err)
+			t.Errorf("diffPatch(%s, %s) = %s, which produces %s, %v", test.from, test.to, patch.JSON(), got, err)
 		}
 	}
 }
@@ -51,14 +51,14 @@ func TestSimulationRemovesInvalidFields(t *testing.T) {
 			config := fmt.Sprintf(recreate, "nginx")
 			one, err := renderPlan(t, server, manager, config, false)
 			if err != nil || !strings.Contains(one, "\n  - spec.strategy.rollingUpdate: ") || !strings.Contains(one, "\n  conflict spec.replicas: owned by hpa Update") {
-				t.Errorf("%v\n%s", err, one)
+				t.Errorf("plan: %v\n%s", err, one)
 			}
 			if two, err := renderPlan(t, server, manager, config, true); err != nil || one != two {
-				t.Errorf("%v\nin one step\n%s\nin two\n%s", err, one, two)
+				t.Errorf("%v\nplan with take-over support\n%s\nwithout\n%s", err, one, two)
 			}
 			_, err = renderPlan(t, server, manager, fmt.Sprintf(recreate, `""`), true)
 			if err == nil || !strings.Contains(err.Error(), "image: Required value") || strings.Contains(err.Error(), "rollingUpdate") {
-				t.Errorf("expected only what is invalid after the migration, received %v", err)
+				t.Errorf("error = %v, want only the error that remains after the migration", err)
 			}
 		})
 	}
@@ -79,7 +79,7 @@ func TestInvalidApplyWritesNothing(t *testing.T) {
 		f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: "gitops", output: output{format: "text"}}
 		err := f.applyOne(t.Context(), c, "default", manifest{"standard input", doc}, &stdout, &stderr)
 		if *writes != test.want || (err == nil) != (test.want > 0) {
-			t.Errorf("%s: expected %d writes, received %d: %v", test.image, test.want, *writes, err)
+			t.Errorf("image %s: want %d writes, got %d: %v", test.image, test.want, *writes, err)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func renderPlan(t *testing.T, server *rest.Config, manager, config string, likeK
 		return "", err
 	}
 	if *writes > 0 {
-		t.Errorf("a plan wrote")
+		t.Errorf("the plan sent a write")
 	}
 	var text bytes.Buffer
 	planView{w: &text, now: time.Unix(1<<33, 0)}.print(p) // a fixed age, independent of the run time
@@ -171,6 +171,6 @@ func TestSimulationKeepsUnrelatedError(t *testing.T) {
 	a.config = deploymentOf(t, "}")
 	refused := &cluster.Error{Code: http.StatusUnprocessableEntity}
 	if _, err := a.simulateMigration(t.Context(), apply.Object{}, refused); !errors.Is(err, refused) {
-		t.Errorf("received %v, want that it is refused", err)
+		t.Errorf("simulateMigration() = %v, want the validation error", err)
 	}
 }

@@ -70,10 +70,10 @@ func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 					one, oneWrites := applyTakeover(t, server, manager, value, dryRun, false)
 					two, twoWrites := applyTakeover(t, server, manager, value, dryRun, true)
 					if one != two || strings.Contains(one, `"legacy":"1"`) {
-						t.Errorf("in one step\n%s\nin two\n%s", one, two)
+						t.Errorf("with take-over support\n%s\nwithout\n%s", one, two)
 					}
 					if want := [2]int{1, 2}; !dryRun && [2]int{oneWrites, twoWrites} != want {
-						t.Errorf("expected %d writes, received %d and %d", want, oneWrites, twoWrites)
+						t.Errorf("want %d writes, got %d and %d", want, oneWrites, twoWrites)
 					}
 				})
 			}
@@ -147,10 +147,10 @@ func TestTakeoverLosesRace(t *testing.T) {
 		f.apply(t, "shop", "another", "b")
 		after, err := a.apply(t.Context())
 		if want := `{"b":"x","key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want {
-			t.Errorf("dry run %v: %v: received %s, want %s", dryRun, err, after.JSON(), want)
+			t.Errorf("apply(dryRun=%v): error = %v, object %s, want data %s", dryRun, err, after.JSON(), want)
 		}
 		if dryRun && a.original.Document.Lookup("data", "b").Text() != "x" {
-			t.Errorf("it is compared with %s", a.original.JSON())
+			t.Errorf("original = %s, want the object after the change", a.original.JSON())
 		}
 		deleteConfigMap(t, server, "shop")
 	}
@@ -176,7 +176,7 @@ func TestTakeoverOfDeletedObject(t *testing.T) {
 		}
 		after, err := a.apply(t.Context())
 		if want := `{"key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want || len(a.previousManagers) > 0 {
-			t.Errorf("dry run %v: %v: received %s, want %s, from %v", dryRun, err, after.JSON(), want, a.previousManagers)
+			t.Errorf("apply(dryRun=%v): error = %v, object %s, want data %s, previous managers %v", dryRun, err, after.JSON(), want, a.previousManagers)
 		}
 	}
 }
@@ -204,8 +204,8 @@ func TestFailedApplyRestoresManagedFields(t *testing.T) {
 		wantStderr    string
 		wantUnchanged bool
 	}{
-		"put back": {2, "", true},
-		"told":     {1, "configmap/shop: managedFields were rewritten, gitops owns the fields of kubectl-client-side-apply; the configuration was not applied\n", false},
+		"restored": {2, "", true},
+		"reported": {1, "configmap/shop: managedFields were rewritten, gitops owns the fields of kubectl-client-side-apply; the configuration was not applied\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			createClientSide(t, server, "shop")
@@ -235,13 +235,13 @@ func TestFailedApplyRestoresManagedFields(t *testing.T) {
 			f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: "gitops", output: output{format: "text"}}
 			err = f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", `"2"`)}, &stdout, &stderr)
 			if err == nil || !strings.Contains(err.Error(), "configmap/shop: not today") || stderr.String() != test.wantStderr {
-				t.Errorf("%v, %q", err, stderr.String())
+				t.Errorf("applyOne(): error = %v, stderr = %q", err, stderr.String())
 			}
 			if after := managedFieldsOf(t, server, "shop"); (after == before) != test.wantUnchanged {
-				t.Errorf("before\n%s\nafter\n%s", before, after)
+				t.Errorf("managedFields before\n%s\nafter\n%s", before, after)
 			}
 			if writes != test.maxPatches {
-				t.Errorf("expected %d writes, received %d", test.maxPatches, writes)
+				t.Errorf("want %d writes, got %d", test.maxPatches, writes)
 			}
 		})
 	}

@@ -56,7 +56,7 @@ func TestCount(t *testing.T) {
 	}
 	for kind, want := range map[string]int{"cm": 4, "secrets": 0} {
 		if n, err := c.Count(t.Context(), find(t, c, kind), "default"); err != nil || n != want {
-			t.Errorf("%s: received %d, %v, want %d", kind, n, err, want)
+			t.Errorf("Count(%s) = %d, %v, want %d", kind, n, err, want)
 		}
 	}
 }
@@ -78,12 +78,12 @@ func TestObjects(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.Document.Get("kind").Text() != "ConfigMap" || len(o.Entries) != 1 {
-				t.Fatalf("received %s", o.JSON())
+				t.Fatalf("List() yielded %s", o.JSON())
 			}
 			seen++
 		}
 		if seen != want {
-			t.Errorf("%q: listed %d, want %d", selector, seen, want)
+			t.Errorf("List(%q) yielded %d objects, want %d", selector, seen, want)
 		}
 	}
 	o, err := c.Get(t.Context(), maps, "default", "c0")
@@ -100,10 +100,10 @@ func TestObjects(t *testing.T) {
 	}
 	after, err := c.Patch(t.Context(), maps, "default", "c0", "test", patch)
 	if err != nil || len(after.Entries) != 1 || after.Entries[0].Manager != "gitops" {
-		t.Errorf("patched: %v, %s", err, after.JSON())
+		t.Errorf("Patch() = %v, %s", err, after.JSON())
 	}
 	if _, err := c.Patch(t.Context(), maps, "default", "c0", "test", patch); !IsCode(err, http.StatusConflict) {
-		t.Errorf("patched what is not there any more: %v", err)
+		t.Errorf("Patch() with an old resourceVersion: error = %v, want a conflict", err)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestApplyOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Get(t.Context(), maps, "default", "a"); !IsCode(err, http.StatusNotFound) {
-		t.Errorf("a dry run wrote: %v", err)
+		t.Errorf("Get() after a dry run: error = %v, want NotFound", err)
 	}
 	if _, err := c.Apply(t.Context(), maps, "default", "a", config("x"), ApplyOptions{Manager: "ci"}); err != nil {
 		t.Fatal(err)
@@ -125,10 +125,10 @@ func TestApplyOptions(t *testing.T) {
 	_, err := c.Apply(t.Context(), maps, "default", "a", config("z"), ApplyOptions{Manager: "ops"})
 	var refused *Error
 	if !errors.As(err, &refused) || refused.Code != http.StatusConflict || len(refused.Causes) != 1 || refused.Causes[0].Field != ".data.k" {
-		t.Errorf("received %#v", err)
+		t.Errorf("Apply() = %#v, want one conflict at .data.k", err)
 	}
 	if o, err := c.Apply(t.Context(), maps, "default", "a", config("z"), ApplyOptions{Manager: "ops", Force: true}); err != nil || o.Document.Lookup("data", "k").Text() != "z" {
-		t.Errorf("forced: %v, %s", err, o.JSON())
+		t.Errorf("Apply(Force) = %v, %s", err, o.JSON())
 	}
 }
 
@@ -141,15 +141,15 @@ func TestTopology(t *testing.T) {
 	for _, name := range []string{"spec", "template", "spec", "containers"} {
 		field, ok := kind.Map.Find(name)
 		if !ok {
-			t.Fatalf("no field %s", name)
+			t.Fatalf("the topology has no field %s", name)
 		}
 		kind = field.Type
 	}
 	if kind.List == nil || kind.List.Relationship != schema.Keyed || kind.List.Keys[0].Name != "name" {
-		t.Errorf("containers: %+v", kind.List)
+		t.Errorf("topology of containers = %+v", kind.List)
 	}
 	if _, err := c.Topology(t.Context(), Kind{Group: "none.example", Version: "v1", Name: "X"}); err == nil {
-		t.Error("the topology of a kind that is not there was found")
+		t.Error("Topology() of an unknown kind returned no error")
 	}
 }
 
@@ -168,16 +168,16 @@ func TestTooManyRequests(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	namespaces := Kind{Version: "v1", Name: "Namespace", Resource: "namespaces"}
 	if o, err := c.Get(t.Context(), namespaces, "", "x"); err != nil || o.Document.Lookup("metadata", "name").Text() != "x" || requests.Load() != 3 {
-		t.Errorf("asked %d times: %v", requests.Load(), err)
+		t.Errorf("%d requests, want 3: %v", requests.Load(), err)
 	}
 	requests.Store(0)
 	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || requests.Load() != maxAttempts {
-		t.Errorf("asked %d times: %v", requests.Load(), err)
+		t.Errorf("%d requests, want maxAttempts: %v", requests.Load(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Get(ctx, namespaces, "", "x"); !errors.Is(err, context.Canceled) {
-		t.Errorf("received %v", err)
+		t.Errorf("Get() with a cancelled context = %v", err)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestWarnings(t *testing.T) {
 	c.SetWarningHandler(func(text string) { received = append(received, text) })
 	get()
 	if got, want := fmt.Sprintf("%q", received), `["old \"Endpoints\"" "another" "third"]`; got != want {
-		t.Errorf("received %s, want %s", got, want)
+		t.Errorf("warnings = %s, want %s", got, want)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestListContinuesAfterExpiry(t *testing.T) {
 		names = append(names, o.Document.Lookup("metadata", "name").Text())
 	}
 	if fmt.Sprint(names) != "[a b]" {
-		t.Errorf("received %v", names)
+		t.Errorf("List() yielded %v, want [a b]", names)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestListExpiresRepeatedly(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	for _, err := range c.List(t.Context(), Kind{Version: "v1", Name: "Thing", Resource: "things"}, "", "") {
 		if !IsCode(err, http.StatusGone) {
-			t.Errorf("received %v", err)
+			t.Errorf("List() = %v, want 410", err)
 		}
 	}
 }

@@ -21,22 +21,22 @@ func TestKinds(t *testing.T) {
 		"hpa": "horizontalpodautoscaler.autoscaling autoscaling/v2", "hpa.v1.autoscaling": "horizontalpodautoscaler.autoscaling autoscaling/v1",
 	} {
 		if k := find(t, c, name); k.String()+" "+k.APIVersion() != want {
-			t.Errorf("%s: received %s %s, want %s", name, k, k.APIVersion(), want)
+			t.Errorf("FindKind(%s) = %s %s, want %s", name, k, k.APIVersion(), want)
 		}
 	}
 	if k := find(t, c, "nodes"); k.Namespaced || !k.Can("get", "list", "patch") || k.Can("fly") {
-		t.Errorf("nodes: %+v", k)
+		t.Errorf("FindKind(nodes) = %+v", k)
 	}
 	for _, name := range []string{"unicorns", "deployments.batch"} {
 		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not serve the kind \""+name+"\"") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("FindKind(%s) = %v", name, err)
 		}
 	}
 	if k, err := c.KindOf(t.Context(), "autoscaling/v1", "HorizontalPodAutoscaler"); err != nil || k.Resource != "horizontalpodautoscalers" {
-		t.Errorf("by what an object says: %+v, %v", k, err)
+		t.Errorf("KindOf() = %+v, %v", k, err)
 	}
 	if _, err := c.KindOf(t.Context(), "autoscaling/v9", "HorizontalPodAutoscaler"); err == nil {
-		t.Error("a version that is not there was found")
+		t.Error("KindOf() of an unknown version returned no error")
 	}
 }
 
@@ -64,7 +64,7 @@ func TestUnaggregatedDiscovery(t *testing.T) {
 	}
 	for i := range max(len(aggregated), len(unaggregated)) {
 		if i >= min(len(aggregated), len(unaggregated)) || fmt.Sprint(aggregated[i]) != fmt.Sprint(unaggregated[i]) {
-			t.Fatalf("kind %d: received\n%v\nwant\n%v", i, unaggregated[i:], aggregated[i:])
+			t.Fatalf("kind %d: unaggregated discovery\n%v\naggregated discovery\n%v", i, unaggregated[i:], aggregated[i:])
 		}
 	}
 }
@@ -94,6 +94,6 @@ func TestPartialDiscovery(t *testing.T) {
 		got = append(got, k.APIVersion()+" "+k.Resource+" "+k.Singular)
 	}
 	if want := "[v1 things thing up.io/v1 things thing up.io/v1beta1 things thing]"; fmt.Sprint(got) != want {
-		t.Errorf("received %v, want %s", got, want)
+		t.Errorf("Kinds() = %v, want %s", got, want)
 	}
 }

@@ -54,7 +54,7 @@ func TestErrors(t *testing.T) {
 		{gone, "request to " + server.URL + ": dial tcp "},
 	} {
 		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) || strings.Contains(test.err.Error(), "\n") {
-			t.Errorf("received %v, want %s", test.err, test.want)
+			t.Errorf("error = %v, want %s", test.err, test.want)
 		}
 	}
 }
@@ -65,11 +65,11 @@ func TestReadErrorWithLongBody(t *testing.T) {
 	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
 	var refused *Error
 	if err := readError(request{}, http.StatusConflict, body); !errors.As(err, &refused) || refused.Message != "refused" || len(refused.Causes) != 5001 {
-		t.Errorf("received %.300s", err)
+		t.Errorf("readError() = %.300s", err)
 	}
 	const want = "GET /x: 500 Internal Server Error: "
 	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
-		t.Errorf("received %.300s", err)
+		t.Errorf("readError() = %.300s", err)
 	}
 }
 
@@ -77,9 +77,9 @@ func TestReadErrorWithLongBody(t *testing.T) {
 func TestCancelledRequest(t *testing.T) {
 	cause := errors.New("that is enough")
 	for name, answer := range map[string]http.HandlerFunc{
-		"for an answer":             func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"for the end of an answer":  func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
-		"until there is less to do": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
+		"waiting for a response":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"reading the body":        func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
+		"waiting for Retry-After": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(answer)
@@ -92,7 +92,7 @@ func TestCancelledRequest(t *testing.T) {
 			time.AfterFunc(50*time.Millisecond, func() { stop(cause) })
 			var lost *NoResponseError
 			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != cause.Error() {
-				t.Errorf("received %v", err)
+				t.Errorf("Get() = %v, want the cause of the context", err)
 			}
 		})
 	}
