@@ -70,7 +70,19 @@ func Command() *cobra.Command {
 	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand(), versionCommand())
 	command.AddCommand(objectCommands()...)
 	configureCompletion(command)
+	describeHelp(command)
 	return command
+}
+
+// describeHelp gives --help of every command a help text in the form of the other flags.
+func describeHelp(command *cobra.Command) {
+	command.InitDefaultHelpFlag()
+	if f := command.Flags().Lookup("help"); f != nil {
+		f.Usage = "Print this help."
+	}
+	for _, verb := range command.Commands() {
+		describeHelp(verb)
+	}
 }
 
 // configureCompletion adds examples to the completion command and makes it reject unsupported shells instead of

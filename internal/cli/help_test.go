@@ -74,7 +74,7 @@ func checkSentences(t *testing.T, command *cobra.Command) {
 		t.Errorf("%s: the long help is not a sentence: %q", path, command.Long)
 	}
 	command.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" && !f.Hidden && (!startsUpper(f.Usage) || !strings.HasSuffix(f.Usage, ".")) {
+		if !f.Hidden && (!startsUpper(f.Usage) || !strings.HasSuffix(f.Usage, ".")) {
 			t.Errorf("%s --%s: the help is not a sentence: %q", path, f.Name, f.Usage)
 		}
 	})

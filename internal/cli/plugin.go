@@ -34,6 +34,7 @@ func plugin() *cobra.Command {
 	for _, verb := range command.Commands() {
 		nameExamples(verb)
 	}
+	describeHelp(command)
 	return command
 }
 
