@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Environment variables that disable the migration from client-side apply. The second one is kubectl's.
+// migrationSwitch and kubectlMigrationSwitch are the environment variables that disable the migration from client-side
+// apply. The second one is kubectl's.
 const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBECTL_ENABLE_CSA_MIGRATION"
 
 // errNoManager is the usage error of verbs that require --manager.

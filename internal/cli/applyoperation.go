@@ -109,11 +109,11 @@ func (a *applyOperation) checkMarkers(ctx context.Context) error {
 	if !ownership.HasUnsetMarker(a.config) {
 		return nil
 	}
-	understood, err := a.cluster.SupportsUnset(ctx, a.target.kind)
+	supported, err := a.cluster.SupportsUnset(ctx, a.target.kind)
 	if err != nil {
 		return fmt.Errorf("%s: not applied: cannot determine whether the server supports unset markers: %w", a.target, err)
 	}
-	if !understood {
+	if !supported {
 		return fmt.Errorf("%s: not applied: the OpenAPI of the server does not declare support for unset markers, and the server would store %s: %s as a value; remove --unset and the markers in the file",
 			a.target, apply.UnsetMarkerKey, apply.UnsetMarkerValue)
 	}
@@ -155,9 +155,9 @@ func (a *applyOperation) apply(ctx context.Context) (apply.Object, error) {
 func (a *applyOperation) attempt(ctx context.Context, dryRun bool) (apply.Object, error) {
 	for attempt := 0; ; attempt++ {
 		after, err := a.sendFirstAttempt(ctx, dryRun)
-		live := a.tracked(ctx, err)
-		shown, configured := a.target.masked(live.Document, a.config)
-		all := conflictsOf(err, a.manager, apply.Object{Document: shown, Entries: live.Entries}, configured)
+		live := a.withConflictOwners(ctx, err)
+		maskedLive, configured := a.target.masked(live.Document, a.config)
+		all := conflictsOf(err, a.manager, apply.Object{Document: maskedLive, Entries: live.Entries}, configured)
 		if len(all) == 0 {
 			return after, err
 		}

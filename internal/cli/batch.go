@@ -79,8 +79,8 @@ func (b batch) stoppedByOutput(all []manifest, at, failed int, done bool, writeE
 	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at+1, len(all), failed, outputError(writeErr))
 }
 
-func (b batch) reportSkipped(some []manifest) {
-	for _, m := range some {
+func (b batch) reportSkipped(manifests []manifest) {
+	for _, m := range manifests {
 		fmt.Fprintf(b.stderr, "%s: not %s\n", m.name(), b.participle)
 	}
 }

@@ -141,7 +141,7 @@ func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*sc
 type blameView struct {
 	w       io.Writer
 	now     time.Time
-	version string // apiVersion of the object
+	version string // apiVersion of the blamed object
 	palette *palette
 }
 

@@ -27,7 +27,7 @@ func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	command.SetOut(checked)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
-	if err == nil || checked.is(err) {
+	if err == nil || checked.isWriteError(err) {
 		err = checked.failed() // a run whose output was lost has failed
 	}
 	if err == nil {
@@ -74,7 +74,7 @@ func Command() *cobra.Command {
 	return command
 }
 
-// describeHelp gives --help of every command a help text in the form of the other flags.
+// describeHelp sets the help text of --help for a command and its subcommands.
 func describeHelp(command *cobra.Command) {
 	command.InitDefaultHelpFlag()
 	if f := command.Flags().Lookup("help"); f != nil {

@@ -20,10 +20,10 @@ const completionTimeout = 2 * time.Second
 
 // completeObjects completes TYPE, NAME and TYPE/NAME, --namespace, --context, and the flags in managerFlags with the
 // field managers of the object in the arguments. At most most names follow a type.
-func completeObjects(command *cobra.Command, connection *connection, most int, managerFlags ...string) {
+func completeObjects(command *cobra.Command, connection *connection, maxNames int, managerFlags ...string) {
 	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-			return completeObjectArgs(ctx, server, namespace, args, toComplete, most)
+			return completeObjectArgs(ctx, server, namespace, args, toComplete, maxNames)
 		})
 	}
 	for _, name := range managerFlags {
@@ -87,18 +87,18 @@ func (c *connection) contextNames() []string {
 }
 
 // completeObjectArgs returns the candidates for TYPE, or for NAME if the arguments have a type.
-func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string, most int) []string {
+func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string, maxNames int) []string {
 	if kind, _, slash := strings.Cut(toComplete, "/"); slash {
-		var both []string
+		var candidates []string
 		for _, name := range objectNames(ctx, c, namespace, kind) {
-			both = append(both, kind+"/"+name)
+			candidates = append(candidates, kind+"/"+name)
 		}
-		return both
+		return candidates
 	}
 	switch {
 	case len(args) == 0:
 		return resourceNames(ctx, c)
-	case len(args) > most || strings.Contains(args[0], "/"):
+	case len(args) > maxNames || strings.Contains(args[0], "/"):
 		return nil
 	}
 	return slices.DeleteFunc(objectNames(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
@@ -110,11 +110,11 @@ func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	if err != nil {
 		return nil
 	}
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	var all []string
 	for _, k := range kinds {
-		if k.Can("get") && !known[k.Resource] {
-			known[k.Resource] = true
+		if k.Can("get") && !seen[k.Resource] {
+			seen[k.Resource] = true
 			all = append(all, k.Resource+"\t"+k.Name+" "+k.APIVersion())
 		}
 	}
@@ -123,14 +123,14 @@ func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 
 // objectNames returns the names of the first 500 objects of a resource.
 func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
-	const most = 500
+	const maxNames = 500
 	k, err := c.FindKind(ctx, kind)
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for o, err := range c.List(ctx, k, namespace, "") {
-		if err != nil || len(names) == most {
+		if err != nil || len(names) == maxNames {
 			break
 		}
 		names = append(names, o.Document.Lookup("metadata", "name").Text())
@@ -156,7 +156,7 @@ func managersOfArgs(ctx context.Context, c *cluster.Cluster, namespace string, a
 }
 
 func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
-	const most = 500
+	const maxNames = 500
 	k, err := c.FindKind(ctx, kind)
 	if err != nil {
 		return nil
@@ -164,7 +164,7 @@ func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind str
 	var entries []apply.Entry
 	seen := 0
 	for o, err := range c.List(ctx, k, namespace, "") {
-		if seen++; err != nil || seen > most {
+		if seen++; err != nil || seen > maxNames {
 			break
 		}
 		entries = append(entries, o.Entries...)
@@ -177,8 +177,8 @@ func completeManagers(command *cobra.Command, connection *connection, files *inp
 	completeFlag(command, "manager", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
 			var entries []apply.Entry
-			lives, _ := files.liveObjects(ctx, server, namespace)
-			for _, o := range lives {
+			objects, _ := files.liveObjects(ctx, server, namespace)
+			for _, o := range objects {
 				entries = append(entries, o.Entries...)
 			}
 			return managerNames(entries)

@@ -30,8 +30,8 @@ func TestConfirm(t *testing.T) {
 // TestConfirmStopsWithContext: an interrupt ends the prompt.
 func TestConfirmStopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	stdin, keyboard := io.Pipe()
-	defer keyboard.Close()
+	stdin, writer := io.Pipe()
+	defer writer.Close()
 	cancel()
 	if _, err := confirm(ctx, "Do it?", stdin, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("confirm() = %v, want context.Canceled", err)
@@ -64,7 +64,7 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 			}
 		}
 	}
-	nothing := func(yield func(foundObject, error) bool) {
+	allFail := func(yield func(foundObject, error) bool) {
 		for o := range listed {
 			if !yield(o, errors.New("it is broken")) {
 				return
@@ -72,7 +72,7 @@ func TestConfirmAfterPartialFailure(t *testing.T) {
 		}
 	}
 	var output strings.Builder
-	if run, err := previewAndConfirm(t.Context(), f.run(), nothing, strings.NewReader("y\n"), &output); err == nil || run.write || strings.Contains(output.String(), "[y/N]") {
+	if run, err := previewAndConfirm(t.Context(), f.run(), allFail, strings.NewReader("y\n"), &output); err == nil || run.write || strings.Contains(output.String(), "[y/N]") {
 		t.Errorf("previewAndConfirm(): write = %v, error = %v, want an error and no question; printed %s", run.write, err, output.String())
 	}
 }

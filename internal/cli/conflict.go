@@ -37,10 +37,10 @@ func conflictsOf(err error, manager string, live apply.Object, configured docume
 	errors.As(err, &refused)
 	var all []conflict
 	owned := ownedByOthers(manager, live)
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for _, cause := range refused.Causes {
-		if cause.Reason == conflictReason && !known[cause.Field] {
-			known[cause.Field] = true // the response has one cause per owner, and per field with the same notation
+		if cause.Reason == conflictReason && !seen[cause.Field] {
+			seen[cause.Field] = true // the response has one cause per owner, and per field with the same notation
 			all = append(all, resolveConflicts(cause.Field, owned[cause.Field], live, configured)...)
 		}
 	}

@@ -156,11 +156,11 @@ func (f patchFlags) print(stdout io.Writer, file string, object, made document.V
 	if f.output.format != "name" {
 		return f.output.print(stdout, made)
 	}
-	unresolvedTarget := manifest{doc: object}.unresolvedTarget()
-	if unresolvedTarget.kind.Name == "" || unresolvedTarget.name == "" {
+	named := manifest{doc: object}.unresolvedTarget()
+	if named.kind.Name == "" || named.name == "" {
 		return fmt.Errorf("%s: -o name: expected an object with kind and metadata.name, received %s", file, formatValue(object))
 	}
-	_, err := fmt.Fprintln(stdout, unresolvedTarget)
+	_, err := fmt.Fprintln(stdout, named)
 	return err
 }
 

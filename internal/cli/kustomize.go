@@ -21,11 +21,11 @@ func kustomize(ctx context.Context, folder string) ([]manifest, error) {
 		if err != nil {
 			continue
 		}
-		var text, problem bytes.Buffer
+		var text, stderr bytes.Buffer
 		build := exec.CommandContext(ctx, path, append(program[1:], folder)...)
-		build.Stdout, build.Stderr = &text, &problem
+		build.Stdout, build.Stderr = &text, &stderr
 		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstErrorLine(problem.String()))
+			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstErrorLine(stderr.String()))
 		}
 		return appendManifests(nil, folder, &text)
 	}

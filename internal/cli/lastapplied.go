@@ -20,9 +20,9 @@ import (
 func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
 	if name == "uid" && a.serverUpdatesLastApplied() {
 		// A dry run first: a no-op must not write the annotation, which would take two writes.
-		tried, err := a.send(ctx, a.config, force, true)
-		if err != nil || dryRun || isSameObject(tried, a.live) {
-			return tried, err
+		preview, err := a.send(ctx, a.config, force, true)
+		if err != nil || dryRun || isSameObject(preview, a.live) {
+			return preview, err
 		}
 	}
 	after, err := a.send(ctx, a.withPrecondition(name), force, dryRun)
@@ -58,11 +58,11 @@ func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
 	if !a.serverUpdatesLastApplied() {
 		return doc
 	}
-	noted := a.config
-	if annotations := noted.Lookup("metadata", "annotations"); !annotations.IsAbsent() {
-		noted = setAt(noted, annotations.Without(ownership.LastAppliedAnnotation), "metadata", "annotations")
+	recorded := a.config
+	if annotations := recorded.Lookup("metadata", "annotations"); !annotations.IsAbsent() {
+		recorded = setAt(recorded, annotations.Without(ownership.LastAppliedAnnotation), "metadata", "annotations")
 	}
-	return setAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
+	return setAt(doc, document.NewString(recorded.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
 }
 
 // withoutMetadataField removes a metadata field from the configuration in an annotation. It returns the text unchanged

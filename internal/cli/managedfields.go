@@ -72,11 +72,11 @@ func retryAfterConflict(ctx context.Context, err error, attempt int) bool {
 	if !cluster.IsCode(err, http.StatusConflict) || attempt >= maxRetries {
 		return false
 	}
-	most := min(time.Millisecond<<min(attempt, 10), maxRetryDelay)
+	maxDelay := min(time.Millisecond<<min(attempt, 10), maxRetryDelay)
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(rand.N(most)):
+	case <-time.After(rand.N(maxDelay)):
 		return true
 	}
 }

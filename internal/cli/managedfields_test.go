@@ -11,14 +11,14 @@ import (
 func TestAtVersionOf(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	one := target{f.kind, "default", "c0"}
-	gone := apply.Entry{Manager: "old", Operation: apply.Apply, APIVersion: "v0"}
+	unserved := apply.Entry{Manager: "old", Operation: apply.Apply, APIVersion: "v0"}
 	want := "configmap/c0: old Apply owns fields at v0: the server does not serve the kind ConfigMap at v0; kubectl api-resources lists the kinds that it serves"
-	if _, err := one.atVersionOf(t.Context(), f.cluster, gone); err == nil || err.Error() != want {
+	if _, err := one.atVersionOf(t.Context(), f.cluster, unserved); err == nil || err.Error() != want {
 		t.Errorf("atVersionOf(v0): error = %v, want %s", err, want)
 	}
-	there := gone
-	there.APIVersion = "v1"
-	if at, err := one.atVersionOf(t.Context(), f.cluster, there); err != nil || at.String() != one.String() || at.namespace != "default" {
+	served := unserved
+	served.APIVersion = "v1"
+	if at, err := one.atVersionOf(t.Context(), f.cluster, served); err != nil || at.String() != one.String() || at.namespace != "default" {
 		t.Errorf("atVersionOf(v1) = %s, %v", at, err)
 	}
 }

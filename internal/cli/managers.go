@@ -36,11 +36,11 @@ func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply
 		if err != nil {
 			return nil, err
 		}
-		seen := o
-		if doc, known := others[e.APIVersion]; known {
-			seen.Document = doc
+		object := o
+		if doc, isOther := others[e.APIVersion]; isOther {
+			object.Document = doc
 		}
-		owned, err := ownership.NewOwnedValues(seen, topology)
+		owned, err := ownership.NewOwnedValues(object, topology)
 		if err != nil {
 			return nil, err
 		}

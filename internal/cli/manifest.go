@@ -143,16 +143,16 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 	if err != nil {
 		return nil, err
 	}
-	unresolvedTarget := 0
+	number := 0
 	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: maxInputBytes}) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		unresolvedTarget++
+		number++
 		for _, item := range expandList(doc) {
 			m := manifest{source, item}
 			if err := m.check(); err != nil {
-				return nil, fmt.Errorf("%s: %w", documentName(source, unresolvedTarget), err)
+				return nil, fmt.Errorf("%s: %w", documentName(source, number), err)
 			}
 			all = append(all, m)
 		}
@@ -161,11 +161,11 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 }
 
 // documentName names a document of a source in errors. The number is omitted for the first document.
-func documentName(source string, unresolvedTarget int) string {
-	if unresolvedTarget == 1 {
+func documentName(source string, number int) string {
+	if number == 1 {
 		return source
 	}
-	return fmt.Sprintf("%s: document %d", source, unresolvedTarget)
+	return fmt.Sprintf("%s: document %d", source, number)
 }
 
 // expandList returns the items of a List or of a typed list such as ConfigMapList, whose items may omit apiVersion and

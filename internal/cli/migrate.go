@@ -83,12 +83,12 @@ func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 		return takeOver(f.to)
 	}
 	m := ownership.Migration{To: f.to, KeepLastApplied: f.to == ownership.KubectlManager}
-	endpoint := ""
+	subresource := ""
 	if f.subresources {
-		endpoint = ownership.AnySubresource
+		subresource = ownership.AnySubresource
 	}
 	for _, name := range f.from {
-		m.From = append(m.From, ownership.Selector{Manager: name, Subresource: endpoint})
+		m.From = append(m.From, ownership.Selector{Manager: name, Subresource: subresource})
 	}
 	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }

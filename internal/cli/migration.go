@@ -37,12 +37,12 @@ func takeOver(applier string) func(apply.Object) (ownership.Result, error) {
 // stops; the objects that were listed and not attempted are part of the report.
 func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationReport {
 	report := &migrationReport{to: r.to}
-	record := func(place int, migrateOne result) { r.record(report, place, migrateOne) }
+	record := func(index int, one result) { r.record(report, index, one) }
 	var group errgroup.Group
 	group.SetLimit(r.parallel)
-	place := 0
+	index := 0
 	for f, err := range found {
-		at := place
+		at := index
 		switch {
 		case f.target.name == "" && (ctx.Err() != nil || isServerLost(err)): // the list is incomplete
 			report.listIncomplete = true
@@ -59,7 +59,7 @@ func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationR
 				return nil
 			})
 		}
-		place++
+		index++
 	}
 	_ = group.Wait() // errors are part of the report
 	r.progress.clearBar()
@@ -70,9 +70,9 @@ func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationR
 
 // record adds a result to the report and prints it. If it cannot be printed, the run stops, because later results would
 // be lost.
-func (r migrationRun) record(report *migrationReport, place int, migrateOne result) {
+func (r migrationRun) record(report *migrationReport, index int, one result) {
 	r.progress.withoutBar(func() {
-		if err := report.add(place, migrateOne, r.printResult); err != nil {
+		if err := report.add(index, one, r.printResult); err != nil {
 			r.stop(err)
 		}
 	})
@@ -120,7 +120,7 @@ func (r migrationRun) migrateWithRetry(ctx context.Context, f foundObject) (resu
 func (r migrationRun) attemptMigration(ctx context.Context, f foundObject) (result, error) {
 	object, err := f.object, error(nil)
 	if isUntracked(object) && r.includesUntracked(object) {
-		if object, err = f.target.tracked(ctx, r.cluster, object); err != nil {
+		if object, err = f.target.withInitialEntry(ctx, r.cluster, object); err != nil {
 			return result{}, err
 		}
 	}

@@ -101,19 +101,19 @@ func TestMigrationRetriesAfterConflict(t *testing.T) {
 
 // TestMigrationRetryLimit has conflicts for 40 attempts, and then for all attempts.
 func TestMigrationRetryLimit(t *testing.T) {
-	races, lost := 40, 0
+	conflicts, attempts := 40, 0
 	f := newFixture(t, cadastretest.Start(t), 2)
-	faster := rest.CopyConfig(f.config)
-	faster.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+	conflicting := rest.CopyConfig(f.config)
+	conflicting.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 		return failingTransport{rt, func() (*http.Response, error) {
-			if lost++; lost > races {
+			if attempts++; attempts > conflicts {
 				return nil, errors.New("all races are over")
 			}
 			body := `{"kind":"Status","apiVersion":"v1","code":409,"reason":"Conflict","message":"the object has been modified"}`
 			return &http.Response{StatusCode: http.StatusConflict, Body: io.NopCloser(strings.NewReader(body))}, nil
 		}}
 	})
-	c, err := cluster.Open(faster)
+	c, err := cluster.Open(conflicting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +124,12 @@ func TestMigrationRetryLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != outcomeUnknown || lost != races+1 {
-		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, lost, done.err)
+	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != outcomeUnknown || attempts != conflicts+1 {
+		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, attempts, done.err)
 	}
-	lost, races = 0, math.MaxInt
-	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != failedMigration || lost != maxRetries+1 {
-		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, lost, done.err)
+	attempts, conflicts = 0, math.MaxInt
+	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != failedMigration || attempts != maxRetries+1 {
+		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, attempts, done.err)
 	}
 }
 
@@ -280,11 +280,11 @@ func TestMigrationReportOrder(t *testing.T) {
 		return nil
 	}
 	for _, r := range []struct {
-		place int
-		name  string
-		what  outcome
+		index   int
+		name    string
+		outcome outcome
 	}{{2, "c", migrated}, {1, "b", nothingToDo}, {0, "a", migrated}, {4, "e", notAttempted}, {3, "d", failedMigration}} {
-		if err := report.add(r.place, result{target: target{name: r.name}, outcome: r.what}, printResult); err != nil {
+		if err := report.add(r.index, result{target: target{name: r.name}, outcome: r.outcome}, printResult); err != nil {
 			t.Fatal(err)
 		}
 	}

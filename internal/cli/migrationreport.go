@@ -48,7 +48,7 @@ type migrationReport struct {
 	listIncomplete bool
 
 	mu        sync.Mutex
-	results   []result // without unchanged objects, which are only counted
+	results   []result // excludes unchanged objects, which are only counted
 	unchanged int
 	// unprinted are the results whose output failed.
 	unprinted []result
@@ -60,13 +60,13 @@ type migrationReport struct {
 
 // add records the result of the object at an index, and prints all results up to the first index that is still missing.
 // Objects that are unchanged or not attempted are not printed here.
-func (m *migrationReport) add(place int, r result, printResult func(result) error) error {
+func (m *migrationReport) add(index int, r result, printResult func(result) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pending == nil {
 		m.pending = map[int]result{}
 	}
-	m.pending[place] = r
+	m.pending[index] = r
 	var err error
 	for r, ok := m.pending[m.next]; ok; r, ok = m.pending[m.next] {
 		delete(m.pending, m.next)
@@ -193,18 +193,18 @@ func (m *migrationReport) summary() string {
 // text formats the result. A dry run lists the fields that would move.
 func (r result) text(to string) string {
 	var w strings.Builder
-	place := r.target.String()
+	index := r.target.String()
 	if r.target.kind.Namespaced && r.target.namespace != "" { // a kind that could not be listed has no namespace
-		place += " in " + r.target.namespace
+		index += " in " + r.target.namespace
 	}
 	if r.err != nil {
-		return fmt.Sprintf("%s: failed: %s\n", place, plainError(r.err))
+		return fmt.Sprintf("%s: failed: %s\n", index, plainError(r.err))
 	}
 	if len(r.moves) == 0 {
-		fmt.Fprintf(&w, "%s: %s\n", place, r.outcome)
+		fmt.Fprintf(&w, "%s: %s\n", index, r.outcome)
 	}
 	for _, m := range r.moves {
-		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d newly owned\n", place, r.outcome, entryName(m.From), to,
+		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d newly owned\n", index, r.outcome, entryName(m.From), to,
 			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
 		if r.outcome != wouldMigrate {
 			continue
@@ -222,7 +222,7 @@ func (r result) text(to string) string {
 	return w.String()
 }
 
-// value returns the report as a document.
+// value returns the report as a document for -o json and -o yaml.
 func (m *migrationReport) value() document.Value {
 	var items []document.Value
 	for _, r := range m.results {

@@ -44,21 +44,21 @@ func (o *output) print(w io.Writer, doc document.Value) error {
 }
 
 // colours holds the flag --color.
-type colours struct{ when string }
+type colours struct{ mode string }
 
 func (c *colours) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&c.when, "color", "auto", "When to colour the output: `auto|always|never`. With auto, only on a terminal, and not if $NO_COLOR is set.")
+	flags.StringVar(&c.mode, "color", "auto", "When to colour the output: `auto|always|never`. With auto, only on a terminal, and not if $NO_COLOR is set.")
 }
 
 // enabled reports whether text that is written to w is coloured.
 func (c *colours) enabled(w io.Writer) (bool, error) {
-	switch c.when {
+	switch c.mode {
 	case "always", "never":
-		return c.when == "always", nil
+		return c.mode == "always", nil
 	case "auto":
 		return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", nil
 	}
-	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.when)}
+	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.mode)}
 }
 
 // checkedWriter records the first write error. It is safe for concurrent use.
@@ -88,8 +88,8 @@ func (c *checkedWriter) failed() error {
 	return outputError(c.err)
 }
 
-// is reports whether err is the recorded write error itself.
-func (c *checkedWriter) is(err error) bool {
+// isWriteError reports whether err is the recorded write error itself.
+func (c *checkedWriter) isWriteError(err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return err == c.err
@@ -108,7 +108,7 @@ func isTerminal(w any) bool {
 // palette assigns one colour to each name. The colours are readable on light and dark backgrounds.
 type palette struct {
 	enabled bool
-	known   map[string]int
+	indexes map[string]int
 }
 
 var colourCodes = []int{36, 33, 35, 32, 34, 96, 93, 95, 92, 94}
@@ -118,17 +118,17 @@ func (p *palette) paint(name, text string) string {
 	if !p.enabled || name == "" {
 		return text
 	}
-	i, ok := p.known[name]
+	i, ok := p.indexes[name]
 	if !ok {
-		i = len(p.known)
-		p.known[name] = i
+		i = len(p.indexes)
+		p.indexes[name] = i
 	}
 	return coloured(colourCodes[i%len(colourCodes)], text)
 }
 
 func coloured(code int, text string) string { return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, text) }
 
-func newPalette(enabled bool) *palette { return &palette{enabled: enabled, known: map[string]int{}} }
+func newPalette(enabled bool) *palette { return &palette{enabled: enabled, indexes: map[string]int{}} }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -49,7 +49,7 @@ contains the fields, its next apply owns them again.` + aboutPaths,
 	f.bind(command)
 	command.Flags().StringVar(&f.from, "manager", "", "The field `manager` that releases the fields. Required if a field has several owners.")
 	completeObjects(command, &f.connection, 1, "manager")
-	completeArguments(command, &f.connection, f.paths)
+	completeArguments(command, &f.connection, f.releasablePaths)
 	return command
 }
 
@@ -71,7 +71,7 @@ entry has the operation Apply, or Update with --update.` + aboutPaths,
 	command.Flags().StringVar(&f.to, "to", "", "The field `manager` that receives the fields. Required.")
 	command.Flags().BoolVar(&f.update, "update", false, "Add the fields to the receiver's entry with the operation Update instead of Apply.")
 	completeObjects(command, &f.connection, 1, "from", "to")
-	completeArguments(command, &f.connection, f.paths)
+	completeArguments(command, &f.connection, f.releasablePaths)
 	return command
 }
 
@@ -248,7 +248,7 @@ func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Write
 	return err
 }
 
-// text formats the change.
+// text returns the change of ownership for -o text.
 func (f ownFlags) text(t target, result ownership.Result) string {
 	if result.NoOp() {
 		return fmt.Sprintf("%s: unchanged\n", t)
@@ -277,7 +277,7 @@ func (f ownFlags) receiverEntry() apply.Entry {
 	return apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}
 }
 
-// value returns the change as a document.
+// value returns the change of ownership as a document for -o json and -o yaml.
 func (f ownFlags) value(t target, result ownership.Result) document.Value {
 	fields := append(t.fields(),
 		document.Field{Name: "changed", Value: document.NewBool(!result.NoOp() && !f.dryRun)},

@@ -32,8 +32,8 @@ func completeArguments(command *cobra.Command, connection *connection, find func
 
 // releasablePaths returns the paths that the releasing manager owns in the object of the arguments, except those that
 // the arguments contain already.
-func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string) []string {
-	t, named, err := parseTarget(ctx, c, namespace, args)
+func (f *ownFlags) releasablePaths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string) []string {
+	t, exclude, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace stri
 	}
 	var all pathCandidates
 	all.add(o.Entries, toComplete, func(o ownedPath) bool { return f.releaser().Selects(o.by) })
-	return all.without(named)
+	return all.without(exclude)
 }
 
 // liveObjects returns the live objects that the files describe, and their configurations. Standard input is not read,
@@ -75,8 +75,8 @@ func (f *applyFlags) forcePathCandidates(ctx context.Context, c *cluster.Cluster
 			if !o.below.IsEmpty() || o.by.Manager == f.manager && o.by.Operation == apply.Apply {
 				return false
 			}
-			wanted := ownership.ValueAt(configs[i], o.path)
-			return !wanted.IsAbsent() && !document.Equal(wanted, ownership.ValueAt(live.Document, o.path))
+			accept := ownership.ValueAt(configs[i], o.path)
+			return !accept.IsAbsent() && !document.Equal(accept, ownership.ValueAt(live.Document, o.path))
 		})
 	}
 	return all.without(f.forceTexts)
@@ -116,9 +116,9 @@ type ownedPath struct {
 	below fieldset.Set
 }
 
-// add adds the paths of the entries that have the prefix toComplete and that wanted accepts. A path is written without
+// add adds the paths of the entries that have the prefix toComplete and that accept returns true for. A path is written without
 // optional quotes, unless only the quoted form has the prefix.
-func (o *pathCandidates) add(entries []apply.Entry, toComplete string, wanted func(ownedPath) bool) {
+func (o *pathCandidates) add(entries []apply.Entry, toComplete string, accept func(ownedPath) bool) {
 	if o.owners == nil {
 		o.owners = map[string][]string{}
 	}
@@ -132,7 +132,7 @@ func (o *pathCandidates) add(entries []apply.Entry, toComplete string, wanted fu
 			if !strings.HasPrefix(text, toComplete) {
 				text = formatPath(path)
 			}
-			if !strings.HasPrefix(text, toComplete) || !wanted(ownedPath{e, path, fields.At(path)}) {
+			if !strings.HasPrefix(text, toComplete) || !accept(ownedPath{e, path, fields.At(path)}) {
 				continue
 			}
 			if o.owners[text] == nil {
@@ -145,15 +145,15 @@ func (o *pathCandidates) add(entries []apply.Entry, toComplete string, wanted fu
 	}
 }
 
-// without returns the candidates except the named paths, as PATH<tab>OWNERS.
-func (o *pathCandidates) without(named []string) []string {
+// without returns the candidates except the excluded paths, as PATH<tab>OWNERS.
+func (o *pathCandidates) without(exclude []string) []string {
 	var lines []string
 	slices.Sort(o.paths)
 	for _, path := range o.paths {
 		if len(lines) == maxPaths {
 			break
 		}
-		if !slices.Contains(named, path) {
+		if !slices.Contains(exclude, path) {
 			lines = append(lines, path+"\t"+strings.Join(o.owners[path], ", "))
 		}
 	}

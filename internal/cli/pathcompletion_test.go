@@ -26,14 +26,14 @@ func TestShellPath(t *testing.T) {
 	for path := range fields.All() {
 		text := shellPath(path)
 		texts[text] = true
-		written, err := ownership.ParsePath(text)
+		expression, err := ownership.ParsePath(text)
 		if err != nil {
 			t.Errorf("ParsePath(%s): %v", text, err)
 			continue
 		}
-		again, err := written.Resolve(object)
-		if err != nil || fieldset.New(again).String() != fieldset.New(path).String() {
-			t.Errorf("%s resolves to %s, %v", text, again, err)
+		resolved, err := expression.Resolve(object)
+		if err != nil || fieldset.New(resolved).String() != fieldset.New(path).String() {
+			t.Errorf("%s resolves to %s, %v", text, resolved, err)
 		}
 	}
 	for _, want := range []string{

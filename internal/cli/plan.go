@@ -117,8 +117,8 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 		return nil
 	})
 	if f.output.format == "json" || f.output.format == "yaml" {
-		if lost := f.output.print(stdout, plansValue(all)); lost != nil {
-			err = errors.Join(outputError(lost), err)
+		if printErr := f.output.print(stdout, plansValue(all)); printErr != nil {
+			err = errors.Join(outputError(printErr), err)
 		}
 	}
 	return all, err

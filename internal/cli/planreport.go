@@ -84,8 +84,8 @@ func (v planView) printValues(p *objectPlan) {
 		v.line("+", "%s: %s", formatPath(path), formatValue(ownership.ValueAt(p.after.Document, path)))
 	}
 	for path := range p.plan.Changes.Modified.All() {
-		was, will := formatValuePair(ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path))
-		v.line("~", "%s: %s -> %s", formatPath(path), was, will)
+		oldText, newText := formatValuePair(ownership.ValueAt(p.before.Document, path), ownership.ValueAt(p.after.Document, path))
+		v.line("~", "%s: %s -> %s", formatPath(path), oldText, newText)
 	}
 	for path := range topmost(p.plan.Changes.Removed).All() {
 		v.line("-", "%s: %s", formatPath(path), formatValue(ownership.ValueAt(p.before.Document, path)))

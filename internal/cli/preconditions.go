@@ -59,8 +59,8 @@ func (a *applyOperation) reload(ctx context.Context) error {
 	return nil
 }
 
-// withPrecondition returns the configuration with the metadata field name (uid or resourceVersion) of the object that
-// was read.
+// withPrecondition returns the configuration with metadata.uid or metadata.resourceVersion, as selected by name, set to the
+// value of the object that was read. If there was none, the value is unusedRevision.
 func (a *applyOperation) withPrecondition(name string) document.Value {
 	value := document.NewString(unusedRevision)
 	if a.exists {
@@ -90,8 +90,8 @@ func (a *applyOperation) sendWithExistenceCheck(ctx context.Context, name string
 	if now != nil && !cluster.IsCode(now, http.StatusNotFound) {
 		return after, err
 	}
-	if checkExistence := a.checkExistence(now == nil); checkExistence != nil {
-		return after, checkExistence
+	if violation := a.checkExistence(now == nil); violation != nil {
+		return after, violation
 	}
 	return after, err
 }

@@ -106,13 +106,13 @@ func (p *progress) clear() {
 const barWidth = 30
 
 // bar formats the processed number, the rate and, if the total is known, a bar and the remaining time.
-func bar(done, total int, took time.Duration) string {
-	speed := float64(done) / took.Seconds()
+func bar(done, total int, elapsed time.Duration) string {
+	speed := float64(done) / elapsed.Seconds()
 	if total < done || total == 0 {
 		return fmt.Sprintf("%d objects, %.0f/s", done, speed)
 	}
 	filled := barWidth * done / total
-	left := time.Duration(float64(total-done) / speed * float64(time.Second)).Round(time.Second)
+	remaining := time.Duration(float64(total-done) / speed * float64(time.Second)).Round(time.Second)
 	return fmt.Sprintf("[%s%s] %d/%d objects, %.0f/s, %v left",
-		strings.Repeat("#", filled), strings.Repeat("-", barWidth-filled), done, total, speed, left)
+		strings.Repeat("#", filled), strings.Repeat("-", barWidth-filled), done, total, speed, remaining)
 }

@@ -10,7 +10,7 @@ import (
 func TestBar(t *testing.T) {
 	for _, test := range []struct {
 		done, total int
-		took        time.Duration
+		elapsed     time.Duration
 		want        string
 	}{
 		{50, 100, 5 * time.Second, "[###############---------------] 50/100 objects, 10/s, 5s left"},
@@ -19,8 +19,8 @@ func TestBar(t *testing.T) {
 		{50, 0, 5 * time.Second, "50 objects, 10/s"},
 		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run
 	} {
-		if got := bar(test.done, test.total, test.took); got != test.want {
-			t.Errorf("bar(%d, %d, %v) = %q, want %q", test.done, test.total, test.took, got, test.want)
+		if got := bar(test.done, test.total, test.elapsed); got != test.want {
+			t.Errorf("bar(%d, %d, %v) = %q, want %q", test.done, test.total, test.elapsed, got, test.want)
 		}
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Plans and conflicts may appear on shared screens and in logs. Like kubectl diff, they show that a value of a Secret
-// differs, but not the value itself. Verbs that print objects (-o json, extract, blame) do not mask values.
+// mask, maskBefore and maskAfter replace values of Secrets in plans and conflicts, which may appear on shared screens and in
+// logs. Like kubectl diff, they show that a value differs, but not the value. Verbs that print objects (apply -o json,
+// extract, blame) do not mask values.
 const mask, maskBefore, maskAfter = "***", "*** (before)", "*** (after)"
 
 func (t target) isSecret() bool { return t.kind.Group == "" && t.kind.Name == "Secret" }
@@ -29,7 +30,7 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 				continue
 			}
 			shown := mask
-			if theirs := other.Lookup(append(path[:len(path):len(path)], name)...); !theirs.IsAbsent() && !document.Equal(v, theirs) {
+			if otherValue := other.Lookup(append(path[:len(path):len(path)], name)...); !otherValue.IsAbsent() && !document.Equal(v, otherValue) {
 				shown = different
 			}
 			values = values.With(name, document.NewString(shown))

@@ -66,8 +66,8 @@ func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (
 	if patch.Len() == 0 {
 		return result.Object, nil
 	}
-	made, err := a.cluster.DryRunPatch(ctx, a.target.kind, a.target.namespace, a.target.name, a.manager, patch.AppendJSON(nil))
-	return apply.Object{Document: made.Document, Entries: result.Object.Entries}, err
+	patched, err := a.cluster.DryRunPatch(ctx, a.target.kind, a.target.namespace, a.target.name, a.manager, patch.AppendJSON(nil))
+	return apply.Object{Document: patched.Document, Entries: result.Object.Entries}, err
 }
 
 // diffPatch returns the JSON patch that turns one object into another, with one operation per top-level or metadata
@@ -126,13 +126,13 @@ func isSameEntry(a, b apply.Entry) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
 
-// withTrackedOwner returns the live object with the entries that conflicts refer to. For an object without
+// withConflictOwners returns the live object with the entries that conflicts refer to. For an object without
 // managedFields, servers report conflicts with before-first-apply, an entry that the stored object does not have.
-func (a *applyOperation) tracked(ctx context.Context, refused error) apply.Object {
+func (a *applyOperation) withConflictOwners(ctx context.Context, refused error) apply.Object {
 	if !a.exists || !isUntracked(a.live) || !isApplyConflict(refused) {
 		return a.live
 	}
-	live, err := a.target.tracked(ctx, a.cluster, a.live)
+	live, err := a.target.withInitialEntry(ctx, a.cluster, a.live)
 	if err != nil {
 		return a.live
 	}
@@ -148,13 +148,13 @@ func (a *applyOperation) remainingConflicts(all []conflict) []conflict {
 	if a.simulatedEntries == nil {
 		return all
 	}
-	var some []conflict
+	var remaining []conflict
 	for _, c := range all {
-		known := len(c.owners) > 0
+		hadOwners := len(c.owners) > 0
 		c.owners = slices.DeleteFunc(c.owners, func(e apply.Entry) bool { return !slices.Contains(a.simulatedEntries, e) })
-		if len(c.owners) > 0 || !known {
-			some = append(some, c)
+		if len(c.owners) > 0 || !hadOwners {
+			remaining = append(remaining, c)
 		}
 	}
-	return some
+	return remaining
 }

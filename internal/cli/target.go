@@ -123,8 +123,8 @@ func (e *targetError) Unwrap() error { return e.err }
 
 // withoutTarget removes the object from an error, for messages that name it already.
 func withoutTarget(err error) error {
-	if withNamespace := (*targetError)(nil); errors.As(err, &withNamespace) {
-		return withNamespace.err
+	if targeted := (*targetError)(nil); errors.As(err, &targeted) {
+		return targeted.err
 	}
 	return err
 }

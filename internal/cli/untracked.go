@@ -21,9 +21,9 @@ var errNoOwners = errors.New("the object has no managedFields")
 // isUntracked reports whether an object has no managed fields entries.
 func isUntracked(o apply.Object) bool { return len(o.Entries) == 0 }
 
-// tracked returns an object without managedFields with the entry that its first apply would add.
-func (t target) tracked(ctx context.Context, c *cluster.Cluster, o apply.Object) (apply.Object, error) {
-	nothing := document.NewMap(
+// withInitialEntry returns an object without managedFields, with the entry that its first apply would add.
+func (t target) withInitialEntry(ctx context.Context, c *cluster.Cluster, o apply.Object) (apply.Object, error) {
+	empty := document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString(t.kind.APIVersion())},
 		document.Field{Name: "kind", Value: document.NewString(t.kind.Name)},
 		document.Field{Name: "metadata", Value: document.NewMap(
@@ -31,7 +31,7 @@ func (t target) tracked(ctx context.Context, c *cluster.Cluster, o apply.Object)
 			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // precondition: a deleted object must not be created
 		)},
 	)
-	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, nothing, cluster.ApplyOptions{Manager: managedFieldsWriter, DryRun: true})
+	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, empty, cluster.ApplyOptions{Manager: managedFieldsWriter, DryRun: true})
 	if err != nil {
 		return o, fmt.Errorf("%s: the object has no managedFields, and the dry-run apply that determines its fields failed: %w", t, err)
 	}

@@ -73,17 +73,17 @@ func Open(config *rest.Config) (*Cluster, error) {
 // once returns a function that caches the first successful result of f.
 func once[T any](f func(context.Context) (T, error)) func(context.Context) (T, error) {
 	var mu sync.Mutex
-	var known bool
+	var cached bool
 	var value T
 	return func(ctx context.Context) (T, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if known {
+		if cached {
 			return value, nil
 		}
 		v, err := f(ctx)
 		if err == nil {
-			value, known = v, true
+			value, cached = v, true
 		}
 		return v, err
 	}

@@ -197,7 +197,7 @@ func TestWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	get() // no handler is set
+	get() // without a warning handler, warnings are dropped
 	var received []string
 	c.SetWarningHandler(func(text string) { received = append(received, text) })
 	get()

@@ -26,19 +26,19 @@ func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
 		if err != nil {
 			return nil, err
 		}
-		var some []Kind
+		var kinds []Kind
 		switch kind := list.Get("kind").Text(); kind {
 		case "APIGroupDiscoveryList":
-			some = readGroups(list)
+			kinds = readGroups(list)
 		case "APIVersions", "APIGroupList":
-			some, err = c.discoverGroupVersions(ctx, groupVersions(list))
+			kinds, err = c.discoverGroupVersions(ctx, groupVersions(list))
 		default:
 			err = fmt.Errorf("GET %s: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received %q: is this a Kubernetes API server?", path, kind)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, some...)
+		all = append(all, kinds...)
 	}
 	return all, nil
 }

@@ -90,8 +90,8 @@ func TestCancelledRequest(t *testing.T) {
 			}
 			ctx, stop := context.WithCancelCause(t.Context())
 			time.AfterFunc(50*time.Millisecond, func() { stop(cause) })
-			var lost *NoResponseError
-			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != cause.Error() {
+			var noResponse *NoResponseError
+			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &noResponse) || noResponse.Error() != cause.Error() {
 				t.Errorf("Get() = %v, want the cause of the context", err)
 			}
 		})

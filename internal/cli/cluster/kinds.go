@@ -106,11 +106,11 @@ func (c *Cluster) FindKinds(ctx context.Context, name string) ([]Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	some := slices.DeleteFunc(slices.Clone(all), func(k Kind) bool { return !slices.Contains(k.Categories, name) })
-	if len(some) == 0 {
+	matching := slices.DeleteFunc(slices.Clone(all), func(k Kind) bool { return !slices.Contains(k.Categories, name) })
+	if len(matching) == 0 {
 		return nil, unknown
 	}
-	return some, nil
+	return matching, nil
 }
 
 func (k Kind) matchesName(name string) bool {

@@ -21,11 +21,11 @@ type openAPI struct {
 
 // Topology returns the merge topology of a kind from the server's OpenAPI.
 func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
-	known, err := c.openAPIOf(ctx, k)
+	document, err := c.openAPIOf(ctx, k)
 	if err != nil {
 		return nil, fmt.Errorf("merge topology of %s: %w", k, err)
 	}
-	t, ok := known.schema.Kind(k.Group, k.Version, k.Name)
+	t, ok := document.schema.Kind(k.Group, k.Version, k.Name)
 	if !ok {
 		return nil, fmt.Errorf("merge topology of %s: the server's OpenAPI at %s does not have the kind", k, openAPIPath(k))
 	}
@@ -35,15 +35,15 @@ func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
 // SupportsTakeover reports whether the server accepts [ApplyOptions].TakeOver. It returns false if the OpenAPI document
 // cannot be read.
 func (c *Cluster) SupportsTakeover(ctx context.Context, k Kind) bool {
-	known, err := c.openAPIOf(ctx, k)
-	return err == nil && known.supportsTakeover
+	document, err := c.openAPIOf(ctx, k)
+	return err == nil && document.supportsTakeover
 }
 
 // SupportsUnset reports whether the server accepts unset markers, according to its OpenAPI. Other servers store markers
 // as values.
 func (c *Cluster) SupportsUnset(ctx context.Context, k Kind) (bool, error) {
-	known, err := c.openAPIOf(ctx, k)
-	return known.supportsUnset, err
+	document, err := c.openAPIOf(ctx, k)
+	return document.supportsUnset, err
 }
 
 func openAPIPath(k Kind) string {
@@ -58,8 +58,8 @@ func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	path := openAPIPath(k)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.openAPI[path]; ok {
-		return known, nil
+	if document, ok := c.openAPI[path]; ok {
+		return document, nil
 	}
 	body, err := c.send(ctx, request{method: http.MethodGet, path: path})
 	if err != nil {
