@@ -98,7 +98,7 @@ func (c *connection) openTarget(ctx context.Context, verb string, args []string,
 	printWarnings(server, stderr)
 	t, rest, err := parseTarget(ctx, server, namespace, args)
 	if err == nil && len(rest) > 0 {
-		err = &usageError{fmt.Errorf("%s: expected one object, received also %q", verb, rest)}
+		err = &usageError{fmt.Errorf("%s: expected one object, received further arguments %q", verb, rest)}
 	}
 	return server, t, err
 }
