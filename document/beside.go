@@ -6,67 +6,64 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/access"
 )
 
-// Reading beside another document is for texts that are expected to be much like
-// it: a configuration beside the live object, an update beside what it updates. A
-// list or map whose text is, to the byte, the canonical text of what the other has
-// in the same place need not be read: it is the other's, which the new document
-// then shares. [Same] tells, at no cost, that it is.
+// Parsing with a base document is for texts that are expected to be similar to the base, such as a configuration and
+// the live object. A list or map whose text is, byte for byte, the canonical text of the container at the same path in
+// the base is not parsed; the new document shares the base's container. [Same] reports the sharing at no cost.
 
-// beside follows the reader through the other document.
-type beside struct {
-	// other is what the other document has in the place of the container that the
-	// reader is in, as long as that is exactly at this depth.
-	other Value
+// baseCursor tracks the parser's position in the base document.
+type baseCursor struct {
+	// value is the container of the base document at the parser's path. It is valid only while the parser's depth
+	// equals depth.
+	value Value
 	depth int
-	// shared are the containers that were found to be the other's.
+	// shared are the base's containers that the new document shares.
 	shared []Value
 }
 
-// newBeside starts at the root; without another document the reader is never beside
-// it.
-func newBeside(other Value) beside {
-	if other.Len() == 0 {
-		return beside{depth: -1}
+// newBaseCursor returns a cursor at the root of the base document. If base has no fields or items, the cursor is never
+// valid.
+func newBaseCursor(base Value) baseCursor {
+	if base.Len() == 0 {
+		return baseCursor{depth: -1}
 	}
-	return beside{other: other, depth: 1}
+	return baseCursor{value: base, depth: 1}
 }
 
-// besideField reads the value of the field that is on the stack, a container.
-func (p *parser) besideField(at, i int) (end int, err *SyntaxError) {
-	name := p.name(at)
-	return p.besideValue(at, i, p.beside.other.Get(name), name)
+// fieldWithBase parses the value of the field at slot, which must be a container.
+func (p *parser) fieldWithBase(slot, i int) (end int, err *SyntaxError) {
+	name := p.name(slot)
+	return p.valueWithBase(slot, i, p.base.value.Get(name), name)
 }
 
-// besideItem reads the n-th item of a list.
-func (p *parser) besideItem(at, i, n int) (end int, err *SyntaxError) {
-	var other Value
-	if p.beside.other.Kind() == List && n < p.beside.other.Len() {
-		other = p.beside.other.At(n)
+// itemWithBase parses the n-th item of a list.
+func (p *parser) itemWithBase(slot, i, n int) (end int, err *SyntaxError) {
+	var base Value
+	if p.base.value.Kind() == List && n < p.base.value.Len() {
+		base = p.base.value.At(n)
 	}
-	return p.besideValue(at, i, other, access.AnyItem)
+	return p.valueWithBase(slot, i, base, access.AnyItem)
 }
 
-// besideValue reads a value in whose place the other document has one, which may be
-// absent.
-func (p *parser) besideValue(at, i int, other Value, name string) (end int, err *SyntaxError) {
-	if other.form()&(canonical|sealed) == canonical && strings.HasPrefix(p.text[i:], other.text()) {
-		end = i + len(other.text())
-		n := p.span(at, other.Kind(), i, end)
+// valueWithBase parses a value; base is the value at the same path in the base document, which may be absent.
+func (p *parser) valueWithBase(slot, i int, base Value, name string) (end int, err *SyntaxError) {
+	if base.form()&(canonical|unparsed) == canonical && strings.HasPrefix(p.text[i:], base.text()) {
+		end = i + len(base.text())
+		n := p.setSpan(slot, base.Kind(), i, end)
 		n.form |= canonical | foreign
-		n.first = uint32(len(p.beside.shared))
-		p.beside.shared = append(p.beside.shared, other)
+		n.first = uint32(len(p.base.shared))
+		p.base.shared = append(p.base.shared, base)
 		return end, nil
 	}
-	was, depth := p.beside.other, p.beside.depth
-	p.beside.other, p.beside.depth = other, depth+1
-	if other.Len() == 0 {
-		p.beside.depth = -1
+	outer, depth := p.base.value, p.base.depth
+	p.base.value, p.base.depth = base, depth+1
+	if base.Len() == 0 {
+		p.base.depth = -1
 	}
-	if p.seal.inside == p.depth-1 {
-		end, err = p.sealable(at, i, name)
+	if p.skip.matched == p.depth-1 {
+		end, err = p.skippableValue(slot, i, name)
 	} else {
-		end, err = p.value(at, i)
+		end, err = p.value(slot, i)
 	}
-	p.beside.other, p.beside.depth = was, depth
+	p.base.value, p.base.depth = outer, depth
 	return end, err
 }

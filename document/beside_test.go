@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// randomJSON returns a random value as Go's types.
+// randomJSON returns a random JSON value as Go types.
 func randomJSON(r *rand.Rand, depth int) any {
 	switch n := r.IntN(10); {
 	case depth > 0 && n < 4:
@@ -30,7 +30,7 @@ func randomJSON(r *rand.Rand, depth int) any {
 	return r.IntN(3)
 }
 
-// changedJSON returns a value that differs from another in few places.
+// changedJSON returns a copy of v with a few random changes.
 func changedJSON(r *rand.Rand, v any, depth int) any {
 	if r.IntN(8) == 0 {
 		return randomJSON(r, depth)
@@ -52,78 +52,78 @@ func changedJSON(r *rand.Rand, v any, depth int) any {
 	return v
 }
 
-func TestBesideIsTheSameAsAlone(t *testing.T) {
+func TestParseWithBaseEqualsParse(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	shared := 0
 	for range 20000 {
 		before := map[string]any{"a": randomJSON(r, 4), "b": randomJSON(r, 4)}
 		after := changedJSON(r, before, 4)
-		otherText, _ := json.Marshal(before)
+		baseText, _ := json.Marshal(before)
 		text, _ := json.Marshal(after)
 		if r.IntN(4) == 0 {
 			text, _ = json.MarshalIndent(after, "", " ")
 		}
-		other, err := ParseJSON(otherText)
+		base, err := ParseJSON(baseText)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.IntN(3) == 0 {
-			other = other.With("c", NewInt(1))
+			base = base.With("c", NewInt(1))
 		}
-		var sealed []string
+		var unparsedPath []string
 		if r.IntN(3) == 0 {
-			sealed = []string{"a"}
+			unparsedPath = []string{"a"}
 		}
-		alone, err := parseSealed(text, Limits{}, sealed...)
+		alone, err := parseUnparsed(text, Limits{}, unparsedPath...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		beside, err := parseBeside(text, Limits{}, other, sealed...)
+		withBase, err := parseWithBase(text, Limits{}, base, unparsedPath...)
 		if err != nil {
-			t.Fatalf("%s beside %s: %v", text, otherText, err)
+			t.Fatalf("parse %s with base %s: %v", text, baseText, err)
 		}
-		checkSameShape(t, alone, beside)
-		if beside.JSON() != alone.JSON() || string(beside.With("z", NewNull()).AppendJSON(nil)) != string(alone.With("z", NewNull()).AppendJSON(nil)) {
-			t.Fatalf("%s beside %s is written %s", text, otherText, beside.JSON())
+		checkSameShape(t, alone, withBase)
+		if withBase.JSON() != alone.JSON() || string(withBase.With("z", NewNull()).AppendJSON(nil)) != string(alone.With("z", NewNull()).AppendJSON(nil)) {
+			t.Fatalf("parse %s with base %s: JSON() = %s", text, baseText, withBase.JSON())
 		}
-		if Same(beside.Get("b"), other.Get("b")) && beside.Get("b").Len() > 0 {
+		if Same(withBase.Get("b"), base.Get("b")) && withBase.Get("b").Len() > 0 {
 			shared++
 		}
 	}
 	if shared < 1000 {
-		t.Errorf("only %d documents share something; the test has no point", shared)
+		t.Errorf("%d documents share containers with the base, want at least 1000", shared)
 	}
 }
 
 func checkSameShape(t *testing.T, a, b Value) {
 	t.Helper()
 	if !Equal(a, b) || !Equal(b, a) {
-		t.Fatalf("%v and %v are not equal", a, b)
+		t.Fatalf("Equal(%v, %v) = false, want true", a, b)
 	}
-	if a.isSealed() {
-		return // what is shared with the other need not be sealed
+	if a.isUnparsed() {
+		return // a container shared with the base may be parsed
 	}
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
-		t.Fatalf("%v and %v are not of the same shape", a, b)
+		t.Fatalf("%v and %v differ in kind or length", a, b)
 	}
 	for i := range a.Len() {
 		if a.Kind() == Map && a.Name(i) != b.Name(i) {
-			t.Fatalf("%v and %v have other names", a, b)
+			t.Fatalf("%v and %v differ in field names", a, b)
 		}
 		checkSameShape(t, a.At(i), b.At(i))
 	}
 }
 
-func TestBesideFindsErrors(t *testing.T) {
-	other, _ := ParseJSON([]byte(`{"a":{"b":[1,2]},"c":[{"d":1}]}`))
+func TestParseWithBaseReportsErrors(t *testing.T) {
+	base, _ := ParseJSON([]byte(`{"a":{"b":[1,2]},"c":[{"d":1}]}`))
 	for text, problem := range map[string]string{
 		`{"a":{"b":[1,2]},"c":[{"d":1}]`:          "received the end",
 		`{"a":{"b":[1,2]}"c":1}`:                  "expected , or }",
 		`{"a":{"b":[1,2]},"a":{"b":[1,2]}}`:       "twice",
 		`{"a":{"b":[1,2]},"c":[{"d":1},{"d":x}]}`: "expected a value",
 	} {
-		if _, err := parseBeside([]byte(text), Limits{}, other); err == nil || !strings.Contains(err.Error(), problem) {
-			t.Errorf("%s: expected %q, received %v", text, problem, err)
+		if _, err := parseWithBase([]byte(text), Limits{}, base); err == nil || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: error = %v, want it to contain %q", text, err, problem)
 		}
 	}
 }

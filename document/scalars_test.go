@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestScalarDifferences compares maps that were read, or made by hand, in every combination.
+// TestScalarDifferences compares parsed and built maps in every combination.
 func TestScalarDifferences(t *testing.T) {
 	const refused = -1
 	for _, c := range []struct {
@@ -31,8 +31,8 @@ func TestScalarDifferences(t *testing.T) {
 		{`{}`, `[]`, refused},
 		{`"a"`, `"a"`, refused},
 	} {
-		for _, a := range readAndMade(t, c.a) {
-			for _, b := range readAndMade(t, c.b) {
+		for _, a := range parsedAndBuilt(t, c.a) {
+			for _, b := range parsedAndBuilt(t, c.b) {
 				differ, ok := scalarDifferences(a, b)
 				if got := int(differ); ok != (c.want != refused) || ok && got != c.want {
 					t.Errorf("%s and %s: got %b, %v, want %b", a, b, got, ok, c.want)
@@ -41,12 +41,12 @@ func TestScalarDifferences(t *testing.T) {
 		}
 	}
 	if _, ok := scalarDifferences(Value{}, Value{}); ok {
-		t.Error("absent values are no maps")
+		t.Error("scalarDifferences(absent, absent): ok = true, want false")
 	}
 }
 
-// TestScalarDifferencesOfMany: there are bits for 64 fields.
-func TestScalarDifferencesOfMany(t *testing.T) {
+// TestScalarDifferencesLimit checks the limit of 64 fields.
+func TestScalarDifferencesLimit(t *testing.T) {
 	var a, b []Field
 	for i := range 65 {
 		name := string(rune('A' + i))
@@ -57,39 +57,39 @@ func TestScalarDifferencesOfMany(t *testing.T) {
 		t.Errorf("64 fields: got %b, %v", differ, ok)
 	}
 	if _, ok := scalarDifferences(NewMap(a...), NewMap(b...)); ok {
-		t.Error("65 fields were compared")
+		t.Error("65 fields: ok = true, want false")
 	}
 }
 
-// readAndMade returns a value as it is read, and as it is made by hand.
-func readAndMade(t *testing.T, text string) []Value {
+// parsedAndBuilt returns a value once as parsed and once as built with constructors.
+func parsedAndBuilt(t *testing.T, text string) []Value {
 	t.Helper()
 	v, err := ParseJSON(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := v
+	built := v
 	switch v.Kind() {
 	case Map:
 		var fields []Field
 		for name, value := range v.Fields() {
 			fields = append(fields, Field{name, value})
 		}
-		made = NewMap(fields...)
+		built = NewMap(fields...)
 	case List:
 		var items []Value
 		for _, item := range v.Items() {
 			items = append(items, item)
 		}
-		made = NewList(items...)
+		built = NewList(items...)
 	}
-	return []Value{v, made}
+	return []Value{v, built}
 }
 
 func TestTextOf(t *testing.T) {
 	const many = `{"a":1,"b":"x","c":null,"d":{},"e":"y","f":"","g":"\u0022","h":1,"i":1,"j":1,"k":1,"l":1,"m":"last"}`
 	for _, text := range []string{`{"a":1,"b":"x","c":null,"d":{},"e":"y","f":"","g":"\u0022"}`, many, `{}`, `["b"]`, `"b"`, `null`} {
-		for _, v := range readAndMade(t, text) {
+		for _, v := range parsedAndBuilt(t, text) {
 			for _, name := range []string{"", "a", "b", "c", "d", "e", "f", "g", "m", "zz"} {
 				field := v.Get(name)
 				if got, ok := v.TextOf(name); got != field.Text() && ok || ok != (field.Kind() == String) {
@@ -99,6 +99,6 @@ func TestTextOf(t *testing.T) {
 		}
 	}
 	if _, ok := (Value{}).TextOf("a"); ok {
-		t.Error("there is nothing in an absent value")
+		t.Error("TextOf of an absent value: ok = true, want false")
 	}
 }

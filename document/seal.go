@@ -6,78 +6,75 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// A sealed value is a map or list that was not looked into when it was read: it
-// is known only as text. It can be written and compared, but shows no fields or
-// items. A kind whose objects carry a large part that most operations leave alone
-// (managedFields' field sets) has that part sealed, and pays for it only when the
-// part is needed: [Value.JSON] gives its text to whoever knows how to read it.
+// An unparsed value is a map or list that the parser checked but stored only as text. It can be written and compared,
+// but has no fields or items. The field sets of managedFields stay unparsed because most operations do not need them;
+// [Value.JSON] returns the text for a caller that parses it.
 //
-// Sealed text is JSON without white space, but its names stay in the order in
-// which they came, whoever wrote them. Empty containers are not sealed.
+// The text of an unparsed value is JSON without white space, with the names in the order of the input. Empty containers
+// are always parsed.
 
-// isSealed reports whether the value is known only as text.
-func (v Value) isSealed() bool { return v.form()&sealed != 0 }
+// isUnparsed reports whether the value is stored as text only.
+func (v Value) isUnparsed() bool { return v.form()&unparsed != 0 }
 
-// seal follows the reader along the path of the sealed values.
-type seal struct {
+// skipPath tracks the parser's position on the path of the containers to leave unparsed.
+type skipPath struct {
 	path []string
-	// inside is how many elements of path the reader is inside of; it can only be
-	// the next one's turn when the reader is exactly that deep.
-	inside int
+	// matched is the number of path elements that the parser is inside of. The next element can match only while the
+	// parser's depth equals matched+1.
+	matched int
 }
 
-// newSeal starts at the root; without a path the reader is never where it leads.
-func newSeal(path []string) seal {
+// newSkipPath returns a skipPath at the root; an empty path never matches.
+func newSkipPath(path []string) skipPath {
 	if len(path) == 0 {
-		return seal{inside: -1}
+		return skipPath{matched: -1}
 	}
-	return seal{path: path}
+	return skipPath{path: path}
 }
 
-// step notes that the reader, in a container at the given depth, which is where the
-// path leads, comes to the field of that name. It tells whether the field is to be
-// sealed.
-func (s *seal) step(depth int, name string) bool {
+// step records that the parser, in a container at the given depth on the path, is at the named field. It reports
+// whether the field is the end of the path and stays unparsed.
+func (s *skipPath) step(depth int, name string) bool {
 	if depth > len(s.path) || s.path[depth-1] != name {
 		return false
 	}
-	s.inside = depth
+	s.matched = depth
 	return depth == len(s.path)
 }
 
-// sealable reads the value of the field of that name, sealed if it is its turn.
-func (p *parser) sealable(at, i int, name string) (end int, err *SyntaxError) {
-	inside := p.seal.inside
-	if p.seal.step(p.depth, name) {
-		end, err = p.sealedValue(at, i)
+// skippableValue parses the value of the named field, or leaves it unparsed if the path ends there.
+func (p *parser) skippableValue(slot, i int, name string) (end int, err *SyntaxError) {
+	matched := p.skip.matched
+	if p.skip.step(p.depth, name) {
+		end, err = p.skipValue(slot, i)
 	} else {
-		end, err = p.value(at, i)
+		end, err = p.value(slot, i)
 	}
-	p.seal.inside = inside
+	p.skip.matched = matched
 	return end, err
 }
 
-// sealedDepth is the number of levels that a sealed value may nest deeper than the rest of the document. A field set
-// has one level for each level of the document and one for its root, and is four levels deep in the document; the
+// unparsedDepth is the number of levels that an unparsed value may nest deeper than the rest of the document. A field
+// set has one level for each level of the document and one for its root, and is four levels deep in the document; the
 // rest is a margin.
-const sealedDepth = 16
+const unparsedDepth = 16
 
-// sealedValue steps over a map or list, keeping its text; all else is read.
-func (p *parser) sealedValue(at, start int) (end int, err *SyntaxError) {
-	maxDepth := p.limits.MaxDepth + sealedDepth
+// skipValue checks a map or list and stores only its text. Scalars and empty containers are parsed.
+func (p *parser) skipValue(slot, start int) (end int, err *SyntaxError) {
+	maxDepth := p.limits.MaxDepth + unparsedDepth
 	if end = skipSets(p.text, start, maxDepth-p.depth); end > 0 {
-		p.span(at, Map, start, end).form |= sealed | canonical
+		p.setSpan(slot, Map, start, end).form |= unparsed | canonical
 		return end, nil
 	}
 	nodes, extra := len(p.nodes), len(p.extra)
 	outside := p.limits.MaxDepth
 	p.limits.MaxDepth = maxDepth
-	end, err = p.value(at, start)
+	end, err = p.value(slot, start)
 	p.limits.MaxDepth = outside
 	if err != nil {
 		return end, err
 	}
-	n := &p.stack[at]
+	n := &p.stack[slot]
 	if n.count == 0 {
 		return end, nil
 	}
@@ -87,14 +84,14 @@ func (p *parser) sealedValue(at, start int) (end int, err *SyntaxError) {
 		n.form |= extraText
 		p.extra = append(p.extra, text...)
 	}
-	n.form |= sealed | canonical
+	n.form |= unparsed | canonical
 	n.first, n.count = 0, 0
 	p.nodes = p.nodes[:nodes]
 	return end, nil
 }
 
-// detach makes a document of a container whose parts are all that was added to
-// scratch memory since it had the given sizes.
+// detach returns a document of a container. nodes and extra are the lengths that the scratch memory had before the
+// container was parsed.
 func (p *parser) detach(root node, nodes, extra int) Value {
 	d := &doc{text: p.text, extra: string(p.extra[extra:]), nodes: append(slices.Clone(p.nodes[nodes:]), root)}
 	for i := range d.nodes {
@@ -110,13 +107,12 @@ func (p *parser) detach(root node, nodes, extra int) Value {
 	return Value{d, uint32(len(d.nodes) - 1)}
 }
 
-// skipSets returns the end of the map that starts at pos if it has the shape of a
-// field set in its usual spelling: maps within maps, no white space, and names in
-// ASCII whose only escapes are those of quotes. For all else it returns 0.
+// skipSets returns the end of the map that starts at pos if the map is a field set as Kubernetes writes it: maps within
+// maps, no white space, and ASCII names with no escapes but \". Otherwise it returns 0.
 func skipSets(s string, pos, maxDepth int) (end int) {
 	depth := 0
 	for i := pos; i+1 < len(s); {
-		// Here a map starts.
+		// A map starts here.
 		if s[i] != '{' || depth == maxDepth {
 			return 0
 		}
@@ -132,7 +128,7 @@ func skipSets(s string, pos, maxDepth int) (end int) {
 				return 0
 			}
 		}
-		// Here a name starts.
+		// A name starts here.
 		if i = skipName(s, i); i == 0 {
 			return 0
 		}
@@ -140,20 +136,20 @@ func skipSets(s string, pos, maxDepth int) (end int) {
 	return 0
 }
 
-// skipClosing steps over closing braces, at most depth of them. The byte after
-// them exists unless all are closed.
+// skipClosing skips at most depth closing braces. If it returns a depth above 0, the returned offset is within the
+// text.
 func skipClosing(s string, i, depth int) (int, int) {
 	for i < len(s) && s[i] == '}' && depth > 0 {
 		i++
 		depth--
 	}
 	if i == len(s) && depth > 0 {
-		return i - 1, depth // a brace stands there, which is not the comma that must follow
+		return i - 1, depth // the brace there is not the comma that the caller requires
 	}
 	return i, depth
 }
 
-// skipName returns the place after a quoted name and its colon, or 0.
+// skipName returns the offset after a quoted name and its colon, or 0 if there is none.
 func skipName(s string, i int) int {
 	if i >= len(s) || s[i] != '"' {
 		return 0
@@ -169,14 +165,14 @@ func skipName(s string, i int) int {
 	return 0
 }
 
-// opened returns the value with its content if it is sealed.
-func (v Value) opened() Value {
-	if !v.isSealed() {
+// parsed returns the value itself, or, if it is unparsed, the result of parsing its text.
+func (v Value) parsed() Value {
+	if !v.isUnparsed() {
 		return v
 	}
 	open, err := ParseJSONLimited([]byte(v.text()), Limits{MaxBytes: -1})
 	if err != nil {
-		return NewString(v.text()) // a name occurs twice
+		return NewString(v.text()) // the text has duplicate names
 	}
 	return open
 }

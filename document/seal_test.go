@@ -9,21 +9,21 @@ import (
 
 var managedPath = []string{"metadata", "managedFields", access.AnyItem, "fieldsV1"}
 
-func sealedDocument(t *testing.T, fields string) Value {
+func unparsedDocument(t *testing.T, fields string) Value {
 	t.Helper()
-	v, err := parseSealed([]byte(`{"metadata":{"managedFields":[{"fieldsV1":`+fields+`,"manager":"m"}],"name":"x"}}`), Limits{}, managedPath...)
+	v, err := parseUnparsed([]byte(`{"metadata":{"managedFields":[{"fieldsV1":`+fields+`,"manager":"m"}],"name":"x"}}`), Limits{}, managedPath...)
 	if err != nil {
 		t.Fatalf("%s: %v", fields, err)
 	}
 	return v
 }
 
-func sealedPart(v Value) Value { return v.Lookup("metadata", "managedFields").At(0).Get("fieldsV1") }
+func unparsedPart(v Value) Value { return v.Lookup("metadata", "managedFields").At(0).Get("fieldsV1") }
 
-func TestSealed(t *testing.T) {
+func TestUnparsed(t *testing.T) {
 	for _, test := range []struct {
 		text, want string
-		sealed     bool
+		unparsed   bool
 	}{
 		{`{"f:a":{}}`, `{"f:a":{}}`, true},
 		{`{"f:b":{".":{},"k:{\"name\":\"x\"}":{}},"f:a":{}}`, `{"f:b":{".":{},"k:{\"name\":\"x\"}":{}},"f:a":{}}`, true},
@@ -39,33 +39,33 @@ func TestSealed(t *testing.T) {
 		{`null`, `null`, false},
 		{`1.0`, `1.0`, false},
 	} {
-		v := sealedDocument(t, test.text)
-		part := sealedPart(v)
-		if part.isSealed() != test.sealed || part.JSON() != test.want {
-			t.Errorf("%s: sealed %v as %s", test.text, part.isSealed(), part)
+		v := unparsedDocument(t, test.text)
+		part := unparsedPart(v)
+		if part.isUnparsed() != test.unparsed || part.JSON() != test.want {
+			t.Errorf("%s: isUnparsed() = %v, value %s", test.text, part.isUnparsed(), part)
 		}
-		if part.isSealed() && part.Len() != 0 {
-			t.Errorf("%s shows %d fields", test.text, part.Len())
+		if part.isUnparsed() && part.Len() != 0 {
+			t.Errorf("%s: Len() = %d, want 0", test.text, part.Len())
 		}
 		want := `{"metadata":{"managedFields":[{"fieldsV1":` + test.want + `,"manager":"m"}],"name":"x"}}`
 		if got := v.JSON(); got != want {
-			t.Errorf("wrote %s, want %s", got, want)
+			t.Errorf("JSON() = %s, want %s", got, want)
 		}
 		if got := mustParse(t, v.JSON()); !Equal(got, v) || Compare(got, v) != 0 || !Equal(v, got) {
-			t.Errorf("%s: sealed and open are not equal", test.text)
+			t.Errorf("%s: the parsed and the unparsed value are not equal", test.text)
 		}
 		if back, err := FromGo(v.ToGo()); err != nil || !Equal(back, v) {
-			t.Errorf("%s: went through Go as %s, %v", test.text, back, err)
+			t.Errorf("%s: FromGo(ToGo()) = %s, %v", test.text, back, err)
 		}
 		back, err := ParseYAML([]byte(v.YAML()))
 		if err != nil || !Equal(back, v) {
-			t.Errorf("%s: read back from YAML as %s, %v", test.text, back, err)
+			t.Errorf("%s: ParseYAML(YAML()) = %s, %v", test.text, back, err)
 		}
 	}
 }
 
-// TestSealedIsChecked offers the sealed part what must be refused elsewhere too.
-func TestSealedIsChecked(t *testing.T) {
+// TestUnparsedIsChecked checks that invalid JSON is rejected inside of an unparsed value.
+func TestUnparsedIsChecked(t *testing.T) {
 	for _, bad := range []string{
 		`{`, `{"a"`, `{"a":`, `{"a":{`, `{"a":{}`, `{"a":{},`, `{"a":{},}`, `{"a":{}}}`, `{"a" {}}`, `{"a":{}"b":{}}`, `{"a":{};"b":{}}`, `{a:{}}`, `{"a":{]}`, `{"a":x}`, `{,}`, `[`, `[}`,
 		"{\"\xff\":{}}", "{\"\n\":{}}", `{"\x":{}}`, `{"a\`, `{"a\"`, strings.Repeat(`{"a":`, 100_000),
@@ -74,77 +74,77 @@ func TestSealedIsChecked(t *testing.T) {
 		if strings.HasSuffix(bad, "}") || strings.HasSuffix(bad, "]") {
 			text += "}"
 		}
-		v, err := parseSealed([]byte(text), Limits{}, "m")
+		v, err := parseUnparsed([]byte(text), Limits{}, "m")
 		if err == nil {
-			t.Errorf("%.50s was read as %s", text, v)
+			t.Errorf("%.50s was parsed as %s, want an error", text, v)
 		}
 	}
 	deep := func(levels int) string {
 		return `{"m":` + strings.Repeat(`{"a":`, levels) + `{}` + strings.Repeat("}", levels) + "}"
 	}
 	limits := Limits{MaxDepth: 3}
-	if _, err := parseSealed(deep(limits.MaxDepth+sealedDepth-2), limits, "m"); err != nil {
+	if _, err := parseUnparsed(deep(limits.MaxDepth+unparsedDepth-2), limits, "m"); err != nil {
 		t.Error(err)
 	}
-	_, err := parseSealed(deep(limits.MaxDepth+sealedDepth-1), limits, "m")
+	_, err := parseUnparsed(deep(limits.MaxDepth+unparsedDepth-1), limits, "m")
 	if want := "lists and maps are nested more than 19 deep"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("received %v, want %s", err, want)
+		t.Errorf("error = %v, want %s", err, want)
 	}
-	_, err = parseSealed(`{"m":{"a":{}},"n":{"a":{"b":{}}}}`, limits, "m")
+	_, err = parseUnparsed(`{"m":{"a":{}},"n":{"a":{"b":{}}}}`, limits, "m")
 	if want := ".n.a.b: lists and maps are nested more than 3 deep"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("received %v, want %s", err, want)
+		t.Errorf("error = %v, want %s", err, want)
 	}
 }
 
-func TestSealedComparesByContent(t *testing.T) {
-	a, b, c := sealedDocument(t, `{"f:a":{},"f:b":{}}`), sealedDocument(t, `{"f:b":{},"f:a":{}}`), sealedDocument(t, `{"f:c":{}}`)
+func TestUnparsedComparesByContent(t *testing.T) {
+	a, b, c := unparsedDocument(t, `{"f:a":{},"f:b":{}}`), unparsedDocument(t, `{"f:b":{},"f:a":{}}`), unparsedDocument(t, `{"f:c":{}}`)
 	if !Equal(a, b) || Compare(a, b) != 0 {
-		t.Error("the order of names matters")
+		t.Error("values that differ in the order of names are not equal")
 	}
 	if Equal(a, c) || Compare(a, c) >= 0 || Compare(c, a) <= 0 {
-		t.Error("the content does not matter")
+		t.Error("values with different content are equal")
 	}
 }
 
-// TestSealedUntidy checks what is rewritten after other parts have been read.
-func TestSealedUntidy(t *testing.T) {
+// TestUnparsedNonCanonical checks unparsed values that are not canonical, after other parts with escapes.
+func TestUnparsedNonCanonical(t *testing.T) {
 	text := `{"a":{"x":[1,{"\"":2}]},"m":[{"k\"l":[{"z":{"\"q":{"\n":1}}, "y":"\t"}]},{"b": {"c":[1,2]}}],"z":{"\"":{}}}`
-	v, err := parseSealed([]byte(text), Limits{}, "m", access.AnyItem)
+	v, err := parseUnparsed([]byte(text), Limits{}, "m", access.AnyItem)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"a":{"x":[1,{"\"":2}]},"m":[{"k\"l":[{"y":"\t","z":{"\"q":{"\n":1}}}]},{"b":{"c":[1,2]}}],"z":{"\"":{}}}`
 	if got := v.JSON(); got != want {
-		t.Errorf("wrote %s\nwant  %s", got, want)
+		t.Errorf("JSON() = %s\nwant     %s", got, want)
 	}
-	if item := v.Get("m").At(0); !item.isSealed() || !Equal(v, mustParse(t, text)) {
-		t.Errorf("read %s", v)
+	if item := v.Get("m").At(0); !item.isUnparsed() || !Equal(v, mustParse(t, text)) {
+		t.Errorf("got %s", v)
 	}
 }
 
-func TestSealedOnlyAtThePath(t *testing.T) {
+func TestUnparsedOnlyAtPath(t *testing.T) {
 	text := `{"fieldsV1":{"a":{}},"managedFields":[{"fieldsV1":{"a":{}}}],"metadata":{"fieldsV1":{"a":{}},"managedFields":[{"fieldsV1":{"a":{}},"x":{"fieldsV1":{"a":{}}}},[{"fieldsV1":{"a":{}}}]]}}`
-	v, err := parseSealed([]byte(text), Limits{}, managedPath...)
+	v, err := parseUnparsed([]byte(text), Limits{}, managedPath...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	count := 0
-	within(v, func(v Value) bool {
-		if v.isSealed() {
+	anyPart(v, func(v Value) bool {
+		if v.isUnparsed() {
 			count++
 		}
 		return false
 	})
-	if count != 1 || !sealedPart(v).isSealed() {
-		t.Errorf("%d values are sealed, want 1", count)
+	if count != 1 || !unparsedPart(v).isUnparsed() {
+		t.Errorf("%d values are unparsed, want 1", count)
 	}
 }
 
-func TestSealedCanNotBeChanged(t *testing.T) {
+func TestWithPanicsForUnparsed(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("a sealed map lost its fields")
+			t.Error("With of an unparsed map did not panic")
 		}
 	}()
-	sealedPart(sealedDocument(t, `{"a":{}}`)).With("b", NewNull())
+	unparsedPart(unparsedDocument(t, `{"a":{}}`)).With("b", NewNull())
 }
