@@ -122,7 +122,7 @@ func (o *owner) read() (err error) {
 // lacking returns what an owner has and another has not.
 func (o *owner) lacking(other *owner) (fieldset.Set, error) {
 	if !o.known && !other.known {
-		if lacking, ok := fastset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
+		if lacking, ok := fastset.Difference(o.entry.FieldsV1, other.entry.FieldsV1); ok {
 			return lacking, nil
 		}
 	}
@@ -136,7 +136,7 @@ func (o *owner) lacking(other *owner) (fieldset.Set, error) {
 // valid as long as the arena is not reset.
 func (o *owner) along(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
 	if !o.known {
-		if along, ok := arena.Along(o.entry.FieldsV1, paths); ok {
+		if along, ok := arena.Project(o.entry.FieldsV1, paths); ok {
 			return along, nil
 		}
 	}
@@ -288,7 +288,7 @@ func (o *owners) common(i int, fields fieldset.Set) (fieldset.Set, error) {
 		return fieldset.Set{}, nil
 	}
 	if !o.list[i].known && !o.engine.options.plain {
-		if common, ok := fastset.Common(o.list[i].entry.FieldsV1, fields); ok {
+		if common, ok := fastset.Intersection(o.list[i].entry.FieldsV1, fields); ok {
 			return common, nil
 		}
 	}

@@ -120,7 +120,7 @@ func TestReaderIsUsedAgain(t *testing.T) {
 
 // readBeside reads an object that shares its unchanged parts with another one.
 func readBeside(text string, base Object) (Object, error) {
-	doc, err := fastdoc.ParseJSONBeside(text, anySize, base.Document, fastdoc.FieldsV1Path...)
+	doc, err := fastdoc.ParseJSONWithBase(text, anySize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}

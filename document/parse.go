@@ -112,7 +112,7 @@ func (p *parser) value(slot, i int) (end int, err *SyntaxError) {
 	}
 	switch c := s[i]; c {
 	case '"':
-		end = scan.Ordinary(s, i+1)
+		end = scan.PlainEnd(s, i+1)
 		if end >= len(s) || s[end] != '"' {
 			return p.slowValue(slot, i, end)
 		}

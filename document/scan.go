@@ -13,15 +13,15 @@ import (
 // number: names have the order of their keys, and must be compared only if their keys are equal.
 func scanName(s string, i int) (end int, key uint64) {
 	if i+8 > len(s) {
-		return scan.Ordinary(s, i), noKey
+		return scan.PlainEnd(s, i), noKey
 	}
 	first := scan.Load8(s, i)
 	key = bits.ReverseBytes64(first)
-	if hits := scan.Extraordinary(first); hits != 0 {
+	if hits := scan.NonPlainMask(first); hits != 0 {
 		size := bits.TrailingZeros64(hits) / 8
 		return i + size, key &^ (^uint64(0) >> (8 * size))
 	}
-	return scan.Ordinary(s, i+8), key
+	return scan.PlainEnd(s, i+8), key
 }
 
 // noKey means that a name has no sort key; no UTF-8 text has this key.

@@ -31,7 +31,7 @@ func (p *parser) slowString(start, i int) (c content, end int, err *SyntaxError)
 	for i < len(s) {
 		switch byteClass[s[i]] {
 		case plainByte:
-			i = scan.Ordinary(s, i)
+			i = scan.PlainEnd(s, i)
 		case htmlByte:
 			f = 0
 			i++
@@ -69,7 +69,7 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 		size := 1
 		switch byteClass[s[i]] {
 		case plainByte:
-			size = scan.Ordinary(s, i) - i
+			size = scan.PlainEnd(s, i) - i
 			p.extra = append(p.extra, s[i:i+size]...)
 		case htmlByte:
 			sameSpelling = false

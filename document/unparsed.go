@@ -154,7 +154,7 @@ func skipName(s string, i int) int {
 	if i >= len(s) || s[i] != '"' {
 		return 0
 	}
-	for i = scan.Ordinary(s, i+1); i+1 < len(s); i = scan.Ordinary(s, i+2) {
+	for i = scan.PlainEnd(s, i+1); i+1 < len(s); i = scan.PlainEnd(s, i+2) {
 		switch {
 		case s[i] == '"' && s[i+1] == ':':
 			return i + 2

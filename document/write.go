@@ -100,7 +100,7 @@ func appendPlain(dst []byte, s string) []byte {
 
 // AppendString appends a string as canonical JSON, including the quotes.
 func AppendString(dst []byte, s string) []byte {
-	if prefix := scan.Ordinary(s, 0); prefix < len(s) {
+	if prefix := scan.PlainEnd(s, 0); prefix < len(s) {
 		return appendEscaped(dst, s, prefix)
 	}
 	return appendPlain(dst, s)

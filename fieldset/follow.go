@@ -4,75 +4,75 @@ import (
 	"strings"
 )
 
-// follower goes through one level of FieldsV1 to those of its elements that paths of a
-// set begin with. It steps over the others, and looks at nothing behind the last one that
-// it could find: elements are in order in what Kubernetes writes.
+// textQuery iterates over the elements of one level of FieldsV1 text that are also first elements of a set of paths. It
+// skips the values of other elements, and stops after the last element that can match: elements are sorted in text that
+// Kubernetes writes.
 //
 //	for n := f.open(); n != nil; n = f.next() {
-//		// f.pos is at the value of the element, n is the element in the set
+//		// f.pos is at the value of the element, n is the element's node in the set
 //	}
-type follower struct {
+type textQuery struct {
 	reader
-	level  followed
+	level  queryLevel
 	failed bool
 }
 
-// followed is what a follower knows about the level that it is in.
-type followed struct {
+// queryLevel is the state of a textQuery in one level.
+type queryLevel struct {
 	paths Set
-	at    int // which first element of the paths is the next to be found
-	// inside is how many levels deep pos is inside of the value of an element; 0 if it is
-	// at the start of the value or behind it.
-	inside int
-	member bool // a "." was met
-	some   bool // an element was met
-	ended  bool // pos is behind the level
+	index int // the index of the next first element of paths to find
+	// inside is the nesting depth of pos inside of the value of an element; 0 if pos is at the start or the end of the
+	// value.
+	inside      int
+	member      bool // the level has the name "."
+	hasElements bool // the level has an element
+	ended       bool // pos is after the level
 }
 
-func follow(text string, paths Set) follower {
-	return follower{reader: reader{text: text}, level: followed{paths: paths}}
+func newTextQuery(text string, paths Set) textQuery {
+	return textQuery{reader: reader{text: text}, level: queryLevel{paths: paths}}
 }
 
-// open steps into the level, to the first element that is found.
-func (f *follower) open() *node {
-	if !f.at('{') {
+// open enters the level and returns the first matching element, nil if there is none.
+func (f *textQuery) open() *node {
+	if !f.accept('{') {
 		f.failed = true
 		return nil
 	}
-	if f.at('}') {
+	if f.accept('}') {
 		f.level.ended = true
 		return nil
 	}
 	return f.find()
 }
 
-// next goes on to the next element that is found.
-func (f *follower) next() *node {
-	f.level.at++
-	if f.level.at == len(f.level.paths.kids) || !f.comma() {
+// next returns the next matching element, nil if there is none.
+func (f *textQuery) next() *node {
+	f.level.index++
+	if f.level.index == len(f.level.paths.children) || !f.comma() {
 		return nil
 	}
 	return f.find()
 }
 
-// find reads elements until one of the paths begins with one.
-func (f *follower) find() *node {
+// find reads elements until one is a first element of the paths.
+func (f *textQuery) find() *node {
 	level := &f.level
 	for {
 		e, err := f.element()
-		if err != nil || !f.at(':') {
+		if err != nil || !f.accept(':') {
 			f.failed = true
 			return nil
 		}
 		level.member = level.member || e == dot
 		if e.kind != 0 {
-			level.some = true
+			level.hasElements = true
 			side := level.seek(e)
-			if level.at == len(level.paths.kids) {
+			if level.index == len(level.paths.children) {
 				return nil
 			}
 			if side == 0 {
-				return &level.paths.kids[level.at]
+				return &level.paths.children[level.index]
 			}
 		}
 		if !f.comma() {
@@ -81,26 +81,24 @@ func (f *follower) find() *node {
 	}
 }
 
-// seek goes on to the first of the paths' elements that does not come before e, and
-// tells how it compares.
-func (l *followed) seek(e Element) (side int) {
-	for ; l.at < len(l.paths.kids); l.at++ {
-		if side = l.paths.kids[l.at].element().Compare(e); side >= 0 {
+// seek advances to the first element of the paths that is not less than e, and returns how it compares with e.
+func (l *queryLevel) seek(e Element) (side int) {
+	for ; l.index < len(l.paths.children); l.index++ {
+		if side = l.paths.children[l.index].element().Compare(e); side >= 0 {
 			return side
 		}
 	}
 	return -1
 }
 
-// comma steps over what is left of the value, and to the next element. It returns false at
-// the end of the level.
-func (f *follower) comma() bool {
-	f.pos += extentFrom(f.text[f.pos:], f.level.inside)
+// comma skips the rest of the value and the comma before the next element. It returns false at the end of the level.
+func (f *textQuery) comma() bool {
+	f.pos += valueEndFrom(f.text[f.pos:], f.level.inside)
 	f.level.inside = 0
 	switch {
-	case f.at(','):
+	case f.accept(','):
 		return true
-	case f.at('}'):
+	case f.accept('}'):
 		f.level.ended = true
 	default:
 		f.failed = true
@@ -108,8 +106,8 @@ func (f *follower) comma() bool {
 	return false
 }
 
-// leaf steps over the value if there is nothing in it.
-func (f *follower) leaf() bool {
+// leaf skips the value and returns true if the value is {}.
+func (f *textQuery) leaf() bool {
 	if !strings.HasPrefix(f.text[f.pos:], "{}") {
 		return false
 	}
@@ -117,105 +115,101 @@ func (f *follower) leaf() bool {
 	return true
 }
 
-// enter makes the value of the element that was found the level to follow.
-func (f *follower) enter(n *node) { f.level = followed{paths: n.below()} }
+// enter makes the value of the matching element the current level.
+func (f *textQuery) enter(n *node) { f.level = queryLevel{paths: n.below()} }
 
-// leave returns to the level above, and tells whether the element there was a member. What
-// is left of its value is stepped over only if somebody looks for what comes behind it.
-func (f *follower) leave(above followed) (member bool) {
+// leave returns to the level above, and reports whether its current element is a member. The rest of the element's
+// value is skipped later, and only if another element is searched.
+func (f *textQuery) leave(above queryLevel) (member bool) {
 	left := f.level
 	f.level = above
 	if !left.ended {
 		f.level.inside = left.inside + 1
 	}
-	return left.member || !left.some
+	return left.member || !left.hasElements
 }
 
-// common returns the paths that a text of FieldsV1 has in common with a set, without
-// reading the text as a whole: it follows the paths of the set through the text. ok is
-// false if it meets on its way what it does not understand, which may also be right, such
-// as white space; whoever reads the text finds out. What it steps over is not checked, nor
-// is what comes later, so that ok does not mean that the text can be read: the caller must
-// know that it is what Kubernetes writes.
-func common(text string, paths Set) (Set, bool) {
-	f := follow(text, paths)
-	kids, ok := f.common()
-	return Set{kids}, ok
+// textIntersection returns the intersection of the set in FieldsV1 text with paths. It searches the text for the paths
+// and does not decode the rest. ok is false if the search finds text that it does not support, which includes valid
+// text such as white space; the caller then decodes the text. Skipped text is not checked, so ok does not mean that the
+// text is valid: the caller must pass text that Kubernetes has written.
+func textIntersection(text string, paths Set) (Set, bool) {
+	f := newTextQuery(text, paths)
+	children, ok := f.intersect()
+	return Set{children}, ok
 }
 
-func (f *follower) common() (kids []node, ok bool) {
+func (f *textQuery) intersect() (children []node, ok bool) {
 	for n := f.open(); n != nil; n = f.next() {
 		if f.leaf() {
-			kids = appendNode(kids, n, n.member, Set{})
+			children = appendNode(children, n, n.member, Set{})
 			continue
 		}
 		here := f.level
 		f.enter(n)
-		below, ok := f.common()
+		below, ok := f.intersect()
 		if !ok {
 			return nil, false
 		}
 		member := f.leave(here)
-		kids = appendNode(kids, n, n.member && member, Set{below})
+		children = appendNode(children, n, n.member && member, Set{below})
 	}
-	return kids, !f.failed
+	return children, !f.failed
 }
 
-// Along returns what a text of FieldsV1 says about the elements on the way to the
-// paths of a set: whether they are members, and whether anything is below them. All
-// else is left out, but for the fact that there is something. ok is as for common. The
-// set is in the arena.
-func (a *arena) Along(text string, paths Set) (along Set, ok bool) {
-	f := follow(text, paths)
-	kids, ok := f.along(a)
-	return Set{kids}, ok
+// Project returns the part of the set in FieldsV1 text that is on the way to paths: for every element of these paths,
+// whether it is a member and whether it has paths below it. Other elements are left out, or replaced by placeholder
+// where nothing else shows that they exist. ok is as for textIntersection. The result is valid until Reset.
+func (a *arena) Project(text string, paths Set) (project Set, ok bool) {
+	f := newTextQuery(text, paths)
+	children, ok := f.project(a)
+	return Set{children}, ok
 }
 
-// something stands for whatever there is that is not looked into. Its element is of no kind,
-// so that no path has it.
-var something = Set{[]node{newNode(Element{text: "…"}, true, Set{})}}
+// placeholder represents paths that are not decoded. Its element has no kind, so no path has this element.
+var placeholder = Set{[]node{newNode(Element{text: "…"}, true, Set{})}}
 
-func (f *follower) along(a *arena) (kids []node, ok bool) {
-	kids = a.level(len(f.level.paths.kids))
+func (f *textQuery) project(a *arena) (children []node, ok bool) {
+	children = a.level(len(f.level.paths.children))
 	for n := f.open(); n != nil; n = f.next() {
 		switch {
 		case f.leaf():
-			kids = append(kids, n.with(true, Set{}))
-		case len(n.kids) == 0:
-			kids = append(kids, n.with(strings.HasPrefix(f.text[f.pos:], `{".":{}`), something))
+			children = append(children, n.with(true, Set{}))
+		case len(n.children) == 0:
+			children = append(children, n.with(strings.HasPrefix(f.text[f.pos:], `{".":{}`), placeholder))
 		default:
 			here := f.level
 			f.enter(n)
-			below, ok := f.along(a)
+			below, ok := f.project(a)
 			if !ok {
 				return nil, false
 			}
-			kids = append(kids, n.with(f.leave(here), Set{below}))
+			children = append(children, n.with(f.leave(here), Set{below}))
 		}
 	}
-	if len(kids) == 0 && f.level.some {
-		kids = something.kids
+	if len(children) == 0 && f.level.hasElements {
+		children = placeholder.children
 	}
-	return kids, !f.failed
+	return children, !f.failed
 }
 
-// arena is memory for the sets that its Along returns, which are used for a short time.
+// arena is memory for the short-lived sets that Project returns.
 type arena struct{ nodes []node }
 
-// Reset makes the memory free for other sets. Those that are in it must not be used any
-// more, nor must their parts, nor what was made of them.
+// Reset makes the memory available for other sets. The returned sets, and sets that share parts with them, must not be
+// used any more.
 func (a *arena) Reset() {
-	clear(a.nodes) // they keep texts alive
-	if a.nodes = a.nodes[:0]; cap(a.nodes) > mostScratch {
+	clear(a.nodes) // releases the texts
+	if a.nodes = a.nodes[:0]; cap(a.nodes) > maxScratch {
 		a.nodes = nil
 	}
 }
 
-// level returns room for a number of nodes, with none in it yet.
+// level returns an empty slice with capacity for size nodes.
 func (a *arena) level(size int) []node {
 	start := len(a.nodes)
 	if start+size > cap(a.nodes) {
-		// What is in the old memory stays there, as sets point to it.
+		// Existing sets keep the old slice in memory.
 		a.nodes, start = make([]node, 0, 2*cap(a.nodes)+max(size, 64)), 0
 	}
 	a.nodes = a.nodes[:start+size]

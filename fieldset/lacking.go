@@ -6,39 +6,37 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// lacking returns the paths that one text of FieldsV1 has and another has not, without
-// making sets of what both have. Most often the two differ in one or two places: up to the
-// first of these they are the same to the byte, and after the last; there it looks at
-// nothing. As for common, the caller must know that the texts are what Kubernetes writes; ok
-// is false where it meets something else on its way.
-func lacking(text, than string) (only Set, ok bool) {
-	prefix := commonPrefix(text, than)
-	if prefix == len(text) && prefix == len(than) {
+// textDifference returns the paths that are in one FieldsV1 text and not in the other, without building sets of the
+// common paths. Most often the texts differ in one or two elements: their common prefix and suffix are compared as
+// bytes. As for textIntersection, both texts must be what Kubernetes writes; ok is false if the comparison finds other
+// text.
+func textDifference(text, other string) (only Set, ok bool) {
+	prefix := commonPrefix(text, other)
+	if prefix == len(text) && prefix == len(other) {
 		return Set{}, true
 	}
-	a, b := cursor{reader: reader{text: text}}, cursor{reader: reader{text: than}}
-	a.same = commonSuffix(text[prefix:], than[prefix:])
+	a, b := cursor{reader: reader{text: text}}, cursor{reader: reader{text: other}}
+	a.suffix = commonSuffix(text[prefix:], other[prefix:])
 	open, ok := openLevels(text, prefix)
 	if !ok {
-		kids, _, _, ok := lack(&a, &b)
-		return Set{kids}, ok
+		children, _, _, ok := subtractLevel(&a, &b)
+		return Set{children}, ok
 	}
-	return lackFrom(&a, &b, open)
+	return subtractFrom(&a, &b, open)
 }
 
-// openLevel is a level of a text that starts in the common beginning of two texts and
-// ends behind it.
+// openLevel is a level that starts in the common prefix of two texts and ends after it.
 //
-//	name > 0     the name of the level's last element is in the beginning, from there on
-//	whole        all of that element is, up to end
+//	name > 0     the name of the level's last element in the prefix starts at this offset
+//	complete     the value of that element is in the prefix, too, and ends at end
 type openLevel struct {
-	brace     int // where the level starts
+	brace     int // the offset of the level
 	name, end int
-	whole     bool
+	complete  bool
 }
 
-// openLevels returns the levels that the first bytes of a text leave open. It returns false
-// for what is not the beginning of FieldsV1 in its usual spelling.
+// openLevels returns the levels that are open after the first size bytes of a text. ok is false if the text is not
+// FieldsV1 as Kubernetes writes it.
 func openLevels(text string, size int) (open []openLevel, ok bool) {
 	open = make([]openLevel, 0, 12)
 	for i := 0; i < size; i++ {
@@ -51,7 +49,7 @@ func openLevels(text string, size int) (open []openLevel, ok bool) {
 			}
 			open = open[:len(open)-1]
 			top := &open[len(open)-1]
-			top.whole, top.end = true, i+1
+			top.complete, top.end = true, i+1
 		case '"':
 			end := closingQuote(text, i+1)
 			if end+1 >= size {
@@ -61,7 +59,7 @@ func openLevels(text string, size int) (open []openLevel, ok bool) {
 				return nil, false
 			}
 			top := &open[len(open)-1]
-			top.name, top.whole = i, false
+			top.name, top.complete = i, false
 			i = end + 1
 		case ',':
 		default:
@@ -71,20 +69,20 @@ func openLevels(text string, size int) (open []openLevel, ok bool) {
 	return open, len(open) > 0
 }
 
-// lackFrom goes on where two texts begin to differ: in the innermost of the levels that
-// are open there, and then outwards.
-func lackFrom(a, b *cursor, open []openLevel) (only Set, ok bool) {
+// subtractFrom computes the difference from the end of the common prefix on: first in the innermost level that is open
+// there, then in the levels around it.
+func subtractFrom(a, b *cursor, open []openLevel) (only Set, ok bool) {
 	innermost := open[len(open)-1]
-	var kids []node
-	var inA, inB bool
-	if innermost.name == 0 || !innermost.whole {
+	var children []node
+	var memberA, memberB bool
+	if innermost.name == 0 || !innermost.complete {
 		a.pos, b.pos = innermost.brace, innermost.brace
-		kids, inA, inB, ok = lack(a, b)
+		children, memberA, memberB, ok = subtractLevel(a, b)
 	} else {
 		a.pos, b.pos = innermost.end, innermost.end
 		a.next()
 		b.next()
-		kids, ok = lackRest(a, b, nil)
+		children, ok = subtractRest(a, b, nil)
 	}
 	for i := len(open) - 2; i >= 0 && ok; i-- {
 		above := reader{text: a.text, pos: open[i].name}
@@ -93,109 +91,108 @@ func lackFrom(a, b *cursor, open []openLevel) (only Set, ok bool) {
 			return Set{}, false
 		}
 		var level []node
-		if inA = inA && !inB; inA || len(kids) > 0 {
-			level = append(level, newNode(e, inA, Set{kids}))
+		if memberA = memberA && !memberB; memberA || len(children) > 0 {
+			level = append(level, newNode(e, memberA, Set{children}))
 		}
-		inA, inB = false, false // what both have in common here makes it a member of both or of none
-		if kids = level; !a.done {
+		memberA, memberB = false, false // the element's own membership is in the common prefix
+		if children = level; !a.inSuffix {
 			a.next()
 			b.next()
-			kids, ok = lackRest(a, b, level)
+			children, ok = subtractRest(a, b, level)
 		}
 	}
-	return Set{kids}, ok
+	return Set{children}, ok
 }
 
-// cursor goes through the elements of a level.
+// cursor iterates over the elements of a level.
 type cursor struct {
 	reader
-	element Element // the one that is next, if more is true
-	more    bool
-	member  bool // a "." was met
-	some    bool // an element was met
-	failed  bool
-	// same is how many bytes at the end are those that the other text ends with;
-	// done says that the cursors have come to these.
-	same int
-	done bool
+	element     Element // the current element, if more is true
+	more        bool
+	member      bool // the level has the name "."
+	hasElements bool // the level has an element
+	failed      bool
+	// suffix is the size of the common suffix of both texts; inSuffix means that the cursors have reached it.
+	suffix   int
+	inSuffix bool
 }
 
-// open steps into a level, to its first element.
+// open enters a level and reads its first element.
 func (c *cursor) open() {
-	c.member, c.some, c.more = false, false, false
-	if !c.at('{') {
+	c.member, c.hasElements, c.more = false, false, false
+	if !c.accept('{') {
 		c.failed = true
-	} else if !c.at('}') {
+	} else if !c.accept('}') {
 		c.name()
 	}
 }
 
-// name reads the next element's name, up to its value.
+// name reads the next element's name and the colon.
 func (c *cursor) name() {
 	for {
 		e, err := c.reader.element()
-		if err != nil || !c.at(':') {
+		if err != nil || !c.accept(':') {
 			c.failed, c.more = true, false
 			return
 		}
 		if e.kind != 0 {
-			c.element, c.more, c.some = e, true, true
+			c.element, c.more, c.hasElements = e, true, true
 			return
 		}
 		c.member = c.member || e == dot
-		c.pos += extent(c.text[c.pos:])
+		c.pos += valueEnd(c.text[c.pos:])
 		if !c.comma() {
 			return
 		}
 	}
 }
 
-// next steps to the next element, when the value of this one has been read.
+// next advances to the next element, after the value of the current one has been read.
 func (c *cursor) next() {
 	if c.more = c.comma(); c.more {
 		c.name()
 	}
 }
 
-// comma steps over what is between two elements. At the end of the level it steps out
-// of it and returns false.
+// comma skips the comma between two elements. At the end of the level it leaves the level and returns false.
 func (c *cursor) comma() bool {
 	switch {
-	case c.at(','):
+	case c.accept(','):
 		return true
-	case !c.at('}'):
+	case !c.accept('}'):
 		c.failed = true
 	}
 	c.more = false
 	return false
 }
 
-// isMember reports whether the element above the level, now read, is a member.
-func (c *cursor) isMember() bool { return c.member || !c.some }
+// isMember reports whether the element above the level is a member. The level must have been read up to its first
+// element.
+func (c *cursor) isMember() bool { return c.member || !c.hasElements }
 
-// whole reads the value of the element, all of it.
-func (c *cursor) whole() (kids []node, member bool, err error) {
+// value parses the complete value of the current element.
+func (c *cursor) value() (children []node, member bool, err error) {
 	rest := c.text[c.pos:]
 	if strings.HasPrefix(rest, "{}") {
 		c.pos += len("{}")
 		return nil, true, nil
 	}
-	c.arena = make([]node, estimate(rest[:extent(rest)]))
+	c.arena = make([]node, estimateNodes(rest[:valueEnd(rest)]))
 	return c.level()
 }
 
-// lack returns what a level of a has and that of b has not, and whether the elements
-// above are members.
-func lack(a, b *cursor) (kids []node, inA, inB, ok bool) {
+// subtractLevel returns the nodes that are in the level of a and not in the level of b, and whether the elements above
+// are members.
+func subtractLevel(a, b *cursor) (children []node, memberA, memberB, ok bool) {
 	a.open()
 	b.open()
-	inA, inB = a.isMember(), b.isMember()
-	kids, ok = lackRest(a, b, nil)
-	return kids, inA, inB, ok
+	memberA, memberB = a.isMember(), b.isMember()
+	children, ok = subtractRest(a, b, nil)
+	return children, memberA, memberB, ok
 }
 
-// lackRest adds what the rest of a level of a has and that of b has not.
-func lackRest(a, b *cursor, kids []node) (all []node, ok bool) {
+// subtractRest appends the nodes that are in the rest of the level of a and not in the rest of the level of b.
+func subtractRest(a, b *cursor, children []node) (all []node, ok bool) {
 	for a.more && !a.failed && !b.failed {
 		side := -1
 		if b.more {
@@ -203,48 +200,48 @@ func lackRest(a, b *cursor, kids []node) (all []node, ok bool) {
 		}
 		switch {
 		case side > 0:
-			b.pos += extent(b.text[b.pos:])
+			b.pos += valueEnd(b.text[b.pos:])
 			b.next()
 			continue
 		case side < 0:
-			below, member, err := a.whole()
+			below, member, err := a.value()
 			if err != nil {
 				return nil, false
 			}
-			kids = append(kids, newNode(a.element, member, Set{below}))
+			children = append(children, newNode(a.element, member, Set{below}))
 		default:
-			if a.done = a.endsLike(b); a.done {
-				return kids, true
+			if a.inSuffix = a.restIsEqual(b); a.inSuffix {
+				return children, true
 			}
 			e := a.element
-			below, inA, inB, ok := lack(a, b)
+			below, memberA, memberB, ok := subtractLevel(a, b)
 			if !ok {
 				return nil, false
 			}
-			if inA = inA && !inB; inA || len(below) > 0 {
-				kids = append(kids, newNode(e, inA, Set{below}))
+			if memberA = memberA && !memberB; memberA || len(below) > 0 {
+				children = append(children, newNode(e, memberA, Set{below}))
 			}
-			if a.done {
-				return kids, true
+			if a.inSuffix {
+				return children, true
 			}
 			b.next()
 		}
 		a.next()
 	}
 	for b.more && !a.failed && !b.failed {
-		b.pos += extent(b.text[b.pos:])
+		b.pos += valueEnd(b.text[b.pos:])
 		b.next()
 	}
-	return kids, !a.failed && !b.failed
+	return children, !a.failed && !b.failed
 }
 
-// endsLike reports whether all that is left is the same in both texts.
-func (c *cursor) endsLike(other *cursor) bool {
+// restIsEqual reports whether the rest of both texts is the common suffix.
+func (c *cursor) restIsEqual(other *cursor) bool {
 	left := len(c.text) - c.pos
-	return left <= c.same && left == len(other.text)-other.pos
+	return left <= c.suffix && left == len(other.text)-other.pos
 }
 
-// commonPrefix returns how many bytes two texts begin with that are the same.
+// commonPrefix returns the size of the common prefix of two texts.
 func commonPrefix(a, b string) int {
 	i, size := 0, min(len(a), len(b))
 	for i+8 <= size && scan.Load8(a, i) == scan.Load8(b, i) {
@@ -256,7 +253,7 @@ func commonPrefix(a, b string) int {
 	return i
 }
 
-// commonSuffix returns how many bytes two texts end with that are the same.
+// commonSuffix returns the size of the common suffix of two texts.
 func commonSuffix(a, b string) int {
 	i, size := 0, min(len(a), len(b))
 	for i+8 <= size && scan.Load8(a, len(a)-i-8) == scan.Load8(b, len(b)-i-8) {

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-func TestLacking(t *testing.T) {
+func TestTextDifference(t *testing.T) {
 	some, none := 0, 0
 	for seed := range uint64(9000) {
-		r := seeded(seed)
+		r := newRand(seed)
 		stock := randomStock(r)
 		s, other := randomPair(r, stock).ours, randomPair(r, stock).ours
 		switch seed % 3 {
@@ -17,26 +17,25 @@ func TestLacking(t *testing.T) {
 		case 1:
 			other = slightlyOther(r, s, other)
 		}
-		got, ok := lacking(s.FieldsV1(), other.FieldsV1())
+		got, ok := textDifference(s.FieldsV1(), other.FieldsV1())
 		if want := s.Difference(other); !ok || !got.Equal(want) {
-			t.Fatalf("seed %d: %s\nlacks %v\n%snot\n%sof\n%s", seed, other.FieldsV1(), ok, got, want, s.FieldsV1())
+			t.Fatalf("seed %d: textDifference(%s, %s) = %v\n%swant\n%s", seed, s.FieldsV1(), other.FieldsV1(), ok, got, want)
 		}
 		if got.IsEmpty() {
 			none++
 		} else {
 			some++
 		}
-		if got, ok := lacking(s.FieldsV1(), s.FieldsV1()); !ok || !got.IsEmpty() {
-			t.Fatalf("seed %d: %s lacks something of itself", seed, s.FieldsV1())
+		if got, ok := textDifference(s.FieldsV1(), s.FieldsV1()); !ok || !got.IsEmpty() {
+			t.Fatalf("seed %d: the difference of %s and itself is not empty", seed, s.FieldsV1())
 		}
 	}
 	if some < 500 || none < 20 {
-		t.Errorf("%d sets lacked something, %d nothing; the test has no point", some, none)
+		t.Errorf("%d differences are not empty, %d are empty; want many of both", some, none)
 	}
 }
 
-// slightlyOther returns a set without one of its paths, with one of those of another, or
-// both.
+// slightlyOther returns s without one of its paths, with a path of the other set, or both.
 func slightlyOther(r *rand.Rand, s, other Set) Set {
 	if paths := s.Paths(); len(paths) > 0 && r.IntN(3) > 0 {
 		s = s.Difference(New(paths[r.IntN(len(paths))]))
@@ -47,18 +46,18 @@ func slightlyOther(r *rand.Rand, s, other Set) Set {
 	return s
 }
 
-func TestLackingOfWhatIsWrong(t *testing.T) {
-	for _, test := range invalid {
-		if _, ok := lacking(test.text, `{"f:a":{}}`); ok {
-			if _, err := ParseFieldsV1(test.text); err != nil && !isSteppedOver(test.text) {
-				t.Errorf("%s: a text that can't be read is understood: %s", test.name, test.text)
+func TestTextDifferenceOfInvalidText(t *testing.T) {
+	for _, test := range invalidTexts {
+		if _, ok := textDifference(test.text, `{"f:a":{}}`); ok {
+			if _, err := ParseFieldsV1(test.text); err != nil && !isSkipped(test.text) {
+				t.Errorf("%s: textDifference: ok = true for the invalid text %s", test.name, test.text)
 			}
 		}
 	}
 }
 
-// isSteppedOver tells the texts whose mistake is in what nobody looks at.
-func isSteppedOver(text string) bool {
-	_, ok := common(text, Set{})
+// isSkipped reports whether the error in a text is in a part that textDifference skips.
+func isSkipped(text string) bool {
+	_, ok := textIntersection(text, Set{})
 	return ok
 }

@@ -45,7 +45,7 @@ func managedFields(entries []apply.Entry) (document.Value, error) {
 		return document.NewList(document.NewMap()), nil
 	}
 	text := apply.Object{Document: document.NewMap(), Entries: entries}.JSON()
-	doc, err := fastdoc.ParseJSONSealed(text, document.Limits{MaxBytes: -1}, fastdoc.FieldsV1Path...)
+	doc, err := fastdoc.ParseJSONExcept(text, document.Limits{MaxBytes: -1}, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return document.Value{}, fmt.Errorf("entries that can't be written: %w", err)
 	}
