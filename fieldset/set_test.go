@@ -13,14 +13,14 @@ func TestNew(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		{"nothing", nil, `{}`},
+		{"empty input", nil, `{}`},
 		{"the whole document is never a member", []string{""}, `{}`},
-		{"a path says nothing about those above it", []string{"a.b"}, `{"f:a":{"f:b":{}}}`},
+		{"a path does not imply the paths above it", []string{"a.b"}, `{"f:a":{"f:b":{}}}`},
 		{"a path and one below it", []string{"a.b", "a"}, `{"f:a":{".":{},"f:b":{}}}`},
-		{"one path twice", []string{"a", "a", "", ""}, `{"f:a":{}}`},
+		{"duplicate path", []string{"a", "a", "", ""}, `{"f:a":{}}`},
 		{"any order", []string{"b", `a[=2]`, "a[=1]", "a[0]", "a[k=1].x", "a.z"}, `{"f:a":{"f:z":{},"k:{\"k\":1}":{"f:x":{}},"v:1":{},"v:2":{},"i:0":{}},"f:b":{}}`},
 		{"equal numbers are one element", []string{"a[=1]", "a[=1.0].b", "a[=1e0]"}, `{"f:a":{"v:1":{".":{},"f:b":{}}}}`},
-		{"large numbers too", []string{"[=1e22]", "[=10000000000000000000000].a", "[=1.0e+22].b"}, `{"v:1e+22":{".":{},"f:a":{},"f:b":{}}}`},
+		{"large numbers", []string{"[=1e22]", "[=10000000000000000000000].a", "[=1.0e+22].b"}, `{"v:1e+22":{".":{},"f:a":{},"f:b":{}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := setOf(t, test.paths...)
