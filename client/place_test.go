@@ -17,7 +17,7 @@ func TestIsWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := isWatch(parsed); got != want {
-			t.Errorf("%s: expected %t, received %t", address, want, got)
+			t.Errorf("isWatch(%s) = %t, want %t", address, got, want)
 		}
 	}
 }
@@ -29,7 +29,7 @@ func TestIsProxied(t *testing.T) {
 		"/api/v1/namespaces/default/configmaps/web/proxy": false, "/apis/example.org/v1/nodes/n/proxy": false,
 	} {
 		if got := isProxied(path); got != want {
-			t.Errorf("%s: expected %t, received %t", path, want, got)
+			t.Errorf("isProxied(%s) = %t, want %t", path, got, want)
 		}
 	}
 }
