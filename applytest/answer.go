@@ -10,39 +10,41 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// An answer is what the server said to a step's request.
-type answer struct {
+// serverResponse is the server's response to the request of a step.
+type serverResponse struct {
 	code   int
 	header http.Header
 	raw    []byte
-	body   document.Value // absent if it is no document
+	body   document.Value // absent if the media type is not an encoding of the API
 	dryRun bool
 }
 
-func readAnswer(response *http.Response, dryRun bool) (*answer, error) {
+func readResponse(response *http.Response, dryRun bool) (*serverResponse, error) {
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
+		return nil, fmt.Errorf("read the response: %w", err)
 	}
-	a := &answer{code: response.StatusCode, header: response.Header, raw: raw, dryRun: dryRun}
+	a := &serverResponse{code: response.StatusCode, header: response.Header, raw: raw, dryRun: dryRun}
 	contentType := response.Header.Get("Content-Type")
 	if a.body, err = parseBody(contentType, raw); err != nil {
-		return nil, fmt.Errorf("expected a body of %s, received %q: %w", contentType, raw, err)
+		return nil, fmt.Errorf("expected a body in %s, received %q: %w", contentType, raw, err)
 	}
 	return a, nil
 }
 
-// uid tells objects apart; empty if the answer is no object.
-func (a *answer) uid() string { return a.body.Lookup("metadata", "uid").Text() }
+// uid identifies objects; it is empty if the response is not an object.
+func (a *serverResponse) uid() string { return a.body.Lookup("metadata", "uid").Text() }
 
-func (a *answer) revision() string { return a.body.Lookup("metadata", "resourceVersion").Text() }
+func (a *serverResponse) revision() string {
+	return a.body.Lookup("metadata", "resourceVersion").Text()
+}
 
-// succeeded is for statuses from 200 to 299.
-func (a *answer) succeeded() bool { return a.code/100 == 2 }
+// succeeded reports whether the status is 2xx.
+func (a *serverResponse) succeeded() bool { return a.code/100 == 2 }
 
-// warnings are the texts of the Warning headers.
-func (a *answer) warnings() []string {
+// warnings returns the texts of the Warning headers.
+func (a *serverResponse) warnings() []string {
 	var texts []string
 	for _, header := range a.header.Values("Warning") {
 		_, text, _ := strings.Cut(header, " - ")
@@ -54,12 +56,12 @@ func (a *answer) warnings() []string {
 	return texts
 }
 
-// summary is the answer for people.
-func (a *answer) summary() string {
+// summary returns the response as text for reports, without volatile fields and truncated.
+func (a *serverResponse) summary() string {
 	const limit = 2000
 	text := string(a.raw)
 	if !a.body.IsAbsent() {
-		text = hidden(a.body, document.Value{}).JSON()
+		text = withoutVolatile(a.body, document.Value{}).JSON()
 	}
 	if len(text) > limit {
 		text = text[:limit] + "…"
@@ -67,12 +69,12 @@ func (a *answer) summary() string {
 	return fmt.Sprintf("%d %s", a.code, text)
 }
 
-// volatile are the fields that differ from run to run. They are shown only where a script names them.
+// volatile are the fields that differ from run to run. They are compared only if a script names them.
 var volatile = []string{"creationTimestamp", "managedFields", "resourceVersion", "uid"}
 
-// hidden returns an object, or a list of objects, without the volatile fields that an expectation does not
+// withoutVolatile returns an object, or a list of objects, without the volatile fields that the expectation does not
 // name.
-func hidden(object, expected document.Value) document.Value {
+func withoutVolatile(object, expected document.Value) document.Value {
 	if meta := object.Get("metadata"); meta.Kind() == document.Map {
 		for _, name := range volatile {
 			if expected.Lookup("metadata", name).IsAbsent() {
@@ -87,7 +89,7 @@ func hidden(object, expected document.Value) document.Value {
 	}
 	var shown []document.Value
 	for i, item := range items.Items() {
-		shown = append(shown, hidden(item, itemAt(expected.Get("items"), i)))
+		shown = append(shown, withoutVolatile(item, itemAt(expected.Get("items"), i)))
 	}
 	return object.With("items", document.NewList(shown...))
 }

@@ -6,20 +6,21 @@ import (
 	"time"
 )
 
-// A play is one run of a script, in a namespace of its own.
-type play struct {
+// scriptRun is one run of a script.
+type scriptRun struct {
 	server    *server
 	script    *Script
 	variables variables
-	seen      map[string]*answer // the last stored state of each object, by uid
+	seen      map[string]*serverResponse // the last response with each object, except dry runs, by uid
 	watches   []*watch
-	traces    []trace // of what is to be removed
+	creations []creation // the objects to delete afterwards
 	recorded  map[int]string
 	recording bool
 }
 
-// play runs a script from its namespace to its end. When the context ends, it stops after the request that is under way.
-func (s *server) play(ctx context.Context, script *Script, recording, keep bool) (result Result, recorded map[int]string) {
+// runScript runs a script, including the creation and deletion of its namespace. If the context is canceled, it stops
+// after the current request.
+func (s *server) runScript(ctx context.Context, script *Script, recording, keep bool) (result Result, recorded map[int]string) {
 	start := time.Now()
 	result = Result{Name: script.Name, Area: script.Area(), Behaviour: script.Behaviour, Outcome: Pass}
 	if script.Defective == s.implementation {
@@ -32,11 +33,11 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		return result, nil
 	}
 	if err != nil {
-		result.end(failed(err, ""))
+		result.finish(newFailure(err, ""))
 		return result, nil
 	}
-	p := &play{server: s, script: script, seen: map[string]*answer{}, recorded: map[int]string{}, recording: recording}
-	p.variables = variables{namespace: s.home, answers: map[string]*answer{}}
+	p := &scriptRun{server: s, script: script, seen: map[string]*serverResponse{}, recorded: map[int]string{}, recording: recording}
+	p.variables = variables{namespace: s.runnerNamespace, responses: map[string]*serverResponse{}}
 	if !s.shared {
 		p.variables.namespace = newNamespaceName()
 	}
@@ -45,15 +46,15 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 		defer p.clean(ctx)
 	}
 	if !s.shared {
-		if _, err := s.makeNamespace(ctx, p.variables.namespace); err != nil {
-			result.end(failed(err, ""))
+		if _, err := s.createNamespace(ctx, p.variables.namespace); err != nil {
+			result.finish(newFailure(err, ""))
 			return result, nil
 		}
 	}
 	for _, step := range script.steps {
-		if failure := p.run(ctx, step); failure != nil {
+		if failure := p.runStep(ctx, step); failure != nil {
 			failure.Step = step.name
-			result.end(failure)
+			result.finish(failure)
 			return result, p.recorded
 		}
 	}
@@ -63,8 +64,8 @@ func (s *server) play(ctx context.Context, script *Script, recording, keep bool)
 	return result, p.recorded
 }
 
-// differs says whether this server has expectations of its own in the script.
-func (p *play) differs() bool {
+// differs reports whether the script has expectations for this implementation only.
+func (p *scriptRun) differs() bool {
 	for _, step := range p.script.steps {
 		for _, e := range step.expectations {
 			if e.of == p.server.implementation {
@@ -75,18 +76,18 @@ func (p *play) differs() bool {
 	return false
 }
 
-// run does a step and judges the answer.
-func (p *play) run(ctx context.Context, step *step) *Failure {
+// runStep runs a step and evaluates the response.
+func (p *scriptRun) runStep(ctx context.Context, step *step) *Failure {
 	if step.request.wait > 0 {
 		select {
 		case <-time.After(step.request.wait):
 		case <-ctx.Done():
-			return failed(ctx.Err(), "")
+			return newFailure(ctx.Err(), "")
 		}
-		return p.judge(step, &answer{code: http.StatusOK}, "")
+		return p.evaluate(step, &serverResponse{code: http.StatusOK}, "")
 	}
 	again := *step
-	again.expectations = nil // but that it succeeds
+	again.expectations = nil // the repetitions only have to succeed
 	for p.variables.round = 1; p.variables.round < step.request.times; p.variables.round++ {
 		if failure := p.attempt(ctx, &again); failure != nil {
 			return failure
@@ -96,31 +97,32 @@ func (p *play) run(ctx context.Context, step *step) *Failure {
 }
 
 const (
-	// eventualTime is how long a server may take until it answers as expected, where a script says so.
-	eventualTime  = 15 * time.Second
-	eventualPause = 50 * time.Millisecond
+	// eventualTimeout is the maximum time until a server responds as expected in a step with EVENTUALLY.
+	eventualTimeout  = 15 * time.Second
+	eventualInterval = 50 * time.Millisecond
 )
 
-// attempt makes the request once or, where the script says EVENTUALLY, until the answer is as expected. The last answer
-// is the one that counts; those before it are forgotten.
-func (p *play) attempt(ctx context.Context, step *step) *Failure {
-	for end := time.Now().Add(eventualTime); ; time.Sleep(eventualPause) {
-		a, curl, err := p.ask(ctx, step)
+// attempt sends the request once or, with EVENTUALLY, until the response is as expected. Only the last response is
+// evaluated and stored.
+func (p *scriptRun) attempt(ctx context.Context, step *step) *Failure {
+	for end := time.Now().Add(eventualTimeout); ; time.Sleep(eventualInterval) {
+		a, curl, err := p.sendStep(ctx, step)
 		isLast := !step.request.eventually || ctx.Err() != nil || time.Now().After(end)
 		switch {
-		case err != nil && (isLast || isDenial(err)):
-			return failed(err, curl)
+		case err != nil && (isLast || isPermissionError(err)):
+			return newFailure(err, curl)
 		case err != nil:
-		case isLast || p.server.denies(a) != nil || p.isExpected(step, a):
-			failure := p.judge(step, a, curl)
+		case isLast || p.server.permissionErrorOf(a) != nil || p.isExpected(step, a):
+			failure := p.evaluate(step, a, curl)
 			p.remember(step, a)
 			return failure
 		}
 	}
 }
 
-// ask makes the request of a step, and notes what that may have made. The command repeats it.
-func (p *play) ask(ctx context.Context, step *step) (a *answer, curl string, err error) {
+// sendStep sends the request of a step, and tracks the objects that it may create. The returned command repeats the
+// request.
+func (p *scriptRun) sendStep(ctx context.Context, step *step) (a *serverResponse, curl string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
@@ -128,34 +130,34 @@ func (p *play) ask(ctx context.Context, step *step) (a *answer, curl string, err
 	if err != nil {
 		return nil, "", err
 	}
-	before := len(p.traces)
-	p.note(request, body)
+	before := len(p.creations)
+	p.track(request, body)
 	curl = curlCommand(request, body)
 	if a, err = p.send(step, request); err != nil {
 		return nil, curl, err
 	}
-	p.forget(before, a)
-	p.made(request, a)
+	p.untrack(before, a)
+	p.trackCreated(request, a)
 	return a, curl, nil
 }
 
-// send sends the request. The answer of a watch is its head.
-func (p *play) send(step *step, request *http.Request) (*answer, error) {
+// send sends the request. The response to a watch has no body.
+func (p *scriptRun) send(step *step, request *http.Request) (*serverResponse, error) {
 	if step.request.verb.watches {
 		return p.open(step.name, request)
 	}
-	ctx, cancel := p.server.limit(request.Context())
+	ctx, cancel := p.server.withTimeout(request.Context())
 	defer cancel()
 	response, err := p.server.do(request.Context(), request.WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return readAnswer(response, step.request.isDryRun())
+	return readResponse(response, step.request.isDryRun())
 }
 
-// isExpected says whether an answer is as expected. Events are left out: they are taken only once. Where nothing is
-// expected yet, success is.
-func (p *play) isExpected(step *step, a *answer) bool {
+// isExpected reports whether a response meets the expectations, except those of events, which can be consumed only
+// once. Without expectations the request must succeed.
+func (p *scriptRun) isExpected(step *step, a *serverResponse) bool {
 	expectations := step.of(p.server.implementation)
 	for _, e := range expectations {
 		switch {
@@ -168,8 +170,8 @@ func (p *play) isExpected(step *step, a *answer) bool {
 	return len(expectations) > 0 || a.succeeded()
 }
 
-// judge compares the answer with all that is expected of this server, or records it.
-func (p *play) judge(step *step, a *answer, curl string) *Failure {
+// evaluate compares the response with the expectations for this implementation, or records it.
+func (p *scriptRun) evaluate(step *step, a *serverResponse, curl string) *Failure {
 	var complaints []string
 	expectations := step.of(p.server.implementation)
 	for _, e := range expectations {
@@ -180,29 +182,29 @@ func (p *play) judge(step *step, a *answer, curl string) *Failure {
 				p.recorded[e.file] = text
 				continue
 			}
-			found = []string{"nothing can be recorded: " + err.Error()}
+			found = []string{"the response can't be recorded: " + err.Error()}
 		}
 		for _, complaint := range found {
 			complaints = append(complaints, e.name()+": "+complaint)
 		}
 	}
 	if len(expectations) == 0 && !a.succeeded() {
-		complaints = append(complaints, "expected success, as no other answer is expected")
+		complaints = append(complaints, "expected success, because the step has no expectations")
 	}
 	if len(complaints) == 0 {
 		return nil
 	}
-	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary(), err: p.server.denies(a)}
+	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary(), err: p.server.permissionErrorOf(a)}
 }
 
-// mayRecord keeps what Kubernetes has answered from being replaced by what another server answers.
-func (p *play) mayRecord(e *expectation) bool {
+// mayRecord prevents that responses of Kubernetes are replaced by those of another implementation.
+func (p *scriptRun) mayRecord(e *expectation) bool {
 	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
 }
 
-// remember keeps what later steps refer to.
-func (p *play) remember(step *step, a *answer) {
-	p.variables.answers[step.name] = a
+// remember stores the response for later steps.
+func (p *scriptRun) remember(step *step, a *serverResponse) {
+	p.variables.responses[step.name] = a
 	if a.uid() == "" || !a.succeeded() {
 		return
 	}

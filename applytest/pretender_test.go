@@ -15,17 +15,17 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-const aConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
+const getConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
 
-// pretend starts a server that says its version, and answers everything else as a test does. Where that does not
-// answer, it is a server that lacks nothing.
-func pretend(t *testing.T, answer func(w http.ResponseWriter, r *http.Request) bool) Options {
-	like := &fake{answers: []string{shared}, version: "v1.36.0"}
-	var mu sync.Mutex // requests may come at once, and tests remember them
+// pretend starts a server that responds to GET /version, and to other requests with the test's handler. If the handler
+// returns false, the response is that of a complete server.
+func pretend(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) bool) Options {
+	like := &fake{responses: []string{shared}, version: "v1.36.0"}
+	var mu sync.Mutex // requests may be concurrent, and tests store them
 	answered := func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return answer(w, r)
+		return respond(w, r)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -35,67 +35,65 @@ func pretend(t *testing.T, answer func(w http.ResponseWriter, r *http.Request) b
 	}))
 	t.Cleanup(s.Close)
 	return Options{Config: &rest.Config{Host: s.URL}, CleanupTimeout: time.Second,
-		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(aConfigMap)}}}
+		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(getConfigMap)}}}
 }
 
-// TestPages: a page for people, such as that of a proxy where one has to log in, is not taken for an object that was
-// made.
+// TestPages checks that an HTML page, such as the login page of a proxy, is not taken for a created object.
 func TestPages(t *testing.T) {
 	options := pretend(t, func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<html>log in</html>")
 		return true
 	})
-	if report, err := Run(t.Context(), options); err == nil || !strings.Contains(err.Error(), "expected the object that was made, received 200 <html>") {
-		t.Errorf("received %v, %+v", err, report)
+	if report, err := Run(t.Context(), options); err == nil || !strings.Contains(err.Error(), "expected the created object, received 200 <html>") {
+		t.Errorf("Run() = %v, %+v", err, report)
 	}
 }
 
-// TestNoDiscovery: a server that does not say which kinds it has is told so. It is not said to lack them, which would
-// be a reason to skip everything and find no fault.
+// TestNoDiscovery checks that scripts fail on a server without discovery. Skipping them would hide the defect.
 func TestNoDiscovery(t *testing.T) {
-	for answer, outcome := range map[string]Outcome{
-		"404 {}":                                Fail, // the namespace was made in the same group
+	for respond, outcome := range map[string]Outcome{
+		"404 {}":                                Fail, // namespaces are in the same group
 		"500 {}":                                Fail,
 		"200 {}":                                Fail,
 		"200 <html>":                            Fail,
 		`200 {"kind":"APIResourceList"}`:        Skip,
 		`403 {"message":"you are not welcome"}`: Fail,
 	} {
-		t.Run(answer, func(t *testing.T) {
+		t.Run(respond, func(t *testing.T) {
 			t.Parallel()
 			report, err := Run(t.Context(), pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/api/v1" {
 					return false
 				}
 				var code int
-				_, _ = fmt.Sscan(answer, &code) // the test has written it
-				if strings.HasSuffix(answer, ">") {
+				_, _ = fmt.Sscan(respond, &code) // written by the test
+				if strings.HasSuffix(respond, ">") {
 					w.Header().Set("Content-Type", "text/html")
 				}
 				w.WriteHeader(code)
-				fmt.Fprint(w, answer[len("200 "):])
+				fmt.Fprint(w, respond[len("200 "):])
 				return true
 			}))
 			if err != nil || report.Results[0].Outcome != outcome {
-				t.Fatalf("received %v, %+v, want %s", err, report, outcome)
+				t.Fatalf("Run() = %v, %+v, want %s", err, report, outcome)
 			}
-			if failure := report.Results[0].Failure; outcome == Fail && !strings.Contains(failure.String(), "GET /api/v1: expected the kinds that are served, received "+answer) {
-				t.Errorf("received %s", failure)
+			if failure := report.Results[0].Failure; outcome == Fail && !strings.Contains(failure.String(), "GET /api/v1: expected an APIResourceList, received "+respond) {
+				t.Errorf("failure = %s", failure)
 			}
 		})
 	}
 }
 
-// TestFailureBeforeTheFirstStep: what goes wrong before a script begins is in no step.
+// TestFailureBeforeTheFirstStep checks the text of a failure before the first step.
 func TestFailureBeforeTheFirstStep(t *testing.T) {
 	if text := (&Failure{Complaints: []string{"no namespace"}}).String(); text != "no namespace\n" {
-		t.Errorf("received %q", text)
+		t.Errorf("String() = %q", text)
 	}
 }
 
-// TestNamespaceWithoutAnAnswer: a namespace that may have been made goes, though nobody said that it is there.
-func TestNamespaceWithoutAnAnswer(t *testing.T) {
+// TestNamespaceWithoutResponse checks that a namespace is deleted if there was no response to its creation.
+func TestNamespaceWithoutResponse(t *testing.T) {
 	var removed []string
 	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
@@ -103,21 +101,21 @@ func TestNamespaceWithoutAnAnswer(t *testing.T) {
 			removed = append(removed, r.URL.Path)
 			return false
 		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
-			panic(http.ErrAbortHandler) // done, and no answer
+			panic(http.ErrAbortHandler) // executed without a response
 		}
 		return false
 	})
 	report, err := Run(t.Context(), options)
-	if report != nil || err == nil || len(removed) != 1 || !strings.Contains(err.Error(), "make the namespace "+strings.TrimPrefix(removed[0], namespacePath)+": ") {
-		t.Errorf("received %v, %+v, removed %q", err, report, removed)
+	if report != nil || err == nil || len(removed) != 1 || !strings.Contains(err.Error(), "create namespace "+strings.TrimPrefix(removed[0], namespacePath)+": ") {
+		t.Errorf("Run() = %v, %+v, deleted %q", err, report, removed)
 	}
 	if strings.Contains(fmt.Sprint(err), "--namespace") {
-		t.Errorf("received %v: another namespace would not help", err)
+		t.Errorf("Run() = %v, want no advice to use another namespace", err)
 	}
 }
 
-// TestNamespacesWithoutAnswers: so do those that are made to remove it.
-func TestNamespacesWithoutAnswers(t *testing.T) {
+// TestNamespacesWithoutResponses checks the same for the namespace that probes the deletion of namespaces.
+func TestNamespacesWithoutResponses(t *testing.T) {
 	var made []string
 	deleted, looked := map[string]bool{}, map[string]int{}
 	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -126,7 +124,7 @@ func TestNamespacesWithoutAnswers(t *testing.T) {
 		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
 			body, _ := io.ReadAll(r.Body)
 			made = append(made, regexp.MustCompile(`applytest-[a-z0-9]+`).FindString(string(body)))
-			panic(http.ErrAbortHandler) // done, and no answer
+			panic(http.ErrAbortHandler) // executed without a response
 		case isNamespace && r.Method == http.MethodDelete:
 			deleted[name] = true
 			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`)
@@ -141,20 +139,20 @@ func TestNamespacesWithoutAnswers(t *testing.T) {
 		return false
 	})
 	if report, err := Run(t.Context(), options); report != nil || err == nil {
-		t.Errorf("received %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v", err, report)
 	}
 	for _, name := range made {
 		if !deleted[name] {
-			t.Errorf("%s is left, of %q", name, made)
+			t.Errorf("%s was not deleted, of %q", name, made)
 		}
 	}
 	if len(made) != 2 {
-		t.Errorf("made %q, want the runner's own, and one to see who completes deletions", made)
+		t.Errorf("created %q, want the runner's namespace, and the one that probes deletion", made)
 	}
 }
 
-// TestNamespaceThatFindsOut: the namespace that shows whether somebody completes deletions goes, or is told, too.
-func TestNamespaceThatFindsOut(t *testing.T) {
+// TestDeletionProbeIsReported checks that the namespace which probes deletion is deleted, or reported as a leftover.
+func TestDeletionProbeIsReported(t *testing.T) {
 	var trial string
 	made := 0
 	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -165,7 +163,7 @@ func TestNamespaceThatFindsOut(t *testing.T) {
 		case r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, namespacePath) && !strings.Contains(strings.TrimPrefix(r.URL.Path, namespacePath), "/"):
 			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"finalizers":["kubernetes"]}}`)
 			return true
-		case r.Method == http.MethodDelete && made == 3: // those of the runner and of the script were made before
+		case r.Method == http.MethodDelete && made == 3: // those of the runner and of the script were created before
 			trial = r.URL.Path
 			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, `{}`)
@@ -178,12 +176,12 @@ func TestNamespaceThatFindsOut(t *testing.T) {
 	})
 	report, err := Run(t.Context(), options)
 	if err != nil || trial == "" {
-		t.Fatalf("received %v, and %q was to find out", err, trial)
+		t.Fatalf("Run() = %v, probe namespace %q", err, trial)
 	}
 	for _, left := range report.Leftovers {
 		if left.Path == trial {
 			return
 		}
 	}
-	t.Errorf("left are %v, want %s among them", report.Leftovers, trial)
+	t.Errorf("Leftovers = %v, want %s among them", report.Leftovers, trial)
 }

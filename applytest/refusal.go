@@ -10,17 +10,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// What an answer has beside the object: an error, warnings, headers, and a body that is no document.
+// Expectations of a response besides the object: the error, warnings, headers, and a body that is not a document.
 
-// errorOf is a Status with its causes beside its reason and message.
-func errorOf(a *answer) (document.Value, error) {
+// errorOf returns a Status with its causes as a field next to reason and message.
+func errorOf(a *serverResponse) (document.Value, error) {
 	if a.body.Get("kind").Text() != "Status" {
 		return document.Value{}, fmt.Errorf("expected a Status, received %s", a.summary())
 	}
 	return sortedCauses(a.body.With("causes", a.body.Lookup("details", "causes"))), nil
 }
 
-// sortedCauses gives causes an order: kube-apiserver has them in a random one.
+// sortedCauses sorts causes, because kube-apiserver returns them in random order.
 func sortedCauses(status document.Value) document.Value {
 	causes := status.Get("causes")
 	if causes.Kind() != document.List {
@@ -36,7 +36,7 @@ func sortedCauses(status document.Value) document.Value {
 	return status.With("causes", document.NewList(sorted...))
 }
 
-func compareError(p *play, e *expectation, a *answer) []string {
+func compareError(p *scriptRun, e *expectation, a *serverResponse) []string {
 	received, err := errorOf(a)
 	if err != nil {
 		return []string{err.Error()}
@@ -44,14 +44,14 @@ func compareError(p *play, e *expectation, a *answer) []string {
 	return p.compareValues(sortedCauses(e.pattern()), true, received)
 }
 
-func recordError(p *play, e *expectation, a *answer) (string, error) {
+func recordError(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	received, err := errorOf(a)
 	if err != nil {
 		return "", err
 	}
 	if expected := sortedCauses(e.pattern()); !expected.IsAbsent() {
 		m := matcher{expand: p.variables.expand, subset: true}
-		return errorYAML(p.masked(m.refreshed(expected, received))), nil
+		return errorYAML(p.masked(m.updated(expected, received))), nil
 	}
 	return errorYAML(p.masked(document.NewMap(
 		document.Field{Name: "reason", Value: received.Get("reason")},
@@ -60,7 +60,7 @@ func recordError(p *play, e *expectation, a *answer) (string, error) {
 	))), nil
 }
 
-// openCauses lets the messages of conflicts go on after the owner: clients know that, and servers may say more.
+// openCauses appends a placeholder to the messages of conflicts after the manager: servers may add more text there.
 func openCauses(causes document.Value) document.Value {
 	if causes.IsAbsent() {
 		return causes
@@ -69,10 +69,10 @@ func openCauses(causes document.Value) document.Value {
 	for _, cause := range causes.Items() {
 		if cause.Get("reason").Text() == "FieldManagerConflict" {
 			message := cause.Get("message").Text()
-			if end := outside(message, ':'); end >= 0 {
+			if end := indexOutside(message, ':'); end >= 0 {
 				message = message[:end]
 			}
-			cause = cause.With("message", document.NewString(message+anyWord))
+			cause = cause.With("message", document.NewString(message+anyPlaceholder))
 		}
 		open = append(open, cause)
 	}
@@ -83,9 +83,9 @@ func errorYAML(status document.Value) string {
 	return timeIn.ReplaceAllString(orderedYAML(status, []string{"reason", "message", "causes"}), "<time>")
 }
 
-var timeIn = regexp.MustCompile(words["<time>"])
+var timeIn = regexp.MustCompile(placeholders["<time>"])
 
-func compareWarnings(p *play, e *expectation, a *answer) []string {
+func compareWarnings(p *scriptRun, e *expectation, a *serverResponse) []string {
 	text, err := p.variables.expand(strings.TrimSpace(e.text))
 	if err != nil {
 		return []string{err.Error()}
@@ -101,14 +101,14 @@ func compareWarnings(p *play, e *expectation, a *answer) []string {
 	return nil
 }
 
-func recordWarnings(p *play, e *expectation, a *answer) (string, error) {
+func recordWarnings(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	if len(a.warnings()) == 0 {
 		return none + "\n", nil
 	}
 	return p.maskedText(strings.Join(a.warnings(), "\n") + "\n"), nil
 }
 
-func compareHeaders(p *play, e *expectation, a *answer) []string {
+func compareHeaders(p *scriptRun, e *expectation, a *serverResponse) []string {
 	headers, err := parseHeaders(e.text)
 	if err != nil {
 		return []string{err.Error()}
@@ -128,8 +128,8 @@ func compareHeaders(p *play, e *expectation, a *answer) []string {
 	return complaints
 }
 
-// recordHeaders keeps the headers that the script names. If it names none, it is about the form of the body.
-func recordHeaders(p *play, e *expectation, a *answer) (string, error) {
+// recordHeaders records the headers that the script names, Content-Type if it names none.
+func recordHeaders(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	headers, err := parseHeaders(e.text)
 	if err != nil {
 		return "", err
@@ -139,7 +139,7 @@ func recordHeaders(p *play, e *expectation, a *answer) (string, error) {
 	}
 	var text strings.Builder
 	for _, h := range headers {
-		value := absentWord
+		value := absentPlaceholder
 		if values := a.header.Values(h.name); len(values) > 0 {
 			value = p.maskedText(strings.Join(values, ", "))
 		}
@@ -148,7 +148,7 @@ func recordHeaders(p *play, e *expectation, a *answer) (string, error) {
 	return text.String(), nil
 }
 
-func compareBody(p *play, e *expectation, a *answer) []string {
+func compareBody(p *scriptRun, e *expectation, a *serverResponse) []string {
 	expected, err := p.variables.expand(strings.TrimSpace(e.text))
 	if err != nil {
 		return []string{err.Error()}
@@ -159,6 +159,6 @@ func compareBody(p *play, e *expectation, a *answer) []string {
 	return nil
 }
 
-func recordBody(p *play, e *expectation, a *answer) (string, error) {
+func recordBody(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	return p.maskedText(strings.TrimSpace(string(a.raw)) + "\n"), nil
 }

@@ -9,18 +9,19 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Traces are what a script may have made. A trace is noted before its request is sent: a server may do what it is
-// asked even if nobody waits for the answer. What has not the script's namespace in its name is noted only when the server
-// says that it was made: nothing that was there before is ever removed.
+// creations are the objects that a script may have created. An object is tracked before the request is sent, because a
+// server may execute a request even if the client does not receive the response. Objects without the script's namespace
+// in their path or name are tracked only after the server has responded that it created them, so that existing objects
+// are never deleted.
 
-// A place is what a path is about.
-type place struct {
-	collection        string // the path of all objects of the kind, in a namespace if they are in one
+// resourcePath is a parsed request path.
+type resourcePath struct {
+	collection        string // the path of the collection, including its namespace
 	name, subresource string
 }
 
-// placeOf takes a path apart; it is empty if the path is about no objects.
-func placeOf(path string) place {
+// parseResourcePath parses a path; the result is empty if it is not the path of objects.
+func parseResourcePath(path string) resourcePath {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	head := 2 // api/v1
 	if parts[0] == "apis" {
@@ -30,9 +31,9 @@ func placeOf(path string) place {
 		head += 2
 	}
 	if len(parts) <= head {
-		return place{}
+		return resourcePath{}
 	}
-	p := place{collection: "/" + strings.Join(parts[:head+1], "/")}
+	p := resourcePath{collection: "/" + strings.Join(parts[:head+1], "/")}
 	if rest := parts[head+1:]; len(rest) > 0 {
 		p.name = rest[0]
 		p.subresource = strings.Join(rest[1:], "/")
@@ -40,19 +41,20 @@ func placeOf(path string) place {
 	return p
 }
 
-// namespaceSubresources are what stands after a namespace's name and is no kind in it.
+// namespaceSubresources are the subresources of namespaces, which are not resources in them.
 var namespaceSubresources = []string{"status", "finalize"}
 
-// A trace is the path of an object, or, where the server chooses the name, of a collection.
-type trace struct {
+// creation is the path of an object, or of its collection if the server generates the name.
+type creation struct {
 	path      string
 	generated bool
-	prefix    string // of generated names
+	prefix    string // the prefix of generated names
 }
 
-// note keeps what a request may make. A dry run makes nothing, if the server is right; it may be wrong.
-func (p *play) note(request *http.Request, body []byte) {
-	at := placeOf(request.URL.Path)
+// track adds the objects that a request may create. Dry runs are included, because a defective server may ignore
+// dryRun.
+func (p *scriptRun) track(request *http.Request, body []byte) {
+	at := parseResourcePath(request.URL.Path)
 	if at.collection == "" || at.subresource != "" {
 		return
 	}
@@ -60,39 +62,39 @@ func (p *play) note(request *http.Request, body []byte) {
 	case http.MethodPost:
 		name, prefix := namesIn(request.Header.Get("Content-Type"), body)
 		if name == "" {
-			p.leave(trace{path: at.collection, generated: true, prefix: prefix})
+			p.addCreation(creation{path: at.collection, generated: true, prefix: prefix})
 			return
 		}
-		p.leave(trace{path: at.collection + "/" + name})
+		p.addCreation(creation{path: at.collection + "/" + name})
 	case http.MethodPut, http.MethodPatch:
-		p.leave(trace{path: at.collection + "/" + at.name})
+		p.addCreation(creation{path: at.collection + "/" + at.name})
 	}
 }
 
-// leave notes a trace if it is the script's own.
-func (p *play) leave(t trace) {
-	if strings.Contains(t.path+t.prefix, p.variables.namespace) && !slices.Contains(p.traces, t) {
-		p.traces = append(p.traces, t)
+// addCreation adds an object if the script's namespace is in its path or name.
+func (p *scriptRun) addCreation(t creation) {
+	if strings.Contains(t.path+t.prefix, p.variables.namespace) && !slices.Contains(p.creations, t) {
+		p.creations = append(p.creations, t)
 	}
 }
 
-// forget drops what was noted for a request, but for the traces before it, if the server has refused that request.
-func (p *play) forget(before int, a *answer) {
+// untrack removes the objects that were tracked for a request from index before on, if the server rejected the request.
+func (p *scriptRun) untrack(before int, a *serverResponse) {
 	if a.code/100 == 4 {
-		p.traces = p.traces[:before]
+		p.creations = p.creations[:before]
 	}
 }
 
-// made notes what a request has made elsewhere than in the script's own names.
-func (p *play) made(request *http.Request, a *answer) {
-	at, name := placeOf(request.URL.Path), a.body.Lookup("metadata", "name").Text()
+// trackCreated adds an object that the server has responded to have created, with any name.
+func (p *scriptRun) trackCreated(request *http.Request, a *serverResponse) {
+	at, name := parseResourcePath(request.URL.Path), a.body.Lookup("metadata", "name").Text()
 	isMade := a.code == http.StatusCreated && !request.URL.Query().Has("dryRun")
-	if t := (trace{path: at.collection + "/" + name}); isMade && name != "" && at.subresource == "" && !slices.Contains(p.traces, t) {
-		p.traces = append(p.traces, t)
+	if t := (creation{path: at.collection + "/" + name}); isMade && name != "" && at.subresource == "" && !slices.Contains(p.creations, t) {
+		p.creations = append(p.creations, t)
 	}
 }
 
-// namesIn reads the name of an object, or what its name shall begin with. What is no object has neither.
+// namesIn returns the name and generateName of an object in a body; both are empty if the body is not an object.
 func namesIn(contentType string, body []byte) (name, prefix string) {
 	value, err := parseBody(contentType, body)
 	if err != nil || value.IsAbsent() {
@@ -101,13 +103,13 @@ func namesIn(contentType string, body []byte) (name, prefix string) {
 	return value.Lookup("metadata", "name").Text(), value.Lookup("metadata", "generateName").Text()
 }
 
-// found are the paths that a trace leads to.
-func (s *server) found(ctx context.Context, t trace) ([]string, error) {
+// createdPaths returns the paths of the objects of a creation.
+func (s *server) createdPaths(ctx context.Context, t creation) ([]string, error) {
 	if !t.generated {
 		return []string{t.path}, nil
 	}
 	if t.prefix == "" && s.shared {
-		return nil, nil // it would lead to everything
+		return nil, nil // it would match all objects
 	}
 	a, err := s.send(ctx, http.MethodGet, t.path, nil, "")
 	if err != nil || a.code == http.StatusNotFound || a.code == http.StatusMethodNotAllowed {
@@ -122,26 +124,26 @@ func (s *server) found(ctx context.Context, t trace) ([]string, error) {
 	return paths, nil
 }
 
-// clean removes what the script made, the last first, also when the run is over.
-func (p *play) clean(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.server.cleanTime)
+// clean deletes the objects of the script in reverse order, also after the run was canceled.
+func (p *scriptRun) clean(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.server.cleanupTimeout)
 	defer cancel()
 	for _, watch := range p.watches {
 		watch.stop()
 	}
-	before := len(p.server.stillPending())
-	for _, t := range slices.Backward(p.traces) {
-		paths, err := p.server.found(ctx, t)
+	before := len(p.server.pendingRemovals())
+	for _, t := range slices.Backward(p.creations) {
+		paths, err := p.server.createdPaths(ctx, t)
 		if err != nil {
-			p.server.pend(t.path, err)
+			p.server.addPending(t.path, err)
 		}
 		for _, path := range paths {
 			p.server.remove(ctx, path)
 		}
 	}
 	if p.server.shared {
-		if len(p.server.stillPending()) > before {
-			p.server.settle(ctx) // the next script has the same names
+		if len(p.server.pendingRemovals()) > before {
+			p.server.removePending(ctx) // the next script uses the same names
 		}
 		return
 	}

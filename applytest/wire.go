@@ -11,8 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// build makes the HTTP request of a step, and returns its body as well.
-func (p *play) build(ctx context.Context, r request) (*http.Request, []byte, error) {
+// build returns the HTTP request of a step, and its body.
+func (p *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte, error) {
 	path, err := p.variables.expand(r.path)
 	if err != nil {
 		return nil, nil, err
@@ -43,8 +43,8 @@ func (p *play) build(ctx context.Context, r request) (*http.Request, []byte, err
 	return request, body, nil
 }
 
-// query keeps the order in which the script has the parameters.
-func (p *play) query(r request) (string, error) {
+// query encodes the parameters in the order of the script.
+func (p *scriptRun) query(r request) (string, error) {
 	var parts []string
 	for _, q := range r.query {
 		value, err := p.variables.expand(q.value)
@@ -59,8 +59,8 @@ func (p *play) query(r request) (string, error) {
 	return "?" + strings.Join(parts, "&"), nil
 }
 
-// body returns the body of a request: as the script has it, as JSON, or in the binary encoding of its Content-Type.
-func (p *play) body(ctx context.Context, r request, path string) ([]byte, error) {
+// body returns the body of a request: unchanged, as JSON, or in the binary encoding of its Content-Type.
+func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, error) {
 	text, err := p.variables.expand(r.body)
 	if err != nil {
 		return nil, err
@@ -68,11 +68,11 @@ func (p *play) body(ctx context.Context, r request, path string) ([]byte, error)
 	if strings.TrimSpace(text) == "" && !r.verb.edits {
 		return nil, nil
 	}
-	contentType, given := r.header("Content-Type")
+	contentType, hasContentType := r.header("Content-Type")
 	if body, isBinary, err := encodeBody(contentType, text); isBinary {
 		return body, err
 	}
-	if !r.verb.asJSON || given {
+	if !r.verb.asJSON || hasContentType {
 		return []byte(text), nil
 	}
 	value, err := document.ParseYAML([]byte(text))
@@ -84,19 +84,19 @@ func (p *play) body(ctx context.Context, r request, path string) ([]byte, error)
 		if err != nil {
 			return nil, err
 		}
-		if err := p.server.denies(live); err != nil {
+		if err := p.server.permissionErrorOf(live); err != nil {
 			return nil, err
 		}
 		if !live.succeeded() {
 			return nil, fmt.Errorf("GET %s: %s", path, live.summary())
 		}
-		value = merged(live.body, value)
+		value = mergePatch(live.body, value)
 	}
 	return []byte(value.JSON()), nil
 }
 
-// merged is RFC 7386: fields of the patch replace the object's, null removes them.
-func merged(object, patch document.Value) document.Value {
+// mergePatch applies a JSON merge patch (RFC 7386).
+func mergePatch(object, patch document.Value) document.Value {
 	if patch.Kind() != document.Map {
 		return patch
 	}
@@ -107,7 +107,7 @@ func merged(object, patch document.Value) document.Value {
 		if value.IsNull() {
 			object = object.Without(name)
 		} else {
-			object = object.With(name, merged(object.Get(name), value))
+			object = object.With(name, mergePatch(object.Get(name), value))
 		}
 	}
 	return object

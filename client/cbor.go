@@ -52,7 +52,7 @@ func recodeCBOR(body []byte, strip func(any)) ([]byte, error) {
 	return append(bytes.Clone(cborPrefix), short...), err
 }
 
-// stripAnswer removes managedFields from an object, a list or a Table.
+// stripResponse removes managedFields from an object, a list or a Table.
 func stripResponse(v any) {
 	switch body := mapOf(v); shapeOf(body) {
 	case isList:
