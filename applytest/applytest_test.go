@@ -119,9 +119,9 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	// Output:
-	// pass conflict/force-from-all
-	// pass conflict/force-is-for-apply
-	// pass conflict/force-leaves-nobody
+	// pass conflict/force-from-all-owners
+	// pass conflict/force-only-for-apply
+	// pass conflict/force-removes-empty-entry
 	// pass conflict/force-same-value
 	// pass conflict/force-takes-over
 }

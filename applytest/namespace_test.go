@@ -107,7 +107,7 @@ func TestWritesOutside(t *testing.T) {
 	config := cadastretest.Start(t)
 	tenant(t, kubernetes.NewForConfigOrDie(config), "team-a")
 	report, err := applytest.Run(t.Context(), applytest.Options{
-		Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(crd/versions|reset/n|subresources/status-refused-namespace)"),
+		Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(crd/versions|reset/n|subresources/status-rejected-namespace)"),
 	})
 	if err != nil || len(report.Results) < 5 || len(report.Leftovers) > 0 {
 		t.Fatalf("Run() = %v, %+v", err, report)

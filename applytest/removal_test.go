@@ -23,7 +23,7 @@ import (
 
 // tricky matches scripts whose objects need more than a DELETE: with finalizers, in other namespaces, or
 // cluster-scoped.
-var tricky = regexp.MustCompile("^(reset/(namespaces|nodes)|life/|delete/|crd/versions|create/generated-name|admission/policy-g)")
+var tricky = regexp.MustCompile("^(reset/(namespaces|nodes)|lifecycle/|delete/|crd/versions|create/generated-name|admission/policy-g)")
 
 // TestRunLeavesNothing checks that a run deletes all its objects, on servers with and without completion of namespace
 // deletions.
@@ -101,7 +101,7 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 	config := cadastretest.Start(t)
 	for after := 30 * time.Millisecond; after < 500*time.Millisecond; after *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), after)
-		report, err := applytest.Run(ctx, applytest.Options{Config: config, Run: regexp.MustCompile("^(admission|crd|reset|life)/"), Parallel: 16})
+		report, err := applytest.Run(ctx, applytest.Options{Config: config, Run: regexp.MustCompile("^(admission|crd|reset|lifecycle)/"), Parallel: 16})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("Run() = %v, want context.Canceled", err)
