@@ -45,22 +45,22 @@ func TestGivenNamespace(t *testing.T) {
 		t.Errorf("remaining objects = %q, want none", left)
 	}
 
-	mine := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
-	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), mine, metav1.CreateOptions{}); err != nil {
+	own := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
+	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	report, err = run("team-a", "^conflict/")
 	if err != nil || report.Count(applytest.Fail) > 0 {
 		t.Fatalf("Run() = %v, %+v", err, report)
 	}
-	crowded := 0
+	skipped := 0
 	for _, result := range report.Results {
 		if strings.HasPrefix(result.Reason, "configmaps/shared already exists in the given namespace") {
-			crowded++
+			skipped++
 		}
 	}
-	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" || crowded == 0 {
-		t.Errorf("existing object = %v, %v, %d skips; want it unchanged and scripts skipped", kept, err, crowded)
+	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" || skipped == 0 {
+		t.Errorf("existing object = %v, %v, %d skips; want it unchanged and scripts skipped", kept, err, skipped)
 	}
 
 	if _, err := run("team-b", "^conflict/"); err == nil || !strings.Contains(err.Error(), "namespace team-b: expected an existing namespace that you may write to, received configmaps is forbidden") {
@@ -174,8 +174,8 @@ func TestUnlistableIsUntouched(t *testing.T) {
 	if _, err := client.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	mine := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
-	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), mine, metav1.CreateOptions{}); err != nil {
+	own := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
+	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	limited := rest.CopyConfig(config)

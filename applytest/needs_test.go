@@ -63,8 +63,8 @@ func TestDenials(t *testing.T) {
 func TestImplementations(t *testing.T) {
 	const head = "It works.\ndifference: because\ndefect: cadastre: it is slow\n-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct {
-		name, expectations  string
-		kubernetes, ourOwns Outcome
+		name, expectations   string
+		kubernetes, cadastre Outcome
 	}{
 		{"own answer replaces all", "-- answer --\n409\n-- error --\nreason: Other\n-- answer of cadastre --\n200\n", Fail, Pass},
 		{"own answer is compared", "-- answer --\n200\n-- answer of cadastre --\n409\n", Pass, Fail},
@@ -78,8 +78,8 @@ func TestImplementations(t *testing.T) {
 			f := newFake(t, shared)
 			f.version = "v1.36.0+cadastre"
 			ours := f.run(t, head+test.expectations)
-			if theirs.Outcome != test.kubernetes || ours.Outcome != test.ourOwns {
-				t.Errorf("outcomes = %v and %v, want %v and %v", theirs.Outcome, ours.Outcome, test.kubernetes, test.ourOwns)
+			if theirs.Outcome != test.kubernetes || ours.Outcome != test.cadastre {
+				t.Errorf("outcomes = %v and %v, want %v and %v", theirs.Outcome, ours.Outcome, test.kubernetes, test.cadastre)
 			}
 			if theirs.Defect != "" || ours.Defect != "it is slow" {
 				t.Errorf("defects = %q and %q", theirs.Defect, ours.Defect)

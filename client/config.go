@@ -13,21 +13,21 @@ import (
 // FeatureGate is the name of the feature gate.
 const FeatureGate = "ManagedFieldsOptOutClient"
 
-// switched is the value set by SetEnabled: 0 not set, 1 enabled, -1 disabled.
-var switched atomic.Int32
+// gateOverride is the value set by SetEnabled: 0 not set, 1 enabled, -1 disabled.
+var gateOverride atomic.Int32
 
 // SetEnabled sets the feature gate and overrides the environment. It applies to requests that start later.
 func SetEnabled(on bool) {
 	if on {
-		switched.Store(1)
+		gateOverride.Store(1)
 	} else {
-		switched.Store(-1)
+		gateOverride.Store(-1)
 	}
 }
 
 // Enabled reports whether the feature gate is enabled.
 func Enabled() bool {
-	if s := switched.Load(); s != 0 {
+	if s := gateOverride.Load(); s != 0 {
 		return s > 0
 	}
 	on, err := strconv.ParseBool(os.Getenv("KUBE_FEATURE_" + FeatureGate))

@@ -308,7 +308,7 @@ func TestAccept(t *testing.T) {
 
 // TestSetEnabled checks that SetEnabled overrides the environment.
 func TestSetEnabled(t *testing.T) {
-	t.Cleanup(func() { switched.Store(0) })
+	t.Cleanup(func() { gateOverride.Store(0) })
 	for _, on := range []bool{true, false} {
 		t.Setenv("KUBE_FEATURE_"+FeatureGate, strconv.FormatBool(!on))
 		if SetEnabled(on); Enabled() != on {

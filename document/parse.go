@@ -34,7 +34,7 @@ type parser struct {
 	base       baseCursor
 }
 
-// Text is the input of a parser. A document keeps a string alive and copies bytes; passing a string saves the copy.
+// Text is the input of a parser. A document refers to a string and copies bytes, so passing a string saves the copy.
 type Text interface{ string | []byte }
 
 // ParseJSON parses one JSON document with the default limits.

@@ -157,9 +157,9 @@ func (f *textQuery) intersect() (children []node, ok bool) {
 	return children, !f.failed
 }
 
-// Project returns the part of the set in FieldsV1 text that is on the way to paths: for every element of these paths,
-// whether it is a member and whether it has paths below it. Other elements are left out, or replaced by placeholder
-// where nothing else shows that they exist. ok is as for textIntersection. The result is valid until Reset.
+// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result has, for each of these
+// elements, whether it is a member and whether it has paths below it. Other elements are left out, or replaced by
+// placeholder where nothing else shows that they exist. ok is as for textIntersection. The result is valid until Reset.
 func (a *arena) Project(text string, paths Set) (project Set, ok bool) {
 	f := newTextQuery(text, paths)
 	children, ok := f.project(a)

@@ -65,12 +65,12 @@ func TestProject(t *testing.T) {
 		s, paths := randomPair(r, stock).ours, randomPair(r, stock).ours
 		other := randomPair(r, stock).ours
 		project, ok := memory.Project(s.FieldsV1(), paths)
-		alongOther, okOther := memory.Project(other.FieldsV1(), paths)
+		projectionOther, okOther := memory.Project(other.FieldsV1(), paths)
 		if !ok || !okOther {
 			t.Fatalf("seed %d: Project(%s): ok = false", seed, s.FieldsV1())
 		}
 		checkProject(t, s, project, paths)
-		checkProject(t, other, alongOther, paths)
+		checkProject(t, other, projectionOther, paths)
 		if seed%4 == 0 {
 			memory.Reset()
 		}

@@ -25,8 +25,8 @@ type (
 	}
 	Deep  struct{ Shadow, Twice, Depth string }
 	Other struct {
-		Twice  string `json:"twice"`
-		Untold int    `json:"Depth2"`
+		Twice string `json:"twice"`
+		Unset int    `json:"Depth2"`
 	}
 	embedding struct {
 		embedded `json:",inline"`
@@ -49,7 +49,7 @@ type (
 	}
 	level        int
 	quotedText   string
-	ownJSON      struct{ Field int }
+	customJSON   struct{ Field int }
 	pointerJSON  struct{ Field int }
 	timeLike     struct{ Field int }
 	anything     struct{ Field int }
@@ -65,7 +65,7 @@ type (
 )
 
 func (level) MarshalText() ([]byte, error)         { return []byte("high"), nil }
-func (ownJSON) MarshalJSON() ([]byte, error)       { return []byte("{}"), nil }
+func (customJSON) MarshalJSON() ([]byte, error)    { return []byte("{}"), nil }
 func (*pointerJSON) MarshalJSON() ([]byte, error)  { return []byte("{}"), nil }
 func (timeLike) OpenAPISchemaType() []string       { return []string{"string"} }
 func (timeLike) OpenAPISchemaFormat() string       { return "date-time" }
@@ -135,7 +135,7 @@ func TestGoTypes(t *testing.T) {
 			B words
 		}](), "{A: set[string], B: atomic[string]}"},
 		{"custom JSON", reflect.TypeFor[struct {
-			A ownJSON
+			A customJSON
 			B pointerJSON
 			C timeLike
 			D *anything

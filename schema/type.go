@@ -103,7 +103,7 @@ type Field struct {
 	Default document.Value
 }
 
-// Find returns the declared field with the given name; ok is false if there is none.
+// Find returns the declared field with the given name, and false if there is none.
 func (m *Map) Find(name string) (*Field, bool) {
 	if i := m.find(name); i >= 0 {
 		return &m.Fields[i], true

@@ -91,9 +91,9 @@ type Arena struct {
 	sets access.SetArena[fieldset.Set] // nil until the first query
 }
 
-// Project returns the part of the set in FieldsV1 text that is on the way to paths: for every element of these paths,
-// whether it is a member and whether it has paths below it. Other elements are left out. ok is as for Intersection. The
-// result is valid until Reset.
+// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result has, for each of these
+// elements, whether it is a member and whether it has paths below it. Other elements are left out. ok is as for
+// Intersection. The result is valid until Reset.
 func (a *Arena) Project(text string, paths fieldset.Set) (projection fieldset.Set, ok bool) {
 	if a.sets == nil {
 		a.sets = library.NewArena()
