@@ -121,7 +121,7 @@ func (o *managedEntry) decode() (err error) {
 // difference returns the fields of o that are not in other.
 func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 	if !o.decoded && !other.decoded {
-		if missing, ok := fastset.Lacking(o.entry.FieldsV1, other.entry.FieldsV1); ok {
+		if missing, ok := fastset.Difference(o.entry.FieldsV1, other.entry.FieldsV1); ok {
 			return missing, nil
 		}
 	}
@@ -135,7 +135,7 @@ func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 // valid until the arena is reset.
 func (o *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
 	if !o.decoded {
-		if restricted, ok := arena.Along(o.entry.FieldsV1, paths); ok {
+		if restricted, ok := arena.Project(o.entry.FieldsV1, paths); ok {
 			return restricted, nil
 		}
 	}
@@ -287,7 +287,7 @@ func (o *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, 
 		return fieldset.Set{}, nil
 	}
 	if !o.list[i].decoded && !o.engine.options.plain {
-		if result, ok := fastset.Common(o.list[i].entry.FieldsV1, fields); ok {
+		if result, ok := fastset.Intersection(o.list[i].entry.FieldsV1, fields); ok {
 			return result, nil
 		}
 	}

@@ -22,7 +22,7 @@ var unlimitedSize = document.Limits{MaxBytes: -1}
 // ReadObject parses an object from JSON of any size. It returns a [*document.SyntaxError] if the text is not JSON, and
 // an [*EntryError] if managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := fastdoc.ParseJSONSealed(text, unlimitedSize, fastdoc.FieldsV1Path...)
+	doc, err := fastdoc.ParseJSONExcept(text, unlimitedSize, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}

@@ -121,7 +121,7 @@ func TestReusedReaderMemory(t *testing.T) {
 
 // readSharing reads an object that shares its unchanged parts with another object.
 func readSharing(text string, base Object) (Object, error) {
-	doc, err := fastdoc.ParseJSONBeside(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
+	doc, err := fastdoc.ParseJSONWithBase(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}

@@ -46,7 +46,7 @@ func managedFieldsList(entries []apply.Entry) (document.Value, error) {
 		return document.NewList(document.NewMap()), nil
 	}
 	text := apply.Object{Document: document.NewMap(), Entries: entries}.JSON()
-	doc, err := fastdoc.ParseJSONSealed(text, document.Limits{MaxBytes: -1}, fastdoc.FieldsV1Path...)
+	doc, err := fastdoc.ParseJSONExcept(text, document.Limits{MaxBytes: -1}, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return document.Value{}, fmt.Errorf("encode managedFields: %w", err)
 	}

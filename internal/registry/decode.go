@@ -37,7 +37,7 @@ func (b Body) Parse() (document.Value, error) { return b.parseBeside(document.Va
 // parseBeside parses a body. Parts that equal those of the live object share its memory and compare equal in constant
 // time.
 func (b Body) parseBeside(live document.Value) (document.Value, error) {
-	doc, err := fastdoc.ParseJSONBeside(b.Text, document.Limits{}, live, fieldSets...)
+	doc, err := fastdoc.ParseJSONWithBase(b.Text, document.Limits{}, live, fieldSets...)
 	if err != nil && b.YAML {
 		doc, err = document.ParseYAML([]byte(b.Text))
 	}

@@ -60,7 +60,7 @@ func (d *defaulter) release() {
 }
 
 func (d *defaulter) value(t *Type, v document.Value) document.Value {
-	if t.quiet || fastdoc.IsSealed(v) {
+	if t.quiet || fastdoc.IsUnparsed(v) {
 		return v
 	}
 	switch kind := v.Kind(); {

@@ -27,7 +27,7 @@ type keeper struct{ b fastdoc.Builder }
 var keepers = sync.Pool{New: func() any { return new(keeper) }}
 
 func (k *keeper) value(t *Type, topology *schema.Type, doc, before document.Value) document.Value {
-	if doc.Kind() != before.Kind() || fastdoc.IsSealed(doc) || fastdoc.IsSealed(before) || document.Same(doc, before) {
+	if doc.Kind() != before.Kind() || fastdoc.IsUnparsed(doc) || fastdoc.IsUnparsed(before) || document.Same(doc, before) {
 		return doc
 	}
 	if topology == nil {

@@ -236,11 +236,11 @@ func isOwnFinalizer(name string) bool {
 // managedFields checks entries that a client sent. Those of a live object may be sealed; they
 // were checked when they were written.
 func (c *checker) managedFields(entries document.Value) {
-	if fastdoc.IsSealed(entries) {
+	if fastdoc.IsUnparsed(entries) {
 		return
 	}
 	for i, entry := range entries.Items() {
-		if fastdoc.IsSealed(entry) {
+		if fastdoc.IsUnparsed(entry) {
 			continue
 		}
 		operation, fieldsType := entry.Get("operation").Text(), entry.Get("fieldsType").Text()

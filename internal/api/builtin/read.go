@@ -78,7 +78,7 @@ func (r *reader) read(t *Type, v document.Value) (document.Value, error) {
 
 // readStruct joins the fields of a value with those of its type; both are sorted.
 func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
-	if fastdoc.IsSealed(v) {
+	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
 	change := r.b.Rebuild(v)
@@ -137,7 +137,7 @@ func (t *Type) zeroIsNull() bool {
 }
 
 func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
-	if fastdoc.IsSealed(v) {
+	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
 	change := r.b.Rebuild(v)
@@ -156,7 +156,7 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 }
 
 func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
-	if fastdoc.IsSealed(v) {
+	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
 	change := r.b.Rebuild(v)

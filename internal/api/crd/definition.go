@@ -59,7 +59,7 @@ var schemaPath = []string{"spec", "versions", fastdoc.AnyItem, "schema"}
 
 // ParseStored reads a stored definition; path is where it is in the object. Its schemas stay unparsed.
 func ParseStored(object *watchcache.Object, path ...string) (*Definition, error) {
-	doc, err := fastdoc.ParseJSONBeside(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
+	doc, err := fastdoc.ParseJSONWithBase(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next st
 	if err != nil {
 		return document.Value{}, err
 	}
-	page, err := fastdoc.ParseJSONSealed(body, document.Limits{MaxBytes: -1},
+	page, err := fastdoc.ParseJSONExcept(body, document.Limits{MaxBytes: -1},
 		"items", fastdoc.AnyItem, "metadata", "managedFields", fastdoc.AnyItem, "fieldsV1")
 	if err != nil {
 		return page, fmt.Errorf("list %s: %w", k, err)

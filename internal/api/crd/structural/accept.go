@@ -77,7 +77,7 @@ func (n *node) acceptsText(s string) bool {
 }
 
 func (n *node) acceptsItems(v document.Value) bool {
-	if fastdoc.IsSealed(v) {
+	if fastdoc.IsUnparsed(v) {
 		return true
 	}
 	count := v.Len()
@@ -96,7 +96,7 @@ func (n *node) acceptsItems(v document.Value) bool {
 }
 
 func (n *node) acceptsFields(v document.Value) bool {
-	if fastdoc.IsSealed(v) {
+	if fastdoc.IsUnparsed(v) {
 		return true
 	}
 	count := v.Len()

@@ -45,7 +45,7 @@ var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
 
 func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
 	switch kind := v.Kind(); {
-	case !n.has(defaults) || fastdoc.IsSealed(v):
+	case !n.has(defaults) || fastdoc.IsUnparsed(v):
 		return v
 	case kind == document.Map:
 		return n.fillFields(b, v)

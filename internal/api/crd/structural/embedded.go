@@ -31,7 +31,7 @@ type embeddedWalk struct {
 }
 
 func (w *embeddedWalk) value(n *node, v document.Value) {
-	if !n.has(embeds) || fastdoc.IsSealed(v) {
+	if !n.has(embeds) || fastdoc.IsUnparsed(v) {
 		return
 	}
 	switch v.Kind() {

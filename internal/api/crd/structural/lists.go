@@ -33,7 +33,7 @@ type listWalk struct {
 }
 
 func (w *listWalk) value(n *node, v document.Value) {
-	if !n.has(uniques) || fastdoc.IsSealed(v) {
+	if !n.has(uniques) || fastdoc.IsUnparsed(v) {
 		return
 	}
 	switch v.Kind() {

@@ -103,7 +103,7 @@ func (r *reader) fail(err error) {
 // value reads a value. Of what is said nothing about, nothing stays but scalars and lists of them; keep keeps it.
 func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
-	case kind != document.Map && kind != document.List || fastdoc.IsSealed(v):
+	case kind != document.Map && kind != document.List || fastdoc.IsUnparsed(v):
 		return v
 	case n == nil && (keep || r.everything):
 		return v

@@ -9,7 +9,7 @@ import (
 // which it must not have. If it says no there is nothing wrong with the lists; otherwise a listWalk finds out. Short
 // lists, which nearly all are, cost no memory.
 func (n *node) mayRepeat(v document.Value) bool {
-	if !n.has(uniques) || fastdoc.IsSealed(v) {
+	if !n.has(uniques) || fastdoc.IsUnparsed(v) {
 		return false
 	}
 	switch v.Kind() {

@@ -32,7 +32,7 @@ func same(a, b document.Value) bool {
 }
 
 func sameParts(a, b document.Value) bool {
-	if fastdoc.IsSealed(a) || fastdoc.IsSealed(b) {
+	if fastdoc.IsUnparsed(a) || fastdoc.IsUnparsed(b) {
 		return document.Equal(a, b)
 	}
 	named := a.Kind() == document.Map
