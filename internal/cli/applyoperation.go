@@ -142,17 +142,17 @@ func (a *applyOperation) apply(ctx context.Context) (apply.Object, error) {
 	case a.takeover == takeoverAfterApply:
 		return a.applyThenTransfer(ctx)
 	}
-	after, err := a.attempt(ctx, a.dryRun)
+	after, err := a.applyWithRetry(ctx, a.dryRun)
 	if a.simulatedEntries == nil {
 		return after, err
 	}
 	return a.simulateMigration(ctx, after, err)
 }
 
-// attempt applies the configuration. If --force-path covers all conflicts, it applies again with force and the
+// applyWithRetry applies the configuration. If --force-path covers all conflicts, it applies again with force and the
 // resourceVersion that was read as a precondition; if the object has changed since, it reads the object and evaluates
 // the conflicts again.
-func (a *applyOperation) attempt(ctx context.Context, dryRun bool) (apply.Object, error) {
+func (a *applyOperation) applyWithRetry(ctx context.Context, dryRun bool) (apply.Object, error) {
 	for attempt := 0; ; attempt++ {
 		after, err := a.sendFirstAttempt(ctx, dryRun)
 		live := a.withConflictOwners(ctx, err)

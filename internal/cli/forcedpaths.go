@@ -22,10 +22,10 @@ type forcedPath struct {
 	resolveErr error
 }
 
-func newForcedPaths(expression []ownership.PathExpression) forcedPaths {
-	all := make(forcedPaths, len(expression))
-	for i, w := range expression {
-		all[i] = &forcedPath{expression: w}
+func newForcedPaths(expressions []ownership.PathExpression) forcedPaths {
+	all := make(forcedPaths, len(expressions))
+	for i, e := range expressions {
+		all[i] = &forcedPath{expression: e}
 	}
 	return all
 }

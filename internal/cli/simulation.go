@@ -43,7 +43,7 @@ func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Obj
 }
 
 // simulateApply applies the configuration to an object with the engine and validates the result with a dry-run patch.
-// It forces conflicts, because attempt has already handled those that must not be forced.
+// It forces conflicts, because applyWithRetry has already handled those that must not be forced.
 func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (apply.Object, error) {
 	version := a.target.kind.APIVersion()
 	if i := slices.IndexFunc(a.simulatedEntries, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {

@@ -77,7 +77,7 @@ func (a *applyOperation) transferThenApply(ctx context.Context) (apply.Object, e
 	}
 	a.ownersRewritten = true
 	transferred := a.live
-	after, err := a.attempt(ctx, false)
+	after, err := a.applyWithRetry(ctx, false)
 	if err != nil {
 		return after, a.restoreOwnership(ctx, transferred, original, err)
 	}
@@ -88,7 +88,7 @@ func (a *applyOperation) transferThenApply(ctx context.Context) (apply.Object, e
 // checkApplySucceeds simulates the apply after the migration and returns the error that it would fail with, or nil if
 // no error is known.
 func (a *applyOperation) checkApplySucceeds(ctx context.Context) error {
-	after, err := a.attempt(ctx, true)
+	after, err := a.applyWithRetry(ctx, true)
 	if err == nil || isValidationError(err) {
 		if _, err = a.simulateMigration(ctx, after, err); isValidationError(err) {
 			return err
@@ -148,7 +148,7 @@ func (a *applyOperation) restoreOwnership(ctx context.Context, transferred apply
 // applyThenTransfer applies, rewrites managedFields, and applies again to remove the fields that the configuration does
 // not contain.
 func (a *applyOperation) applyThenTransfer(ctx context.Context) (apply.Object, error) {
-	after, err := a.attempt(ctx, a.dryRun)
+	after, err := a.applyWithRetry(ctx, a.dryRun)
 	if err != nil {
 		return after, err
 	}
@@ -164,7 +164,7 @@ func (a *applyOperation) applyThenTransfer(ctx context.Context) (apply.Object, e
 	if _, err := a.transferOwnership(ctx); err != nil {
 		return after, fmt.Errorf("applied, but the fields of client-side apply could not be taken over; apply again: %w", withoutTarget(err))
 	}
-	after, err = a.attempt(ctx, false)
+	after, err = a.applyWithRetry(ctx, false)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
 		err = errors.New(refused.Error()) // conflicts with a concurrent writer; the table is printed only if nothing was applied
 	}
