@@ -29,7 +29,7 @@ import (
 
 	"github.com/cadastre/cadastre/client"
 	"github.com/cadastre/cadastre/internal/app"
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
 // TestMain has client-go speak CBOR, which it asks the environment for.

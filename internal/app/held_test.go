@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/server"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // startHeld starts a server in which whoever writes widgets waits for their owners until release is called: the webhook

@@ -28,7 +28,7 @@ var layers = []string{
 	"internal/api",
 	"internal/watchcache",
 	"internal/storage",
-	"internal/webhookclient",
+	"internal/lib/webhookclient",
 	"internal/metrics",
 	"applytest",
 	"internal/cli/cluster",
@@ -46,13 +46,13 @@ var layers = []string{
 	"internal/lib/access",
 	"internal/lib/arena",
 	"internal/lib/scan",
-	"internal/testwait",
+	"internal/lib/testwait",
 }
 
 // outsideLayers lists the folders that serve development. They may import anything; the product imports none of them.
 var outsideLayers = map[string]string{
-	"docs":               "runs the commands and the code that the documentation shows",
-	"internal/repocheck": "checks the repository itself",
+	"docs":           "runs the commands and the code that the documentation shows",
+	"test/repocheck": "checks the repository itself",
 }
 
 // oracles are the packages that tests and benchmarks compare the product with. The product itself must not call

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSleepsHaveReasons: a test waits for a condition, with internal/testwait or testing/synctest. A time.Sleep in a
+// TestSleepsHaveReasons: a test waits for a condition, with internal/lib/testwait or testing/synctest. A time.Sleep in a
 // test has a comment, on its line or on the one before, with the reason why the duration itself is the point.
 func TestSleepsHaveReasons(t *testing.T) {
 	for _, file := range goFiles(t) {
