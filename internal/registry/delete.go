@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,6 +18,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/lib/parallel"
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
@@ -290,30 +290,33 @@ func (s *deletionSource) OldWhole() (document.Value, error) {
 // share the fsync of a group commit.
 const maxConcurrentDeletions = 32
 
-// DeleteCollection deletes objects and returns the revision of the last commit. Objects that are gone already are not an
-// error.
+// DeleteCollection deletes objects and returns the revision of the last commit. Objects that do not exist any more are not
+// an error. The first error stops the deletion of further objects.
 func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watchcache.Object) (last storage.Revision, err error) {
 	var newest atomic.Int64
 	d.isOfCollection, d.Warn = true, synchronized(d.Warn)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(maxConcurrentDeletions)
-	for _, object := range all {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failure atomic.Pointer[error]
+	parallel.Each(len(all), maxConcurrentDeletions, func(i int) {
 		one := d
-		one.Namespace, one.Name = object.Namespace(), object.Name()
-		group.Go(func() error {
-			deleted, err := r.Delete(ctx, &one)
-			if err != nil && !apierrors.IsNotFound(err) {
-				return err
+		one.Namespace, one.Name = all[i].Namespace(), all[i].Name()
+		deleted, err := r.Delete(ctx, &one)
+		if err != nil && !apierrors.IsNotFound(err) {
+			failure.CompareAndSwap(nil, &err)
+			cancel()
+			return
+		}
+		for {
+			now := newest.Load()
+			if int64(deleted.Revision) <= now || newest.CompareAndSwap(now, int64(deleted.Revision)) {
+				return
 			}
-			for {
-				now := newest.Load()
-				if int64(deleted.Revision) <= now || newest.CompareAndSwap(now, int64(deleted.Revision)) {
-					return nil
-				}
-			}
-		})
+		}
+	})
+	if first := failure.Load(); first != nil {
+		err = *first
 	}
-	err = group.Wait()
 	return storage.Revision(newest.Load()), err
 }
 

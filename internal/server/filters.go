@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/lib/parallel"
 )
 
 // handler answers a request, or returns the error to answer with.
@@ -100,17 +101,21 @@ func authorize(q *request, next handler) error {
 // finish is the deferred part of observe.
 func (q *request) finish() {
 	reason := recover()
-	isHalf := reason != nil && q.w.code != 0
+	aborted := reason != nil && q.w.code != 0 // part of the response was sent
 	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		isHalf = true // the handler means it
+		aborted = true // the handler aborts the response on purpose
 	} else if reason != nil {
-		q.h.Log.Error("a request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
-		if !isHalf {
-			q.answerFailure(encoding.StatusOf(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more"))))
+		stack := debug.Stack()
+		if p := (*parallel.Panic)(nil); errors.As(err, &p) {
+			stack = p.Stack // of the goroutine that panicked
+		}
+		q.h.Log.Error("request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(stack))
+		if !aborted {
+			q.answerFailure(encoding.StatusOf(apierrors.NewInternalError(errors.New("the request made the server panic; the server's log has the stack trace"))))
 		}
 	}
 	q.count(time.Since(q.start))
-	if isHalf {
-		panic(http.ErrAbortHandler) // half an answer must not look whole
+	if aborted {
+		panic(http.ErrAbortHandler) // net/http closes the connection or resets the stream
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
@@ -18,9 +19,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// newTestHandler returns a handler over a store in memory, without admission plugins, whose administrator has the token
-// "secret".
-func newTestHandler(t testing.TB) *Handler {
+// newTestHandler returns a handler over a store in memory, whose administrator has the token "secret".
+func newTestHandler(t testing.TB, plugins ...admission.Plugin) *Handler {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens.csv")
 	if err := os.WriteFile(file, []byte(`secret,admin,1,"system:masters"`+"\n"), 0o600); err != nil {
@@ -41,7 +41,9 @@ func newTestHandler(t testing.TB) *Handler {
 	}
 	t.Cleanup(authorizer.Close)
 	return NewHandler(Options{
-		Kinds: resources, Cache: cache, Objects: registry.New(registry.Options{Cache: cache, Kinds: resources, Metrics: counted, Log: log}),
+		Kinds: resources, Cache: cache, Objects: registry.New(registry.Options{
+			Cache: cache, Kinds: resources, Admission: admission.NewChain(plugins...), Metrics: counted, Log: log,
+		}),
 		Catalog: discovery.New(resources, discovery.Options{}), Authenticator: &authn.Authenticator{Tokens: tokens}, Authorizer: authorizer,
 		Metrics: counted, Log: log,
 	})

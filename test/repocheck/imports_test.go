@@ -45,6 +45,7 @@ var layers = []string{
 	"document",
 	"internal/lib/access",
 	"internal/lib/arena",
+	"internal/lib/parallel",
 	"internal/lib/scan",
 	"internal/lib/testwait",
 }
