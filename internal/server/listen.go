@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log"
 	"net"
 	"net/http"
@@ -64,28 +65,32 @@ func (l *Listener) Address() string { return l.socket.Addr().String() }
 // Failed tells if it can't listen any more.
 func (l *Listener) Failed() <-chan error { return l.failed }
 
-// lastWords is how long an answer has to leave that was given just before the end.
-const lastWords = 20 * time.Millisecond
+// sendGrace is the time that responses have to leave the connection's buffer after the last request has finished.
+const sendGrace = 20 * time.Millisecond
 
-// Stop has watches end, waits for the other requests that are under way, as long as the context
-// lasts, and then ends all. Connections on which nothing is under way are not waited for: HTTP/2
-// would give each a second.
+// Stop ends watches, waits for the other active requests until the context ends, and closes all connections. It does not wait
+// for idle connections, as http.Server.Shutdown does: HTTP/2 closes each with a delay of a second. If requests are still
+// active when the context ends, Stop returns their number with the error of the context.
 func (l *Listener) Stop(ctx context.Context) error {
 	l.handler.Drain()
-	shut := make(chan error, 1)
-	go func() { shut <- l.server.Shutdown(ctx) }()
-	look := time.NewTicker(lastWords / 4)
-	defer look.Stop()
+	go func() { _ = l.server.Shutdown(ctx) }() // closes the socket at once; Close ends it
+	poll := time.NewTicker(sendGrace / 4)
+	defer poll.Stop()
 	for {
-		select {
-		case err := <-shut:
-			return errors.Join(err, l.server.Close())
-		case <-look.C:
-			if l.handler.underWay.Load() > 0 {
-				continue
-			}
-			time.Sleep(lastWords)
+		if l.handler.underWay.Load() == 0 {
+			time.Sleep(sendGrace)
 			return l.server.Close()
 		}
+		select {
+		case <-poll.C:
+			continue
+		case <-ctx.Done():
+		}
+		time.Sleep(sendGrace) // watches end, also if the context had ended before
+		var err error
+		if n := l.handler.underWay.Load(); n > 0 {
+			err = fmt.Errorf("%d requests are still active: %w", n, ctx.Err())
+		}
+		return errors.Join(err, l.server.Close())
 	}
 }
