@@ -112,14 +112,15 @@ func (a *Attributes) Errors() field.ErrorList {
 }
 
 // RequireUnchanged makes the commit of the write conditional on an object that the plugin has read: if the object
-// changes before the commit, the write is repeated from the start, admission included.
+// changes before the commit, the write is repeated from the start, admission included. A request that stores nothing, such
+// as a SubjectAccessReview, is repeated if the object has changed when admission ends.
 func (a *Attributes) RequireUnchanged(o Object) {
 	a.CommitWith(storage.Write{Key: o.key, Expected: o.revision, Keep: true})
 }
 
-// CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs ignore it. A
-// transaction has one write per key: a later write replaces an earlier one of the same key, and a condition never replaces
-// a write. So plugins may run twice.
+// CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs and no-ops ignore
+// it; a request that stores nothing, such as a SubjectAccessReview, commits the write alone. A transaction has one write per
+// key: a later write replaces an earlier one of the same key, and a condition never replaces a write. So plugins may run twice.
 func (a *Attributes) CommitWith(w storage.Write) {
 	for i, earlier := range a.commits {
 		if earlier.Key == w.Key {
@@ -133,7 +134,12 @@ func (a *Attributes) CommitWith(w storage.Write) {
 }
 
 // Commits returns the writes and conditions that the plugins have added to the commit of the object.
-func (a *Attributes) Commits() []storage.Write { return a.commits }
+func (a *Attributes) Commits() []storage.Write {
+	if a == nil {
+		return nil
+	}
+	return a.commits
+}
 
 // versioned is the object as webhooks and policies exchange it. The zero value means that it has not been asked for.
 type versioned struct {

@@ -83,10 +83,7 @@ func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err e
 
 // transaction returns all writes of a commit. The write of the object is the last.
 func (a *admitted) transaction(p *prepared, own storage.Write) []storage.Write {
-	var commits []storage.Write
-	if a.attributes != nil {
-		commits = a.attributes.Commits()
-	}
+	commits := a.attributes.Commits()
 	all := make([]storage.Write, 0, len(p.allocations)+len(commits)+1)
 	all = append(all, p.allocations...)
 	for _, w := range commits {

@@ -61,6 +61,9 @@ func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 	if err := a.ValidateAdmission(ctx); err != nil {
 		return metav1.Status{}, err
 	}
+	if e.dryRun {
+		a.pending = nil // also if only deleteOptions say that it is a dry run
+	}
 	for {
 		status, err := e.attempt(ctx)
 		if !errors.Is(err, errPodChanged) || ctx.Err() != nil {
@@ -277,9 +280,9 @@ func (e *eviction) countDisruption(ctx context.Context, name string) error {
 		if err := checkBudget(budget); err != nil || e.dryRun {
 			return err
 		}
-		_, err = e.Touch(ctx, endpoint, live, budgetManager, func(doc document.Value) document.Value {
+		_, err = e.touch(endpoint, live, budgetManager, func(doc document.Value) document.Value {
 			return e.withDisruption(doc, budget)
-		})
+		}, func(w storage.Write) (*watchcache.Object, error) { return e.commitFirst(ctx, w) })
 		var conflict *storage.ConflictError
 		if !errors.As(err, &conflict) || ctx.Err() != nil {
 			return err
