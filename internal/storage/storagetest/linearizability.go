@@ -14,43 +14,43 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Items is what is asked for linearizability: a store, or something that reads and writes one.
+// Items is the part of a store that is checked for linearizability. The watch cache has it, too.
 type Items interface {
 	Get(ctx context.Context, key string) (storage.Item, error)
 	Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error)
 }
 
-// call is what a client asks of one item, and answer what it is told.
-type call struct {
+// operation is a read or a compare-and-swap of one item.
+type operation struct {
 	write    bool
 	expected storage.Revision
 	value    string
 }
 
-type answer struct {
+// outcome is the result of an operation: the item after it, or the revision that was found in case of a conflict.
+type outcome struct {
 	revision storage.Revision
 	value    string
 	conflict bool
 }
 
-// item is what a store is like for one key: its value, and the revision of that.
-var item = porcupine.Model{
-	Init: func() any { return answer{} },
+// register is the sequential specification of an item.
+var register = porcupine.Model{
+	Init: func() any { return outcome{} },
 	Step: func(state, input, output any) (bool, any) {
-		is, in, out := state.(answer), input.(call), output.(answer)
+		now, in, out := state.(outcome), input.(operation), output.(outcome)
 		switch {
 		case !in.write:
-			return is == out, is
+			return now == out, now
 		case out.conflict:
-			return in.expected != is.revision && out.revision == is.revision, is
+			return in.expected != now.revision && out.revision == now.revision, now
 		}
-		return in.expected == is.revision && out.revision > is.revision, answer{revision: out.revision, value: in.value}
+		return in.expected == now.revision && out.revision > now.revision, outcome{revision: out.revision, value: in.value}
 	},
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v → %+v", input, output) },
 }
 
-// RunLinearizable has clients read and write a few items at once: there must be an order in
-// which everything they are told makes sense, and which agrees with when they asked.
+// RunLinearizable makes concurrent reads and writes of a few items and checks that the results are linearizable.
 func RunLinearizable(t *testing.T, items Items) {
 	const clients, keys, steps = 8, 3, 150
 	start := time.Now()
@@ -63,41 +63,41 @@ func RunLinearizable(t *testing.T, items Items) {
 			known := map[string]storage.Revision{}
 			for n := range steps {
 				key := fmt.Sprintf("k/%d", r.IntN(keys))
-				in := call{write: r.IntN(2) == 0, expected: known[key], value: fmt.Sprintf("%d.%d", c, n)}
-				asked := time.Since(start).Nanoseconds()
-				out, err := in.do(t.Context(), items, key)
-				told := time.Since(start).Nanoseconds()
+				in := operation{write: r.IntN(2) == 0, expected: known[key], value: fmt.Sprintf("%d.%d", c, n)}
+				called := time.Since(start).Nanoseconds()
+				out, err := in.run(t.Context(), items, key)
+				returned := time.Since(start).Nanoseconds()
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				known[key] = out.revision
 				mu.Lock()
-				histories[key] = append(histories[key], porcupine.Operation{ClientId: c, Input: in, Call: asked, Output: out, Return: told})
+				histories[key] = append(histories[key], porcupine.Operation{ClientId: c, Input: in, Call: called, Output: out, Return: returned})
 				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
 	for key, history := range histories {
-		if !porcupine.CheckOperations(item, history) {
-			t.Errorf("%s: %d operations have no order that makes sense", key, len(history))
+		if !porcupine.CheckOperations(register, history) {
+			t.Errorf("%s: the history of %d operations is not linearizable", key, len(history))
 		}
 	}
 }
 
-func (in call) do(ctx context.Context, items Items, key string) (answer, error) {
+func (in operation) run(ctx context.Context, items Items, key string) (outcome, error) {
 	if !in.write {
 		item, err := items.Get(ctx, key)
 		if errors.Is(err, storage.ErrNotFound) {
 			err = nil
 		}
-		return answer{revision: item.Revision, value: string(item.Value)}, err
+		return outcome{revision: item.Revision, value: string(item.Value)}, err
 	}
 	revision, err := items.Commit(ctx, storage.Write{Key: key, Expected: in.expected, Value: []byte(in.value)})
 	var conflict *storage.ConflictError
 	if errors.As(err, &conflict) {
-		return answer{revision: conflict.Found, conflict: true}, nil
+		return outcome{revision: conflict.Found, conflict: true}, nil
 	}
-	return answer{revision: revision}, err
+	return outcome{revision: revision}, err
 }
