@@ -6,67 +6,66 @@ import (
 	"time"
 )
 
-// TestQueueWaitsForCompany has a clock that moves only when all wait, so that how long a group was waited for
-// is known exactly.
-func TestQueueWaitsForCompany(t *testing.T) {
+// TestGroupWait measures on a fake clock how long the queue waits for further commits.
+func TestGroupWait(t *testing.T) {
 	tests := []struct {
 		name     string
-		lately   int           // commits that were outstanding at once a moment ago
-		syncTime time.Duration // that the disk takes
-		after    []time.Duration
-		waits    time.Duration
-		takes    int
+		recent   int             // the recent maximum of outstanding commits
+		syncTime time.Duration   // of an fsync
+		arrivals []time.Duration // of further commits
+		wantWait time.Duration
+		wantSize int
 	}{
-		{name: "one writer alone does not wait", lately: 1, syncTime: time.Millisecond, waits: 0, takes: 1},
-		{name: "nobody who was there comes again", lately: 2, syncTime: time.Millisecond, waits: time.Millisecond, takes: 1},
-		{name: "the other comes", lately: 2, syncTime: time.Millisecond, after: []time.Duration{300 * time.Microsecond}, waits: 300 * time.Microsecond, takes: 2},
-		{name: "one of two comes", lately: 3, syncTime: time.Millisecond, after: []time.Duration{300 * time.Microsecond}, waits: time.Millisecond, takes: 2},
-		{name: "a fast disk is not waited for longer than it takes", lately: 2, syncTime: 400 * time.Microsecond, waits: 400 * time.Microsecond, takes: 1},
-		{name: "a very fast disk is not worth waiting", lately: 2, syncTime: 100 * time.Microsecond, waits: 0, takes: 1},
-		{name: "a slow disk does not make it wait longer", lately: 2, syncTime: time.Second, waits: longestWait, takes: 1},
+		{name: "single writer", recent: 1, syncTime: time.Millisecond, wantWait: 0, wantSize: 1},
+		{name: "no further commit", recent: 2, syncTime: time.Millisecond, wantWait: time.Millisecond, wantSize: 1},
+		{name: "all expected commits", recent: 2, syncTime: time.Millisecond, arrivals: []time.Duration{300 * time.Microsecond}, wantWait: 300 * time.Microsecond, wantSize: 2},
+		{name: "some of the expected commits", recent: 3, syncTime: time.Millisecond, arrivals: []time.Duration{300 * time.Microsecond}, wantWait: time.Millisecond, wantSize: 2},
+		{name: "fast disk", recent: 2, syncTime: 400 * time.Microsecond, wantWait: 400 * time.Microsecond, wantSize: 1},
+		{name: "very fast disk", recent: 2, syncTime: 100 * time.Microsecond, wantWait: 0, wantSize: 1},
+		{name: "slow disk", recent: 2, syncTime: time.Second, wantWait: maxGroupWait, wantSize: 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var q queue
+				var q commitQueue
 				q.init()
 				q.syncTime = test.syncTime
-				q.outstandAtOnce(test.lately)
-				begun := time.Now()
-				q.put(&pending{})
-				for _, after := range test.after {
-					time.AfterFunc(after, func() { q.put(&pending{}) })
+				q.simulatePeak(test.recent)
+				start := time.Now()
+				q.put(&pendingCommit{})
+				for _, arrival := range test.arrivals {
+					time.AfterFunc(arrival, func() { q.put(&pendingCommit{}) })
 				}
 				taken := q.takeAll()
-				if waited := time.Since(begun); waited != test.waits || len(taken) != test.takes {
-					t.Errorf("took %d commits after %v, expected %d after %v", len(taken), waited, test.takes, test.waits)
+				if waited := time.Since(start); waited != test.wantWait || len(taken) != test.wantSize {
+					t.Errorf("takeAll() = %d commits after %v, want %d after %v", len(taken), waited, test.wantSize, test.wantWait)
 				}
 			})
 		})
 	}
 }
 
-// outstandAtOnce has so many commits outstanding, and then none.
-func (q *queue) outstandAtOnce(count int) {
+// simulatePeak makes a number of commits outstanding at the same time, and finishes them.
+func (q *commitQueue) simulatePeak(count int) {
 	for range count {
-		q.put(&pending{})
+		q.put(&pendingCommit{})
 	}
-	q.answered(&group{commits: q.takeAll()})
+	q.finished(&group{commits: q.takeAll()})
 }
 
-// TestQueueForgetsCompany waits for others only for so long after they went.
-func TestQueueForgetsCompany(t *testing.T) {
+// TestGroupWaitAdapts: a single writer stops waiting for other writers soon after these have stopped.
+func TestGroupWaitAdapts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var q queue
+		var q commitQueue
 		q.init()
 		q.syncTime = time.Millisecond
-		q.outstandAtOnce(5)
-		begun := time.Now()
+		q.simulatePeak(5)
+		start := time.Now()
 		for range 100 {
-			q.outstandAtOnce(1)
+			q.simulatePeak(1)
 		}
-		if waited := time.Since(begun); waited == 0 || waited > 2*groupsLearned*longestWait {
-			t.Errorf("one writer waited %v for others that had gone, expected at most %v", waited, 2*groupsLearned*longestWait)
+		if waited := time.Since(start); waited == 0 || waited > 2*peakPeriod*maxGroupWait {
+			t.Errorf("a single writer waited %v in total, want more than 0 and at most %v", waited, 2*peakPeriod*maxGroupWait)
 		}
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// History is forgotten by age and by size, while commits go on.
-func TestHistoryIsForgotten(t *testing.T) {
+// TestTrim: history is compacted by age and by size during commits.
+func TestTrim(t *testing.T) {
 	for name, options := range map[string]Options{
 		"age":  {HistoryAge: 1500 * time.Millisecond, HistoryBytes: -1},
 		"size": {HistoryAge: -1, HistoryBytes: 100_000},
@@ -41,26 +41,26 @@ func TestHistoryIsForgotten(t *testing.T) {
 			})
 			write()
 			if _, err := s.Watch(t.Context(), "", 1); !errors.Is(err, storage.ErrCompacted) {
-				t.Errorf("watch from the start: %v", err)
+				t.Errorf("Watch() from the start = %v, want %v", err, storage.ErrCompacted)
 			}
 			page, err := s.List(t.Context(), storage.Range{})
 			if err != nil || len(page.Items) != 20 {
-				t.Fatalf("%d items, %v", len(page.Items), err)
+				t.Fatalf("List() = %d items, %v, want 20", len(page.Items), err)
 			}
 			for _, item := range page.Items {
 				if item.Revision != last[item.Key] {
-					t.Errorf("%s is at %d, want %d", item.Key, item.Revision, last[item.Key])
+					t.Errorf("List(): %s is at revision %d, want %d", item.Key, item.Revision, last[item.Key])
 				}
 			}
 			if size := s.historyBytes.Load(); name == "size" && size > 400_000 {
-				t.Errorf("history has %d bytes", size)
+				t.Errorf("the history has %d bytes, want about 100000", size)
 			}
 		})
 	}
 }
 
-// What is forgotten is gone from the folder, too.
-func TestForgottenVersionsAreGone(t *testing.T) {
+// TestCompactDeletesRecords: compacted versions are deleted from Pebble.
+func TestCompactDeletesRecords(t *testing.T) {
 	s := open(t, Options{HistoryAge: -1})
 	defer s.Close()
 	revision := storage.Revision(0)
@@ -85,25 +85,25 @@ func TestForgottenVersionsAreGone(t *testing.T) {
 	defer iter.Close()
 	for valid := iter.First(); valid; valid = iter.Next() {
 		if iter.Key()[0] != metaSpace {
-			t.Errorf("%q is left", iter.Key())
+			t.Errorf("the record %q was not deleted", iter.Key())
 		}
 	}
 }
 
-// What is committed after a time of silence is as old as it is, not as old as the silence.
-func TestCommitAfterSilence(t *testing.T) {
+// TestCommitTimeAfterIdle: the time of the first commit after an idle period is the time of the commit.
+func TestCommitTimeAfterIdle(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{HistoryAge: -1})
 	defer s.Close()
-	time.Sleep(2100 * time.Millisecond)       // the point of the test: the log has times in seconds
-	begun := time.Now().Truncate(time.Second) // the log knows seconds
+	time.Sleep(2100 * time.Millisecond) // the duration is the point: the log has times in seconds
+	begun := time.Now().Truncate(time.Second)
 	last, err := s.Commit(t.Context(), storage.Write{Key: "k/a", Value: []byte("x")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = eachLogEntry(s.db, last-1, last, func(e logEntry) (bool, error) {
 		if e.when.Before(begun) {
-			t.Errorf("a commit of %s is said to be of %s", begun, e.when)
+			t.Errorf("the commit of %s has the time %s", begun, e.when)
 		}
 		return true, nil
 	})

@@ -14,14 +14,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Pebble takes a chunk of its log that can't be read for the end of the log, as a crash leaves
-// one that is half written. Damage looks the same. The difference shows in what follows: every
-// chunk says up to where the log was on disk when it was written, so that a chunk that can't be
-// read before such a place is damaged. Pebble looks for that in later blocks of 32 KiB only; here
-// it is looked for in all that follows. That there is something that follows is the acker's
-// work: it writes a mark when there is nothing else to do.
+// Pebble takes an unreadable chunk of its write-ahead log for the end of the log, as a crash leaves a chunk half written.
+// Corruption looks the same. The difference is in the chunks after it: every chunk has the offset up to which the log was synced
+// when the chunk was written, so an unreadable chunk before such an offset is corrupt. Pebble searches only later blocks of
+// 32 KiB for such chunks; checkLogs searches all that follows. The acker appends a mark when the store is idle, so that there
+// is a later chunk.
 
-// checkLogs reports logs that are damaged.
+// checkLogs returns an error that names a write-ahead log that is corrupt; nil if none is.
 func checkLogs(fs vfs.FS, folder string) error {
 	files, err := fs.List(folder)
 	if err != nil {
@@ -37,34 +36,33 @@ func checkLogs(fs vfs.FS, folder string) error {
 		if err != nil {
 			return err
 		}
-		at, damaged, err := findDamage(file, uint32(number))
+		at, damaged, err := findCorruption(file, uint32(number))
 		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
 		if damaged {
-			return fmt.Errorf("%s is damaged at byte %d: what is there can't be read, but was on disk once; restore the folder from a backup", name, at)
+			return fmt.Errorf("%s is damaged at byte %d: synced data is not readable; restore the folder from a backup", name, at)
 		}
 	}
 	return nil
 }
 
-// What a chunk looks like: a checksum of all but itself and the size, the size of what it holds,
-// its kind, the number of the log, and up to where the log was on disk; then what it holds.
+// The layout of a chunk: a checksum of the type and what follows it, the size of the payload, the type, the number of the log,
+// the synced offset, the payload.
 const (
-	chunkBlock  = 32 << 10 // no chunk crosses from one block to the next
-	chunkHeader = numberInChunk + 4 + 8
-	firstKind   = 9 // of the chunks that say up to where the log was on disk
-	lastKind    = 12
+	chunkBlock   = 32 << 10 // no chunk crosses from one block to the next
+	chunkHeader  = chunkLogNumber + 4 + 8
+	minChunkType = 9 // chunks of the types from here on have a synced offset
+	maxChunkType = 12
 
-	numberInChunk = 4 + 2 + 1 // where the number of the log is
+	chunkLogNumber = 4 + 2 + 1 // the offset of the number of the log
 )
 
-// findDamage returns the first place where a log can't be read though it could be once. Logs may be
-// many and large, those that Pebble has no use for any more included, and all are looked at
-// whenever a store is opened: so it goes block by block.
-func findDamage(file io.Reader, log uint32) (at int, damaged bool, err error) {
+// findCorruption returns the offset of the first chunk of a log that is unreadable although it was synced. It reads the log block
+// by block: all logs are checked whenever a store is opened, obsolete ones included, and may be large.
+func findCorruption(file io.Reader, log uint32) (at int, damaged bool, err error) {
 	block := make([]byte, chunkBlock)
-	end, readable := 0, true // up to where the log can be read, and whether that is all so far
+	end, readable := 0, true // the end of the readable chunks, and whether all chunks so far are readable
 	for start := 0; ; start += chunkBlock {
 		n, err := io.ReadFull(file, block)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -75,7 +73,7 @@ func findDamage(file io.Reader, log uint32) (at int, damaged bool, err error) {
 			i, readable = skipChunks(block[:n], log)
 			end = start + i
 		}
-		if !readable && syncedUpTo(block[:n], i, log) > uint64(end) {
+		if !readable && maxSyncedOffset(block[:n], i, log) > uint64(end) {
 			return end, true, nil
 		}
 		if n < chunkBlock {
@@ -84,8 +82,7 @@ func findDamage(file io.Reader, log uint32) (at int, damaged bool, err error) {
 	}
 }
 
-// skipChunks returns where the chunks end that a block begins with, and whether more may follow in
-// the next one.
+// skipChunks returns the end of the readable chunks at the start of a block, and whether the next block may have more.
 func skipChunks(block []byte, log uint32) (end int, more bool) {
 	for chunkBlock-end >= chunkHeader {
 		size, _, ok := chunkAt(block, end, log)
@@ -97,12 +94,11 @@ func skipChunks(block []byte, log uint32) (end int, more bool) {
 	return end, true
 }
 
-// syncedUpTo returns up to where the log was on disk, by the chunks that are anywhere in a block from
-// a place on.
-func syncedUpTo(block []byte, from int, log uint32) (most uint64) {
+// maxSyncedOffset returns the greatest synced offset of the chunks at any position of a block from an offset on.
+func maxSyncedOffset(block []byte, from int, log uint32) (most uint64) {
 	number := binary.LittleEndian.AppendUint32(nil, log)
 	for at := from; at+chunkHeader <= len(block); at++ {
-		next := bytes.Index(block[at+numberInChunk:], number)
+		next := bytes.Index(block[at+chunkLogNumber:], number)
 		if next < 0 {
 			break
 		}
@@ -114,13 +110,13 @@ func syncedUpTo(block []byte, from int, log uint32) (most uint64) {
 	return most
 }
 
-// chunkAt reads the chunk at a place; ok is false if there is none of that log.
+// chunkAt decodes the chunk at an offset; ok is false if there is no chunk of the log.
 func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool) {
 	if at+chunkHeader > len(data) {
 		return 0, 0, false
 	}
 	header := data[at:]
-	if header[6] < firstKind || header[6] > lastKind || binary.LittleEndian.Uint32(header[numberInChunk:]) != log {
+	if header[6] < minChunkType || header[6] > maxChunkType || binary.LittleEndian.Uint32(header[chunkLogNumber:]) != log {
 		return 0, 0, false
 	}
 	size = chunkHeader + int(binary.LittleEndian.Uint16(header[4:]))
@@ -136,7 +132,7 @@ func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkOptions reports notes of Pebble's about itself that are damaged, which it would not name.
+// checkOptions returns an error that names an OPTIONS file that is corrupt. Pebble's own error does not name the file.
 func checkOptions(fs vfs.FS, folder string, now *pebble.Options) error {
 	now.EnsureDefaults()
 	files, err := fs.List(folder)

@@ -15,19 +15,18 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-var flips = flag.Int("flips", 25, "how many bits of each file to flip")
+var flips = flag.Int("flips", 25, "the number of bits to flip in each file")
 
-// TestDamage flips a bit here and there in every file of a folder: either the damage is
-// reported with the file's name, or it does not matter and all is there. Nothing wrong is ever
-// served.
-func TestDamage(t *testing.T) {
-	// A store that was killed at once has no mark in its log that all before was on disk.
-	for name, pause := range map[string]time.Duration{"idle": 5 * idleTime, "killed at once": 0} {
-		t.Run(name, func(t *testing.T) { testDamage(t, pause) })
+// TestCorruption flips random bits in every file of a folder: the corruption is either reported with the name of the file, or has
+// no effect. Wrong data is never returned.
+func TestCorruption(t *testing.T) {
+	// The log of a store that is killed immediately after a commit has no idle mark.
+	for name, pause := range map[string]time.Duration{"idle": 5 * idleTime, "killed immediately": 0} {
+		t.Run(name, func(t *testing.T) { testCorruption(t, pause) })
 	}
 }
 
-func testDamage(t *testing.T, pause time.Duration) {
+func testCorruption(t *testing.T, pause time.Duration) {
 	folder := t.TempDir()
 	want := fill(t, folder, pause)
 	files, err := os.ReadDir(folder)
@@ -52,9 +51,9 @@ func testDamage(t *testing.T, pause time.Duration) {
 			got, err := readAll(damaged)
 			switch {
 			case err == nil && got != want:
-				t.Errorf("%s, byte %d of %d: what is read is not what was written", file.Name(), at, len(whole))
+				t.Errorf("%s, byte %d of %d: the data read differs from the data written", file.Name(), at, len(whole))
 			case err != nil && !strings.Contains(err.Error(), fileNumber(file.Name())):
-				t.Errorf("%s, byte %d of %d: %v does not tell the file", file.Name(), at, len(whole), err)
+				t.Errorf("%s, byte %d of %d: the error %v does not name the file", file.Name(), at, len(whole), err)
 			case err != nil:
 				reported[kindOf(file.Name())]++
 			}
@@ -65,13 +64,13 @@ func testDamage(t *testing.T, pause time.Duration) {
 	}
 	for _, kind := range []string{"log", "sst", "MANIFEST"} {
 		if reported[kind] < *flips/2 {
-			t.Errorf("damage of %s was reported %d times: %v", kind, reported[kind], reported)
+			t.Errorf("corruption of %s files was reported %d times, want at least %d: %v", kind, reported[kind], *flips/2, reported)
 		}
 	}
 }
 
-// fill makes a folder in which there are tables as well as a log, as after a crash some time after the
-// last commit, and returns what is in it.
+// fill creates a folder with tables and a write-ahead log, as after a crash at some time after the last commit, and returns its
+// contents.
 func fill(t *testing.T, folder string, pause time.Duration) string {
 	t.Helper()
 	s := open(t, Options{Folder: folder})
@@ -85,8 +84,8 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 			}
 		}
 	}
-	time.Sleep(pause)                // the point of the test: the store marks its log after idleTime without commits
-	crashed := copyFolder(t, folder) // with the log as it is now
+	time.Sleep(pause)                // the duration is the point: the store appends the idle mark after idleTime without commits
+	crashed := copyFolder(t, folder) // with the current log
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +95,7 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 	if err := os.Rename(crashed, folder); err != nil {
 		t.Fatal(err)
 	}
-	// What was flushed is only in tables now, as it is soon.
+	// Flushed commits are only in tables, as after the deletion of the obsolete log.
 	if err := os.Remove(filepath.Join(folder, "000002.log")); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +106,7 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 	return all
 }
 
-// readAll opens the store in a folder and reads all items and all of history.
+// readAll opens the store in a folder and returns all items and the whole history as text.
 func readAll(folder string) (all string, err error) {
 	s, err := Open(Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -124,7 +123,7 @@ func readAll(folder string) (all string, err error) {
 
 func copyFolder(t *testing.T, folder string) string {
 	t.Helper()
-	to, err := os.MkdirTemp("", "damage")
+	to, err := os.MkdirTemp("", "corruption")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,5 +141,5 @@ func kindOf(name string) string {
 	return strings.TrimPrefix(filepath.Ext(name), ".")
 }
 
-// fileNumber is what errors call a file by.
+// fileNumber returns the name of a file in errors: without its extension.
 func fileNumber(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestFindDamage compares findDamage with its plain twin, on logs that end where they should, are
-// cut off, have bits that are flipped, or have an older log behind them.
-func TestFindDamage(t *testing.T) {
+// TestFindCorruption compares findCorruption with its plain twin on random logs: intact, truncated, with flipped bits, and followed
+// by the remains of an older log.
+func TestFindCorruption(t *testing.T) {
 	const log = 7
-	found, undamaged := 0, 0
+	corrupt, intact := 0, 0
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		data := randomLog(r, log, 1+r.IntN(4*chunkBlock))
@@ -26,23 +26,23 @@ func TestFindDamage(t *testing.T) {
 			data[r.IntN(len(data))] ^= 1 << r.IntN(8)
 		}
 		data = data[:len(data)-r.IntN(2)*r.IntN(len(data))]
-		wantAt, want := findDamagePlainly(data, log)
-		at, damaged, err := findDamage(bytes.NewReader(data), log)
+		wantAt, want := findCorruptionPlainly(data, log)
+		at, damaged, err := findCorruption(bytes.NewReader(data), log)
 		if err != nil || damaged != want || at != wantAt {
-			t.Fatalf("seed %d: damage at %d: %v, %v; want it at %d: %v", seed, at, damaged, err, wantAt, want)
+			t.Fatalf("seed %d: findCorruption() = %d, %v, %v, want %d, %v", seed, at, damaged, err, wantAt, want)
 		}
 		if damaged {
-			found++
+			corrupt++
 		} else {
-			undamaged++
+			intact++
 		}
 	}
-	if found < 500 || undamaged < 500 {
-		t.Errorf("%d logs were damaged, %d were not; want enough of both", found, undamaged)
+	if corrupt < 500 || intact < 500 {
+		t.Errorf("%d logs were corrupt, %d intact; want at least 500 of each", corrupt, intact)
 	}
 }
 
-// randomLog makes a log of about a size, in which some chunks say that all before them was on disk.
+// randomLog returns a log of about a size. Some of its chunks have a synced offset that covers all chunks before them.
 func randomLog(r *rand.Rand, log uint32, size int) []byte {
 	var data []byte
 	synced := 0
@@ -54,11 +54,11 @@ func randomLog(r *rand.Rand, log uint32, size int) []byte {
 		}
 		chunk := make([]byte, chunkHeader+r.IntN(min(room-chunkHeader, 9000)+1))
 		binary.LittleEndian.PutUint16(chunk[4:], uint16(len(chunk)-chunkHeader))
-		chunk[6] = byte(firstKind + r.IntN(lastKind-firstKind+1))
-		binary.LittleEndian.PutUint32(chunk[numberInChunk:], log)
+		chunk[6] = byte(minChunkType + r.IntN(maxChunkType-minChunkType+1))
+		binary.LittleEndian.PutUint32(chunk[chunkLogNumber:], log)
 		binary.LittleEndian.PutUint64(chunk[11:], uint64(synced))
 		for i := chunkHeader; i < len(chunk); i++ {
-			chunk[i] = byte(r.IntN(16)) // the number of the log and kinds are often among them
+			chunk[i] = byte(r.IntN(16)) // bytes that often look like log numbers and chunk types
 		}
 		sum := crc32.Checksum(chunk[6:], castagnoli)
 		binary.LittleEndian.PutUint32(chunk, (sum>>15|sum<<17)+0xa282ead8)
@@ -70,8 +70,8 @@ func randomLog(r *rand.Rand, log uint32, size int) []byte {
 	return data
 }
 
-// findDamagePlainly looks for chunks at every byte.
-func findDamagePlainly(data []byte, log uint32) (at int, damaged bool) {
+// findCorruptionPlainly is findCorruption without blocks: it decodes a chunk at every byte.
+func findCorruptionPlainly(data []byte, log uint32) (at int, damaged bool) {
 	end := 0
 	for {
 		if chunkBlock-end%chunkBlock < chunkHeader {

@@ -21,7 +21,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// faulty is a file system that can be told to fail.
+// faulty is an error injector: operations that match fail while it is on.
 type faulty struct {
 	err  error
 	kind func(op errorfs.Op) bool
@@ -46,9 +46,9 @@ func onSyncs(op errorfs.Op) bool {
 	return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData || op.Kind == errorfs.OpFileSyncTo
 }
 
-// TestDiskFails: when the disk fails, commits under way may have been done, later ones are
-// refused, reads go on; and opened again the store has all that was acknowledged.
-func TestDiskFails(t *testing.T) {
+// TestDiskFailure: after a disk failure the store rejects commits and serves reads; a store that is opened again has all
+// acknowledged commits.
+func TestDiskFailure(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		kind func(op errorfs.Op) bool
@@ -70,17 +70,17 @@ func TestDiskFails(t *testing.T) {
 			l.stop()
 			acknowledged := l.snapshot()
 			if len(acknowledged.counts) == 0 {
-				t.Fatal("nothing was acknowledged")
+				t.Fatal("no commit was acknowledged")
 			}
-			checkRefuses(t, s, test.err)
+			checkRejectsCommits(t, s, test.err)
 			acknowledged.check(t, s)
 			if err := s.Close(); !errors.Is(err, test.err) {
-				t.Errorf("close: %v", err)
+				t.Errorf("Close() = %v, want %v", err, test.err)
 			}
 			again := open(t, Options{Folder: "data", FileSystem: memory.CrashClone(vfs.CrashCloneCfg{})})
 			acknowledged.check(t, again)
 			if _, err := again.Commit(t.Context(), storage.Write{Key: "new", Value: []byte("1")}); err != nil {
-				t.Errorf("after recovery: %v", err)
+				t.Errorf("Commit() after recovery = %v", err)
 			}
 			if err := again.Close(); err != nil {
 				t.Error(err)
@@ -89,29 +89,28 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// checkRefuses checks that there are no more commits, and that the reason is told.
-func checkRefuses(t *testing.T, s *Store, reason error) {
+// checkRejectsCommits checks that a failed store rejects commits at once, with the reason.
+func checkRejectsCommits(t *testing.T, s *Store, reason error) {
 	t.Helper()
 	start := time.Now()
 	_, err := s.Commit(t.Context(), storage.Write{Key: "more", Value: []byte("1")})
 	if failure := s.Failure(); !errors.Is(failure, reason) {
-		t.Errorf("the failure is %v, want %v", failure, reason)
+		t.Errorf("Failure() = %v, want %v", failure, reason)
 	}
-	if !errors.Is(err, reason) || !strings.Contains(err.Error(), "takes no commits since") {
-		t.Errorf("received %v, want a refusal because of %v", err, reason)
+	if !errors.Is(err, reason) || !strings.Contains(err.Error(), "rejects commits since") {
+		t.Errorf("Commit() = %v, want a rejection because of %v", err, reason)
 	}
 	var unknown *storage.UnknownError
 	if errors.As(err, &unknown) || time.Since(start) > 10*time.Second {
-		t.Errorf("received %v after %v, want a plain refusal at once", err, time.Since(start))
+		t.Errorf("Commit() = %v after %v, want an error with a known outcome, at once", err, time.Since(start))
 	}
 	if err := s.Compact(t.Context(), 1); err == nil {
-		t.Error("a failed store compacts")
+		t.Error("Compact() of a failed store = nil, want an error")
 	}
 }
 
-// TestBackgroundFails: what is in memory goes to disk in the background. If that fails, reads go
-// on, and nothing that was acknowledged is lost.
-func TestBackgroundFails(t *testing.T) {
+// TestFlushFailure: if a flush in the background fails, reads continue and no acknowledged commit is lost.
+func TestFlushFailure(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		kind func(op errorfs.Op) bool
@@ -133,7 +132,7 @@ func TestBackgroundFails(t *testing.T) {
 				key := fmt.Sprintf("k/%d", i%50)
 				r, err := s.Commit(t.Context(), storage.Write{Key: key, Expected: last[key], Value: make([]byte, 10_000)})
 				if err != nil {
-					delete(last, key) // it may have been done
+					delete(last, key) // the outcome is unknown
 					break
 				}
 				last[key] = r
@@ -144,7 +143,7 @@ func TestBackgroundFails(t *testing.T) {
 			waitFor(t, func() bool { return f.hits.Load() > 0 })
 			for key, revision := range last {
 				if item, err := s.Get(t.Context(), key); err != nil || item.Revision != revision {
-					t.Fatalf("%s is at %d, %v, want %d", key, item.Revision, err, revision)
+					t.Fatalf("Get(%q) = revision %d, %v, want %d", key, item.Revision, err, revision)
 				}
 			}
 			crashed := memory.CrashClone(vfs.CrashCloneCfg{})
@@ -156,7 +155,7 @@ func TestBackgroundFails(t *testing.T) {
 			defer again.Close()
 			for key, revision := range last {
 				if item, err := again.Get(t.Context(), key); err != nil || item.Revision != revision {
-					t.Errorf("opened again: %s is at %d, %v, want %d", key, item.Revision, err, revision)
+					t.Errorf("after reopening: Get(%q) = revision %d, %v, want %d", key, item.Revision, err, revision)
 				}
 			}
 		})
@@ -168,63 +167,63 @@ func waitFor(t *testing.T, happened func() bool) {
 	testwait.For(t, "the condition", happened)
 }
 
-// TestMayRecover: not while the disk is full, and when it no longer is.
+// TestMayRecover: a restart clears the failure of a full disk when the disk accepts data again, and never that of a corrupt file.
 func TestMayRecover(t *testing.T) {
 	f := &faulty{kind: onWrites, err: syscall.ENOSPC}
 	s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(vfs.NewMem(), f), Log: slog.New(slog.DiscardHandler)})
 	defer s.Close()
 	f.on.Store(true)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: "a", Value: []byte("1")}); err == nil {
-		t.Fatal("the commit was done")
+		t.Fatal("Commit() = nil on a full disk, want an error")
 	}
 	if s.Failure() == nil || s.MayRecover() {
-		t.Errorf("failure %v on a disk that is full, and may recover: %v", s.Failure(), s.MayRecover())
+		t.Errorf("on a full disk: Failure() = %v, MayRecover() = %v, want an error and false", s.Failure(), s.MayRecover())
 	}
 	f.on.Store(false)
 	waitFor(t, s.MayRecover)
 	if s.Failure() == nil {
-		t.Error("the store takes commits again without a restart")
+		t.Error("Failure() = nil without a restart, want an error")
 	}
-	if names, err := s.options.FileSystem.List("data"); err != nil || slices.Contains(names, trialFile) {
-		t.Errorf("%v, %v", names, err)
+	if names, err := s.options.FileSystem.List("data"); err != nil || slices.Contains(names, probeFile) {
+		t.Errorf("List() = %v, %v, want no %s", names, err, probeFile)
 	}
-	damaged := open(t, Options{Folder: "data", FileSystem: vfs.NewMem(), Log: slog.New(slog.DiscardHandler)})
-	defer damaged.Close()
-	damaged.foundDamage(pebble.DataCorruptionInfo{Path: "000004.sst", Details: errors.New("checksum mismatch")})
-	if damaged.Failure() == nil || damaged.MayRecover() {
-		t.Errorf("failure %v, and may recover: %v", damaged.Failure(), damaged.MayRecover())
+	corrupt := open(t, Options{Folder: "data", FileSystem: vfs.NewMem(), Log: slog.New(slog.DiscardHandler)})
+	defer corrupt.Close()
+	corrupt.onCorruption(pebble.DataCorruptionInfo{Path: "000004.sst", Details: errors.New("checksum mismatch")})
+	if corrupt.Failure() == nil || corrupt.MayRecover() {
+		t.Errorf("with a corrupt file: Failure() = %v, MayRecover() = %v, want an error and false", corrupt.Failure(), corrupt.MayRecover())
 	}
 }
 
-// TestMayRecoverAtOnce: all who ask at once hear the same, and the disk is tried once for all of them.
-func TestMayRecoverAtOnce(t *testing.T) {
-	tried := &faulty{kind: func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate && path.Base(op.Path) == trialFile }}
-	s := open(t, Options{Folder: t.TempDir(), FileSystem: errorfs.Wrap(vfs.Default, tried), Log: slog.New(slog.DiscardHandler)})
+// TestMayRecoverProbesOnce: concurrent calls of MayRecover share one probe of the disk.
+func TestMayRecoverProbesOnce(t *testing.T) {
+	probes := &faulty{kind: func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate && path.Base(op.Path) == probeFile }}
+	s := open(t, Options{Folder: t.TempDir(), FileSystem: errorfs.Wrap(vfs.Default, probes), Log: slog.New(slog.DiscardHandler)})
 	defer s.Close()
 	s.fail(syscall.ENOSPC)
-	tried.on.Store(true)
+	probes.on.Store(true)
 	var group sync.WaitGroup
-	var no atomic.Int64
+	var negative atomic.Int64
 	for range 40 {
 		group.Go(func() {
 			if !s.MayRecover() {
-				no.Add(1)
+				negative.Add(1)
 			}
 		})
 	}
 	group.Wait()
-	if no.Load() > 0 || tried.hits.Load() != 1 {
-		t.Errorf("on a disk that is well %d of 40 were told that it is not; it was tried %d times, want once", no.Load(), tried.hits.Load())
+	if negative.Load() > 0 || probes.hits.Load() != 1 {
+		t.Errorf("MayRecover() = false in %d of 40 calls with %d probes, want none with one", negative.Load(), probes.hits.Load())
 	}
 }
 
-// TestPebbleError: what Pebble calls fatal is still the error that it is.
+// TestPebbleError: the error wraps the one among the arguments of the log message.
 func TestPebbleError(t *testing.T) {
 	err := pebbleError("fsync of %s: %v", []any{"a.log", syscall.ENOSPC})
 	if err.Error() != "fsync of a.log: no space left on device" || !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("received %v", err)
+		t.Errorf("pebbleError() = %v", err)
 	}
 	if err := pebbleError("%d bytes", []any{3}); err.Error() != "3 bytes" {
-		t.Errorf("received %v", err)
+		t.Errorf("pebbleError() = %v", err)
 	}
 }

@@ -6,79 +6,78 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// recentItems are the items that were written last, or that commits depended on, so that
-// whoever writes them again need not wait for Pebble to find them, which costs as much as the
-// rest of a commit. It is the committer's own.
+// recentItems is the committer's cache of items that were written, or read for a condition, recently: finding an item in Pebble
+// costs as much as the rest of a commit. Only the committer uses it.
 type recentItems struct {
 	items map[string]storage.Event
-	// order has what was written, the oldest first. An item that was written again since is
-	// in it more than once; only the last time counts.
+	// order has the writes, the oldest first. An item that was written several times is in it several times; only the last
+	// one is in items.
 	//
-	//	len(items) <= len(order) <= 2*len(items) + someOrder
-	order []written
-	bytes int // that items have
-	// since is a revision after which all that was written is among the items.
+	//	len(items) <= len(order) <= 2*len(items) + orderSlack
+	order []writeRef
+	bytes int // size of items
+	// since is a revision after which all written items are in items.
 	since storage.Revision
 }
 
-type written struct {
+type writeRef struct {
 	key      string
 	revision storage.Revision
 }
 
 const (
-	// recentItemBytes is how much is kept. A cache above holds the same values as long as
-	// they are the latest, so that this costs little memory of its own.
-	recentItemBytes = 64 << 20
-	// someOrder is how many writes are worth no cleaning up.
-	someOrder = 128
+	// maxRecentItemBytes is the maximum size of the cache. The watch cache shares its values while they are current, so
+	// that it takes little memory of its own.
+	maxRecentItemBytes = 64 << 20
+	// orderSlack is the number of superseded writes in order that are tolerated.
+	orderSlack = 128
 )
 
-func recentSize(e storage.Event) int { return len(e.Key) + len(e.Value) + 128 }
+func recentItemSize(e storage.Event) int { return len(e.Key) + len(e.Value) + 128 }
 
-// add notes what a commit did, and forgets what is too long ago.
+// add adds the events of a commit, and evicts the oldest items if the cache is too large.
 func (r *recentItems) add(events []storage.Event) {
 	if r.items == nil {
 		r.items = map[string]storage.Event{}
 	}
 	for _, e := range events {
 		if before, known := r.items[e.Key]; known {
-			r.bytes -= recentSize(before)
+			r.bytes -= recentItemSize(before)
 		}
-		e.Previous = nil // not needed, and not counted
+		e.Previous = nil // not needed
 		r.items[e.Key] = e
-		r.bytes += recentSize(e)
-		r.order = append(r.order, written{e.Key, e.Revision})
+		r.bytes += recentItemSize(e)
+		r.order = append(r.order, writeRef{e.Key, e.Revision})
 	}
 	drop := 0
-	for ; r.bytes > recentItemBytes; drop++ {
-		if oldest := r.order[drop]; r.counts(oldest) {
-			r.bytes -= recentSize(r.items[oldest.key])
+	for ; r.bytes > maxRecentItemBytes; drop++ {
+		if oldest := r.order[drop]; r.isLatest(oldest) {
+			r.bytes -= recentItemSize(r.items[oldest.key])
 			delete(r.items, oldest.key)
 			r.since = max(r.since, oldest.revision)
 		}
 	}
 	clear(r.order[:drop])
 	r.order = r.order[drop:]
-	if len(r.order) > 2*len(r.items)+someOrder {
-		r.order = slices.DeleteFunc(r.order, func(w written) bool { return !r.counts(w) })
+	if len(r.order) > 2*len(r.items)+orderSlack {
+		r.order = slices.DeleteFunc(r.order, func(w writeRef) bool { return !r.isLatest(w) })
 	}
 }
 
-// know notes an item that was written long ago, and is asked for now.
-func (r *recentItems) know(item storage.Item) {
+// addRead adds an item that was read from disk. It has no effect if the cache has a version of the item.
+func (r *recentItems) addRead(item storage.Item) {
 	if _, known := r.items[item.Key]; !known {
 		r.add([]storage.Event{{Key: item.Key, Value: item.Value, Revision: item.Revision}})
 	}
 }
 
-// counts reports whether that was the last time that the item was written.
-func (r *recentItems) counts(w written) bool {
+// isLatest reports whether a write is the last one of its item.
+func (r *recentItems) isLatest(w writeRef) bool {
 	e, known := r.items[w.key]
 	return known && e.Revision == w.revision
 }
 
-// find returns the item as it was written last; known is false if that is too long ago.
+// find returns the latest version of an item; known is false if the item is not in the cache.
 func (r *recentItems) find(key string) (item storage.Item, known bool) {
 	e, known := r.items[key]
 	if !known || e.IsDelete() {

@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// What is known of an item is what was written last, and not everything is known.
+// TestRecentItems: the cache has the last version of an item or none, and stays within its size.
 func TestRecentItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
-	text := make([]byte, recentItemBytes/100)
+	text := make([]byte, maxRecentItemBytes/100)
 	var recent recentItems
 	last := map[string]storage.Event{}
 	known := 0
@@ -22,8 +22,8 @@ func TestRecentItems(t *testing.T) {
 		}
 		recent.add([]storage.Event{e})
 		last[e.Key] = e
-		if recent.bytes > recentItemBytes || recent.bytes != recent.sum() {
-			t.Fatalf("%d bytes are kept, %d are counted", recent.sum(), recent.bytes)
+		if recent.bytes > maxRecentItemBytes || recent.bytes != recent.sum() {
+			t.Fatalf("the cache has %d bytes, counted %d", recent.sum(), recent.bytes)
 		}
 		key := fmt.Sprint(r.IntN(400))
 		item, ok := recent.find(key)
@@ -32,41 +32,41 @@ func TestRecentItems(t *testing.T) {
 		}
 		known++
 		if want := last[key]; want.IsDelete() != (item.Revision == 0) || !want.IsDelete() && (item.Revision != want.Revision || len(item.Value) != len(want.Value)) {
-			t.Fatalf("%s is known as %d, it is %d", key, item.Revision, want.Revision)
+			t.Fatalf("find(%q) = revision %d, want %d", key, item.Revision, want.Revision)
 		}
 	}
 	if known < 1000 || known > 19_000 || len(recent.order) > 1000 {
-		t.Errorf("%d of 20000 were known, %d are in order", known, len(recent.order))
+		t.Errorf("find() found %d of 20000 items with %d entries in order, want 1000 to 19000 with at most 1000", known, len(recent.order))
 	}
 }
 
 func (r *recentItems) sum() (bytes int) {
 	for _, e := range r.items {
-		bytes += recentSize(e)
+		bytes += recentItemSize(e)
 	}
 	return bytes
 }
 
-// One item that is written all the time takes no room from the others.
-func TestRecentItemsOftenWritten(t *testing.T) {
+// TestRecentItemsFrequentWrites: an item that is written frequently does not evict others.
+func TestRecentItemsFrequentWrites(t *testing.T) {
 	var recent recentItems
-	value := make([]byte, recentItemBytes/1000)
+	value := make([]byte, maxRecentItemBytes/1000)
 	recent.add([]storage.Event{{Key: "seldom", Value: value, Revision: 1}})
 	for revision := range storage.Revision(100_000) {
 		recent.add([]storage.Event{{Key: "often", Value: value, Revision: revision + 2}})
 	}
 	for _, key := range []string{"seldom", "often"} {
 		if _, known := recent.find(key); !known {
-			t.Errorf("%s is not known", key)
+			t.Errorf("find(%q) found nothing", key)
 		}
 	}
 	if len(recent.order) > 1000 {
-		t.Errorf("%d are in order for 2 items", len(recent.order))
+		t.Errorf("order has %d entries for 2 items", len(recent.order))
 	}
 }
 
-// What a commit depended on is known from then on, unless something newer is.
-func TestRecentItemsDependedOn(t *testing.T) {
+// TestRecentItemsOfConditions: the item of a condition is added to the cache, unless the cache has a newer version.
+func TestRecentItemsOfConditions(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
 	guard, err := s.Commit(t.Context(), storage.Write{Key: "guard", Value: []byte("1")})
@@ -79,37 +79,37 @@ func TestRecentItemsDependedOn(t *testing.T) {
 	}
 	item, known := s.recent.find("guard")
 	if !known || item.Revision != guard || string(item.Value) != "1" || s.recent.bytes != s.recent.sum() {
-		t.Errorf("the guard is known as %v, %v, in %d bytes of %d", item, known, s.recent.bytes, s.recent.sum())
+		t.Errorf("find() = %v, %v, in %d bytes of %d", item, known, s.recent.bytes, s.recent.sum())
 	}
-	s.recent.know(storage.Item{Key: "guard", Value: []byte("0"), Revision: guard - 1})
+	s.recent.addRead(storage.Item{Key: "guard", Value: []byte("0"), Revision: guard - 1})
 	if item, _ := s.recent.find("guard"); item.Revision != guard {
-		t.Errorf("the guard is known as %v", item)
+		t.Errorf("find() = %v, want revision %d", item, guard)
 	}
 }
 
-// What was forgotten is looked for, whoever has seen what: only what was written since is known.
-func TestRecentItemsSeen(t *testing.T) {
+// TestWriteSeen: Write.Seen replaces the lookup of an item only if the cache has all writes since.
+func TestWriteSeen(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
 	first, err := s.Commit(t.Context(), storage.Write{Key: "a", Value: []byte("1")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.recent = recentItems{since: first} // a has been forgotten
+	s.recent = recentItems{since: first} // a was evicted
 	for _, test := range []struct {
-		seen storage.Revision
-		lost bool
+		seen     storage.Revision
+		conflict bool
 	}{
 		{0, true},
 		{first - 1, true}, // before a was written
-		{first, false},    // a lie, which shows that nobody looked
+		{first, false},    // wrong, which shows that the item was not looked up
 	} {
 		_, err := s.Commit(t.Context(), storage.Write{Key: "a", Seen: test.seen, Value: []byte("2")})
-		if lost := err != nil; lost != test.lost {
-			t.Errorf("seen %d: received %v", test.seen, err)
+		if conflict := err != nil; conflict != test.conflict {
+			t.Errorf("Commit() with Seen %d = %v", test.seen, err)
 		}
 	}
-	value := make([]byte, recentItemBytes/8)
+	value := make([]byte, maxRecentItemBytes/8)
 	var last storage.Revision
 	for i := range 10 {
 		if last, err = s.Commit(t.Context(), storage.Write{Key: fmt.Sprint("b", i), Value: value}); err != nil {
@@ -117,6 +117,6 @@ func TestRecentItemsSeen(t *testing.T) {
 		}
 	}
 	if s.recent.since <= first || s.recent.since >= last {
-		t.Errorf("all is known since %d, want a revision between %d and %d", s.recent.since, first, last)
+		t.Errorf("since = %d, want a revision between %d and %d", s.recent.since, first, last)
 	}
 }
