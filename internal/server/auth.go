@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
-// isPublic reports whether a path tells nothing that not everybody may know.
+// isPublic reports whether a path is served without authentication.
 func isPublic(path string) bool {
 	switch path {
 	case "/healthz", "/livez", "/readyz", "/version":
@@ -19,40 +19,40 @@ func isPublic(path string) bool {
 	return false
 }
 
-// isForAll reports whether everybody may do what the request is about: read what is public.
-func (q *request) isForAll() bool {
+// isAlwaysAllowed reports whether the request reads a public path.
+func (q *request) isAlwaysAllowed() bool {
 	reads := q.r.Method == http.MethodGet || q.r.Method == http.MethodHead
 	return reads && !q.target.isResource() && isPublic(q.target.path)
 }
 
-// authenticate finds out who the client is, and whom it wants to be taken for.
+// authenticate sets the user of the request, which is the impersonated user if the request impersonates one.
 func (q *request) authenticate() error {
 	user, err := q.h.Authenticator.Authenticate(q.r)
 	if err != nil {
-		q.h.Log.Debug("a client could not be authenticated", "address", q.r.RemoteAddr, "error", err)
+		q.h.Log.Debug("authentication failed", "address", q.r.RemoteAddr, "error", err)
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
-	if user.IsAnonymous() && !q.isForAll() {
+	if user.IsAnonymous() && !q.isAlwaysAllowed() {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	q.user = user
-	wanted, err := authn.Impersonation(q.r.Header)
-	if err != nil || wanted == nil {
+	impersonated, err := authn.Impersonation(q.r.Header)
+	if err != nil || impersonated == nil {
 		return err
 	}
-	q.user, err = q.h.Authorizer.Impersonate(q.attributes(), wanted)
+	q.user, err = q.h.Authorizer.Impersonate(q.attributes(), impersonated)
 	return err
 }
 
-// authorize asks whether the user may do what it wants.
+// authorize returns a 403 unless the user may make the request.
 func (q *request) authorize() error {
-	if q.isForAll() {
+	if q.isAlwaysAllowed() {
 		return nil
 	}
 	return q.h.Authorizer.Check(q.attributes())
 }
 
-// attributes are what the user wants, as roles see it.
+// attributes describes the request to the authorizer.
 func (q *request) attributes() *rbac.Attributes {
 	t := &q.target
 	if !t.isResource() {
@@ -68,9 +68,9 @@ func (q *request) attributes() *rbac.Attributes {
 	return a
 }
 
-// nameInSelector returns the name that a field selector asks for: who may read one object may
-// also list and watch just that one. Deletions of many have no name, as in Kubernetes: a role that is about
-// some objects by their names allows none.
+// nameInSelector returns the name in a field selector metadata.name=NAME; "" if there is none. A user that may read one object
+// may also list and watch that object alone. A deletecollection has no name, as in Kubernetes: a role with resourceNames does
+// not allow it.
 func (q *request) nameInSelector() string {
 	text := q.query().Get("fieldSelector")
 	if text == "" {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkWriteCoalescing has eight clients send requests over HTTP/2, with and without write coalescing. The CPU time
-// is that of clients and server together.
+// BenchmarkWriteCoalescing measures requests of eight clients over HTTP/2 with and without write coalescing. The CPU time is that
+// of clients and server together.
 func BenchmarkWriteCoalescing(b *testing.B) {
 	body := []byte(`{"filler":"` + strings.Repeat("x", 3000) + `"}`)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -45,7 +45,7 @@ func TestCoalescingKeepsOrder(t *testing.T) {
 			part := bytes.Repeat([]byte{byte(i)}, 1+i*i%(3*coalesceBytes))
 			want = append(want, part...)
 			if n, err := here.Write(part); n != len(part) || err != nil {
-				t.Errorf("write %d: received %d, %v", i, n, err)
+				t.Errorf("write %d: Write() = %d, %v", i, n, err)
 			}
 		}
 		if err := here.SetWriteDeadline(time.Now()); err != nil { // as TLS does at the end
@@ -58,7 +58,7 @@ func TestCoalescingKeepsOrder(t *testing.T) {
 	got, err := io.ReadAll(there)
 	group.Wait()
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("received %d bytes, %v, want %d, the same", len(got), err, len(want))
+		t.Errorf("received %d bytes, %v, want the %d bytes that were written", len(got), err, len(want))
 	}
 }
 
@@ -76,7 +76,7 @@ func TestCoalescingSendsTogether(t *testing.T) {
 	}
 	g.sendScheduled()
 	if counted.writes != 1 || counted.bytes != 3 {
-		t.Errorf("received %d writes of %d bytes, want one of 3", counted.writes, counted.bytes)
+		t.Errorf("the connection received %d writes of %d bytes, want one of 3", counted.writes, counted.bytes)
 	}
 }
 
@@ -106,23 +106,23 @@ func TestCoalescingBackpressure(t *testing.T) {
 		written += n
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("after %d bytes received %v, want that the deadline is over", written, err)
+		t.Errorf("after %d bytes Write() = %v, want %v", written, err, os.ErrDeadlineExceeded)
 	}
 	here.mu.Lock()
 	buffered := len(here.buffer)
 	here.mu.Unlock()
 	if buffered > maxBufferBytes {
-		t.Errorf("%d bytes are buffered, want %d at most", buffered, maxBufferBytes)
+		t.Errorf("%d bytes are buffered, want at most %d", buffered, maxBufferBytes)
 	}
-	begun := time.Now()
+	start := time.Now()
 	if err := here.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took > lingerTime/2 {
-		t.Errorf("Close took %v, as if the client had to take all first", took)
+	if took := time.Since(start); took > lingerTime/2 {
+		t.Errorf("Close() took %v, want it not to wait for the client", took)
 	}
 	if _, err := here.Conn.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("received %v from the connection, want that it is closed", err)
+		t.Errorf("Read() = %v, want %v", err, net.ErrClosed)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestCoalescingFails(t *testing.T) {
 	})
 }
 
-// failingConn fails to write when it is told to, and notes that it was closed.
+// failingConn is a connection whose Write blocks until a test lets it fail.
 type failingConn struct {
 	net.Conn
 	writing chan struct{}
@@ -168,7 +168,7 @@ func TestCoalescingClosesAfterFailure(t *testing.T) {
 	if _, err := g.Write([]byte("y")); err != nil {
 		t.Fatal(err)
 	}
-	conn.fail <- errors.New("the client is gone")
+	conn.fail <- errors.New("connection reset")
 	testwait.For(t, "a write to fail", func() bool {
 		_, err := g.Write([]byte("z"))
 		return err != nil
@@ -198,29 +198,8 @@ func TestCoalescingReleasesMemory(t *testing.T) {
 		select {
 		case <-c:
 		case <-time.After(time.Second):
-			t.Error("memory is kept")
+			t.Error("the connection retains the memory of the buffer")
 		}
 	}
 	runtime.KeepAlive(g)
-}
-
-// TestPatience: what is not done in time is ended, and nothing else is: not what is done, and not what has
-// begun since.
-func TestPatience(t *testing.T) {
-	ended := 0
-	p := newPatience(time.Hour, func(time.Time) error { ended++; return nil })
-	p.begin()
-	p.lose() // too early: it was meant for another
-	p.done()
-	p.lose()
-	if ended != 0 {
-		t.Errorf("ended %d times what was not late", ended)
-	}
-	p.begin()
-	p.end = time.Now()
-	p.lose()
-	if ended != 1 {
-		t.Errorf("ended %d times what was late, want once", ended)
-	}
-	p.done()
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// delete deletes an object.
+// delete handles the verb delete.
 func (q *request) delete() error {
 	if q.target.subresource != "" {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
-	view, err := q.negotiate() // most deletions are answered with a status, whatever was asked for
+	view, err := q.negotiate() // most responses are a Status, whatever the shape
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (q *request) delete() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
+	ctx, cancel := q.withTimeout()
 	defer cancel()
 	deleted, err := q.h.Objects.Delete(ctx, &deletion)
 	if err == nil {
@@ -39,17 +39,17 @@ func (q *request) delete() error {
 		return registry.StoreError(err)
 	}
 	code := http.StatusOK
-	//lint:ignore SA1019 as in Kubernetes only who uses it is told that the object waits
+	//lint:ignore SA1019 as in Kubernetes, a pending deletion is a 202 only for clients that use the deprecated field
 	if deleted.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted
 	}
 	if deleted.Pending || q.kind.ShowsDeleted {
-		// What is done is done, whether or not it can be shown.
+		// The deletion has succeeded, also if the object cannot be converted.
 		if shown, err := q.h.Objects.At(deletion.Endpoint, deleted.Object); err == nil {
-			return q.answerShown(code, view, shown)
+			return q.respondConverted(code, view, shown)
 		}
 	}
-	q.answerStatus(view.Format, metav1.Status{
+	q.respondStatus(view.Format, metav1.Status{
 		Status: metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{
 			Name:  deleted.Object.Name(),
@@ -61,10 +61,10 @@ func (q *request) delete() error {
 	return nil
 }
 
-// deleteCollection deletes the objects of a selection.
+// deleteCollection handles the verb deletecollection.
 func (q *request) deleteCollection() error {
 	if q.kind.Singly || q.target.subresource != "" {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	view, err := q.negotiate()
 	if err == nil {
@@ -81,13 +81,13 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
+	ctx, cancel := q.withTimeout()
 	defer cancel()
 	p, err := q.listPage(o, func(query watchcache.Query) (watchcache.List, error) { return q.selected(ctx, query) })
 	if err != nil {
 		return err
 	}
-	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // before they go: an answer must not fail after that
+	shown, err := q.h.Objects.AllAt(deletion.Endpoint, p.Objects) // before the deletion: the response must not fail afterwards
 	if err != nil {
 		return err
 	}
@@ -98,15 +98,15 @@ func (q *request) deleteCollection() error {
 	if err != nil {
 		return registry.StoreError(err)
 	}
-	return q.answerList(view, deletion.Endpoint, p, shown)
+	return q.respondList(view, deletion.Endpoint, p, shown)
 }
 
-// podsStay is for who deletes a job and does not say what becomes of its pods.
-const podsStay = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+// orphanedPodsWarning is the warning for the deletion of a job without a propagation policy.
+const orphanedPodsWarning = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 
-// readDeletion reads how something is to be deleted: from the body, or else from the parameters.
+// readDeletion returns the registry request of a deletion. Its options come from the body or, if there is none, from the query.
 func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error) {
-	if err := q.checkConditions(); err != nil {
+	if err := q.rejectConditionHeaders(); err != nil {
 		return registry.Deletion{}, metav1.DeleteOptions{}, err
 	}
 	o, err := q.readDeleteOptions()
@@ -122,16 +122,16 @@ func (q *request) readDeletion() (registry.Deletion, metav1.DeleteOptions, error
 	}
 	//lint:ignore SA1019 clients that use it are not warned
 	if q.kind.StoreName() == "batch/jobs" && o.PropagationPolicy == nil && o.OrphanDependents == nil {
-		q.warn(podsStay)
+		q.warn(orphanedPodsWarning)
 	}
-	d := registry.Deletion{Endpoint: endpoint, Namespace: q.target.place(q.kind), Name: q.target.name, User: q.user, Warn: q.warn}
+	d := registry.Deletion{Endpoint: endpoint, Namespace: q.target.objectNamespace(q.kind), Name: q.target.name, User: q.user, Warn: q.warn}
 	d.SetOptions(o)
 	return d, o, nil
 }
 
-// checkConditions refuses conditions that a deletion does not know: who sends them must not lose what they were to
-// save. If-Match: * is always met, since what is not there is not found.
-func (q *request) checkConditions() error {
+// rejectConditionHeaders rejects conditional headers, which deletions do not support: ignoring them would delete objects that the
+// client wants to keep. If-Match: * is accepted: an object that does not exist is a 404 anyway.
+func (q *request) rejectConditionHeaders() error {
 	match, noneMatch := q.r.Header.Get("If-Match"), q.r.Header.Get("If-None-Match")
 	if (match == "" || match == "*") && noneMatch == "" {
 		return nil
@@ -140,6 +140,7 @@ func (q *request) checkConditions() error {
 		"to delete only a certain version put its uid or resourceVersion into the body, as preconditions", match, noneMatch))
 }
 
+// readDeleteOptions decodes the DeleteOptions.
 func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	body, err := q.readBody()
 	if err != nil {
@@ -157,7 +158,7 @@ func (q *request) readDeleteOptions() (o metav1.DeleteOptions, err error) {
 	query := q.query()
 	o.DryRun = query["dryRun"]
 	if text := query.Get("gracePeriodSeconds"); text != "" {
-		seconds, err := strconv.ParseInt(text, 10, 64) // less than nothing is the least that is some
+		seconds, err := strconv.ParseInt(text, 10, 64) // the registry replaces negative numbers by 1
 		if err != nil {
 			return o, apierrors.NewBadRequest(fmt.Sprintf("gracePeriodSeconds: expected a number, received %q", text))
 		}

@@ -15,40 +15,42 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// selectCustom reads a field selector for custom resources. Which fields there are depends on the version, and they
-// are those of objects at that version: the cache, which knows objects as they are stored, only looks for names.
-func (q *request) selectCustom(s *watchcache.Selection, selector fields.Selector) error {
+// selectCustomFields parses a field selector of a custom resource. The selectable fields are those of the requested version, and
+// their values those of the object at that version: the watch cache, which has objects at their storage version, evaluates only
+// the requirements on name and namespace.
+func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Selector) error {
 	endpoint, err := q.endpoint()
 	if err != nil {
 		return err
 	}
-	var own, others []fields.Selector
-	known := q.kind.Definition.(defined).SelectableFields(q.target.version)
+	var custom, metadata []fields.Selector
+	selectable := q.kind.Definition.(definition).SelectableFields(q.target.version)
 	for _, r := range selector.Requirements() {
 		switch {
 		case r.Field == "metadata.name", r.Field == "metadata.namespace" && q.kind.Namespaced:
-			others = append(others, requirement(r))
-		case slices.Contains(known, r.Field):
-			own = append(own, requirement(r))
+			metadata = append(metadata, requirement(r))
+		case slices.Contains(selectable, r.Field):
+			custom = append(custom, requirement(r))
 		default:
 			return apierrors.NewBadRequest("field label not supported: " + r.Field)
 		}
 	}
-	s.Fields = fields.AndSelectors(others...)
-	if len(own) > 0 {
-		s.Match = q.matchCustom(endpoint, fields.AndSelectors(own...))
+	s.Fields = fields.AndSelectors(metadata...)
+	if len(custom) > 0 {
+		s.Match = q.matchCustomFields(endpoint, fields.AndSelectors(custom...))
 		s.Foresee = func(all []*watchcache.Object) {
-			if q.selectError() != nil {
-				return // the request fails: nobody has to wait for the rest
+			if q.selectorError() != nil {
+				return // the request fails anyway
 			}
 			if _, err := q.h.Objects.AllAt(endpoint, all); err != nil {
-				q.unselected.CompareAndSwap(nil, &err)
+				q.selectorFailure.CompareAndSwap(nil, &err)
 			}
 		}
 	}
 	return nil
 }
 
+// requirement returns a selector with one requirement.
 func requirement(r fields.Requirement) fields.Selector {
 	if r.Operator == selection.NotEquals {
 		return fields.OneTermNotEqualSelector(r.Field, r.Value)
@@ -56,16 +58,16 @@ func requirement(r fields.Requirement) fields.Selector {
 	return fields.OneTermEqualSelector(r.Field, r.Value)
 }
 
-// matchCustom returns what tells whether the fields of an object are as a selector wants them. Of what can't be shown
-// nobody knows: it is noted, and the request fails rather than leave the object out.
-func (q *request) matchCustom(endpoint *registry.Endpoint, selector fields.Selector) func(*watchcache.Object) bool {
+// matchCustomFields returns a function that reports whether an object at the version of the endpoint matches a selector. If an
+// object cannot be converted, the function records the error, and the request fails instead of omitting the object.
+func (q *request) matchCustomFields(endpoint *registry.Endpoint, selector fields.Selector) func(*watchcache.Object) bool {
 	return func(object *watchcache.Object) bool {
-		if q.selectError() != nil {
+		if q.selectorError() != nil {
 			return true
 		}
 		shown, err := q.h.Objects.At(endpoint, object)
 		if err != nil {
-			q.unselected.CompareAndSwap(nil, &err)
+			q.selectorFailure.CompareAndSwap(nil, &err)
 			return true
 		}
 		parsed, err := shown.Parsed()
@@ -73,24 +75,24 @@ func (q *request) matchCustom(endpoint *registry.Endpoint, selector fields.Selec
 	}
 }
 
-// selectError is why nobody knows which objects are selected, or nil.
-func (q *request) selectError() error {
-	if err := q.unselected.Load(); err != nil {
+// selectorError returns the first error of the conversion of an object for a field selector; nil if there is none.
+func (q *request) selectorError() error {
+	if err := q.selectorFailure.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-// selected lists the objects of a selection.
+// selected lists the objects of a query.
 func (q *request) selected(ctx context.Context, query watchcache.Query) (watchcache.List, error) {
 	list, err := q.h.Cache.List(ctx, query)
 	if err == nil {
-		err = q.selectError()
+		err = q.selectorError()
 	}
 	return list, err
 }
 
-// fieldsOf shows the fields of an object to selectors, by their paths. What is not there is "".
+// fieldsOf implements fields.Fields for a document, by path. An absent field is "".
 type fieldsOf struct{ doc document.Value }
 
 // Has implements fields.Fields.

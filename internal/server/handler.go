@@ -25,7 +25,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
 
-// Options are what a handler works with. All but the limits, Admission and Failure are required.
+// Options are the dependencies of a handler. All but Admission, Limits and Failure are required.
 type Options struct {
 	Kinds         *api.Register
 	Cache         *watchcache.Cache
@@ -34,28 +34,28 @@ type Options struct {
 	Authenticator *authn.Authenticator
 	Authorizer    *rbac.Authorizer
 	Reviewer      *rbac.Reviewer
-	// Admission follows what says who has a say in writes; nil if nobody has.
+	// Admission keeps the configurations of webhooks and policies up to date; nil if there are none.
 	Admission *informer.Follower
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
 	Limits    Limits
-	// Drop has answers leave out managedFields for those who ask.
+	// Drop enables responses without managedFields for clients that request them (KEP-5958).
 	Drop bool
-	// Failure tells why nothing can be written any more, nil as long as it can be, and whether a
-	// restart would help.
-	Failure func() (isCured bool, err error)
+	// Failure returns the error that makes the store reject commits, nil if it accepts them, and whether a restart would
+	// clear it. A nil function means that there is no failure.
+	Failure func() (clearedByRestart bool, err error)
 }
 
-// Handler answers requests.
+// Handler serves the API over HTTP. It is safe for concurrent use.
 type Handler struct {
 	Options
-	// filtered is the handler of all requests, inside of the filters.
+	// filtered is the handler of all requests, with the filters around it.
 	filtered handler
-	// draining is done when the server is being stopped: watches end, and it is not ready.
+	// draining ends when the server is being stopped: watches end, and readiness checks fail.
 	draining context.Context
 	drain    context.CancelFunc
-	underWay atomic.Int64 // requests
-	writes   deadlines
+	active   atomic.Int64 // number of active requests
+	writes   writeDeadlines
 }
 
 // NewHandler returns the HTTP handler of a server.
@@ -67,10 +67,10 @@ func NewHandler(options Options) *Handler {
 	return h
 }
 
-// ActiveRequests returns the number of requests that are being answered, watches included.
-func (h *Handler) ActiveRequests() int64 { return h.underWay.Load() }
+// ActiveRequests returns the number of active requests, including watches.
+func (h *Handler) ActiveRequests() int64 { return h.active.Load() }
 
-// Drain has watches end, and tells that the server is not ready for more.
+// Drain ends watches and makes readiness checks fail.
 func (h *Handler) Drain() { h.drain() }
 
 // ServeHTTP implements http.Handler.
@@ -80,9 +80,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Handler) handle(w http.ResponseWriter, r *http.Request) {
-	h.underWay.Add(1)
-	defer h.underWay.Add(-1)
-	_ = h.filtered(&request{h: h, r: r, w: answer{ResponseWriter: w}, start: time.Now()})
+	h.active.Add(1)
+	defer h.active.Add(-1)
+	_ = h.filtered(&request{h: h, r: r, w: responseWriter{ResponseWriter: w}, start: time.Now()})
 }
 
 // growStack grows the stack of the goroutine that serves a request to 16 KiB at once. It would otherwise start
@@ -95,10 +95,10 @@ func growStack() {
 	runtime.KeepAlive(&room)
 }
 
-// dispatch is the innermost handler: it runs after all filters.
+// dispatch is the innermost handler: it calls the handler of the verb.
 func (q *request) dispatch() error {
 	if !q.target.isResource() {
-		return q.serveOther()
+		return q.serveNonResource()
 	}
 	if err := q.findKind(); err != nil {
 		return err
@@ -106,33 +106,33 @@ func (q *request) dispatch() error {
 	return q.serveResource()
 }
 
-// request is a request that is being answered.
+// request is an active request.
 type request struct {
 	h      *Handler
 	r      *http.Request
-	w      answer
+	w      responseWriter
 	start  time.Time
 	target target
 	kind   *api.Kind
 	user   *authn.User
-	// patchType is what a patch is by its Content-Type; "" for what is no patch.
-	patchType  types.PatchType
-	parameters url.Values // as the query has them, read when they are first asked for
-	metrics    *metrics.Endpoint
-	warnings   warnings
-	unselected atomic.Pointer[error] // see selectError
+	// patchType is the media type of a patch; "" for other verbs.
+	patchType       types.PatchType
+	parameters      url.Values // the parsed query; nil until query is called
+	metrics         *metrics.Endpoint
+	warnings        warnings
+	selectorFailure atomic.Pointer[error] // the first error of the field selector, see selectorError
 }
 
-// serveResource does what a request wants with objects.
+// serveResource calls the handler of the verb.
 func (q *request) serveResource() error {
 	if q.r.Method == http.MethodHead {
-		return q.noSuchMethod() // as in Kubernetes
+		return q.methodNotAllowed() // as in Kubernetes
 	}
 	if q.kind.OnlyCreate && q.target.name != "" {
-		return noSuchResource(fmt.Sprintf("objects of %s are not stored", q.kind))
+		return resourceNotFound(fmt.Sprintf("objects of %s are not stored", q.kind))
 	}
 	if q.kind.OnlyCreate && q.target.verb != "create" {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	if q.kind.OnlyCreate && q.kind.ActsOn == "" {
 		return q.review()
@@ -155,22 +155,24 @@ func (q *request) serveResource() error {
 	case "deletecollection":
 		return q.deleteCollection()
 	default:
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 }
 
-func (q *request) noSuchMethod() error {
+// methodNotAllowed returns the 405 for a verb that the resource does not have.
+func (q *request) methodNotAllowed() error {
 	err := apierrors.NewMethodNotSupported(schema.GroupResource{Group: q.target.group, Resource: q.target.resource}, q.target.verb)
 	err.ErrStatus.Message = "the server does not allow this method on the requested resource"
 	return err
 }
 
-// timeLimited returns the context of a request that must not take long.
-func (q *request) timeLimited() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(q.r.Context(), q.h.Limits.RequestTime)
+// withTimeout returns the context of the request, limited to RequestTimeout.
+func (q *request) withTimeout() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(q.r.Context(), q.h.Limits.RequestTimeout)
 }
 
-// sync waits until what was written counts for the requests that come after it: who may do what, and who has a say.
+// sync waits until the authorizer and the admission chain have observed a write, so that they apply it to the client's next
+// request. Writes of other resources do not wait.
 func (q *request) sync(ctx context.Context, revision storage.Revision) error {
 	kind := q.kind.StoreName()
 	if err := q.h.Authorizer.Sync(ctx, kind, revision); err != nil {

@@ -49,8 +49,7 @@ func newTestHandler(t testing.TB, plugins ...admission.Plugin) *Handler {
 	})
 }
 
-// BenchmarkStackPregrowth serves each request on a goroutine of its own, as net/http does for HTTP/2, with and without
-// growStack.
+// BenchmarkStackPregrowth measures requests with and without growStack, each in its own goroutine as in net/http for HTTP/2.
 func BenchmarkStackPregrowth(b *testing.B) {
 	h := newTestHandler(b)
 	body := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"selector":{"matchLabels":{"app":"web"}},` +
@@ -73,7 +72,7 @@ func BenchmarkStackPregrowth(b *testing.B) {
 						serve(w, r)
 					}()
 					if <-done; w.Code >= 300 {
-						b.Fatalf("answered %d", w.Code)
+						b.Fatalf("status code %d", w.Code)
 					}
 				}
 				b.ReportMetric(float64(processTime(b)-before)/float64(b.N), "cpu-ns/op")

@@ -1,17 +1,19 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
 )
 
-// Listener is a handler that listens.
+// Listener serves a handler over TLS.
 type Listener struct {
 	handler *Handler
 	server  *http.Server
@@ -20,35 +22,35 @@ type Listener struct {
 }
 
 const (
-	headerTime   = 10 * time.Second
-	idleTime     = 3 * time.Minute
-	headerBytes  = 1 << 20
-	mostStreams  = 250 // requests at once on a connection
-	frameBytes   = 1 << 20
-	streamWindow = 256 << 10
-	// slowestWrite is how long a connection may take no byte at all.
-	slowestWrite = 30 * time.Second
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 3 * time.Minute
+	maxHeaderBytes    = 1 << 20
+	maxStreams        = 250 // concurrent requests of a connection
+	maxFrameBytes     = 1 << 20
+	streamWindow      = 256 << 10
+	// writeByteTimeout is the maximum time in which an HTTP/2 connection accepts no byte.
+	writeByteTimeout = 30 * time.Second
 )
 
-// Listen has a handler answer at a socket, by TLS only.
-func Listen(h *Handler, socket net.Listener, secrets *tls.Config) *Listener {
+// Listen serves a handler on a socket, with TLS.
+func Listen(h *Handler, socket net.Listener, config *tls.Config) *Listener {
 	l := &Listener{handler: h, socket: socket, failed: make(chan error, 1)}
 	l.server = &http.Server{
 		Handler:           h,
-		TLSConfig:         secrets,
-		ReadHeaderTimeout: headerTime,
-		WriteTimeout:      2 * h.Limits.RequestTime, // to do it, and to send it; watches have their own
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    headerBytes,
+		TLSConfig:         config,
+		ReadHeaderTimeout: readHeaderTimeout,
+		WriteTimeout:      2 * h.Limits.RequestTimeout, // for handling the request and for sending the response; watches set their own deadlines
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          log.New(h.Metrics.ErrorLog(logWriter{h.Log}), "", 0),
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams:          mostStreams,
-			MaxReadFrameSize:              frameBytes,
+			MaxConcurrentStreams:          maxStreams,
+			MaxReadFrameSize:              maxFrameBytes,
 			MaxReceiveBufferPerStream:     streamWindow,
 			MaxReceiveBufferPerConnection: streamWindow * 4,
 			PingTimeout:                   15 * time.Second,
 			SendPingTimeout:               30 * time.Second,
-			WriteByteTimeout:              slowestWrite,
+			WriteByteTimeout:              writeByteTimeout,
 		},
 	}
 	go func() {
@@ -59,10 +61,10 @@ func Listen(h *Handler, socket net.Listener, secrets *tls.Config) *Listener {
 	return l
 }
 
-// Address is where it listens.
+// Address returns the address of the socket.
 func (l *Listener) Address() string { return l.socket.Addr().String() }
 
-// Failed tells if it can't listen any more.
+// Failed returns a channel that receives the error if the listener stops without Stop.
 func (l *Listener) Failed() <-chan error { return l.failed }
 
 // sendGrace is the time that responses have to leave the connection's buffer after the last request has finished.
@@ -77,7 +79,7 @@ func (l *Listener) Stop(ctx context.Context) error {
 	poll := time.NewTicker(sendGrace / 4)
 	defer poll.Stop()
 	for {
-		if l.handler.underWay.Load() == 0 {
+		if l.handler.active.Load() == 0 {
 			time.Sleep(sendGrace)
 			return l.server.Close()
 		}
@@ -88,9 +90,18 @@ func (l *Listener) Stop(ctx context.Context) error {
 		}
 		time.Sleep(sendGrace) // watches end, also if the context had ended before
 		var err error
-		if n := l.handler.underWay.Load(); n > 0 {
+		if n := l.handler.active.Load(); n > 0 {
 			err = fmt.Errorf("%d requests are still active: %w", n, ctx.Err())
 		}
 		return errors.Join(err, l.server.Close())
 	}
+}
+
+// logWriter writes the error log of package http to the server's log.
+type logWriter struct{ log *slog.Logger }
+
+// Write implements io.Writer.
+func (w logWriter) Write(p []byte) (int, error) {
+	w.log.Debug("http server error", "error", string(bytes.TrimSpace(p)))
+	return len(p), nil
 }

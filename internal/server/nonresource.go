@@ -12,23 +12,23 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// serveOther answers what is not about objects.
-func (q *request) serveOther() error {
-	switch path := q.target.path; { // whatever the method, as in Kubernetes; the catalog minds
+// serveNonResource handles paths that are not resources.
+func (q *request) serveNonResource() error {
+	switch path := q.target.path; { // for any method, as in Kubernetes; the catalog checks it
 	case path == "/":
 		return q.listPaths()
 	case isHealth(path):
 		return q.health()
-	case path == "/metrics" && q.r.Method != http.MethodDelete: // which would set all back
+	case path == "/metrics" && q.r.Method != http.MethodDelete: // kube-apiserver resets metrics on DELETE
 		q.h.Metrics.Handler().ServeHTTP(&q.w, q.r)
 		return nil
 	case q.h.Catalog.Serve(&q.w, q.r):
 		return nil
 	}
-	return q.noSuchPath()
+	return q.pathNotFound()
 }
 
-// listPaths answers with the paths that there are.
+// listPaths responds with the list of paths.
 func (q *request) listPaths() error {
 	paths := []string{"/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}
 	for _, kind := range q.h.Kinds.All() {
@@ -42,7 +42,7 @@ func (q *request) listPaths() error {
 	}
 	for _, c := range checks {
 		paths = append(paths, "/readyz/"+c.name)
-		if !c.ready {
+		if !c.readinessOnly {
 			paths = append(paths, "/healthz/"+c.name, "/livez/"+c.name)
 		}
 	}
@@ -51,11 +51,11 @@ func (q *request) listPaths() error {
 	if err != nil {
 		return err
 	}
-	return q.send(http.StatusOK, encoding.JSON.MediaType, text)
+	return q.respond(http.StatusOK, encoding.JSON.MediaType, text)
 }
 
-// noSuchPath is for paths that mean nothing.
-func (q *request) noSuchPath() error {
-	return noSuchResource(fmt.Sprintf("%s %s is nothing that this server knows; it has /api, /apis, /openapi/v2, /openapi/v3, /version, /healthz, /livez, /readyz and /metrics",
+// pathNotFound returns the 404 for an unknown path.
+func (q *request) pathNotFound() error {
+	return resourceNotFound(fmt.Sprintf("%s %s is not served; the server has /api, /apis, /openapi/v2, /openapi/v3, /version, /healthz, /livez, /readyz and /metrics",
 		strings.ToUpper(q.r.Method), q.target.path))
 }

@@ -25,7 +25,7 @@ func metricsOf(m *metrics.Metrics) string {
 func TestPanicAfterPartOfResponse(t *testing.T) {
 	counted, log := metrics.New(), &strings.Builder{}
 	h := NewHandler(Options{Authenticator: &authn.Authenticator{}, Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
-	q := &request{h: h, r: httptest.NewRequest(http.MethodGet, "/readyz", nil), w: answer{ResponseWriter: httptest.NewRecorder()}}
+	q := &request{h: h, r: httptest.NewRequest(http.MethodGet, "/readyz", nil), w: responseWriter{ResponseWriter: httptest.NewRecorder()}}
 	q.readTarget()
 	var reason any
 	func() {

@@ -23,7 +23,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// get answers with one object.
+// get handles the verb get.
 func (q *request) get() error {
 	view, err := q.negotiate()
 	if err != nil {
@@ -37,7 +37,7 @@ func (q *request) get() error {
 	if err != nil {
 		return err
 	}
-	object, err := q.h.Cache.Get(q.r.Context(), q.key(), freshness) // it has a limit of its own
+	object, err := q.h.Cache.Get(q.r.Context(), q.key(), freshness) // the cache limits the time that it waits for a revision
 	if errors.Is(err, storage.ErrNotFound) {
 		return q.notFound()
 	}
@@ -47,28 +47,30 @@ func (q *request) get() error {
 	if err := q.h.Objects.CheckScale(endpoint, object); err != nil {
 		return err
 	}
-	return q.answerObject(http.StatusOK, view, endpoint, object)
+	return q.respondObject(http.StatusOK, view, endpoint, object)
 }
 
+// key returns the key of the object that the path names.
 func (q *request) key() watchcache.Key {
-	return watchcache.Key{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}
+	return watchcache.Key{Kind: q.kind.StoreName(), Namespace: q.target.objectNamespace(q.kind), Name: q.target.name}
 }
 
+// notFound returns the 404 for the object that the path names.
 func (q *request) notFound() error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: q.target.group, Resource: q.target.resource}, q.target.name)
 }
 
-// listOptions are the parameters of lists and watches.
+// listOptions are the query parameters of list, watch and deletecollection.
 type listOptions struct {
 	internalversion.ListOptions
 	selection watchcache.Selection
 	timeout   time.Duration
 }
 
-// readListOptions reads the parameters of a list, a watch, or a deletion of many.
+// readListOptions parses and validates the query parameters of a list, watch or deletecollection.
 func (q *request) readListOptions() (listOptions, error) {
 	query := q.query()
-	o := listOptions{selection: watchcache.Selection{Kind: q.kind.StoreName(), Namespace: q.target.place(q.kind), Name: q.target.name}}
+	o := listOptions{selection: watchcache.Selection{Kind: q.kind.StoreName(), Namespace: q.target.objectNamespace(q.kind), Name: q.target.name}}
 	o.Watch = q.target.verb == "watch"
 	o.ResourceVersion = query.Get("resourceVersion")
 	o.ResourceVersionMatch = metav1.ResourceVersionMatch(query.Get("resourceVersionMatch"))
@@ -86,9 +88,9 @@ func (q *request) readListOptions() (listOptions, error) {
 		return o, err
 	}
 	internalversion.SetListOptionsDefaults(&o.ListOptions, true)
-	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // more would not fit
+	o.timeout = time.Duration(min(seconds, math.MaxInt32)) * time.Second // longer ones overflow
 	if seconds == 0 && strings.HasPrefix(query.Get("timeoutSeconds"), "-") {
-		o.timeout = time.Nanosecond // as in Kubernetes, where less than nothing is over at once
+		o.timeout = time.Nanosecond // as in Kubernetes, where a negative timeout ends at once
 	}
 	if errs := optionsvalidation.ValidateListOptions(&o.ListOptions, true); len(errs) > 0 {
 		return o, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
@@ -96,6 +98,7 @@ func (q *request) readListOptions() (listOptions, error) {
 	return o, q.readSelectors(&o.selection)
 }
 
+// readNumber parses a query parameter that is a number; 0 if it is absent.
 func readNumber(query url.Values, name string) (int64, error) {
 	if !query.Has(name) {
 		return 0, nil
@@ -105,10 +108,10 @@ func readNumber(query url.Values, name string) (int64, error) {
 	if err != nil {
 		return 0, apierrors.NewBadRequest(fmt.Sprintf("%s: expected a number, received %q", name, text))
 	}
-	return max(n, 0), nil // as in Kubernetes, where less than nothing is no limit
+	return max(n, 0), nil // as in Kubernetes, where a negative number is no limit
 }
 
-// readSelectors reads which objects are meant.
+// readSelectors parses the label and field selectors.
 func (q *request) readSelectors(s *watchcache.Selection) error {
 	query := q.query()
 	if text := query.Get("labelSelector"); text != "" {
@@ -130,7 +133,7 @@ func (q *request) readSelectors(s *watchcache.Selection) error {
 		return apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 	}
 	if q.kind.Custom {
-		return q.selectCustom(s, selector)
+		return q.selectCustomFields(s, selector)
 	}
 	s.Fields, err = selector.Transform(func(field, value string) (string, string, error) {
 		stored, err := q.kind.StoredField(field)
@@ -142,7 +145,7 @@ func (q *request) readSelectors(s *watchcache.Selection) error {
 	return nil
 }
 
-// readFreshness reads how new must be what is read.
+// readFreshness parses the resourceVersion of a read.
 func readFreshness(version string, match metav1.ResourceVersionMatch) (watchcache.Freshness, error) {
 	switch version {
 	case "":
@@ -160,6 +163,7 @@ func readFreshness(version string, match metav1.ResourceVersionMatch) (watchcach
 	return watchcache.NotOlderThan(revision), nil
 }
 
+// readRevision parses a resourceVersion.
 func readRevision(version string) (storage.Revision, error) {
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || revision < 0 {
@@ -168,10 +172,10 @@ func readRevision(version string) (storage.Revision, error) {
 	return storage.Revision(revision), nil
 }
 
-// list answers with the objects of a selection.
+// list handles the verb list.
 func (q *request) list() error {
 	if q.target.subresource != "" {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	view, err := q.negotiate()
 	if err != nil {
@@ -193,36 +197,35 @@ func (q *request) list() error {
 	if err != nil {
 		return err
 	}
-	return q.answerList(view, endpoint, list, shown)
+	return q.respondList(view, endpoint, list, shown)
 }
 
-// page is a list, and where the next one begins.
+// page is a list with the continue token of the next page; "" if it is the last.
 type page struct {
 	watchcache.List
 	next string
 }
 
-// listQuery says what to list: all, or the next part of a list that was begun before.
+// listQuery returns the query of the watch cache for a list or for the page of a continue token.
 func (q *request) listQuery(o listOptions) (query watchcache.Query, err error) {
 	query = watchcache.Query{Selection: o.selection, Limit: int(o.Limit)}
 	match := o.ResourceVersionMatch
 	if o.ResourceVersion == "0" {
-		query.Limit = 0 // as in Kubernetes, where what comes from the cache has no pages
+		query.Limit = 0 // as in Kubernetes, where lists from the watch cache have no pages
 	}
 	switch {
 	case o.Continue != "":
-		query.After, query.Freshness, err = readContinue(o, q.kind.StoreName())
+		query.After, query.Freshness, err = parseContinue(o, q.kind.StoreName())
 		return query, err
 	case query.Limit > 0 && o.ResourceVersion != "" && match == "":
-		// A page of an old state would be followed by pages of the same old state; Kubernetes takes
-		// a limit for a wish to see a certain one.
+		// All pages have the revision of the first one. Kubernetes treats a resourceVersion with a limit as an exact one.
 		match = metav1.ResourceVersionMatchExact
 	}
 	query.Freshness, err = readFreshness(o.ResourceVersion, match)
 	return query, err
 }
 
-// listPage has a list read, and makes a page of it.
+// listPage reads a page.
 func (q *request) listPage(o listOptions, read func(watchcache.Query) (watchcache.List, error)) (page, error) {
 	query, err := q.listQuery(o)
 	if err != nil {
@@ -237,7 +240,7 @@ func (q *request) listPage(o listOptions, read func(watchcache.Query) (watchcach
 	}
 	p := page{List: list}
 	if list.More {
-		p.next = writeContinue(list)
+		p.next = newContinue(list)
 	}
 	return p, nil
 }

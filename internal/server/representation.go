@@ -34,8 +34,8 @@ func (q *request) view(endpoint encoding.Endpoint) (encoding.View, error) {
 	return v, err
 }
 
-// defined is the part of a CustomResourceDefinition that responses need.
-type defined interface {
+// definition is the part of a CustomResourceDefinition that responses and field selectors need.
+type definition interface {
 	Columns(version string) (*encoding.Columns, error)
 	SelectableFields(version string) []string
 }
@@ -45,7 +45,7 @@ func (q *request) columns() (*encoding.Columns, error) {
 	if s := q.h.Objects.Subresource(q.target.subresource); s != nil && !s.Body.Empty() {
 		return encoding.ColumnsOf(s.Body.Group, s.Body.Kind), nil
 	}
-	if d, ok := q.kind.Definition.(defined); ok {
+	if d, ok := q.kind.Definition.(definition); ok {
 		return d.Columns(q.target.version)
 	}
 	return encoding.ColumnsOf(q.kind.Group, q.kind.Name), nil
@@ -58,36 +58,36 @@ func (q *request) countDropped(f encoding.Format) {
 	}
 }
 
-// negotiate is view for all but watches.
+// negotiate is view for requests other than watches.
 func (q *request) negotiate() (encoding.View, error) { return q.view(encoding.Objects) }
 
-// answerObject answers with an object.
-func (q *request) answerObject(code int, v encoding.View, e *registry.Endpoint, o *watchcache.Object) error {
+// respondObject responds with a stored object, converted to the version of the endpoint.
+func (q *request) respondObject(code int, v encoding.View, e *registry.Endpoint, o *watchcache.Object) error {
 	shown, err := q.h.Objects.At(e, o)
 	if err != nil {
 		return err
 	}
-	return q.answerShown(code, v, shown)
+	return q.respondConverted(code, v, shown)
 }
 
-// answerShown answers with an object at the requested version.
-func (q *request) answerShown(code int, v encoding.View, object *watchcache.Object) error {
+// respondConverted responds with an object at the version of the endpoint.
+func (q *request) respondConverted(code int, v encoding.View, object *watchcache.Object) error {
 	return withBuffer(func(b []byte) ([]byte, error) {
 		b, err := encoding.AppendObject(b, v, object)
 		if err != nil {
 			return b, err
 		}
 		q.countDropped(v.Format)
-		return b, q.send(code, v.ContentType(), b)
+		return b, q.respond(code, v.ContentType(), b)
 	})
 }
 
 // listChunk is the approximate size of the chunks of a list.
 const listChunk = 256 << 10
 
-// answerList answers with a list of objects at the requested version. A long list is sent in chunks, so that it is never
+// respondList responds with a list of objects at the version of the endpoint. A long list is sent in chunks, so that it is never
 // in memory as a whole.
-func (q *request) answerList(v encoding.View, e *registry.Endpoint, p page, shown []*watchcache.Object) error {
+func (q *request) respondList(v encoding.View, e *registry.Endpoint, p page, shown []*watchcache.Object) error {
 	l := encoding.List{
 		Kind:            e.Kind.ListName(),
 		APIVersion:      e.Kind.APIVersion(e.Version),
@@ -96,32 +96,32 @@ func (q *request) answerList(v encoding.View, e *registry.Endpoint, p page, show
 		Remaining:       max(p.Remaining, 0),
 		TypedItems:      e.Kind.Custom,
 	}
-	return withBuffer(func(b []byte) ([]byte, error) { return q.sendList(b, v, l, shown) })
+	return withBuffer(func(b []byte) ([]byte, error) { return q.writeList(b, v, l, shown) })
 }
 
-// sendList sends a list, in chunks if it is long and the format can be written in pieces.
-func (q *request) sendList(b []byte, v encoding.View, l encoding.List, shown []*watchcache.Object) ([]byte, error) {
+// writeList sends a list, in chunks if it is long and the format can be written in pieces.
+func (q *request) writeList(b []byte, v encoding.View, l encoding.List, shown []*watchcache.Object) ([]byte, error) {
 	var w io.WriteCloser // nil until the first chunk is sent
-	gone := false
+	disconnected := false
 	b, err := encoding.AppendList(b, v, l, encoding.Seq(shown), func(b []byte) ([]byte, bool) {
 		if len(b) < listChunk {
 			return b, true
 		}
 		if w == nil {
-			w = q.startSending(v, len(b))
+			w = q.startResponse(v, len(b))
 			q.countDropped(v.Format)
 		}
 		_, err := w.Write(b)
-		gone = err != nil
-		return b[:0], !gone
+		disconnected = err != nil
+		return b[:0], !disconnected
 	})
 	switch {
-	case err != nil || gone:
+	case err != nil || disconnected:
 	case w == nil:
 		q.countDropped(v.Format)
-		return b, q.send(http.StatusOK, v.ContentType(), b)
+		return b, q.respond(http.StatusOK, v.ContentType(), b)
 	default:
-		_, _ = w.Write(b) // the client may be gone
+		_, _ = w.Write(b) // an error means that the client has disconnected
 	}
 	if w != nil {
 		_ = w.Close()

@@ -6,57 +6,61 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/klauspost/compress/gzip"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// answer is the way back to the client. It knows what was sent already.
-type answer struct {
+// responseWriter records the status code and the size of the response.
+type responseWriter struct {
 	http.ResponseWriter
 	code  int
 	bytes int
 }
 
-func (a *answer) WriteHeader(code int) {
-	if a.code == 0 {
-		a.code = code
+// WriteHeader implements http.ResponseWriter.
+func (w *responseWriter) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code = code
 	}
-	a.ResponseWriter.WriteHeader(code)
+	w.ResponseWriter.WriteHeader(code)
 }
 
-func (a *answer) Write(p []byte) (int, error) {
-	if a.code == 0 {
-		a.code = http.StatusOK
+// Write implements http.ResponseWriter.
+func (w *responseWriter) Write(p []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
 	}
-	n, err := a.ResponseWriter.Write(p)
-	a.bytes += n
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += n
 	return n, err
 }
 
-// Unwrap is how http.ResponseController finds the connection.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+// Unwrap returns the wrapped writer for http.ResponseController.
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// buffers are used for one answer after the other.
+// buffers are reused for the bodies of responses.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// largestBuffer is how large a buffer may be to be used again.
-const largestBuffer = 1 << 20
+// maxPooledBuffer is the maximum size of a buffer that is reused.
+const maxPooledBuffer = 1 << 20
 
-// withBuffer has something written to a buffer, which is nobody's when it returns.
+// withBuffer calls write with an empty buffer. The buffer must not be used after write has returned.
 func withBuffer(write func(buffer []byte) ([]byte, error)) error {
 	b := buffers.Get().(*[]byte)
 	used, err := write((*b)[:0])
-	if cap(used) <= largestBuffer {
+	if cap(used) <= maxPooledBuffer {
 		*b = used
 		buffers.Put(b)
 	}
 	return err
 }
 
-// startSending sends the header of an answer whose length is not known yet, but is at least so many bytes.
-func (q *request) startSending(v encoding.View, size int) io.WriteCloser {
+// startResponse sends the header of a response whose length is unknown but at least size bytes, and returns the writer of its
+// body.
+func (q *request) startResponse(v encoding.View, size int) io.WriteCloser {
 	h := q.w.Header()
 	h["Content-Type"] = []string{v.ContentType()}
 	h["Cache-Control"] = noCache
@@ -65,17 +69,17 @@ func (q *request) startSending(v encoding.View, size int) io.WriteCloser {
 	return w
 }
 
-// send answers with a body.
-func (q *request) send(code int, mediaType string, body []byte) error {
+// respond sends a response with a body.
+func (q *request) respond(code int, mediaType string, body []byte) error {
 	h := q.w.Header()
 	h["Content-Type"] = []string{mediaType}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	h["Cache-Control"] = noCache
-	if len(body) >= smallestCompressed {
+	if len(body) >= minGzipBytes {
 		w := q.bodyWriter(len(body))
 		q.w.WriteHeader(code)
 		_, _ = w.Write(body)
-		_ = w.Close() // who is gone needs no answer
+		_ = w.Close() // an error means that the client has disconnected
 		return nil
 	}
 	q.w.WriteHeader(code)
@@ -87,8 +91,8 @@ func (q *request) send(code int, mediaType string, body []byte) error {
 
 var noCache = []string{"no-cache, private"}
 
-// fail answers with an error, if there is one and nothing has been sent yet.
-func (q *request) fail(err error) {
+// respondError responds with an error, if there is one and nothing was sent yet.
+func (q *request) respondError(err error) {
 	if err == nil || q.w.code != 0 {
 		return
 	}
@@ -100,38 +104,82 @@ func (q *request) fail(err error) {
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
 	}
-	if status.Code >= http.StatusInternalServerError && !isOfTheFuture(err) {
-		q.h.Log.Warn("a request failed", "method", q.r.Method, "path", q.r.URL.Path, "error", err)
+	if status.Code >= http.StatusInternalServerError && !isFutureRevision(err) {
+		q.h.Log.Warn("request failed", "method", q.r.Method, "path", q.r.URL.Path, "error", err)
 	}
-	q.answerFailure(status)
+	q.respondFailure(status)
 }
 
-// isOfTheFuture is for errors that the client brings about: it asked for a revision that there is not yet.
-func isOfTheFuture(err error) bool {
+// isFutureRevision reports whether the client requested a revision that has not been reached. The status is a 504, but the
+// client caused it.
+func isFutureRevision(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// answerFailure answers with the status of an error, which is told to everybody: also to who asks for nothing that there is.
-func (q *request) answerFailure(status metav1.Status) {
-	q.answerStatus(encoding.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent()), status)
+// respondFailure responds with the status of an error. If the client accepts no known format the status is JSON.
+func (q *request) respondFailure(status metav1.Status) {
+	q.respondStatus(encoding.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent()), status)
 }
 
-// answerStatus answers with a status. It has no other shape than its own, whatever the format says.
-func (q *request) answerStatus(format encoding.Format, status metav1.Status) {
+// respondStatus responds with a status. A status is never a Table or PartialObjectMetadata.
+func (q *request) respondStatus(format encoding.Format, status metav1.Status) {
 	code := http.StatusOK
 	if status.Status != metav1.StatusSuccess {
 		code = int(status.Code)
 	}
-	q.answerStatusWith(code, format, status)
+	q.respondStatusCode(code, format, status)
 }
 
-// answerStatusWith answers with a status and an HTTP code.
-func (q *request) answerStatusWith(code int, format encoding.Format, status metav1.Status) {
+// respondStatusCode responds with a status and an HTTP code.
+func (q *request) respondStatusCode(code int, format encoding.Format, status metav1.Status) {
 	_ = withBuffer(func(b []byte) ([]byte, error) {
 		b, err := encoding.AppendStatus(b, format, &status)
 		if err != nil {
 			return b, err
 		}
-		return b, q.send(code, format.ContentType(), b)
+		return b, q.respond(code, format.ContentType(), b)
 	})
+}
+
+// minGzipBytes is the minimum size of a response that is compressed, as in Kubernetes.
+const minGzipBytes = 128 << 10
+
+// gzipWriters are reused. They compress with the least effort, as in Kubernetes.
+var gzipWriters = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is valid
+	}
+	return w
+}}
+
+// bodyWriter returns the writer of a body of at least size bytes, which the caller closes. The body is compressed if it is large
+// and the client accepts gzip.
+func (q *request) bodyWriter(size int) io.WriteCloser {
+	if size < minGzipBytes || !encoding.AcceptsGzip(q.r.Header.Get("Accept-Encoding")) {
+		return plainBody{&q.w}
+	}
+	h := q.w.Header()
+	h["Content-Encoding"] = []string{"gzip"}
+	h.Add("Vary", "Accept-Encoding")
+	delete(h, "Content-Length")
+	w := gzipWriters.Get().(*gzip.Writer)
+	w.Reset(&q.w)
+	return gzipBody{w}
+}
+
+// plainBody is a body without compression.
+type plainBody struct{ http.ResponseWriter }
+
+// Close implements io.Closer.
+func (plainBody) Close() error { return nil }
+
+// gzipBody is a compressed body.
+type gzipBody struct{ *gzip.Writer }
+
+// Close implements io.Closer.
+func (c gzipBody) Close() error {
+	err := c.Writer.Close()
+	gzipWriters.Put(c.Writer)
+	return err
 }

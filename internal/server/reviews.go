@@ -9,11 +9,11 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// review answers a question about users: who they are, what they may.
+// review handles access reviews and token reviews, which are answered and not stored.
 func (q *request) review() error {
 	t := &q.target
 	if !rbac.IsReview(t.group, t.resource) {
-		return noSuchResource(fmt.Sprintf("%s can't be created here", q.kind))
+		return resourceNotFound(fmt.Sprintf("%s can't be created here", q.kind))
 	}
 	o, err := q.readWriteOptions("CreateOptions", "")
 	if err != nil {
@@ -27,7 +27,7 @@ func (q *request) review() error {
 	if err != nil {
 		return err
 	}
-	question, err := body.Parse()
+	doc, err := body.Parse()
 	if err != nil {
 		return err
 	}
@@ -35,24 +35,24 @@ func (q *request) review() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
+	ctx, cancel := q.withTimeout()
 	defer cancel()
 	reviewed, err := q.h.Objects.Review(ctx, q.writeRequest(endpoint, body, o, registry.ExistenceAny))
 	if err != nil {
 		return err
 	}
 	if !reviewed.IsAbsent() {
-		question = reviewed
+		doc = reviewed
 	}
-	answer, err := q.h.Reviewer.Review(q.user, t.resource, t.namespace, question.AppendJSON(nil))
+	result, err := q.h.Reviewer.Review(q.user, t.resource, t.namespace, doc.AppendJSON(nil))
 	if err != nil {
 		return err
 	}
 	return withBuffer(func(b []byte) ([]byte, error) {
-		b, err := encoding.AppendObject(b, view, encoding.Text(answer))
+		b, err := encoding.AppendObject(b, view, encoding.Text(result))
 		if err != nil {
 			return b, err
 		}
-		return b, q.send(http.StatusCreated, view.ContentType(), b)
+		return b, q.respond(http.StatusCreated, view.ContentType(), b)
 	})
 }

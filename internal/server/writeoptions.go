@@ -17,18 +17,18 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// writeOptions are the parameters of requests that write.
+// writeOptions are the query parameters of a write.
 type writeOptions struct {
 	dryRun     bool
 	manager    string
 	validation registry.FieldValidation
 	force      bool
 	takeOver   bool
-	sent       registry.Parameters
+	parameters registry.Parameters
 }
 
-// readWriteOptions reads the parameters of a create, update or patch. name is what Kubernetes
-// calls them in errors.
+// readWriteOptions parses and validates the query parameters of a create, update or patch. name is the kind of the options in
+// errors, such as PatchOptions.
 func (q *request) readWriteOptions(name string, patchType types.PatchType) (writeOptions, error) {
 	query := q.query()
 	o := metav1.PatchOptions{
@@ -40,7 +40,7 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 		o.Force = new(len(force) == 0 || isTrue(force[0]))
 	}
 	if q.applies() {
-		patchType = types.ApplyYAMLPatchType // which the validation knows, whatever the encoding
+		patchType = types.ApplyYAMLPatchType // validation accepts force only for this type; applies may have other encodings
 	}
 	errs := metav1validation.ValidatePatchOptions(&o, patchType)
 	if name != "PatchOptions" {
@@ -49,13 +49,13 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	if len(errs) > 0 {
 		return writeOptions{}, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: name}, "", errs)
 	}
-	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force, sent: registry.Parameters{FieldManager: o.FieldManager, FieldValidation: o.FieldValidation}}
+	w := writeOptions{dryRun: len(o.DryRun) > 0, manager: o.FieldManager, force: o.Force != nil && *o.Force, parameters: registry.Parameters{FieldManager: o.FieldManager, FieldValidation: o.FieldValidation}}
 	var err error
 	if w.takeOver, err = q.readTakeOver(); err != nil {
 		return writeOptions{}, err
 	}
 	if w.manager == "" {
-		w.manager = managerOf(q.r.UserAgent())
+		w.manager = managerFromUserAgent(q.r.UserAgent())
 	}
 	switch o.FieldValidation {
 	case metav1.FieldValidationIgnore:
@@ -66,14 +66,15 @@ func (q *request) readWriteOptions(name string, patchType types.PatchType) (writ
 	return w, nil
 }
 
-// readTakeOver reads the parameter, which Kubernetes does not have, that makes an apply a migration, too.
+// readTakeOver parses the parameter that makes an apply also migrate the object from client-side apply. Kubernetes does not have
+// it.
 func (q *request) readTakeOver() (bool, error) {
-	whose, ok := q.query()[ownership.TakeOverParameter]
+	values, ok := q.query()[ownership.TakeOverParameter]
 	switch {
 	case !ok:
 		return false, nil
-	case len(whose) != 1 || whose[0] != ownership.FromClientSideApply:
-		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected %s, received %q", ownership.TakeOverParameter, ownership.FromClientSideApply, whose))
+	case len(values) != 1 || values[0] != ownership.FromClientSideApply:
+		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected %s, received %q", ownership.TakeOverParameter, ownership.FromClientSideApply, values))
 	case !q.applies():
 		return false, apierrors.NewBadRequest(fmt.Sprintf("%s: expected an apply, with the content type %s, received another write; leave it out", ownership.TakeOverParameter, types.ApplyYAMLPatchType))
 	case q.target.subresource != "":
@@ -82,8 +83,9 @@ func (q *request) readTakeOver() (bool, error) {
 	return true, nil
 }
 
-// managerOf is whom a client is known as that does not say who it is: its program.
-func managerOf(userAgent string) string {
+// managerFromUserAgent returns the field manager of a client that does not name one: the program name of the User-Agent, as in
+// Kubernetes.
+func managerFromUserAgent(userAgent string) string {
 	program, _, _ := strings.Cut(userAgent, "/")
 	program = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -104,9 +106,9 @@ func managerOf(userAgent string) string {
 	return program[:end]
 }
 
-// onlyIf reads the conditions that Kubernetes does not have: If-None-Match: * only creates,
-// If-Match: * only updates.
-func onlyIf(h http.Header) (registry.Existence, error) {
+// existencePrecondition parses preconditions that Kubernetes does not have: If-None-Match: * only creates, If-Match: * only
+// updates.
+func existencePrecondition(h http.Header) (registry.Existence, error) {
 	match, noneMatch := h.Get("If-Match"), h.Get("If-None-Match")
 	switch {
 	case match == "" && noneMatch == "":
@@ -120,6 +122,7 @@ func onlyIf(h http.Header) (registry.Existence, error) {
 		"to write only a certain version put its metadata.resourceVersion into the body", match, noneMatch))
 }
 
+// query returns the query parameters, parsed once.
 func (q *request) query() url.Values {
 	if q.parameters == nil {
 		if q.r.URL.RawQuery == "" {

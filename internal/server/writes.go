@@ -11,10 +11,10 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// create answers a POST.
+// create handles POST.
 func (q *request) create() error {
 	if q.target.subresource == "" && q.target.name != "" {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	o, err := q.readWriteOptions("CreateOptions", "")
 	if err != nil {
@@ -26,7 +26,7 @@ func (q *request) create() error {
 	return q.write(o, q.h.Objects.Create)
 }
 
-// createSubresource answers a POST to a subresource with a status.
+// createSubresource handles POST to a subresource that acts on an object, such as a binding. The response is a Status.
 func (q *request) createSubresource(o writeOptions) error {
 	view, err := q.negotiate()
 	if err != nil {
@@ -40,7 +40,7 @@ func (q *request) createSubresource(o writeOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := q.timeLimited()
+	ctx, cancel := q.withTimeout()
 	defer cancel()
 	status, err := q.h.Objects.CreateSubresource(ctx, q.writeRequest(endpoint, body, o, registry.ExistenceAny))
 	if err != nil {
@@ -49,14 +49,14 @@ func (q *request) createSubresource(o writeOptions) error {
 	if status.Code == 0 {
 		status.Code = http.StatusCreated
 	}
-	q.answerStatusWith(int(status.Code), view.Format, status)
+	q.respondStatusCode(int(status.Code), view.Format, status)
 	return nil
 }
 
-// update answers a PUT.
+// update handles PUT.
 func (q *request) update() error {
 	if q.target.name == "" {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	o, err := q.readWriteOptions("UpdateOptions", "")
 	if err != nil {
@@ -65,10 +65,10 @@ func (q *request) update() error {
 	return q.write(o, q.h.Objects.Update)
 }
 
-// patch answers a PATCH.
+// patch handles PATCH.
 func (q *request) patch() error {
 	if q.target.name == "" {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	o, err := q.readWriteOptions("PatchOptions", q.patchType)
 	if err != nil {
@@ -94,22 +94,23 @@ func (q *request) patch() error {
 	return unsupportedMediaType(q.r.Header.Get("Content-Type"), patchTypes(ok)...)
 }
 
-// patchTypes returns the media types of patches. Custom resources have no strategic merge patches.
-func patchTypes(strategies bool) []string {
+// patchTypes returns the accepted media types of patches. Custom resources have no strategic merge patch.
+func patchTypes(strategic bool) []string {
 	all := []string{string(types.JSONPatchType), string(types.MergePatchType)}
-	if strategies {
+	if strategic {
 		all = append(all, string(types.StrategicMergePatchType))
 	}
 	return append(all, encoding.ApplyTypes()...)
 }
 
+// patchBy returns the registry call for a type of patch.
 func (q *request) patchBy(patch registry.Patch) func(context.Context, *registry.Request) (registry.Result, error) {
 	return func(ctx context.Context, r *registry.Request) (registry.Result, error) {
 		return q.h.Objects.Patch(ctx, r, patch)
 	}
 }
 
-// write has an object written, and answers with it.
+// write runs a write and responds with the object.
 func (q *request) write(o writeOptions, do func(context.Context, *registry.Request) (registry.Result, error)) error {
 	view, err := q.negotiate()
 	if err == nil {
@@ -118,7 +119,7 @@ func (q *request) write(o writeOptions, do func(context.Context, *registry.Reque
 	if err != nil {
 		return err
 	}
-	only, err := onlyIf(q.r.Header)
+	precondition, err := existencePrecondition(q.r.Header)
 	if err != nil {
 		return err
 	}
@@ -126,13 +127,13 @@ func (q *request) write(o writeOptions, do func(context.Context, *registry.Reque
 	if err != nil {
 		return err
 	}
-	ctx := q.h.writes.within(q.h.Limits.RequestTime, q.start)
-	endpoint, result, err := q.writeBy(ctx, body, o, only, do)
+	ctx := q.h.writes.context(q.h.Limits.RequestTimeout, q.start)
+	endpoint, result, err := q.writeBy(ctx, body, o, precondition, do)
 	if err != nil {
 		return err
 	}
-	// What changes nothing also says how things are; and what has no finalizer left is gone later than it
-	// was last written.
+	// A no-op waits for the revision of the object: an earlier write may not have been observed yet. If the write removed the
+	// last finalizer, the object was deleted at a later revision than that of its last version.
 	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
 		return registry.StoreError(err)
 	}
@@ -140,18 +141,19 @@ func (q *request) write(o writeOptions, do func(context.Context, *registry.Reque
 	if result.Created {
 		code = http.StatusCreated
 	}
-	return q.answerObject(code, view, endpoint, result.Object)
+	return q.respondObject(code, view, endpoint, result.Object)
 }
 
-// writeBy has an object written by the kind that is there now: a custom one may have changed since it was found.
-func (q *request) writeBy(ctx context.Context, body registry.Body, o writeOptions, only registry.Existence,
+// writeBy runs a write with the current definition of the resource, and repeats it if a CustomResourceDefinition has changed
+// since the resource was looked up.
+func (q *request) writeBy(ctx context.Context, body registry.Body, o writeOptions, precondition registry.Existence,
 	do func(context.Context, *registry.Request) (registry.Result, error)) (*registry.Endpoint, registry.Result, error) {
 	for {
 		endpoint, err := q.endpoint()
 		if err != nil {
 			return nil, registry.Result{}, err
 		}
-		result, err := do(ctx, q.writeRequest(endpoint, body, o, only))
+		result, err := do(ctx, q.writeRequest(endpoint, body, o, precondition))
 		if !errors.Is(err, registry.ErrReplaced) {
 			return endpoint, result, err
 		}
@@ -161,36 +163,38 @@ func (q *request) writeBy(ctx context.Context, body registry.Body, o writeOption
 	}
 }
 
-// gone returns what is closed when nobody waits for the answer any more.
-func (q *request) gone() <-chan struct{} { return q.r.Context().Done() }
+// disconnected returns a channel that is closed when the client disconnects.
+func (q *request) disconnected() <-chan struct{} { return q.r.Context().Done() }
 
-func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, o writeOptions, only registry.Existence) *registry.Request {
+// writeRequest returns the registry request of a write.
+func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, o writeOptions, precondition registry.Existence) *registry.Request {
 	return &registry.Request{
 		Endpoint:        endpoint,
-		Namespace:       q.target.place(q.kind),
+		Namespace:       q.target.objectNamespace(q.kind),
 		Name:            q.target.name,
 		Body:            body,
 		User:            q.user,
 		Verb:            q.target.verb,
 		Manager:         o.manager,
-		Parameters:      o.sent,
+		Parameters:      o.parameters,
 		DryRun:          o.dryRun,
 		FieldValidation: o.validation,
 		Force:           o.force,
 		TakeOver:        o.takeOver,
-		Precondition:    only,
+		Precondition:    precondition,
 		AuthorizeCreate: q.mayCreate,
 		Warn:            q.warn,
-		ClientGone:      q.gone,
+		ClientGone:      q.disconnected,
 	}
 }
 
-// mayCreate asks whether the user may create what another verb would create.
+// mayCreate returns a 403 unless the user may create the object: an update, patch or apply of an object that does not exist
+// creates it.
 func (q *request) mayCreate(context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
 	return q.h.Authorizer.Check(a)
 }
 
-// warn tells the client something in a header.
+// warn adds a Warning header.
 func (q *request) warn(text string) { q.warnings.add(q.w.Header(), text) }
