@@ -2,14 +2,14 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Watched counts the events of one kind in one version that watches send.
+// Watched has the metrics of the watches of a resource at a version.
 type Watched struct {
 	initial prometheus.Counter
 	events  prometheus.Counter
 	sizes   prometheus.Observer
 }
 
-// Watched returns what a watch counts on. A watch asks for it once, when it begins.
+// Watched returns the metrics of a watch.
 func (m *Metrics) Watched(group, version, resource string) Watched {
 	return Watched{
 		initial: m.families.initEvents.WithLabelValues(group, resource),
@@ -18,7 +18,7 @@ func (m *Metrics) Watched(group, version, resource string) Watched {
 	}
 }
 
-// Initial counts the events that a watch begins with. They are counted by Sent as well.
+// Initial counts the initial events of a watch. Sent counts them, too.
 func (w Watched) Initial(events int) { w.initial.Add(float64(events)) }
 
 // Sent counts an event that a watch sent.
